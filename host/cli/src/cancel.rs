@@ -1,20 +1,10 @@
 //! `phasm cancel`: ends a run, or one of its tasks.
 
 use clap::Args;
-use phasm::{Request, engine::run::Run};
 
-#[cfg(unix)]
-use super::live_request;
 use super::{
-    drive::{self, Answers, DriveArguments, DriveOptions},
-    exit::Exit,
-    failure::Failure,
-    remote::RemoteCommands,
-    request::ask,
-    screen::Screen,
-    store_argument,
-    target::TargetArguments,
-    trace::LogLevel,
+    backend::LocalRun, drive::DriveArguments, exit::Exit, failure::Failure, screen::Screen,
+    target::TargetArguments, trace::LogLevel,
 };
 
 /// Cancels a run of a store, or one of its tasks, and drives the run on as `run` does.
@@ -47,26 +37,6 @@ pub(super) fn cancel(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let CancelArguments { run, task, store, drive } = arguments;
-    if let Some(remote) = store.remote()? {
-        let asking = RemoteCommands { remote, json: drive.json, screen };
-        return drive::runtime()?.block_on(asking.cancel(run, task.as_deref()));
-    }
-    let store = &store.store;
-    let options = DriveOptions::new(drive, Some(&store.path()?), log_level);
-    let request = |run: &Run| match task {
-        None => Ok(Request::Cancel),
-        Some(name) => store_argument::task(run, name, ("cancelled: false", "open"), store_argument::is_open)
-            .map(Request::CancelTask),
-    };
-    #[cfg(unix)]
-    if let Some(exit) = drive::runtime()?.block_on(live_request::ask(
-        run,
-        (store, drive.json, screen),
-        "cancelled",
-        request,
-    ))? {
-        return Ok(exit);
-    }
-    let start = ask(run, (store, drive, screen), Answers::default(), "cancelled", request);
-    drive::drive(&options, screen, start)
+    let backend = store.backend(&drive.paths, screen, drive.json)?;
+    backend.cancel(run, task.as_deref(), LocalRun { arguments: drive, answers: &[], log_level })
 }

@@ -29,7 +29,9 @@ use super::{
 /// When there is no such run, it has ended, or it refuses.
 pub(super) async fn ask(
     meant: &str,
-    (store, as_json, screen): (&StoreArgument, bool, &Screen),
+    store: &StoreArgument,
+    as_json: bool,
+    screen: &Screen,
     word: &str,
     request: impl FnOnce(&Run) -> Result<Request, Failure>,
 ) -> Result<Option<Exit>, Failure> {
@@ -40,8 +42,8 @@ pub(super) async fn ask(
     let run = recorded(&reader, &run_id).await.map_err(|error| store_argument::failed(error, &target))?;
     store_argument::check_open(&run)?;
     let letter = LetterBody::of(&run, request(&run)?);
-    let answer = answered(&path, ring, (&reader, &run_id), &letter).await?;
-    told(LetterReply::said(&answer), &run_id, (word, &target, screen))?;
+    let answer = answered(&path, ring, &reader, &run_id, &letter).await?;
+    told(LetterReply::said(&answer), &run_id, word, &target, screen)?;
     if as_json {
         let run = recorded(&reader, &run_id).await.map_err(|error| store_argument::failed(error, &target))?;
         let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
@@ -58,7 +60,8 @@ pub(super) async fn ask(
 async fn answered(
     path: &Path,
     ring: Ring,
-    (reader, run_id): (&StoreReader, &str),
+    reader: &StoreReader,
+    run_id: &str,
     letter: &LetterBody,
 ) -> Result<Answer, Failure> {
     let lost = |error| Failure::call(ContextError::new("the request was not left with the run", error));
@@ -82,7 +85,7 @@ pub(super) async fn abandon(
     let Some(ring) = Ring::at(&path).await else { return Ok(None) };
     let (reader, run_id) = store.find(meant).await?;
     let letter = LetterBody::Abandon { reason: reason.to_owned() };
-    let answer = answered(&path, ring, (&reader, &run_id), &letter).await?;
+    let answer = answered(&path, ring, &reader, &run_id, &letter).await?;
     match LetterReply::said(&answer) {
         Err(RequestError::Ended) => {
             let is_recorded = recorded(&reader, &run_id).await.is_ok();
@@ -102,7 +105,9 @@ pub(super) async fn abandon(
 pub(super) fn told(
     said: Result<bool, RequestError>,
     run_id: &str,
-    (word, target, screen): (&str, &Target, &Screen),
+    word: &str,
+    target: &Target,
+    screen: &Screen,
 ) -> Result<Exit, Failure> {
     match said {
         Ok(true) => {

@@ -4,6 +4,7 @@
 
 mod abandon;
 mod address;
+mod backend;
 mod backup;
 mod cancel;
 mod command_line;
@@ -33,7 +34,6 @@ mod problems;
 mod provenance;
 mod prune;
 mod recover;
-mod remote;
 mod request;
 mod rerun;
 mod resume;

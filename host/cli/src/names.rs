@@ -91,19 +91,19 @@ pub(super) async fn refused(error: SaveError, reader: &dyn ReadStore) -> Failure
 }
 
 /// There is none of that name.
-async fn none(shelf: Shelf, name: &QualifiedName, reader: &dyn ReadStore) -> Failure {
+pub(super) async fn not_found(shelf: Shelf, name: &QualifiedName, reader: &dyn ReadStore) -> Failure {
     let (namespace, name) = (name.namespace.as_str().into(), name.name.as_str().into());
     refused(SaveError::NotFound { shelf, namespace, name }, reader).await
 }
 
 /// There is no workflow of that name.
 pub(super) async fn no_workflow(name: &QualifiedName, reader: &dyn ReadStore) -> Failure {
-    none(Shelf::Workflows, name, reader).await
+    not_found(Shelf::Workflows, name, reader).await
 }
 
 /// There is no schedule of that name.
 pub(super) async fn no_schedule(name: &QualifiedName, reader: &dyn ReadStore) -> Failure {
-    none(Shelf::Schedules, name, reader).await
+    not_found(Shelf::Schedules, name, reader).await
 }
 
 async fn others(reader: &dyn ReadStore, shelf: Shelf) -> Result<String, StoreError> {

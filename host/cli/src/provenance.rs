@@ -38,7 +38,8 @@ impl Provenance {
 /// could have put it there. What is taken is said.
 pub(super) async fn remembered(
     paths: &PathArguments,
-    (reader, run_id): (&dyn ReadStore, &str),
+    reader: &dyn ReadStore,
+    run_id: &str,
     screen: &Screen,
 ) -> PathArguments {
     let is_complete = paths.config().is_some() && !paths.plugins().is_empty();

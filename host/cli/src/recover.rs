@@ -65,7 +65,7 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<ActiveRu
         }
     }
     let prepared = match (wanted.as_slice(), &kept) {
-        ([run_id], Some(reader)) => store.host_for((reader, run_id), drive, screen).await?,
+        ([run_id], Some(reader)) => store.host_for(reader, run_id, drive, screen).await?,
         _ => store.host(drive, screen).await?,
     };
     let mut exit = Exit::Done;

@@ -22,14 +22,16 @@ use super::{
 /// When there is no such run, it has ended, or `request` refuses.
 pub(super) async fn ask(
     meant: &str,
-    (store, arguments, screen): (&StoreArgument, &DriveArguments, &Screen),
+    store: &StoreArgument,
+    arguments: &DriveArguments,
+    screen: &Screen,
     answers: Answers,
     word: &str,
     request: impl FnOnce(&Run) -> Result<Request, Failure>,
 ) -> Result<ActiveRuns, Failure> {
     let target = arguments.target(&store.path()?);
     let (reader, run_id) = store.find(meant).await?;
-    let prepared = store.host_for((&reader, &run_id), arguments, screen).await?;
+    let prepared = store.host_for(&reader, &run_id, arguments, screen).await?;
     let run = store_argument::recorded(&prepared, &run_id, &target).await?;
     store_argument::check_open(&run)?;
     let request = request(&run)?;
@@ -40,7 +42,7 @@ pub(super) async fn ask(
     #[cfg(unix)]
     if let Err(RecoverError::Driven { .. }) = &asked {
         let elsewhere = prepared.host.run(&run_id).await.map_err(Failure::host)?;
-        let exit = live_request::told(elsewhere.ask(request).await, &run_id, (word, &target, screen))?;
+        let exit = live_request::told(elsewhere.ask(request).await, &run_id, word, &target, screen)?;
         return Ok(ActiveRuns { prepared, runs: Vec::new(), answers, exit });
     }
     let (handle, answer) = asked.map_err(|error| store_argument::failed(error, &target))?;

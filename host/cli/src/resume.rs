@@ -1,22 +1,15 @@
 //! `phasm resume`: the answer that a suspended task waits for.
 
 use clap::Args;
-use phasm::{
-    Request,
-    engine::{run::Run, value::Map},
-};
+use phasm::engine::value::Map;
 
-#[cfg(unix)]
-use super::live_request;
 use super::{
-    drive::{self, Answer, Answers, DriveArguments, DriveOptions, answer, payload},
+    backend::LocalRun,
+    drive::{Answer, DriveArguments, answer, payload},
     exit::Exit,
     failure::Failure,
     parameters::{self, ParameterArgument},
-    remote::RemoteCommands,
-    request::ask,
     screen::Screen,
-    store_argument,
     target::TargetArguments,
     trace::LogLevel,
 };
@@ -65,28 +58,7 @@ pub(super) fn resume(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let ResumeArguments { run, task, payload, param, store, resume, drive } = arguments;
+    let backend = store.backend(&drive.paths, screen, drive.json)?;
     let payload = parameters::over(payload.clone(), param);
-    if let Some(remote) = store.remote()? {
-        let asking = RemoteCommands { remote, json: drive.json, screen };
-        return drive::runtime()?.block_on(asking.resume(run, task, payload));
-    }
-    let store = &store.store;
-    let options = DriveOptions::new(drive, Some(&store.path()?), log_level);
-    let answers = Answers::new(resume);
-    let request = |run: &Run| {
-        let task =
-            store_argument::task(run, task, ("resumed: false", "suspended"), store_argument::is_suspended)?;
-        Ok(Request::Resume(task, payload.clone()))
-    };
-    #[cfg(unix)]
-    if let Some(exit) = drive::runtime()?.block_on(live_request::ask(
-        run,
-        (store, drive.json, screen),
-        "resumed",
-        &request,
-    ))? {
-        return Ok(exit);
-    }
-    let start = ask(run, (store, drive, screen), answers, "resumed", request);
-    drive::drive(&options, screen, start)
+    backend.resume(run, task, payload, LocalRun { arguments: drive, answers: resume, log_level })
 }

@@ -106,11 +106,12 @@ impl StoreArgument {
     /// As of [`Self::host`].
     pub(super) async fn host_for(
         &self,
-        (reader, run_id): (&StoreReader, &str),
+        reader: &StoreReader,
+        run_id: &str,
         arguments: &DriveArguments,
         screen: &Screen,
     ) -> Result<PreparedHost, Failure> {
-        let paths = provenance::remembered(&arguments.paths, (&**reader, run_id), screen).await;
+        let paths = provenance::remembered(&arguments.paths, &**reader, run_id, screen).await;
         self.host(&arguments.at(paths), screen).await
     }
 
@@ -161,7 +162,8 @@ pub(super) fn failed(error: RecoverError, target: &Target) -> Failure {
 pub(super) fn task(
     run: &Run,
     name: &str,
-    (answer, state): (&str, &str),
+    answer: &str,
+    state: &str,
     wanted: fn(&TaskRun) -> bool,
 ) -> Result<TaskId, Failure> {
     if let Some(found) = tasks_named(run, name).find(|task| wanted(task)) {

@@ -1,22 +1,11 @@
 //! `phasm submit`: puts a run into a store, for a host that serves it.
 
-use std::{path::Path, sync::Arc};
-
 use clap::Args;
-use phasm::{SubmitError, Watch, engine::run::RunView, store::StoreError, store::view::SubmittedView};
+use phasm::{Watch, engine::run::RunView};
 
 use super::{
-    drive,
-    exit::Exit,
-    failure::Failure,
-    paths::PathArguments,
-    problems,
-    remote::RemoteCommands,
-    screen::Screen,
-    store_argument,
-    submission::{ReadySubmission, Submission, UnplannedSubmission},
-    target::TargetArguments,
-    writable_store::WritableStore,
+    drive, exit::Exit, failure::Failure, paths::PathArguments, problems, screen::Screen, store_argument,
+    submission::Submission, target::TargetArguments,
 };
 
 /// Puts a run into a store without driving it, and prints its id.
@@ -52,38 +41,20 @@ pub(super) struct SubmitArguments {
 
 /// Submits a run.
 pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let SubmitArguments { submission, store, paths, json, .. } = arguments;
-    let runtime = drive::runtime()?;
-    let run_id = match store.remote()? {
-        Some(remote) => {
-            let asking = RemoteCommands { remote, json: *json, screen };
-            runtime.block_on(send(arguments, &asking))?
-        }
-        None => {
-            let path = store.store.named()?;
-            let read = submission.read(paths, screen, *json)?;
-            runtime.block_on(keep(arguments, read, &path, screen))?
-        }
-    };
-    if arguments.wait { runtime.block_on(follow(arguments, &run_id, screen)) } else { Ok(Exit::Done) }
-}
-
-/// Has a server keep it.
-async fn send(arguments: &SubmitArguments, asking: &RemoteCommands<'_>) -> Result<Arc<str>, Failure> {
-    let (run_id, said) = asking.submit(&arguments.submission, arguments.key.as_deref()).await?;
-    let shown = if arguments.json { problems::json(asking.screen, &said) } else { format!("{run_id}\n") };
-    tell_submitted(arguments, &shown, said.get("isNew") != Some(&false.into()), asking.screen);
-    Ok(run_id)
-}
-
-/// It is submitted, whether somebody reads that or not.
-fn tell_submitted(arguments: &SubmitArguments, said: &str, is_new: bool, screen: &Screen) {
-    if !(arguments.json && arguments.wait) {
-        let _gone = screen.out(said);
+    let SubmitArguments { submission, store, paths, key, wait, json } = arguments;
+    let outcome = store.backend(paths, screen, *json)?.submit(submission, key.as_deref())?;
+    let run_id = outcome.run_id;
+    if !(*json && *wait) {
+        // The run is submitted, also if nothing reads stdout any more.
+        let _closed = screen.out(&if *json { outcome.json } else { format!("{run_id}\n") });
     }
-    if !is_new {
+    if !outcome.is_new {
         screen.err("a run with this key had been submitted before; nothing was changed\n");
     }
+    if let Some(hint) = outcome.hint {
+        screen.err(&hint);
+    }
+    if *wait { drive::runtime()?.block_on(follow(arguments, &run_id, screen)) } else { Ok(Exit::Done) }
 }
 
 /// Waits for the end of a run that others drive.
@@ -101,32 +72,4 @@ async fn follow(arguments: &SubmitArguments, run_id: &str, screen: &Screen) -> R
     };
     let _gone = screen.out(&said);
     Ok(run.phase().into())
-}
-
-async fn keep(
-    arguments: &SubmitArguments,
-    read: UnplannedSubmission<'_>,
-    path: &Path,
-    screen: &Screen,
-) -> Result<Arc<str>, Failure> {
-    let ReadySubmission { planned, given } = read.check(&arguments.paths, Some(path)).await?;
-    let changing = WritableStore::open(path)?;
-    let key = arguments.key.as_deref();
-    let submitted = planned.planning.planner.enqueue(&*changing.store, &planned.plan, &given, key).await;
-    let nobody = changing.tell(path, &planned.source.target).await;
-    let (run_id, is_new) = match submitted {
-        Ok(run_id) => (run_id, true),
-        Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
-        Err(error) => return Err(planned.source.refused(&planned.plan, error)),
-    };
-    let said = if arguments.json {
-        problems::json(screen, &SubmittedView { run_id: &run_id, workflow: &planned.plan.name, is_new })
-    } else {
-        format!("{run_id}\n")
-    };
-    tell_submitted(arguments, &said, is_new, screen);
-    if let Some(serve) = nobody {
-        screen.err(&serve);
-    }
-    Ok(run_id)
 }

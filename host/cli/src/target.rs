@@ -6,10 +6,12 @@ use clap::Args;
 use phasm_server::client::Remote;
 
 use super::{
+    backend::{Backend, LocalBackend, RemoteBackend},
     command_line::Target,
     failure::Failure,
-    paths::{self, KEY, SERVER},
+    paths::{self, KEY, PathArguments, SERVER},
     run_id,
+    screen::Screen,
     store_argument::StoreArgument,
     store_reader::StoreReader,
 };
@@ -35,6 +37,22 @@ impl TargetArguments {
         let environment = || paths::set(SERVER).filter(|_| !self.store.is_given()).map(text);
         let Some(url) = self.server.clone().or_else(environment) else { return Ok(None) };
         Remote::new(&url, paths::set(KEY).map(text)).map(Some).map_err(Failure::call)
+    }
+
+    /// Returns what the command works on. `paths` are the plugins and the configuration of what a local store is given.
+    ///
+    /// # Errors
+    /// When the server's URL is not valid.
+    pub(super) fn backend<'a>(
+        &'a self,
+        paths: &'a PathArguments,
+        screen: &'a Screen,
+        json: bool,
+    ) -> Result<Backend<'a>, Failure> {
+        Ok(match self.remote()? {
+            Some(remote) => Backend::Remote(RemoteBackend { remote, json, screen }),
+            None => Backend::Local(LocalBackend { store: &self.store, paths, json, screen }),
+        })
     }
 
     /// How its runs are reached.

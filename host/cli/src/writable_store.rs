@@ -4,12 +4,9 @@ use std::{path::Path, sync::Arc};
 
 #[cfg(unix)]
 use phasm::ring::Ring;
-use phasm::{
-    clock::Clock,
-    store::{Postgres, Sqlite, Store, StoreError},
-};
+use phasm::store::{Postgres, Sqlite, Store, StoreError};
 
-use super::{command_line::Target, failure::Failure, paths::database_url, store_argument::StoreArgument};
+use super::{command_line::Target, failure::Failure, paths::database_url};
 
 /// A store that a command writes to, also while another process holds it.
 pub(super) struct WritableStore {
@@ -57,20 +54,4 @@ pub(super) async fn ring(file: &Path) {
 /// Returns the name of the user, who is recorded as the author of what they save.
 pub(super) fn me() -> Option<String> {
     ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty())
-}
-
-/// The store that a command is about.
-pub(super) struct StoreContext {
-    pub(super) path: std::path::PathBuf,
-    pub(super) target: Target,
-    pub(super) now: phasm::engine::time::Timestamp,
-}
-
-impl StoreContext {
-    /// # Errors
-    /// When no store is named, or there is none.
-    pub(super) fn new(store: &StoreArgument) -> Result<Self, Failure> {
-        let path = store.path()?;
-        Ok(Self { target: Target::to(&path), path, now: Clock::start().now() })
-    }
 }

@@ -3,19 +3,12 @@
 use std::path::Path;
 
 use clap::Args;
-use phasm::{catalog, clock::Clock, engine::time::Timestamp};
+use phasm::{clock::Clock, engine::time::Timestamp};
 use serde_json::json;
 
 use super::super::{
-    document::Text,
-    drive,
-    exit::Exit,
-    failure::Failure,
-    names::{called, refused},
-    problems,
-    remote::RemoteCommands,
-    screen::Screen,
-    target::TargetArguments,
+    document::Text, exit::Exit, failure::Failure, names::called, paths::PathArguments, problems,
+    screen::Screen, target::TargetArguments,
 };
 
 /// Instants that are told at most.
@@ -53,7 +46,8 @@ pub(super) fn next(arguments: &NextArguments, screen: &Screen) -> Result<Exit, F
     let instants = if Path::new(name).is_file() {
         of_file(Path::new(name), now, count, screen, *as_json)?
     } else {
-        of_store(arguments, now, count, screen)?
+        let name = called(name).map_err(Failure::call)?;
+        arguments.store.backend(&PathArguments::of(None), screen, *as_json)?.next_times(&name, count)?
     };
     if instants.is_empty() {
         screen.err("it does not come any more\n");
@@ -80,26 +74,4 @@ fn of_file(
     let cron = text.cron(draft, screen, as_json)?;
     let first = cron.schedule.next_after(now);
     Ok(std::iter::successors(first, |at| cron.schedule.next_after(*at)).take(count).collect())
-}
-
-fn of_store(
-    arguments: &NextArguments,
-    now: Timestamp,
-    count: usize,
-    screen: &Screen,
-) -> Result<Vec<Timestamp>, Failure> {
-    let name = called(&arguments.name).map_err(Failure::call)?;
-    let remote = arguments.store.remote()?;
-    if let Some(remote) = remote {
-        let asked = RemoteCommands { remote, json: arguments.json, screen };
-        return drive::runtime()?.block_on(asked.next(&name, count));
-    }
-    let reader = arguments.store.store.read()?;
-    drive::runtime()?.block_on(async {
-        let found = catalog::next_instants(&*reader, &name.namespace, &name.name, now, count).await;
-        match found {
-            Ok(found) => Ok(found),
-            Err(error) => Err(refused(error, &*reader).await),
-        }
-    })
 }

@@ -1,19 +1,16 @@
 //! `phasm cron suspend` and `phasm cron resume`.
 
 use clap::Args;
-use phasm::catalog::{Saved, ScheduleState, resume_schedule, suspend_schedule};
 
 use super::{
     super::{
-        drive,
         exit::Exit,
         failure::Failure,
-        names::{QualifiedName, called, refused},
+        names::{QualifiedName, called},
+        paths::PathArguments,
         problems,
-        remote::RemoteCommands,
         screen::Screen,
         target::TargetArguments,
-        writable_store::{StoreContext, WritableStore},
     },
     get,
 };
@@ -65,36 +62,11 @@ pub(super) fn resume(
     change(pause, false, screen)
 }
 
-fn change(pause: &Pause, pauses: bool, screen: &Screen) -> Result<Exit, Failure> {
+fn change(pause: &Pause, is_suspended: bool, screen: &Screen) -> Result<Exit, Failure> {
     let Pause { name, store, json } = pause;
-    let runtime = drive::runtime()?;
-    let saved = match store.remote()? {
-        Some(remote) => {
-            runtime.block_on(RemoteCommands { remote, json: *json, screen }.pause(name, pauses))?
-        }
-        None => runtime.block_on(here(name, pauses, &StoreContext::new(&store.store)?))?,
-    };
+    let paths = PathArguments::of(None);
+    let saved = store.backend(&paths, screen, *json)?.set_suspended(name, is_suspended)?;
     let said = if *json { problems::json(screen, &saved) } else { get::line(&saved) };
-    let _gone = screen.out(&said);
+    let _closed = screen.out(&said);
     Ok(Exit::Done)
-}
-
-async fn here(
-    name: &QualifiedName,
-    pauses: bool,
-    about: &StoreContext,
-) -> Result<Saved<ScheduleState>, Failure> {
-    let changing = WritableStore::open(&about.path)?;
-    let (store, QualifiedName { namespace, name }) = (&*changing.store, name);
-    let changed = match pauses {
-        true => suspend_schedule(store, namespace, name).await,
-        false => resume_schedule(store, namespace, name, about.now).await,
-    };
-    let saved = match changed {
-        Ok(saved) => saved,
-        Err(error) => return Err(refused(error, store).await),
-    };
-    // Whoever serves the store, if somebody does, hears of it.
-    let _nobody = changing.tell(&about.path, &about.target).await;
-    Ok(saved)
 }

@@ -1,28 +1,16 @@
 //! `phasm workflow submit`.
 
 use clap::Args;
-use phasm::{
-    SubmitError,
-    catalog::{saved_text, saved_workflow},
-    engine::plan::Draft,
-    reader,
-    store::StoreError,
-    store::view,
-};
 
 use super::super::{
-    command_line::Target,
-    drive::{self, LoadedConfig, Purpose},
+    backend::SavedRun,
     exit::Exit,
     failure::Failure,
-    names::{QualifiedName, called, no_workflow},
+    names::{QualifiedName, called},
     parameters::{self, ParameterArgument},
     paths::PathArguments,
-    problems::{self, Source},
-    remote::RemoteCommands,
     screen::Screen,
     target::TargetArguments,
-    writable_store::WritableStore,
 };
 
 /// Submits a saved workflow as `submit` does a document, and prints the run's id.
@@ -59,54 +47,14 @@ pub(crate) struct SubmitSavedArguments {
 
 /// Submits a workflow.
 pub(super) fn submit(arguments: &SubmitSavedArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let SubmitSavedArguments { name, digest, param, store, key, json, .. } = arguments;
-    let runtime = drive::runtime()?;
-    let (view, nobody) = match store.remote()? {
-        Some(remote) => {
-            let asking = RemoteCommands { remote, json: *json, screen };
-            let asked = asking.run_saved(name, digest.as_deref(), param, key.as_deref());
-            (runtime.block_on(asked)?, None)
-        }
-        None => runtime.block_on(here(arguments, screen))?,
-    };
-    let run_id = view.get("runID").and_then(serde_json::Value::as_str).unwrap_or_default();
-    let said = if *json { problems::json(screen, &view) } else { format!("{run_id}\n") };
-    let _gone = screen.out(&said);
-    if let Some(serve) = nobody {
-        screen.err(&serve);
+    let SubmitSavedArguments { name, digest, param, store, paths, key, json } = arguments;
+    let backend = store.backend(paths, screen, *json)?;
+    let run = SavedRun { name, digest: digest.as_deref(), parameters: param, key: key.as_deref() };
+    let outcome = backend.submit_saved(run)?;
+    let said = if *json { outcome.json } else { format!("{}\n", outcome.run_id) };
+    let _closed = screen.out(&said);
+    if let Some(hint) = outcome.hint {
+        screen.err(&hint);
     }
     Ok(Exit::Done)
-}
-
-/// What `submit --json` prints, and what to say where nobody serves it.
-async fn here(
-    arguments: &SubmitSavedArguments,
-    screen: &Screen,
-) -> Result<(serde_json::Value, Option<String>), Failure> {
-    let SubmitSavedArguments { name, digest, param, store, paths, key, json } = arguments;
-    let path = store.store.path()?;
-    let configured = LoadedConfig::read(paths, screen, *json)?;
-    let planning = drive::open(paths, configured, screen, Purpose::default())?;
-    let target = Target::to(&path).with(paths);
-    let changing = WritableStore::open(&path)?;
-    let store = &*changing.store;
-    let found = saved_workflow(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
-    let Some(found) = found else { return Err(no_workflow(name, store).await) };
-    let Some(version) = found.what.version(digest.as_deref()) else { return Err(name.no_version()) };
-    let text = saved_text(store, &version.digest).await.map_err(Failure::host)?.unwrap_or_default();
-    let source = Source { name: &version.file, text: &text };
-    let refuse = |found: &[phasm::Problem]| problems::refuse(screen, source, found, *json);
-    let tree = reader::read(&version.file, &text).map_err(|found| refuse(&found))?;
-    let plan = planning.plan(Draft::read(&tree)).await.map_err(|found| refuse(&found))?;
-    let given = parameters::all(param, None, &plan)?;
-    let (run_id, is_new) = match planning.planner.enqueue(store, &plan, &given, key.as_deref()).await {
-        Ok(run_id) => (run_id, true),
-        Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
-        Err(SubmitError::Problems(found)) => return Err(refuse(&found)),
-        Err(error) => return Err(Failure::call(error)),
-    };
-    let view = view::SubmittedView { run_id: &run_id, workflow: &plan.name, is_new };
-    // It is made of texts.
-    let view = serde_json::to_value(view).unwrap_or_default();
-    Ok((view, changing.tell(&path, &target).await))
 }

@@ -12,18 +12,27 @@ use phasm::engine::{
 use phasm_server::client::{Remote, RemoteError};
 
 use super::{
-    command_line::Target, document::Text, exit::Exit, failure::Failure, parameters::ParameterArgument,
-    problems, run_id, screen::Screen, submission::Submission,
+    super::{
+        command_line::Target,
+        document::Text,
+        exit::Exit,
+        failure::Failure,
+        parameters::{self, ParameterArgument},
+        problems, run_id,
+        screen::Screen,
+        submission::Submission,
+    },
+    SubmitOutcome,
 };
 
 /// A server, and how its answers are shown.
-pub(super) struct RemoteCommands<'a> {
-    pub(super) remote: Remote,
-    pub(super) json: bool,
-    pub(super) screen: &'a Screen,
+pub(crate) struct RemoteBackend<'a> {
+    pub(crate) remote: Remote,
+    pub(crate) json: bool,
+    pub(crate) screen: &'a Screen,
 }
 
-impl RemoteCommands<'_> {
+impl RemoteBackend<'_> {
     fn target(&self) -> Target {
         Target::to_server(self.remote.url())
     }
@@ -40,7 +49,7 @@ impl RemoteCommands<'_> {
         &self,
         submission: &Submission,
         key: Option<&str>,
-    ) -> Result<(Arc<str>, serde_json::Value), Failure> {
+    ) -> Result<SubmitOutcome, Failure> {
         let text = submission.for_server(self.screen, self.json)?;
         let parameters = json_of(&Value::from(submission.parameters_in_file()?));
         let sent = self
@@ -48,7 +57,16 @@ impl RemoteCommands<'_> {
             .submit(&text.text, (&parameters, &ParameterArgument::pairs(submission.given())), key)
             .await;
         let said = sent.map_err(|error| self.refused(&text, error))?;
-        Ok((id_of(&said), said))
+        Ok(self.outcome(&said))
+    }
+
+    fn outcome(&self, said: &serde_json::Value) -> SubmitOutcome {
+        SubmitOutcome {
+            run_id: id_of(said),
+            is_new: said.get("isNew") != Some(&false.into()),
+            json: problems::json(self.screen, said),
+            hint: None,
+        }
     }
 
     fn refused(&self, text: &Text, error: RemoteError) -> Failure {
@@ -92,7 +110,7 @@ impl RemoteCommands<'_> {
         given: &[ParameterArgument],
     ) -> Result<Exit, Failure> {
         let run_id = self.find(meant).await?;
-        let earlier = super::parameters::over(Map::new(), given);
+        let earlier = parameters::over(Map::new(), given);
         let said = self
             .remote
             .rerun(&run_id, from_failed, &json_of(&Value::from(earlier)))

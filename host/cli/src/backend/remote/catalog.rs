@@ -1,7 +1,5 @@
 //! What is asked of a server about schedules and saved workflows.
 
-use std::sync::Arc;
-
 use phasm::{
     catalog::{self, Saved, SavedWorkflow, ScheduleState},
     engine::{
@@ -15,39 +13,43 @@ use phasm_server::client::RemoteError;
 
 use super::{
     super::{
-        document::Text,
-        failure::Failure,
-        names::{QualifiedName, no_schedule, no_workflow},
-        parameters::ParameterArgument,
-        problems::{self, Source},
-        submission::{self, DocumentArgument},
+        super::{
+            document::Text,
+            failure::Failure,
+            names::{QualifiedName, no_schedule, no_workflow, not_found},
+            parameters::ParameterArgument,
+            problems::{self, Source},
+            submission::{self, DocumentArgument},
+        },
+        SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome,
     },
-    RemoteCommands, id_of, problem_of,
+    RemoteBackend, id_of, problem_of,
 };
 
-impl RemoteCommands<'_> {
+impl RemoteBackend<'_> {
     /// Keeps a schedule. Returns it, and whether there was one before.
     ///
     /// # Errors
     /// When its document has problems, which have been shown, or is refused.
-    pub(crate) async fn put_schedule(
+    pub(in super::super) async fn put_schedule(
         &self,
         document: &DocumentArgument,
-    ) -> Result<(Saved<ScheduleState>, bool), Failure> {
+    ) -> Result<ScheduleOutcome, Failure> {
         let (text, draft) = document.for_server(self.screen, self.json)?;
         let namespace = draft.namespace().unwrap_or_default();
         let cron = text.cron(draft, self.screen, self.json)?;
         let before = catalog::schedule(&self.remote, &namespace, &cron.name).await.map_err(Failure::host)?;
         let name = QualifiedName::new(&namespace, &cron.name);
         let kept = self.remote.put(Shelf::Schedules, name.pair(), (&text.name, &text.text)).await;
-        kept.map(|kept| (kept, before.is_some())).map_err(|error| self.refused(&text, error))
+        let schedule = kept.map_err(|error| self.refused(&text, error))?;
+        Ok(ScheduleOutcome { schedule, is_new: before.is_none(), hint: None })
     }
 
     /// Saves a workflow.
     ///
     /// # Errors
     /// As of [`Self::put_schedule`].
-    pub(crate) async fn save_workflow(
+    pub(in super::super) async fn save_workflow(
         &self,
         document: &DocumentArgument,
     ) -> Result<Saved<SavedWorkflow>, Failure> {
@@ -74,12 +76,12 @@ impl RemoteCommands<'_> {
     ///
     /// # Errors
     /// When there is none, or it is refused.
-    pub(crate) async fn pause(
+    pub(in super::super) async fn set_suspended(
         &self,
         name: &QualifiedName,
-        pauses: bool,
+        is_suspended: bool,
     ) -> Result<Saved<ScheduleState>, Failure> {
-        match self.remote.pause(name.pair(), pauses).await {
+        match self.remote.pause(name.pair(), is_suspended).await {
             Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
             paused => paused.map_err(Failure::server),
         }
@@ -89,7 +91,11 @@ impl RemoteCommands<'_> {
     ///
     /// # Errors
     /// When there is none, or it is refused.
-    pub(crate) async fn next(&self, name: &QualifiedName, count: usize) -> Result<Vec<Timestamp>, Failure> {
+    pub(in super::super) async fn next_times(
+        &self,
+        name: &QualifiedName,
+        count: usize,
+    ) -> Result<Vec<Timestamp>, Failure> {
         match self.remote.next_instants(name.pair(), count).await {
             Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
             instants => instants.map_err(Failure::server),
@@ -100,13 +106,15 @@ impl RemoteCommands<'_> {
     ///
     /// # Errors
     /// When there is none, or it is refused.
-    pub(crate) async fn trigger(
+    pub(in super::super) async fn trigger(
         &self,
         name: &QualifiedName,
         given: &[ParameterArgument],
-    ) -> Result<Arc<str>, Failure> {
+        allow_missing: bool,
+    ) -> Result<TriggerOutcome, Failure> {
+        submission::no_missing(allow_missing)?;
         match self.remote.trigger(name.pair(), &ParameterArgument::pairs(given)).await {
-            Ok(said) => Ok(id_of(&said)),
+            Ok(said) => Ok(TriggerOutcome { run_id: id_of(&said), hint: None }),
             Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
             Err(error) => Err(self.refused_parameters(name, error)),
         }
@@ -116,13 +124,8 @@ impl RemoteCommands<'_> {
     ///
     /// # Errors
     /// When there is none, or it is refused.
-    pub(crate) async fn run_saved(
-        &self,
-        name: &QualifiedName,
-        digest: Option<&str>,
-        given: &[ParameterArgument],
-        key: Option<&str>,
-    ) -> Result<serde_json::Value, Failure> {
+    pub(in super::super) async fn submit_saved(&self, run: SavedRun<'_>) -> Result<SubmitOutcome, Failure> {
+        let SavedRun { name, digest, parameters: given, key } = run;
         let saved = catalog::saved_workflow(&self.remote, &name.namespace, &name.name).await;
         let Some(saved) = saved.map_err(Failure::host)? else {
             return Err(no_workflow(name, &self.remote).await);
@@ -131,15 +134,18 @@ impl RemoteCommands<'_> {
             return Err(name.no_version());
         }
         let asked = self.remote.run(name.pair(), digest, &ParameterArgument::pairs(given), key).await;
-        asked.map_err(|error| self.refused_parameters(name, error))
+        asked.map(|said| self.outcome(&said)).map_err(|error| self.refused_parameters(name, error))
     }
 
     /// Removes what is kept by a name.
     ///
     /// # Errors
     /// When there is none, or it is refused.
-    pub(crate) async fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<bool, Failure> {
-        self.remote.remove(shelf, name.pair()).await.map_err(Failure::server)
+    pub(in super::super) async fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<(), Failure> {
+        match self.remote.remove(shelf, name.pair()).await.map_err(Failure::server)? {
+            true => Ok(()),
+            false => Err(not_found(shelf, name, &self.remote).await),
+        }
     }
 
     /// What is wrong with parameters has no place in a document that is here.

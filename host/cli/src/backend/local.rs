@@ -1,0 +1,162 @@
+//! Runs of a store that this process opens, or that another process on this machine has open.
+
+mod catalog;
+
+use phasm::{
+    RecoverError, Request, Rerun, RerunError, SubmitError,
+    engine::{run::Run, value::Map},
+    store::{StoreError, view::SubmittedView},
+};
+
+use super::{
+    super::{
+        command_line::Target,
+        drive::{self, ActiveRun, ActiveRuns, Answers, DriveOptions, LineReporter},
+        exit::Exit,
+        failure::Failure,
+        parameters::{self, ParameterArgument},
+        paths::PathArguments,
+        problems::{self, Source},
+        request,
+        screen::Screen,
+        store_argument::{self, StoreArgument},
+        submission::{ReadySubmission, Submission},
+        text,
+        writable_store::WritableStore,
+    },
+    LocalRun, SubmitOutcome,
+};
+#[cfg(unix)]
+use crate::live_request;
+
+/// A store on this machine, or a database.
+pub(crate) struct LocalBackend<'a> {
+    pub(crate) store: &'a StoreArgument,
+    /// Plugins and configuration of what is submitted.
+    pub(crate) paths: &'a PathArguments,
+    pub(crate) json: bool,
+    pub(crate) screen: &'a Screen,
+}
+
+impl LocalBackend<'_> {
+    pub(super) async fn submit(
+        &self,
+        submission: &Submission,
+        key: Option<&str>,
+    ) -> Result<SubmitOutcome, Failure> {
+        let path = self.store.named()?;
+        let read = submission.read(self.paths, self.screen, self.json)?;
+        let ReadySubmission { planned, given } = read.check(self.paths, Some(&path)).await?;
+        let writable = WritableStore::open(&path)?;
+        let submitted = planned.planning.planner.enqueue(&*writable.store, &planned.plan, &given, key).await;
+        let hint = writable.tell(&path, &planned.source.target).await;
+        let (run_id, is_new) = match submitted {
+            Ok(run_id) => (run_id, true),
+            Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
+            Err(error) => return Err(planned.source.refused(&planned.plan, error)),
+        };
+        let view = SubmittedView { run_id: &run_id, workflow: &planned.plan.name, is_new };
+        let json = problems::json(self.screen, &view);
+        Ok(SubmitOutcome { run_id, is_new, json, hint })
+    }
+
+    pub(super) fn resume(
+        &self,
+        run: &str,
+        task: &str,
+        answer: &Map,
+        then: LocalRun<'_>,
+    ) -> Result<Exit, Failure> {
+        self.request(run, "resumed", then, |run| {
+            let is_suspended = store_argument::is_suspended;
+            let task = store_argument::task(run, task, "resumed: false", "suspended", is_suspended)?;
+            Ok(Request::Resume(task, answer.clone()))
+        })
+    }
+
+    pub(super) fn cancel(&self, run: &str, task: Option<&str>, then: LocalRun<'_>) -> Result<Exit, Failure> {
+        self.request(run, "cancelled", then, |run| match task {
+            None => Ok(Request::Cancel),
+            Some(name) => {
+                let is_open = store_argument::is_open;
+                store_argument::task(run, name, "cancelled: false", "open", is_open).map(Request::CancelTask)
+            }
+        })
+    }
+
+    /// Sends a request to the process that has the run, if there is one. Otherwise records it and runs the run on here.
+    fn request(
+        &self,
+        meant: &str,
+        word: &str,
+        then: LocalRun<'_>,
+        request: impl Fn(&Run) -> Result<Request, Failure>,
+    ) -> Result<Exit, Failure> {
+        let LocalRun { arguments, answers, log_level } = then;
+        let options = DriveOptions::new(arguments, Some(&self.store.path()?), log_level);
+        #[cfg(unix)]
+        if let Some(exit) =
+            super::wait(live_request::ask(meant, self.store, arguments.json, self.screen, word, &request))?
+        {
+            return Ok(exit);
+        }
+        let answers = Answers::new(answers);
+        let start = request::ask(meant, self.store, arguments, self.screen, answers, word, request);
+        drive::drive(&options, self.screen, start)
+    }
+
+    pub(super) fn rerun(
+        &self,
+        run: &str,
+        from_failed: bool,
+        parameters: &[ParameterArgument],
+        then: LocalRun<'_>,
+    ) -> Result<Exit, Failure> {
+        let options = DriveOptions::new(then.arguments, Some(&self.store.path()?), then.log_level);
+        drive::drive(&options, self.screen, self.start_rerun(run, from_failed, parameters, then))
+    }
+
+    async fn start_rerun(
+        &self,
+        run: &str,
+        from_failed: bool,
+        given: &[ParameterArgument],
+        LocalRun { arguments, answers, .. }: LocalRun<'_>,
+    ) -> Result<ActiveRuns, Failure> {
+        let screen = self.screen;
+        let target = arguments.target(&self.store.path()?);
+        let (reader, run_id) = self.store.find(run).await?;
+        let prepared = self.store.host_for(&reader, &run_id, arguments, screen).await?;
+        let earlier = store_argument::recorded(&prepared, &run_id, &target).await?;
+        let plan = earlier.plan();
+        prepared.environment.build_unpinned([&**plan].into_iter()).await;
+        let rerun = Rerun { from_failed, parameters: parameters::all(given, None, plan)? };
+        prepared.environment.create_dirs()?;
+        let refused = |error| refused(error, &plan.name, &target, screen, arguments.json);
+        let new = prepared.host.rerun(&run_id, &rerun).await.map_err(refused)?;
+        let watch = new.watch();
+        let handle = new.start().await.map_err(|error| refused(error.into()))?;
+        screen.err(&format!("{}: rerun of {run_id}\n", text::dim(handle.id())));
+        Ok(ActiveRuns {
+            prepared,
+            runs: vec![ActiveRun { handle, watch, plain: LineReporter::default() }],
+            answers: Answers::new(answers),
+            exit: Exit::Done,
+        })
+    }
+}
+
+fn refused(error: RerunError, workflow: &str, target: &Target, screen: &Screen, as_json: bool) -> Failure {
+    match error {
+        RerunError::Submit(SubmitError::Problems(found)) => {
+            problems::refuse(screen, Source { name: workflow, text: "" }, &found, as_json)
+        }
+        RerunError::Recover(RecoverError::Missing { .. }) => Failure::call(format!(
+            "{error}; nothing was recorded. Name the configuration that it was submitted with (`--config`) and its plugins \
+             (`--plugins`)"
+        )),
+        RerunError::Recover(error) => store_argument::failed(error, target),
+        RerunError::Open { .. } | RerunError::Submit(SubmitError::Quota(_)) => Failure::call(error),
+        RerunError::Submit(_) => Failure::host(error),
+    }
+}
