@@ -1,4 +1,4 @@
-//! `phasm abandon`: ends a run that nobody can go on with.
+//! `phasm abandon`: ends an unrecoverable run.
 
 use clap::Args;
 use phasm::Host;
@@ -13,11 +13,11 @@ use super::{
     store_argument::{self, StoreArgument},
 };
 
-/// Ends a run that cannot be gone on with, as one whose journal cannot be read, so that nobody tries and it can be deleted.
+/// Marks an unrecoverable run as failed, such as one whose journal cannot be read, so that it can be deleted.
 ///
-/// The run ends as Error. Where its journal can be read, that is recorded with the reason, and what was open in it is Cancelled. What
-/// its executors may have begun is not stopped: a run that is merely not wanted any more is ended by `cancel`. Where another process
-/// has the store, that process ends the run, unless it can go on with it.
+/// The run ends as Error. Where its journal can be read, the reason is recorded, and open tasks are Cancelled. Executors that have
+/// begun are not stopped: use `cancel` for a run that is merely not wanted any more. Where another process has the store, that
+/// process ends the run, unless it can resume it.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm abandon RUN --store runs.db\n  \
                         phasm abandon RUN --reason 'its plugin is lost' --store runs.db")]
@@ -26,7 +26,7 @@ pub(super) struct AbandonArguments {
     #[arg(value_name = "RUN")]
     run: String,
 
-    /// Why, for whoever looks at the run later.
+    /// Reason, which is shown with the run.
     #[arg(long, value_name = "TEXT", default_value = "somebody has given it up")]
     reason: String,
 

@@ -41,7 +41,7 @@ impl Address {
 
 impl Drop for Address {
     fn drop(&mut self) {
-        // Whoever is killed leaves it behind, unlocked.
+        // A process that is killed leaves the file behind, unlocked.
         drop(fs::remove_file(&self.path));
     }
 }
@@ -49,7 +49,7 @@ impl Drop for Address {
 /// The URL of the server that serves that store now, as far as that is known: left by this user, and not by one that is gone.
 pub(super) fn known(store: &Path) -> Option<String> {
     let path = place(store)?;
-    // Whoever may write in the directory can neither make such a file nor hold it.
+    // Others who may write in the directory can neither create such a file nor lock it.
     if !trust::is_own(&path) || trust::open_to_others(&path).is_some() {
         return None;
     }

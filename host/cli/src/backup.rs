@@ -13,7 +13,7 @@ use super::{
     store_reader::StoreReader,
 };
 
-/// Copies a store to a new file, whoever writes to it meanwhile: all that was recorded at one moment.
+/// Copies a store to a new file, also while it is written to. The copy is consistent: all of it is from one moment.
 ///
 /// The copy is a store like the one it was made of, without the room that deleted runs left. A PostgreSQL database is copied by
 /// PostgreSQL's own pg_dump.

@@ -32,7 +32,7 @@ impl Target {
         Self([self.0.to_string()].into_iter().chain(given).collect::<String>().into())
     }
 
-    /// What to say of a run that was left open, or of several.
+    /// Returns the hint about a run that was left open, or about several.
     pub(super) fn go_on(&self, runs: &[&str], more: &[&str]) -> String {
         let run = if let [run] = runs { Some(*run) } else { None };
         let words: Vec<&str> = ["recover"].into_iter().chain(run).chain(more.iter().copied()).collect();

@@ -25,17 +25,17 @@ use super::{
 /// The text of a document or of another file of ours.
 #[derive(Debug)]
 pub(super) struct Text {
-    /// What messages call it.
+    /// Name in messages.
     pub(super) name: String,
     pub(super) text: String,
     /// Where the file lies; nothing for stdin.
     path: Option<PathBuf>,
 }
 
-/// What cannot be read as text, and why.
+/// A file that cannot be read as text, and the reason.
 #[derive(Debug)]
 pub(super) struct UnreadableFile {
-    /// What messages call it.
+    /// Name in messages.
     pub(super) name: String,
     pub(super) problem: Box<Problem>,
 }

@@ -45,7 +45,7 @@ use super::{
     trace::LogLevel,
 };
 
-/// What every command that drives runs is told.
+/// Options of every command that runs workflows in this process.
 #[derive(Args, Clone, Debug)]
 pub(super) struct DriveArguments {
     #[command(flatten)]
@@ -106,7 +106,7 @@ pub(super) struct DriveOptions {
 }
 
 impl DriveOptions {
-    /// That of a command that drives one run of a store.
+    /// Returns the options of a command that runs one run of a store.
     pub(super) fn new(arguments: &DriveArguments, store: Option<&Path>, log_level: LogLevel) -> Self {
         let DriveArguments { wait, json, events, grace: Grace { grace }, .. } = *arguments;
         let target = store.map(|store| arguments.target(store));
@@ -121,7 +121,7 @@ impl DriveOptions {
         }
     }
 
-    /// The command that goes on with a run that was left, or with all of them.
+    /// Returns the command that resumes a run that was left open, or all of them.
     fn go_on(&self, runs: &[&str]) -> Option<String> {
         let wait = if self.stays { &["--wait"][..] } else { &[] };
         self.target.as_ref().map(|target| target.go_on(runs, wait))
@@ -141,21 +141,21 @@ pub(super) struct ActiveRuns {
     pub(super) prepared: PreparedHost,
     pub(super) runs: Vec<ActiveRun>,
     pub(super) answers: Answers,
-    /// What went wrong with other runs, and has been said.
+    /// Exit status for failures of other runs, which have been reported.
     pub(super) exit: Exit,
 }
 
-/// What a run came to, as far as this process is concerned.
+/// End of a run, as far as this process is concerned.
 enum SessionEnd {
-    /// It has ended.
+    /// The run has ended.
     Over(RunSummary),
-    /// Only suspended tasks keep it open, and nobody here answers them.
+    /// Only suspended tasks keep the run open, and no answers are given here.
     Parked(RunSummary),
-    /// It was cancelled because the process was told to end, or because whoever read stdout left.
+    /// The run was cancelled because the process was asked to end, or because stdout was closed.
     Interrupted(Signal, RunSummary),
-    /// It was left as it is, for the same reason.
+    /// The run was left open, for the same reason.
     Left(Signal, RunSummary),
-    /// Nobody waits.
+    /// A second signal came: nothing is waited for.
     Abandoned(Signal),
 }
 
@@ -166,7 +166,7 @@ struct RunSummary {
     shown: Output,
 }
 
-/// What is printed of a run.
+/// Output about a run.
 enum Output {
     /// Empty where all there was to print was printed as it happened.
     Page(String),
@@ -174,7 +174,7 @@ enum Output {
 }
 
 impl RunSummary {
-    /// Of an `open` run that is what it is called.
+    /// Returns the summary of a run. `open` names the state of one that has not ended.
     fn of(run: &Run, open: &str, options: &DriveOptions) -> Self {
         let shown = if options.json {
             Output::View(Box::new(RunView::of(run)))
@@ -235,7 +235,7 @@ pub(super) fn drive(
         };
         Ok((prepared, ids, ended, exit))
     })?;
-    // What still computes or builds is not waited for, but the store is: it folds its log into its file.
+    // Computations and builds are not waited for. The store is: closing folds its log into its file.
     runtime.shutdown_background();
     let mut outcomes = Vec::new();
     for ended in ended {
@@ -331,6 +331,6 @@ fn report(options: &DriveOptions, screen: &Screen, outcomes: &[Outcome]) {
         [view] if !options.several => problems::json(screen, view),
         views => problems::json(screen, &views),
     };
-    // Whoever has stopped reading still gets the exit status.
+    // A closed stdout does not change the exit status.
     let _gone = screen.out(&result);
 }

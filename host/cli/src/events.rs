@@ -12,7 +12,7 @@ use super::{
     target::TargetArguments,
 };
 
-/// Prints the journal of a run as it was recorded so far, one JSON object a line, whoever drives it.
+/// Prints the recorded journal of a run, one JSON object per line.
 ///
 /// The lines are those of `run --events`, without what guests log and tell of their progress.
 #[derive(Args, Debug)]
@@ -28,7 +28,7 @@ pub(super) struct EventsArguments {
     #[command(flatten)]
     store: TargetArguments,
 
-    /// Go on printing what is recorded, whoever drives the run: until it has ended or, of a file, no process has the store.
+    /// Keep printing new events until the run has ended or, for a file, no process has the store open.
     #[arg(short, long)]
     follow: bool,
 }
@@ -43,7 +43,7 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
         if !follow {
             let records = reader.load(&run_id).await.map_err(Failure::host)?;
             let printed = journal::replay(&run_id, &records, |run, seq, time, events| {
-                // Whoever has stopped reading wants no more.
+                // A closed stdout ends the output.
                 let _gone = print(journal::views(run, seq, time, events), screen);
             });
             return printed.map(|_| Exit::Done).map_err(|error| store_argument::failed(error, &target));
@@ -53,7 +53,7 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
             if let Notice::Record(record) = notice
                 && print(watch.views(&record), screen).is_err()
             {
-                // Whoever has stopped reading wants no more.
+                // A closed stdout ends the output.
                 return Ok(Exit::Done);
             }
         }

@@ -23,7 +23,7 @@ pub(super) enum Exit {
     Parked,
     /// 130: interrupted.
     Interrupted,
-    /// 143: told to end by whoever supervises the process.
+    /// 143: asked to end by a supervisor.
     Terminated,
 }
 

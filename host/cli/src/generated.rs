@@ -41,7 +41,7 @@ pub(super) struct ManArguments {
 pub(super) fn completions(arguments: &CompletionsArguments, mut command: Command, screen: &Screen) -> Exit {
     let mut script = Vec::new();
     generate(arguments.shell, &mut command, "phasm", &mut script);
-    // Whoever has stopped reading wants no more.
+    // A closed stdout ends the output.
     let _gone = screen.out(&String::from_utf8_lossy(&script));
     Exit::Done
 }

@@ -24,7 +24,7 @@ use super::{
 /// Characters of why a notice was not taken.
 const LONGEST: usize = 160;
 
-/// Shows a run of a store as it was recorded last, whoever drives it: its tasks as a tree, what came out, what went wrong.
+/// Shows the last recorded state of a run: its tasks as a tree, its outputs, its errors.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm get RUN --store runs.db\n  phasm get @last --store runs.db --json"
@@ -65,7 +65,7 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
         let beside = beside(&run, notices.as_ref(), &target);
         format!("{page}{beside}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
     };
-    // Whoever has stopped reading wants no more.
+    // A closed stdout ends the output.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }

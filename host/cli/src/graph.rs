@@ -27,8 +27,8 @@ use super::{
 
 /// Draws a document, or a run of a store: what follows what, containers in containers, and how far it is.
 ///
-/// On a terminal it is a tree; off one, or with `--svg`, an SVG. What is too much for a picture is counted in it. No plugin is
-/// needed for it.
+/// On a terminal the drawing is a tree; otherwise, or with `--svg`, an SVG. Parts that are too large for a picture are counted in it.
+/// No plugin is needed.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm graph greet.yaml\n  phasm graph greet.yaml --svg greet.svg\n  \
                         phasm graph @last --store runs.db --svg last.svg\n  \
@@ -55,7 +55,7 @@ pub(super) struct GraphArguments {
     timeline: bool,
 }
 
-/// What is drawn.
+/// Format of the drawing.
 enum Picture {
     Graph(Diagram),
     Timeline(Timeline),
@@ -84,7 +84,7 @@ pub(super) fn graph(arguments: &GraphArguments, screen: &Screen) -> Result<Exit,
         (None, Picture::Graph(diagram)) if screen.is_read_by_people() => diagram.text(),
         (None | Some(_), _) => drawn(),
     };
-    // Whoever has stopped reading wants no more.
+    // A closed stdout ends the output.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }

@@ -28,11 +28,11 @@ pub(super) enum KeyCommand {
     after_help = "Examples:\n  phasm key add ci --role run --namespace builds\n  phasm key add me --role admin"
 )]
 pub(super) struct AddKeyArguments {
-    /// What it is called: letters, digits, `-`, `_` and `.`.
+    /// Name of the key: letters, digits, `-`, `_` and `.`.
     #[arg(value_name = "NAME", value_parser = name)]
     name: String,
 
-    /// What it lets its holder do: look at runs; also submit, answer and cancel them; also change what runs find.
+    /// Role of the key: `read` shows runs; `run` also submits, answers and cancels them; `admin` also changes what runs use.
     #[arg(long, value_name = "ROLE", value_enum, default_value = "run")]
     role: RoleArgument,
 
@@ -48,7 +48,7 @@ pub(super) struct AddKeyArguments {
     json: bool,
 }
 
-/// Lists the keys of a server, without what nobody can know of them any more.
+/// Lists the keys of a server. The keys themselves cannot be shown again.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm key list\n  phasm key list --store runs.db --json")]
 pub(super) struct ListKeysArguments {
@@ -118,7 +118,7 @@ fn add(arguments: &AddKeyArguments, screen: &Screen) -> Result<Exit, Failure> {
     } else {
         format!("{shown}\n")
     };
-    // It is there, whether somebody reads it or not.
+    // The key has been created, also if stdout is closed.
     let _gone = screen.out(&page);
     if !json {
         screen.err(&format!(

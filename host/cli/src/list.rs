@@ -22,10 +22,10 @@ use super::{
     waiting,
 };
 
-/// Lists the runs of a store, the newest first, whoever drives them.
+/// Lists the runs of a store, the newest first.
 ///
-/// STATE says who goes on with a run: `ended` nobody; `driven` a process that holds the store; `parked` whoever answers its
-/// suspended tasks; `waiting` the process that holds the store, in time; `orphaned` nobody, until it is recovered.
+/// STATE says what happens next: `ended` nothing; `driven` a process is running it; `parked` it waits for an answer to a
+/// suspended task; `waiting` the process that has the store continues it in time; `orphaned` it waits for `phasm recover`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm list --store runs.db\n  phasm list --store runs.db --open\n  \
                         phasm list --store runs.db --workflow release --phase Failed --since 2d --json\n  \
@@ -104,7 +104,7 @@ pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, F
     if let Some((last, _)) = rows.last().filter(|_| rows.len() == arguments.limit && !arguments.json) {
         screen.err(&format!("there may be more: add --before {}\n", last.head.run_id));
     }
-    // Whoever has stopped reading wants no more.
+    // A closed stdout ends the output.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }

@@ -66,16 +66,16 @@ async fn answered(
 ) -> Result<Answer, Failure> {
     let lost = |error| Failure::call(ContextError::new("the request was not left with the run", error));
     let number = Sqlite::post_beside(path, run_id, &letter.bytes()).map_err(lost)?;
-    // Whoever goes on with the run reads the letter, if the process is gone meanwhile.
+    // If the process is gone meanwhile, the next one that has the run reads the letter.
     drop(ring.deliver(run_id, number).await);
     reader.answer(run_id, number).await.map_err(Failure::host)
 }
 
-/// Has the process that holds the store end a run that it cannot go on with; nothing, if no process does. Says which run it is, and
-/// whether why it ended is recorded.
+/// Asks the process that has the store to end a run that it cannot resume. Returns none if no process has the store, else the
+/// run's id and whether the reason is recorded.
 ///
 /// # Errors
-/// When there is no such run, it has ended, or the process can go on with it.
+/// When there is no such run, when it has ended, or when the process can run it.
 pub(super) async fn abandon(
     meant: &str,
     store: &StoreArgument,

@@ -28,10 +28,10 @@ use super::{
     trace::{LogLevel, word},
 };
 
-/// Prints what the attempts of a run wrote, whoever drives it: of each the last 64 KiB, or what `kept-log` of the
+/// Prints the output of a run's attempts: the last 64 KiB of each, or the length that `kept-log` of the
 /// configuration says.
 ///
-/// What an attempt writes is kept when it ends. The lines of one that is being executed are seen where the run is driven.
+/// The output of an attempt is stored when it ends. Lines of a running attempt are shown where the run is executed.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm logs RUN --store runs.db\n  phasm logs @last main/parse --store runs.db\n  \
@@ -59,7 +59,7 @@ pub(super) struct LogsArguments {
     json: bool,
 }
 
-/// Whose logs are shown.
+/// Selects the attempts whose logs are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct AttemptSelector {
     task: String,
@@ -124,7 +124,7 @@ impl LogPrinter<'_> {
             found = true;
             let page = if self.json { for_programs(run, log) } else { for_people(run, log, self.log_level) };
             if self.screen.out(&page).is_err() {
-                // Whoever has stopped reading wants no more.
+                // A closed stdout ends the output.
                 std::process::exit(Exit::Done.status().into());
             }
         }
@@ -202,7 +202,7 @@ fn for_people(run: &Run, log: &AttemptLog, least: LogLevel) -> String {
 
 fn for_programs(run: &Run, log: &AttemptLog) -> String {
     let lines = String::from_utf8_lossy(&log.text);
-    // It has string keys and whole numbers only: this cannot fail.
+    // Serialisation cannot fail: all keys are strings and all numbers whole.
     let text = serde_json::to_string(&LogView::of(run, log, &lines)).unwrap_or_default();
     text + "\n"
 }

@@ -147,7 +147,7 @@ fn main() -> ExitCode {
     let Arguments { command, log_level } = Arguments::parse();
     let screen = Screen::new();
     trace::install(&screen, log_level);
-    // What is served is asked for by others.
+    // The spans of `serve` belong to its callers.
     let caller = if matches!(command, Command::Serve(_)) { None } else { telemetry::caller() };
     let done = phasm::spans::within(caller, || carry_out(command, log_level, &screen));
     let exit = done.unwrap_or_else(|failure| failure.report(&screen)).into();

@@ -1,4 +1,4 @@
-//! What is kept in a store by a name: finding it, changing it, and saying what there is instead.
+//! Names of schedules and saved workflows, and messages about missing ones.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub(super) struct QualifiedName {
 /// Reads `NAME` or `NAMESPACE/NAME`.
 ///
 /// # Errors
-/// What clap tells the user.
+/// The message that clap shows to the user.
 pub(super) fn called(text: &str) -> Result<QualifiedName, String> {
     let (namespace, name) = text.split_once('/').unwrap_or(("default", text));
     if namespace.is_empty() || name.is_empty() || name.contains('/') {
@@ -58,7 +58,7 @@ impl QualifiedName {
         Failure::call(format!("{} has no version whose digest begins so", self.word()))
     }
 
-    /// As it is printed, and typed again.
+    /// Returns the name as it is printed, and can be typed again.
     pub(super) fn word(&self) -> String {
         text::clean(&self.to_string()).into_owned()
     }

@@ -1,4 +1,4 @@
-//! `phasm notify`: who outside is told of runs, and what they were told.
+//! `phasm notify`: tests webhook endpoints and lists deliveries.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ use super::{
 /// Notices that are shown unless more are asked for.
 const SHOWN: usize = 100;
 
-/// Tries who is told of runs, and shows what was told.
+/// Tests webhook endpoints, and lists deliveries.
 #[derive(Debug, Subcommand)]
 pub(super) enum NotifyCommand {
     Test(TryArguments),
@@ -60,7 +60,7 @@ pub(super) struct ListNoticesArguments {
     #[command(flatten)]
     store: TargetArguments,
 
-    /// So many at most, the latest.
+    /// Maximum number of deliveries; the latest are listed.
     #[arg(long, value_name = "N", default_value_t = SHOWN)]
     limit: usize,
 
@@ -102,7 +102,7 @@ fn test(arguments: &TryArguments, screen: &Screen) -> Result<Exit, Failure> {
     } else {
         format!("{name}: {} answered {status}\n", text::clean(&endpoint.shown()))
     };
-    // It was posted, whether somebody reads it or not.
+    // The notification was posted, also if stdout is closed.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }

@@ -25,7 +25,7 @@ use super::{
     text, user_dirs,
 };
 
-/// What the browser is shown where it is to be signed in.
+/// Page that the browser is shown to sign it in.
 const BRIDGE: &str = "open.html";
 
 /// Opens the page of a server in the browser, or that of one of its runs, and prints where it is.
@@ -93,8 +93,8 @@ fn server(store: &TargetArguments) -> Result<Remote, Failure> {
     Remote::new(&url, paths::set(KEY).map(|key| key.to_string_lossy().into_owned())).map_err(Failure::call)
 }
 
-/// What the browser is called with: the page, or a file that leads there and signs in, as whoever is on this machine sees
-/// what programs are called with.
+/// Returns the address that the browser is called with: the page, or a file that leads there and signs in.
+/// The key is not in the address, as others on this machine see the arguments of programs.
 async fn shown(remote: &Remote, url: &str, path: &str) -> Result<String, Failure> {
     if paths::set(KEY).is_none() {
         return Ok(url.to_owned());

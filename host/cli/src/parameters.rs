@@ -27,7 +27,7 @@ pub(super) struct ParameterArgument {
 /// Reads `NAME=VALUE`.
 ///
 /// # Errors
-/// What clap tells the user.
+/// The message that clap shows to the user.
 pub(super) fn given(text: &str) -> Result<ParameterArgument, String> {
     match text.split_once('=') {
         Some((name, text)) if !name.is_empty() => {
@@ -38,7 +38,7 @@ pub(super) fn given(text: &str) -> Result<ParameterArgument, String> {
 }
 
 impl ParameterArgument {
-    /// Names and texts, of which whoever knows the types makes values.
+    /// Returns names and texts, for callers that know the types of the parameters.
     pub(super) fn pairs(given: &[Self]) -> Vec<(&str, &str)> {
         given.iter().map(|given| (&*given.name, given.text.as_str())).collect()
     }
@@ -58,7 +58,7 @@ pub(super) fn all(given: &[ParameterArgument], file: Option<&Path>, plan: &Plan)
     Ok(values)
 }
 
-/// `values` with those given laid over them, of which nobody has declared a type.
+/// Returns `values` with the given ones laid over them. None of them has a declared type.
 pub(super) fn over(mut values: Map, given: &[ParameterArgument]) -> Map {
     values.extend(given.iter().map(|given| (Arc::clone(&given.name), view::undeclared(&given.text))));
     values

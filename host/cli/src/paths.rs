@@ -43,7 +43,7 @@ pub(super) struct PathArguments {
 }
 
 impl PathArguments {
-    /// Those of a command that asks for a configuration alone.
+    /// Returns the paths of a command that takes a configuration only.
     pub(super) fn of(config: Option<PathBuf>) -> Self {
         Self { plugins: Vec::new(), config, library: None, remembered: false }
     }
@@ -70,7 +70,7 @@ impl PathArguments {
         Self { plugins, config: self.config.clone().or(config), library: self.library.clone(), remembered }
     }
 
-    /// Whether nobody named the directories now: a run remembers them.
+    /// Whether the directories were remembered with a run instead of named now.
     pub(super) fn are_remembered(&self) -> bool {
         self.remembered
     }
@@ -86,7 +86,7 @@ impl PathArguments {
     }
 }
 
-/// What a variable of the environment is set to; to nothing is not set.
+/// Returns the value of an environment variable. An empty value counts as not set.
 pub(super) fn set(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }

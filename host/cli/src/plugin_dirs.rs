@@ -20,11 +20,11 @@ use super::{
 pub(super) struct PluginDirs {
     /// First come first served.
     pub(super) dirs: Vec<PathBuf>,
-    /// Those among them of which source folders are built, too: a build runs what they say, as this user.
+    /// Directories of which source folders are built, too. A build executes their code as this user.
     pub(super) built: Vec<PathBuf>,
     /// The plugins that were added, and how many of the directories come before them.
     library: Option<(usize, Library)>,
-    /// What there is that is not used, and why.
+    /// Plugins that are not used, and why.
     passed_over: Vec<(PathBuf, String)>,
 }
 
@@ -43,7 +43,7 @@ impl PluginDirs {
         }
     }
 
-    /// What nobody named: used, if it is nobody else's.
+    /// Adds a directory that was not named: used only if no other user can write there.
     fn add_found(&mut self, dir: &Path, builds: bool) {
         match trust::doubt(dir) {
             None => self.add(dir, builds),
@@ -59,7 +59,7 @@ impl PluginDirs {
         }
     }
 
-    /// The library that was named, else the user's own, if it is nobody else's.
+    /// Adds the library that was named, else the user's own if no other user can write there.
     fn add_library(&mut self, named: Option<PathBuf>) {
         let is_named = named.is_some();
         let Some(dir) = named.or_else(own_library) else { return };
@@ -79,7 +79,7 @@ impl PluginDirs {
         before.chain(library).chain(after)
     }
 
-    /// The names in the library, also those of which every version is held. Of one that cannot be read there are none.
+    /// Returns the names in the library, also those with held versions only; none if it cannot be read.
     pub(super) fn shelved(&self) -> impl Iterator<Item = Arc<str>> {
         let all = self.library.iter().filter_map(|(_, library)| library.all().ok());
         all.flatten().map(|stored| stored.name.into())
@@ -123,7 +123,7 @@ pub(super) fn plugin_dirs(
         return Err(Failure::call(message));
     }
     let mut searched = PluginDirs::default();
-    // What a run remembers was not asked for now.
+    // Remembered directories were not named now.
     asked.iter().for_each(|dir| searched.add(dir, !paths.are_remembered() || checkout(dir).is_some()));
     configured.unwrap_or_default().iter().for_each(|dir| searched.add(dir, true));
     searched.built.extend(tenants.cloned());
@@ -147,7 +147,7 @@ fn library_dir(paths: &PathArguments, config: Option<&Config>) -> Option<PathBuf
 /// The library that plugins are added to.
 ///
 /// # Errors
-/// When nobody names one and the user has none, or somebody else could have put things there.
+/// When none is named and the user has none, or when another user could have written to it.
 pub(super) fn library(paths: &PathArguments, config: Option<&Config>) -> Result<Library, Failure> {
     if let Some(dir) = library_dir(paths, config) {
         return Ok(Library::at(dir));
@@ -181,7 +181,7 @@ fn doubt_of_library(dir: &Path) -> Option<String> {
     [dir.to_owned(), dir.join("blobs")].iter().find_map(|dir| trust::doubt(dir))
 }
 
-/// Those that are searched wherever one is: the user's own, the shipped executors.
+/// Returns the directories that are always searched: the user's own, the shipped executors.
 pub(super) fn usual_dirs() -> Vec<PathBuf> {
     let usual = own_dir().into_iter().chain(shipped::dir());
     usual.map(|dir| std::fs::canonicalize(&dir).unwrap_or(dir)).collect()
@@ -211,7 +211,7 @@ fn around(start: &Path, searched: &mut PluginDirs) {
     }
 }
 
-/// The root of the checkout around a folder: the nearest above with a `.git` that nobody else put there.
+/// Returns the root of the checkout around a folder: the nearest directory above with a `.git` that no other user wrote.
 fn checkout(start: &Path) -> Option<&Path> {
     let root = start.ancestors().find(|dir| dir.join(".git").exists())?;
     trust::is_own(&root.join(".git")).then_some(root)

@@ -26,7 +26,7 @@ pub(super) struct Source<'a> {
     pub(super) text: &'a str,
 }
 
-/// What was found about several texts.
+/// Errors and warnings in several texts.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ProblemReport {
     problems: Vec<ProblemView>,
@@ -52,7 +52,7 @@ pub(super) fn json(screen: &Screen, value: &impl Serialize) -> String {
     } else {
         serde_json::to_string(value)
     };
-    // What is printed has string keys and finite numbers only: this cannot fail.
+    // Serialisation cannot fail: all keys are strings and all numbers finite.
     text.unwrap_or_default() + "\n"
 }
 
@@ -61,7 +61,7 @@ pub(super) fn refuse(screen: &Screen, source: Source<'_>, problems: &[Problem], 
     if as_json {
         let mut found = ProblemReport::default();
         found.add(source, problems, &[]);
-        // Whoever has stopped reading still gets the exit status.
+        // A closed stdout does not change the exit status.
         let _gone = found.print(screen);
     } else {
         show(screen, source, problems);

@@ -1,4 +1,4 @@
-//! Where the configuration and the plugins of a run lay when it was submitted: what it is gone on with if nobody says otherwise.
+//! Paths of the configuration and the plugins that a run was submitted with. They are the defaults when it is resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{paths::PathArguments, plugin_dirs, screen::Screen, text, trust};
 
-/// What is left with a run.
+/// Paths that are recorded with a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Provenance {
@@ -18,7 +18,7 @@ pub(super) struct Provenance {
 }
 
 impl Provenance {
-    /// That of runs submitted with this configuration and these directories of plugins; nothing if it is what is found anyway.
+    /// Returns the record of this configuration and these plugin directories; none if the defaults would find the same.
     pub(super) fn of(paths: &PathArguments, dirs: &[PathBuf]) -> Option<String> {
         let config = paths.config().and_then(|file| std::fs::canonicalize(file).ok());
         let usual = plugin_dirs::usual_dirs();
@@ -27,15 +27,15 @@ impl Provenance {
         (origin != Self::default()).then(|| serde_json::to_string(&origin).ok()).flatten()
     }
 
-    /// That of a run of a store; nothing if it has none, or cannot be read.
+    /// Returns the record of a run; none if it has none, or if it cannot be read.
     async fn recorded(reader: &dyn ReadStore, run_id: &str) -> Option<Self> {
         let records = reader.load(run_id).await.ok()?;
         serde_json::from_str(&journal::origin(&records)?).ok()
     }
 }
 
-/// What was given, and in place of what was not what the run was submitted with, if that is still there and nobody but this user
-/// could have put it there. What is taken is said.
+/// Completes the paths that were given by those the run was submitted with. Remembered paths are used only if they still exist and
+/// no other user could have written there. Each one that is used is reported.
 pub(super) async fn remembered(
     paths: &PathArguments,
     reader: &dyn ReadStore,
@@ -59,7 +59,7 @@ pub(super) async fn remembered(
     paths.or(config, plugins)
 }
 
-/// Whether a path belongs to this user, and nobody else can write there: a store that comes from somebody else must not name what
+/// Whether a path belongs to this user and no other user can write there. A store that was made by another user must not name what
 /// is built or granted.
 fn is_own(path: &Path) -> bool {
     path.exists() && trust::doubt(path).is_none()

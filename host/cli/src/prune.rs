@@ -85,7 +85,7 @@ impl PruneArguments {
         Ok(Retention { phase: self.phase, ..retention })
     }
 
-    /// What the configuration says.
+    /// Rules of the configuration.
     fn configured(&self, screen: &Screen) -> Result<Retention, Failure> {
         let named = self.config.clone().or_else(|| paths::set(CONFIG).map(PathBuf::from));
         let retention = match named {
@@ -127,7 +127,7 @@ pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit,
         screen.err(&format!("{} deleted\n", runs(deleted)));
         Ok::<_, Failure>(String::new())
     })?;
-    // Whoever has stopped reading wants no more.
+    // A closed stdout ends the output.
     let _gone = screen.out(&said);
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! `phasm recover`: goes on with open runs of a store.
+//! `phasm recover`: resumes open runs of a store.
 
 use std::{path::Path, sync::Arc};
 
@@ -19,10 +19,10 @@ use super::{
     trace::LogLevel,
 };
 
-/// Goes on with the runs of a store that have something to do, or with those named, until they end or are parked.
+/// Resumes interrupted runs of a store, or those named, until they end or wait for an answer.
 ///
-/// Runs that wait for somebody, or for longer than a minute, stay where they are, unless they are named or `--wait` is given: what is
-/// left, and why, is said at the end. Waits keep their times, what was being executed is executed again under the same numbers, suspended tasks stay
+/// Runs that wait for an answer, or for longer than a minute, stay where they are unless they are named or `--wait` is given; the
+/// last line says how many and why. Waits keep their times. Interrupted attempts are executed again under the same numbers. Suspended tasks stay
 /// suspended. The exit status is that of the run to worry about most, in the order 3, 4, 1, 5, 6, 0 of `run`'s; 2 if
 /// another process holds the store. Ctrl-C leaves the runs open and exits with 130, SIGTERM with 143.
 #[derive(Args, Debug)]
@@ -110,14 +110,14 @@ async fn due(prepared: &PreparedHost, all: bool) -> Result<Vec<Arc<str>>, StoreE
     Ok(heads.iter().map(|head| Arc::clone(&head.run_id)).collect())
 }
 
-/// Another host may have it, which this one could not go on with.
+/// Another host may have a run that this one could not resume.
 async fn refused(prepared: &PreparedHost, run_id: &str, failure: Failure, screen: &Screen) -> Exit {
-    // A store that fails says so to whoever asks it next.
+    // A store that fails reports it at the next call.
     let _failed = prepared.host.let_go(run_id).await;
     failure.report(screen)
 }
 
-/// What is said of the runs that stay where they are.
+/// Report about the runs that stay open.
 struct RemainingRuns {
     /// Whether there is nothing to do.
     idle: bool,

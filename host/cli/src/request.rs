@@ -48,7 +48,7 @@ pub(super) async fn ask(
     let (handle, answer) = asked.map_err(|error| store_argument::failed(error, &target))?;
     match answer {
         Ok(true) => screen.err(&format!("{word}: true\n")),
-        // Its clocks ended it while nobody drove the run.
+        // The task timed out while no process had the run.
         Ok(false) | Err(RequestError::Ended) => {
             let late = "false, as its time was over when the run was taken up";
             screen.err(&format!("{} {word}: {late}\n", text::doubtful("warning:")));

@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
     let read = arguments.submission.read(paths, screen, *json)?;
     let store = arguments.store();
     let mut options = DriveOptions::new(&arguments.drive, store.as_deref(), log_level);
-    // Nobody could come back to a run in memory.
+    // A run in memory cannot be resumed.
     options.stays |= store.is_none();
     drive::drive(&options, screen, start(arguments, read))
 }

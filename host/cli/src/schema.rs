@@ -42,12 +42,12 @@ pub(super) fn schema(arguments: &SchemaArguments, screen: &Screen) -> Result<Exi
     if !arguments.plugins.is_empty() {
         executors::add(&mut schema, &known(&arguments.plugins, screen)?);
     }
-    // Whoever has stopped reading wants no more.
+    // A closed stdout ends the output.
     let _gone = screen.out(&format!("{schema:#}\n"));
     Ok(Exit::Done)
 }
 
-/// The plugins of `dirs` with their inputs; of equal names the first counts. What cannot be used is said and left out.
+/// Returns the plugins of `dirs` with their inputs; of equal names the first counts. Unusable ones are reported and left out.
 fn known(dirs: &[PathBuf], screen: &Screen) -> Result<Vec<(String, Value)>, Failure> {
     let plugin_builder = PluginBuilder::new(screen);
     let mut known: Vec<(String, Value)> = Vec::new();

@@ -23,10 +23,10 @@ pub(super) struct Screen {
 
 /// Frames a second at most.
 const MOST_FRAMES: u8 = 20;
-/// What a terminal adds to the last line when Ctrl-C is pressed: `^C`.
+/// Characters that a terminal adds to the last line when Ctrl-C is pressed: `^C`.
 const ECHO: u16 = 2;
 
-/// A terminal with room for what it adds itself at the end of a line, which would begin another that nobody clears.
+/// A terminal with room for its own echo at the end of a line. An echo that wraps would begin a line that is never cleared.
 #[derive(Debug)]
 struct NarrowTerm(Term);
 
@@ -72,7 +72,7 @@ impl TermLike for NarrowTerm {
     }
 }
 
-/// Whoever read stdout has left.
+/// The reader of stdout has closed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OutputClosed;
 
@@ -97,7 +97,7 @@ impl Screen {
         io::stdout().is_terminal()
     }
 
-    /// Whether somebody looks at stdout and can press keys.
+    /// Whether stdout is a terminal with a user who can press keys.
     pub(super) fn takes_keys(&self) -> bool {
         self.is_read_by_people() && io::stdin().is_terminal() && !is_dumb()
     }
@@ -114,7 +114,7 @@ impl Screen {
     /// Writes to stdout, all of it.
     ///
     /// # Errors
-    /// [`OutputClosed`] when nobody reads any more. A stdout that fails otherwise (a full disk) is said so once on stderr.
+    /// [`OutputClosed`] when stdout is closed. Another failure of stdout, such as a full disk, is reported once on stderr.
     pub(super) fn out(&self, text: &str) -> Result<(), OutputClosed> {
         let text = text::printed(text);
         let written = self.bars.suspend(|| {
@@ -129,7 +129,7 @@ impl Screen {
         })
     }
 
-    /// Writes to stderr, as far as somebody listens.
+    /// Writes to stderr. Failures are ignored.
     pub(super) fn err(&self, text: &str) {
         let text = text::printed(text);
         // Anstream writes what is between colours by itself, and asks for the terminal each time.

@@ -38,9 +38,9 @@ use super::{
     store_argument::StoreArgument,
 };
 
-/// Drives every run of a store that is due, whoever submitted it, until SIGTERM or Ctrl-C.
+/// Runs every due run of a store until SIGTERM or Ctrl-C.
 ///
-/// Runs that wait for people or for a far-off clock are kept in the store alone. Any number of these may serve one database,
+/// Waiting runs use no memory; they exist in the store only. Any number of these may serve one database,
 /// and one of them a file. Runs stay open when it ends: with 143 after SIGTERM, once attempts had their time to end; with 130
 /// after Ctrl-C, at once.
 ///
@@ -159,7 +159,7 @@ async fn serving(
     let purpose = Purpose { claims: true, threads: *threads, ..Purpose::default() };
     let planning = drive::open(paths, configured, screen, purpose)?;
     planning.environment.create_dirs()?;
-    // Of all that is claimed, which begins with the store.
+    // Events of all claimed runs. Claiming begins when the store is opened.
     let mut tidings = planning.planner.tidings();
     let telling = ServeReporter { screen: screen.clone(), as_json: *json };
     let prepared = tokio::select! {
@@ -204,7 +204,7 @@ async fn serving(
         () = tell_all(&telling, &mut tidings) => {}
         heard = interrupts.next() => abandon(heard.told),
     }
-    // It ends, whether somebody reads that or not.
+    // The process ends, also if stdout is closed.
     let _gone = tell_rest(&telling, &mut tidings).is_err();
     Ok((served, told))
 }
@@ -219,7 +219,7 @@ fn connections(settings: &ServerSettings, open_files: u64, telling: &ServeReport
     u32::try_from(connections).ok()
 }
 
-/// Tells what becomes of runs until nobody reads it: the first at once, those that follow closely together.
+/// Reports the progress of runs until stdout is closed: the first event at once, close ones in batches.
 async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) {
     loop {
         let told = match tidings.recv().await {
@@ -237,7 +237,7 @@ async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) {
 /// Tells what has become of runs meanwhile.
 ///
 /// # Errors
-/// When nobody reads it any more.
+/// When stdout is closed.
 fn tell_rest(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) -> Result<(), OutputClosed> {
     loop {
         match tidings.try_recv() {

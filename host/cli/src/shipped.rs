@@ -17,7 +17,7 @@ static CARRIED: EmbeddedExecutors = include!(concat!(env!("OUT_DIR"), "/executor
 #[cfg(not(feature = "embed-executors"))]
 static CARRIED: EmbeddedExecutors = ("", &[]);
 
-/// What says where they are.
+/// Environment variable with their directory.
 const EXECUTORS: &str = "PHASM_EXECUTORS";
 
 /// Whether the environment says where they are.
@@ -25,7 +25,7 @@ pub(super) fn is_named() -> bool {
     env::var_os(EXECUTORS).is_some()
 }
 
-/// What the program carries, for which it vouches itself.
+/// Returns the digests of the components that the program contains. They need no other signature.
 pub(super) fn digests() -> impl Iterator<Item = Digest> {
     CARRIED.1.iter().map(|(_, bytes)| Digest::of(bytes))
 }
@@ -52,7 +52,7 @@ fn unpacked((identity, components): EmbeddedExecutors, cache: &Path) -> io::Resu
         for (name, bytes) in components {
             fs::write(partial.join(name).with_added_extension("wasm"), bytes)?;
         }
-        // Of two processes that start together the first one's stays.
+        // If two processes start together, the directory of the first one stays.
         if fs::rename(&partial, &dir).is_err() {
             fs::remove_dir_all(&partial)?;
         }

@@ -6,13 +6,13 @@ use tokio::sync::watch;
 
 use super::exit::Exit;
 
-/// What ends a process from outside.
+/// A signal that asks the process to end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Signal {
     /// Ctrl-C: the user wants no more of it.
     #[default]
     Interrupt,
-    /// SIGTERM: whoever supervises the process, or the machine, wants an end of the process.
+    /// SIGTERM: a supervisor or the machine asks the process to end.
     Terminate,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct SignalCount {
     pub(super) count: u32,
 }
 
-/// Hears that the user, or whoever supervises the process, wants an end. Every clone hears all.
+/// Receives the signals of the user and of supervisors. Every clone receives all of them.
 #[derive(Clone, Debug)]
 pub(super) struct Interrupts(watch::Receiver<SignalCount>);
 
@@ -65,7 +65,7 @@ impl Interrupts {
     /// Waits for the next one.
     pub(super) async fn next(&mut self) -> SignalCount {
         if self.0.changed().await.is_err() {
-            // Nobody listens any more, as the runtime is being shut down.
+            // The sender is gone, as the runtime is being shut down.
             std::future::pending::<()>().await;
         }
         *self.0.borrow_and_update()

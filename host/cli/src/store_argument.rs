@@ -77,12 +77,12 @@ impl StoreArgument {
     /// How its runs are reached.
     ///
     /// # Errors
-    /// As of [`Self::path`].
+    /// Same as [`Self::path`].
     pub(super) fn target(&self) -> Result<Target, Failure> {
         self.path().map(|path| Target::to(&path))
     }
 
-    /// Opens it to look at, whoever holds it.
+    /// Opens the store for reading, also while another process has it.
     ///
     /// # Errors
     /// When there is no such store, or it cannot be read.
@@ -100,10 +100,10 @@ impl StoreArgument {
         Ok((reader, run_id))
     }
 
-    /// Opens a host that goes on with the run: with what it was submitted with, where nothing else is named.
+    /// Opens a host that resumes the run. What is not named comes from what the run was submitted with.
     ///
     /// # Errors
-    /// As of [`Self::host`].
+    /// Same as [`Self::host`].
     pub(super) async fn host_for(
         &self,
         reader: &StoreReader,
@@ -189,7 +189,7 @@ pub(super) fn check_open(run: &Run) -> Result<(), Failure> {
     Err(Failure::call(RecoverError::Ended { run_id: run.id().clone(), phase }))
 }
 
-/// Says how to go on with a run that was followed, if it has not ended.
+/// Prints how to resume a run that was followed, if it has not ended.
 pub(super) fn tell_orphaned(watch: &Watch, target: &Target, screen: &Screen) {
     if let Some(run) = watch.run().filter(|run| !run.is_over()) {
         screen.err(&drive::nobody(run, target));

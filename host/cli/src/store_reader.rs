@@ -69,7 +69,7 @@ impl StoreReader {
         }
     }
 
-    /// Whether somebody may drive its runs at this moment.
+    /// Whether a process may be running its runs now.
     pub(super) fn is_held(&self) -> bool {
         match self {
             Self::File(file) => file.is_held(),

@@ -40,7 +40,7 @@ pub(super) struct DocumentArgument {
     allow_missing: bool,
 }
 
-/// What is to be run.
+/// A document and the parameters of a run.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Submission {
     #[command(flatten)]
@@ -81,13 +81,13 @@ pub(super) struct WorkflowSource<'a> {
     as_json: bool,
 }
 
-/// What is to be run, read.
+/// A submission whose document has been read.
 pub(super) struct UnplannedSubmission<'a> {
     submission: &'a Submission,
     opened: OpenDocument<'a>,
 }
 
-/// What can be submitted, and the host to submit it to.
+/// A submission without errors, and the planner for it.
 pub(super) struct ReadySubmission<'a> {
     pub(super) planned: PlannedWorkflow<'a>,
     pub(super) given: Map,
@@ -155,7 +155,7 @@ impl Submission {
     /// The document for a server, as of [`DocumentArgument::for_server`].
     ///
     /// # Errors
-    /// As there.
+    /// Same as there.
     pub(super) fn for_server(&self, screen: &Screen, as_json: bool) -> Result<Text, Failure> {
         self.document.for_server(screen, as_json).map(|(text, _)| text)
     }
@@ -217,7 +217,7 @@ impl WorkflowSource<'_> {
         }
     }
 
-    /// What to do with a schedule instead.
+    /// Returns the failure of a submission of a schedule, with the commands for schedules.
     fn is_schedule(&self, plan: &Plan) -> Failure {
         let name = plan.cron.as_ref().map(|cron| QualifiedName::new(&plan.namespace, &cron.name).word());
         let add = self.target.command(&["cron", "add", &self.text.name]);
@@ -229,7 +229,7 @@ impl WorkflowSource<'_> {
     }
 }
 
-/// What to do with a schedule that was to be saved.
+/// Returns the failure of saving a schedule as a workflow.
 pub(super) fn is_no_workflow(name: &str, text: &Text, target: &Target) -> Failure {
     let add = target.command(&["cron", "add", &text.name]);
     Failure::call(format!("{} is a schedule, which is kept with: {add}", text::clean(name)))

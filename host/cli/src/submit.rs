@@ -26,11 +26,11 @@ pub(super) struct SubmitArguments {
     #[command(flatten)]
     paths: PathArguments,
 
-    /// What you call this submission: of several with one key in a namespace there is one run, and its id is printed.
+    /// Idempotency key: submitting twice with the same key starts one run, and its id is printed.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 
-    /// Stay until the run has ended, whoever drives it, and end as `run` does.
+    /// Wait until the run has ended, and exit as `run` does.
     #[arg(long)]
     wait: bool,
 

@@ -66,7 +66,7 @@ impl TargetArguments {
         }
     }
 
-    /// Opens it to look at, whoever holds it.
+    /// Opens the store for reading, also while another process has it.
     ///
     /// # Errors
     /// When there is no such store, or it cannot be read.

@@ -28,12 +28,12 @@ use super::failure::{ContextError, Failure};
 /// How long the end of the process waits for what is still to be sent.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
-/// That of this process, once it has one.
+/// The queue of this process, once it has one.
 static SENDING: OnceLock<SpanQueue> = OnceLock::new();
 
-/// Sends what it is told of a part of all traces.
+/// Exports a share of all traces.
 struct SampledTracer {
-    /// Of those that begin here, from 0 to 1.
+    /// Share of the traces that begin here, from 0 to 1.
     part: f64,
     sending: SpanQueue,
 }
@@ -41,7 +41,7 @@ struct SampledTracer {
 impl Tracer for SampledTracer {
     fn samples(&self, trace: TraceId) -> bool {
         let [.., a, b, c, d, e, f, g] = trace.0;
-        // As others do who are asked for the same part of the same traces.
+        // All samplers with the same ratio choose the same traces.
         let number = u64::from_be_bytes([0, a, b, c, d, e, f, g]);
         #[expect(clippy::cast_precision_loss, reason = "both are below 2^56, and a part is no exact number")]
         let (number, all) = (number as f64, (1_u64 << 56) as f64);
@@ -59,10 +59,10 @@ pub(super) fn caller() -> Option<TraceContext> {
     TraceContext::read(&variable(TRACEPARENT)?, variable(TRACESTATE).as_deref())
 }
 
-/// Who takes the spans of this process, if there is a collector for them: as the configuration says, or else the environment.
+/// Sets up the exporter of this process, if the configuration or else the environment names a collector.
 ///
 /// # Errors
-/// When what the environment says makes no sense.
+/// When a variable of the environment is not valid.
 pub(super) fn tracer(
     settings: &TelemetrySettings,
     http: &HttpConfig,
@@ -90,7 +90,7 @@ pub(super) fn tracer(
     Ok(Some(std::sync::Arc::new(SampledTracer { part, sending })))
 }
 
-/// `OTEL_TRACES_SAMPLER`; whatever somebody else has begun is as he says, also where the name leaves out `parentbased_`.
+/// Reads `OTEL_TRACES_SAMPLER`. The decision of a parent span is always kept, also where the name leaves out `parentbased_`.
 fn part_of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<f64, Failure> {
     let Some(sampler) = variable("OTEL_TRACES_SAMPLER") else { return Ok(1.0) };
     match sampler.strip_prefix("parentbased_").unwrap_or(&sampler) {

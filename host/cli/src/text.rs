@@ -22,12 +22,12 @@ pub(super) fn doubtful(text: impl Display) -> String {
     styled(AnsiColor::Yellow.on_default(), text)
 }
 
-/// What matters most.
+/// Emphasised text.
 pub(super) fn bold(text: impl Display) -> String {
     styled(Style::new().bold(), text)
 }
 
-/// What matters least.
+/// Text of little importance.
 pub(super) fn dim(text: impl Display) -> String {
     styled(Style::new().dimmed(), text)
 }
@@ -63,8 +63,8 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     cleaned.into()
 }
 
-/// What may be printed: of all that people do not see only lines, tabs and colours. The rest stands there as JSON escapes it, and so
-/// JSON, where that is in texts and keys only, means the same.
+/// Escapes a text for printing. Of the invisible characters only line feeds, tabs and colours stay; the others are escaped as in JSON.
+/// JSON with such characters in texts and keys only keeps its meaning.
 pub(super) fn printed(text: &str) -> Cow<'_, str> {
     let harmful = |c: char| is_hidden(c) && c != '\t' && c != '\n';
     if !text.contains(harmful) {
@@ -103,7 +103,7 @@ pub(super) fn after(lead: &str, message: &str) -> String {
     if message.is_empty() { String::new() } else { format!("{lead}{}", short(message, 200)) }
 }
 
-/// A message without what was refused, where that is said elsewhere. What a guest reached for in vain stands at its end.
+/// Returns a message without the refusals of a guest, which stand at its end and are reported elsewhere.
 pub(super) fn without_refusals(message: &str) -> &str {
     match message.split_once("; refused: ") {
         Some((message, _)) => message,

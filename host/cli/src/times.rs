@@ -28,7 +28,7 @@ impl Since {
 /// Reads how long ago (`2h`), a day (`2026-11-20`) or an instant (`2026-11-20T08:00:00Z`), in UTC.
 ///
 /// # Errors
-/// What clap tells the user.
+/// The message that clap shows to the user.
 pub(super) fn since(text: &str) -> Result<Since, String> {
     if let Ok(length) = length(text) {
         return Ok(Since::Ago(length));
@@ -39,10 +39,10 @@ pub(super) fn since(text: &str) -> Result<Since, String> {
         .ok_or_else(|| "expected such as `2h`, `2026-11-20` or `2026-11-20T08:00:00Z`".to_owned())
 }
 
-/// Reads a length of time with its unit, such as `10s`. A bare number would be milliseconds, which nobody means here.
+/// Reads a duration with its unit, such as `10s`. A bare number is refused, as it would be milliseconds.
 ///
 /// # Errors
-/// What clap tells the user.
+/// The message that clap shows to the user.
 pub(super) fn length(text: &str) -> Result<Duration, String> {
     let bare = !text.is_empty() && text.chars().all(|c| c.is_ascii_digit());
     if bare && text != "0" {

@@ -1,4 +1,4 @@
-//! `phasm top`: what a store or a server is at, kept up to date while somebody looks.
+//! `phasm top`: a live view of a store or a server.
 
 #[cfg(unix)]
 mod keys;
@@ -19,10 +19,10 @@ use super::{
     target::TargetArguments, times,
 };
 
-/// Shows the open runs of a store or a server, the busiest first, and how busy its host is: on a terminal until `q` is pressed, off
-/// one once.
+/// Shows the open runs of a store or a server, the busiest first, and the load of its host. On a terminal the view is live until `q` is pressed;
+/// otherwise it is printed once.
 ///
-/// Of a server, `--server`, it also shows slots, what waits for one, and how many attempts and commits there are in a second; a store alone
+/// For a server, `--server`, it also shows slots, attempts that wait for a slot, and attempts and commits per second; a store alone
 /// does not know that. Keys: `s` sorts by something else, `j` and `k` or the arrows scroll, `q` ends it.
 #[derive(Args, Debug)]
 #[command(
@@ -55,7 +55,7 @@ pub(super) fn top(arguments: &TopArguments, screen: &Screen) -> Result<Exit, Fai
         let first = looking.look().await.map_err(Failure::host)?;
         if *json || !screen.takes_keys() {
             let page = if *json { problems::json(screen, &first.json()) } else { page::plain(&first) };
-            // Whoever has stopped reading wants no more.
+            // A closed stdout ends the output.
             let _gone = screen.out(&page);
             return Ok(Exit::Done);
         }
@@ -74,7 +74,7 @@ async fn live(
     std::future::ready(Ok(Exit::Done)).await
 }
 
-/// Draws until somebody wants an end of it.
+/// Draws until the user ends it.
 #[cfg(unix)]
 async fn live(
     looking: Observer,
@@ -113,7 +113,7 @@ async fn live(
     }
 }
 
-/// Looks again and again, until nobody is told any more.
+/// Takes snapshots until the receiver is gone.
 #[cfg(unix)]
 async fn look_again(
     mut looking: Observer,
@@ -131,7 +131,7 @@ async fn look_again(
 }
 
 impl SortOrder {
-    /// What comes after it.
+    /// Returns the next order.
     const fn next(self) -> Self {
         match self {
             Self::Busiest => Self::Oldest,

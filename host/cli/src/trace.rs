@@ -1,4 +1,4 @@
-//! What the library says about itself, as lines on stderr.
+//! Log lines of the library, on stderr.
 
 use std::fmt::{self, Write as _};
 
@@ -17,14 +17,14 @@ use super::{screen::Screen, text};
 pub(super) enum LogLevel {
     /// Everything.
     Trace,
-    /// What debugging an executor takes.
+    /// Details for executor authors.
     Debug,
-    /// What running one takes.
+    /// Normal operation.
     #[default]
     Info,
-    /// What looks wrong.
+    /// Warnings.
     Warn,
-    /// What is wrong.
+    /// Errors.
     Error,
     /// Nothing.
     Off,
@@ -62,7 +62,7 @@ pub(super) fn word(level: Level) -> String {
 
 /// Prints what this library (and no other) traces.
 pub(super) fn install(screen: &Screen, least: LogLevel) {
-    // It fails only if a subscriber is there already, and then that one prints.
+    // Installing fails only if there is a subscriber already; then that one prints.
     let _there = tracing::subscriber::set_global_default(Lines { screen: screen.clone(), least });
 }
 

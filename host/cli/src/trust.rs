@@ -1,9 +1,9 @@
-//! Whose files are: of what somebody else could have put there, or could change, nothing is run.
+//! Ownership of files. Nothing is run that another user could have written or could change.
 
 use std::path::Path;
 
-/// What may be somebody else's, and why: this path, what leads to it, or, of a directory, what lies in it. Nothing if only this
-/// user and root can have a say in it.
+/// Returns what another user could have written, and why: this path, a directory that leads to it, or, for a directory, a file in it.
+/// Returns none if only this user and root can write there.
 pub(super) fn doubt(path: &Path) -> Option<String> {
     owned::doubt(path).or_else(|| {
         let entries = path.read_dir().into_iter().flatten().flatten();
@@ -21,12 +21,12 @@ pub(super) fn is_own(path: &Path) -> bool {
     owned::is_own(path)
 }
 
-/// What cargo would read above `folder` and somebody else put there.
+/// Returns a file above `folder` that cargo would read and that another user wrote.
 pub(super) fn planted(folder: &Path) -> Option<String> {
     owned::planted(folder)
 }
 
-/// What cargo and rustup read in every directory above the one that they work in.
+/// Files that cargo and rustup read in every directory above the one they work in.
 #[cfg(unix)]
 const READ_ABOVE: [&str; 4] = ["Cargo.toml", ".cargo", "rust-toolchain", "rust-toolchain.toml"];
 
@@ -47,13 +47,13 @@ mod owned {
         let path = fs::canonicalize(path).ok()?;
         path.ancestors().enumerate().find_map(|(up, at)| {
             let found = fs::symlink_metadata(at).ok()?;
-            // Where everybody may put things, but nobody may replace those of others, what is below is as safe as its owner.
+            // In a sticky directory all may create files, but none may replace those of others: what is below is as safe as its owner.
             let shared = up > 0 && found.mode() & STICKY != 0;
             why(at, &found, geteuid().as_raw(), shared)
         })
     }
 
-    /// Of what lies in a directory that is beyond doubt.
+    /// Checks the entries of a directory that is trusted itself.
     pub(super) fn doubt_of_entry(path: &Path) -> Option<String> {
         match fs::symlink_metadata(path).ok()? {
             link if link.is_symlink() => doubt(path),
@@ -70,7 +70,7 @@ mod owned {
         fs::symlink_metadata(path).is_ok_and(|found| [geteuid().as_raw(), ROOT].contains(&found.uid()))
     }
 
-    /// Whoever owns the folder may say how it is built.
+    /// The owner of the folder may say how it is built.
     pub(super) fn planted(folder: &Path) -> Option<String> {
         let folder = fs::canonicalize(folder).ok()?;
         let owners = [geteuid().as_raw(), ROOT, fs::metadata(&folder).ok()?.uid()];
@@ -93,7 +93,7 @@ mod owned {
         owner == me || owner == ROOT
     }
 
-    /// A group that has the user's number is his alone, where every user has one: there what he makes is writable to it.
+    /// A group with the user's own number has no other members, where every user has such a group: files are group-writable there.
     fn others_write(mode: u32, group: u32, me: u32) -> bool {
         mode & 0o002 != 0 || (mode & 0o020 != 0 && group != me)
     }
@@ -176,7 +176,7 @@ mod tests {
         }
         open_to(&root.join("a"), 0o1777);
         assert_eq!(doubt(&plugins), None);
-        // What is linked to is what counts.
+        // The target of a link counts.
         let shared = root.join("shared");
         fs::create_dir_all(shared.join("z")).unwrap();
         open_to(&shared, 0o777);

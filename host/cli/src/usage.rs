@@ -1,4 +1,4 @@
-//! What attempts used, as a table.
+//! Resources that attempts used, as a table.
 
 use phasm::engine::run::{AttemptView, RunView, TaskView, UsageView};
 

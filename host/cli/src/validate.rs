@@ -101,7 +101,7 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
         }
         problems::show(screen, source, &problems);
         problems::show_warnings(screen, source, &warnings);
-        // Whoever has stopped reading still gets the exit status.
+        // A closed stdout does not change the exit status.
         let _gone = screen.out(&verdict(source.name, &problems, &warnings));
     }
     if let Some((text, config)) = &configured {
@@ -117,17 +117,17 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// What a run with this configuration would be warned of.
+/// Returns the warnings that a run with this configuration would get.
 fn doubts(config: &Config, mut known: BTreeSet<Arc<str>>) -> Vec<Problem> {
     for dir in config.tenants.values().flat_map(|tenant| &tenant.plugins) {
-        // What cannot be read was said before.
+        // Unreadable directories were reported before.
         known.extend(plugins::scan(dir).into_iter().flatten().map(|(name, _)| Arc::from(name)));
     }
     let known: Vec<_> = known.into_iter().collect();
     [config.warnings.clone(), config.unknown_grants(&known)].concat()
 }
 
-/// Whose document it is, and where it lies.
+/// Tenant and directory of a document.
 struct DocumentContext<'a> {
     config: Option<&'a Config>,
     namespace: Option<Arc<str>>,
@@ -195,7 +195,7 @@ fn explain(code: &str, screen: &Screen) -> Result<Exit, Failure> {
         example("Wrong", entry.wrong),
         example("Right", entry.right),
     );
-    // Whoever has stopped reading wants no more.
+    // A closed stdout ends the output.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }

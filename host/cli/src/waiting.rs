@@ -1,4 +1,4 @@
-//! What runs and tasks wait for, in words.
+//! Descriptions of what runs and tasks wait for.
 
 use phasm::{
     engine::{
@@ -13,7 +13,7 @@ use super::text;
 /// Characters of what a run lacks, in a list.
 const LONGEST: usize = 160;
 
-/// What the row of a run says, in a list.
+/// Returns the text in the row of a run.
 pub(super) fn of_row(waits: &RowWaits<'_>) -> String {
     let RowWaits { what, since, until, why } = waits;
     let until = until.as_ref().map(|at| format!("until {at}"));
@@ -27,7 +27,7 @@ pub(super) fn of_row(waits: &RowWaits<'_>) -> String {
     }
 }
 
-/// Of a run that was left to other hosts, in full.
+/// Returns the full text about a run that was left to other hosts.
 pub(super) fn page(waits: &RowWaits<'_>) -> Option<String> {
     let (why, since) = (waits.why.filter(|_| waits.is_missing())?, waits.since.as_ref()?);
     Some(format!("waits since {since}, as the last host could not go on with it: {}\n", text::clean(why)))

@@ -1,4 +1,4 @@
-//! `phasm watch`: a run of a store as it goes on, whoever drives it.
+//! `phasm watch`: follows a run of a store.
 
 use clap::Args;
 use phasm::{
@@ -19,9 +19,9 @@ use super::{
     waiting,
 };
 
-/// Shows a run as it goes on, whoever drives it: its tasks as they stand on a terminal, a line for each change off one.
+/// Follows a run: a live view of its tasks on a terminal, one line per change otherwise.
 ///
-/// It ends with the run, and with its exit status as of `run`; of a file also when no process has the store any more, with 6 where the run
+/// The command ends with the run, with the exit status of `run`. For a file it also ends when no process has the store open, with 6 if the run
 /// is open. Ctrl-C ends only the watching, with 130.
 #[derive(Args, Debug)]
 #[command(
@@ -64,7 +64,7 @@ fn told(run: Option<&Run>, target: &Target, screen: &Screen) -> Exit {
     let Some(run) = run else { return Exit::Parked };
     let page = summary_with_tree(run, "open", &tree(run), Some(target));
     let orphaned = if run.is_over() { String::new() } else { drive::nobody(run, target) };
-    // Whoever has stopped reading still gets the exit status.
+    // A closed stdout does not change the exit status.
     let _gone = screen.out(&page);
     screen.err(&orphaned);
     run.phase().into()

@@ -1,4 +1,4 @@
-//! What is asked of a server: to submit, to answer, to cancel, to run again.
+//! Requests to a server about runs: submit, resume, cancel, rerun.
 
 mod catalog;
 
@@ -118,7 +118,7 @@ impl RemoteBackend<'_> {
             .map_err(Failure::server)?;
         let id = id_of(&said);
         let page = if self.json { problems::json(self.screen, &said) } else { format!("{id}\n") };
-        // It is submitted, whether somebody reads that or not.
+        // The run is submitted, also if stdout is closed.
         let _gone = self.screen.out(&page);
         self.screen.err(&format!("follow it: {}\n", self.target().command(&["watch", &id])));
         Ok(Exit::Done)

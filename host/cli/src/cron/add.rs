@@ -10,11 +10,11 @@ use super::{
     get,
 };
 
-/// Keeps a schedule by the name of its document, or gives one that is there another document.
+/// Adds a schedule under the name of its document, or replaces the document of an existing one.
 ///
 /// The document, of kind CronWorkflow, is checked as `run` does, with the plugins that are here, or those of the server. From now on its runs start by
-/// themselves wherever `phasm serve` serves the store. One that is kept already keeps what it has come to, and goes on pausing if somebody had it pause;
-/// what came before is not made up for.
+/// themselves wherever `phasm serve` serves the store. An existing schedule keeps its history, and stays suspended if it is suspended; missed
+/// runs are not started.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cron add nightly.yaml --store runs.db\n  \
                         phasm cron add nightly.yaml --server http://127.0.0.1:8484\n  \

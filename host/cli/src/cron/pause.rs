@@ -15,7 +15,7 @@ use super::{
     get,
 };
 
-/// Has a schedule pause until it is resumed, whatever its document says. Its open runs go on.
+/// Suspends a schedule until it is resumed. Its open runs continue.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cron suspend nightly --store runs.db")]
 pub(crate) struct SuspendArguments {
@@ -23,7 +23,7 @@ pub(crate) struct SuspendArguments {
     pause: Pause,
 }
 
-/// Has a schedule that pauses go on. What came meanwhile is not made up for.
+/// Resumes a suspended schedule. Missed runs are not started.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cron resume nightly --store runs.db")]
 pub(crate) struct ResumeScheduleArguments {
@@ -46,7 +46,7 @@ struct Pause {
     json: bool,
 }
 
-/// Has a schedule pause.
+/// Suspends a schedule.
 pub(super) fn suspend(
     SuspendArguments { pause }: &SuspendArguments,
     screen: &Screen,
@@ -54,7 +54,7 @@ pub(super) fn suspend(
     change(pause, true, screen)
 }
 
-/// Has a schedule go on.
+/// Resumes a schedule.
 pub(super) fn resume(
     ResumeScheduleArguments { pause }: &ResumeScheduleArguments,
     screen: &Screen,

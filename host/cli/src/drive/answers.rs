@@ -16,7 +16,7 @@ pub(crate) struct Answer {
 /// Reads `TASK=JSON`. Task names hold no `=`.
 ///
 /// # Errors
-/// What clap tells the user.
+/// The message that clap shows to the user.
 pub(crate) fn answer(text: &str) -> Result<Answer, String> {
     let (task, json) = text
         .split_once('=')
@@ -28,7 +28,7 @@ pub(crate) fn answer(text: &str) -> Result<Answer, String> {
 /// Reads an object of values by name.
 ///
 /// # Errors
-/// What clap tells the user.
+/// The message that clap shows to the user.
 pub(crate) fn payload(json: &str) -> Result<Map, String> {
     match Value::from_json(json) {
         Ok(Value::Object(payload)) => Ok(payload.as_ref().clone()),
@@ -46,7 +46,7 @@ pub(super) struct PendingAnswer {
     pub(super) path: String,
     /// `taskName`.
     pub(super) name: String,
-    /// What it said.
+    /// Message of the task.
     pub(super) message: String,
     /// When its clocks end it, as RFC 3339.
     pub(super) until: Option<String>,

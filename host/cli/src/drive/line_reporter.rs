@@ -1,4 +1,4 @@
-//! What happens, line by line, where nothing can be drawn over.
+//! Reports events line by line, where a live view cannot be drawn.
 
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ pub(crate) struct LineReporter {
     last: Option<Attempt>,
     /// Whether what is refused has a line of its own.
     refusals_are_told: bool,
-    /// Those since the last line.
+    /// Cancelled tasks since the last line.
     swept: Vec<CancelledTasks>,
 }
 
@@ -153,7 +153,7 @@ impl LineReporter {
                 let rest = format!("{message}; attempt {next} in {delay}");
                 Some(told(&path, attempt, &styled(&ended.phase), &rest))
             }
-            // That of `timeout` the phase will tell.
+            // The phase says that an attempt timed out.
             "task.timeout" => {
                 let which = data["which"].as_str().filter(|which| *which != "timeout")?;
                 Some(told(&path?, attempt, which, " has passed"))

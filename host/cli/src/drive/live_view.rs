@@ -14,7 +14,7 @@ const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "�
 /// Characters of a message beside a task.
 const LONGEST_MESSAGE: usize = 80;
 
-/// What follows a name on its line at least: a phase, and how long it took.
+/// Minimum width for what follows a name on its line: a phase, and how long it took.
 const BESIDE_NAMES: usize = 24;
 /// Characters of a name that are shown however narrow the terminal.
 const SHORTEST_NAME: usize = 12;

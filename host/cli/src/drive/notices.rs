@@ -1,4 +1,4 @@
-//! What a run says, as lines.
+//! Lines about the events of a run.
 
 use phasm::{
     LogLine, Notice, ProgressNote, RecoverError, Watch,
@@ -62,13 +62,13 @@ pub(super) const fn is_suspension(event: &Event) -> bool {
     matches!(event, Event::Phase(PhaseChanged { to: Phase::Suspended, .. }))
 }
 
-/// What is said when a run cannot be followed any more.
+/// Returns the failure of a run that cannot be followed any more.
 pub(super) fn deaf(error: &RecoverError) -> String {
     let why = error.to_string();
     format!("{} what happens cannot be told any more: {}\n", text::doubtful("warning:"), text::clean(&why))
 }
 
-/// What is said of notices that were missed.
+/// Returns the line about events that were missed.
 pub(super) fn missed(count: u64) -> String {
     format!("{} {count} lines of guests came too fast to be shown\n", text::doubtful("warning:"))
 }

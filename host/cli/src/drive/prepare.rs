@@ -91,7 +91,7 @@ impl LoadedConfig {
         paths.config().map(|file| configuration(&file, screen, as_json)).transpose().map(Self)
     }
 
-    /// What it says, if one was named.
+    /// Returns the configuration, if one was named.
     pub(crate) fn config(&self) -> Option<&Config> {
         self.0.as_ref().map(|(_, config)| config)
     }
@@ -102,16 +102,16 @@ impl LoadedConfig {
     }
 }
 
-/// What a host is opened for.
+/// Purpose that a host is opened for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Purpose<'a> {
     /// A document in that directory.
     pub(crate) dir: Option<&'a Path>,
     /// Also a document whose executors are not there.
     pub(crate) allow_missing: bool,
-    /// So many attempts at once, if that is known.
+    /// Number of attempts at once, if it is known.
     pub(crate) most_at_once: Option<u32>,
-    /// All that is due, whoever submitted it.
+    /// Whether the host claims all due runs.
     pub(crate) claims: bool,
     /// On so many threads, if it is not what is configured.
     pub(crate) threads: Option<NonZeroUsize>,
@@ -167,7 +167,7 @@ pub(crate) fn open(
     Ok(PlannerContext { planner, environment: Environment { config, plugin_builder, dirs: searched.dirs } })
 }
 
-/// Opens a store. Whoever held it may have been killed just now, and be about to let go.
+/// Opens a store. Retries for a moment, as a process that had it may just have been killed.
 async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
     let give_up = Instant::now() + LETTING_GO;
     loop {
@@ -282,7 +282,7 @@ impl PreparedHost {
         if self.environment.config.is_some() {
             return;
         }
-        // A store that cannot be read says so to whoever asks it next.
+        // A store that cannot be read reports it at the next call.
         let Ok(Some(known)) = self.host.store().tenants().await else { return };
         let names: BTreeMap<String, serde_json::Value> = serde_json::from_str(&known).unwrap_or_default();
         if !names.is_empty() {

@@ -45,7 +45,7 @@ pub(super) struct Session {
     answers: Answers,
     /// Whether a task may be suspended.
     suspensions: bool,
-    /// What was said to be waited for.
+    /// Suspended tasks that have been reported.
     told: Vec<PendingAnswer>,
     plain: LineReporter,
     /// The last thing each attempt said about its progress.
@@ -54,7 +54,7 @@ pub(super) struct Session {
     events: String,
     clock: Clock,
     frame: usize,
-    /// What a terminal shows of the run.
+    /// Part of the run that a terminal shows.
     seen: Option<Snapshot>,
     stopping: Option<StopState>,
 }
@@ -156,7 +156,7 @@ impl Session {
         }
     }
 
-    /// What has happened is told before how it stands; of a run that goes on there is no end of it.
+    /// Past events are reported before the current state. A run that continues has no last event.
     async fn tell_rest(&mut self, watch: &mut Watch, is_over: bool) {
         let mut left = if is_over { usize::MAX } else { MOST_NOTICES };
         while left > 0
@@ -167,7 +167,7 @@ impl Session {
         }
     }
 
-    /// Tells what is new, and sees to suspended tasks. Something, if the run is parked and nobody stays.
+    /// Reports new events, and answers suspended tasks. Returns an end if only an answer could continue the run and none is waited for.
     async fn hear(
         &mut self,
         mut notice: Option<Notice>,
@@ -178,7 +178,7 @@ impl Session {
             self.tell(&heard, watch);
             told += 1;
             if told < MOST_NOTICES {
-                // What is amiss is said when it is waited for.
+                // An error is reported when the next notice is waited for.
                 notice = watch.try_next().unwrap_or_default();
             }
         }
@@ -226,7 +226,7 @@ impl Session {
         self.screen.err(&prefixed.collect::<String>());
     }
 
-    /// Writes what has gathered for stdout. When nobody reads it, the run is for nobody.
+    /// Writes the buffered output. A closed stdout ends the run, as nothing reads its results.
     fn flush(&mut self) {
         let events = std::mem::take(&mut self.events);
         if !events.is_empty() && self.screen.out(&events).is_err() && self.stopping.is_none() {
@@ -236,7 +236,7 @@ impl Session {
 
     async fn see_to_suspended(&mut self) -> Result<Option<SessionEnd>, Failure> {
         if matches!(self.stopping, Some(StopState::Leaving(..))) {
-            // An answer would begin an attempt; whoever goes on gives it.
+            // An answer would begin an attempt. It is given when the run is resumed.
             return Ok(None);
         }
         let look = self.handle.look(|run| (run.is_parked(), PendingAnswer::of(run)));

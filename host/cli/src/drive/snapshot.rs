@@ -23,7 +23,7 @@ pub(super) struct Snapshot {
     pub(super) progress: Progress,
     pub(super) submitted_at: Timestamp,
     pub(super) finished_at: Option<Timestamp>,
-    /// What its tasks came to, once it has ended.
+    /// Results of its tasks, once it has ended.
     pub(super) tally: Option<String>,
     /// The tree, from the root downwards.
     pub(super) rows: Vec<Row>,
@@ -93,7 +93,7 @@ fn active(run: &Run, most: usize) -> (BTreeSet<TaskId>, usize) {
     (shown, hidden)
 }
 
-/// Whether somebody works on a leaf, is asked about it, or will try it again.
+/// Whether a leaf is being executed, is suspended, or will be retried.
 fn is_active(task: &TaskRun) -> bool {
     task.in_flight() || task.phase == Phase::Suspended || task.clocks.wake.is_some()
 }

@@ -16,7 +16,7 @@ const MOST_LINES: usize = 20;
 /// Characters of a value or message at most.
 const LONGEST: usize = 200;
 
-/// What to print about a run; `open` is said of one that has not ended, `way` leads back to it.
+/// Returns the text about a run; `open` is the word for one that has not ended, `target` says how to reach it.
 pub(crate) fn of(run: &Run, open: &str, target: Option<&Target>) -> String {
     with_tree(run, open, "", target)
 }
@@ -117,7 +117,7 @@ pub(super) fn tally(leaves: &[Phase]) -> String {
     if ended.is_empty() { tasks } else { format!("{tasks}: {ended}") }
 }
 
-/// What became of a task, in a word.
+/// Returns a word for the result of a task.
 const ENDS: [(Phase, &str); 6] = [
     (Phase::Succeeded, "succeeded"),
     (Phase::Failed, "failed"),
@@ -155,12 +155,12 @@ fn row(run: &Run, task: &TaskRun) -> [String; 2] {
     [run.path(task), result(task)]
 }
 
-/// The command that answers a suspended task. What the answer holds only whoever answers knows.
+/// Returns the command that answers a suspended task. The values of the answer are left to the user.
 fn how_to_answer(target: &Target, run: &str, task: &str) -> String {
     format!("answer with, its values between the braces: {}\n", target.command(&["resume", run, task, "{}"]))
 }
 
-/// What a leaf waits for that nobody is asked about.
+/// Returns what a leaf waits for, other than an answer.
 fn waiting(run: &Run, task: &TaskRun) -> Option<[String; 2]> {
     let waiting = run.waiting(task).filter(|waiting| waiting.what != WaitsFor::Answer)?;
     Some([run.path(task), waiting::since(&waiting)])

@@ -1,4 +1,4 @@
-//! A run that somebody else drives, drawn or told as it goes on.
+//! Follows a run of another process, drawn or line by line.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Watching {
         self.watch.run()
     }
 
-    /// Until the run has ended, or nobody is left who would tell.
+    /// Shows the run until it has ended, or until no process reports any more.
     pub(crate) async fn follow(&mut self) -> Result<(), RecoverError> {
         let (mut lines, mut frames) = (self.screen.lines(), frames());
         loop {
@@ -88,7 +88,7 @@ impl Watching {
     }
 }
 
-/// What is said of a run that is open and that nobody drives.
+/// Returns the hint about an open run that no process is running.
 pub(crate) fn nobody(run: &Run, target: &Target) -> String {
     let go_on = target.command(&["recover", run.id()]);
     format!("nobody drives the run now; go on with it: {go_on}\n")

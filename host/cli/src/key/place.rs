@@ -69,7 +69,7 @@ pub(crate) fn file_of(settings: &ServerSettings, store: &Path) -> Result<PathBuf
     Ok(name.into())
 }
 
-/// The store of a server that nobody named one for, in the user's data directory.
+/// Returns the default store of a server, in the user's data directory.
 ///
 /// # Errors
 /// When there is no such directory, and none can be made.

@@ -12,7 +12,7 @@ const COMPONENT: &str = "application/wasm";
 /// Where a signature is: beside the layer that it is of.
 const SIGNATURE: &str = "phasm.signature.minisign";
 
-/// What is pushed.
+/// Contents of a plugin to push.
 pub(crate) struct Upload {
     pub(crate) bytes: Vec<u8>,
     pub(crate) signature: Option<String>,

@@ -1,4 +1,4 @@
-//! What a registry wants before it answers.
+//! Authentication challenges of registries.
 
 /// `WWW-Authenticate` of an answer.
 #[derive(Debug, PartialEq, Eq)]

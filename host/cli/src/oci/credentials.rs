@@ -1,4 +1,4 @@
-//! Who one is to a registry: as `docker login` has left it.
+//! Credentials for registries, from `docker login`.
 
 use std::{collections::BTreeMap, env, io::ErrorKind, path::PathBuf};
 
@@ -21,7 +21,7 @@ struct Auth {
     auth: Option<String>,
 }
 
-/// What a name and a password are in a header, if there are any for that host.
+/// Returns the authorization header for that host, if there are credentials.
 ///
 /// # Errors
 /// When the file cannot be read, or has them elsewhere.

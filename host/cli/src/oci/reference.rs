@@ -1,4 +1,4 @@
-//! What names a plugin in a registry.
+//! References to plugins in registries.
 
 use std::{fmt, str::FromStr};
 
@@ -18,7 +18,7 @@ const LONGEST_REPOSITORY: usize = 255;
 const LONGEST_TAG: usize = 128;
 
 impl Reference {
-    /// What the registry is asked for.
+    /// Returns the tag or digest that the registry is asked for.
     pub(super) fn pulled_by(&self) -> String {
         match (&self.digest, &self.tag) {
             (Some(digest), _) => digest.to_string(),

@@ -12,7 +12,7 @@ use super::{
     reference::Reference,
 };
 
-/// What a registry says besides what it was asked for.
+/// Maximum length of a registry's other responses.
 const LARGEST_ANSWER: u64 = 64 << 10;
 /// Blobs lie elsewhere, and from there nowhere else.
 const REDIRECTS: usize = 3;
@@ -23,9 +23,9 @@ pub(super) struct Registry {
     origin: String,
     repository: String,
     writes: bool,
-    /// Who one is.
+    /// Credentials of the user.
     credentials: Option<String>,
-    /// What the registry wanted to see.
+    /// Challenge of the registry.
     authorization: Option<String>,
 }
 
@@ -38,7 +38,7 @@ impl Registry {
         writes: bool,
     ) -> Self {
         let scheme = if plain_http { "http" } else { "https" };
-        // What people write is not where it is.
+        // The usual name of the registry is not its address.
         let host = if reference.host == "docker.io" { "registry-1.docker.io" } else { &reference.host };
         Self {
             client: HttpClient::new(http.clone()),
@@ -117,7 +117,7 @@ impl Registry {
         HttpRequest { method, url, headers, body: Vec::new(), most, inside }
     }
 
-    /// Whether that is the registry itself, whose name somebody typed.
+    /// Whether the address is the registry itself, whose name the user typed.
     fn is_own(&self, url: &str) -> bool {
         url.strip_prefix(&self.origin).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
     }
@@ -132,7 +132,7 @@ impl Registry {
         }
     }
 
-    /// Asks, and again where the registry sends one for it. Elsewhere nobody is told who asks.
+    /// Sends a request, and follows redirects. Credentials are sent to the registry only.
     async fn follow(&mut self, request: HttpRequest) -> Result<HttpAnswer, String> {
         let mut answer = self.ask(request.clone()).await?;
         for _ in 0..REDIRECTS {

@@ -9,7 +9,7 @@ use std::{
 
 use super::{KEY, paths::set};
 
-/// What opens an address with the system's browser.
+/// Command that opens an address with the system's browser.
 const OPENERS: [&str; 2] = ["xdg-open", "open"];
 /// A program that is still there after so long shows something.
 const PATIENCE: Duration = Duration::from_secs(3);

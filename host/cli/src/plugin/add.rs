@@ -31,8 +31,8 @@ const SLOTS: u32 = 8;
 
 /// Adds a version of a plugin to the library, or to that of a server, from a file, a plugin folder or a registry.
 ///
-/// It is compiled first, and refused if that cannot be done or the configuration's `[trust]` does not take it. A version that asks for
-/// more than the newest approved one, or is not signed by whoever signed that, is held: it is not used until it is approved.
+/// The plugin is compiled first, and refused if that fails or if the configuration's `[trust]` does not accept it. A version that asks for
+/// more than the newest approved one, or has another signer, is held: it is not used until it is approved.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin add ./greet.wasm\n  \
                         phasm plugin add oci://registry.example.com/plugins/greet:1.2.0 --config phasm.toml")]
@@ -41,7 +41,7 @@ pub(crate) struct AddArguments {
     #[arg(value_name = "PATH|oci://REFERENCE")]
     plugin: String,
 
-    /// What documents call it, without it what its manifest says, else what the file is called; and its version, where its manifest says none.
+    /// Name, and version if the manifest has none. Without it the name is the manifest's, else the file's.
     #[arg(long = "as", value_name = "NAME[@VERSION]")]
     called: Option<String>,
 
@@ -59,11 +59,11 @@ pub(crate) struct AddArguments {
     json: bool,
 }
 
-/// What is added, wherever it comes from.
+/// A plugin to add, from any source.
 struct PluginFile {
     bytes: Vec<u8>,
     signature: Option<String>,
-    /// What it is called where it comes from.
+    /// Name of the plugin at its source.
     called: String,
     origin: Option<String>,
 }
@@ -82,7 +82,7 @@ pub(super) fn add(arguments: &AddArguments, screen: &Screen) -> Result<Exit, Fai
         None => (add_here(arguments, screen)?, Vec::new()),
     };
     let page = if arguments.json { problems::json(screen, &added) } else { page(&added, &target) };
-    // Whoever has stopped reading has the plugin all the same.
+    // The plugin is in place, also if stdout is closed.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }
@@ -106,7 +106,7 @@ fn add_here(arguments: &AddArguments, screen: &Screen) -> Result<AddView, Failur
     })
 }
 
-/// What is added, under the name and version that are asked for.
+/// Returns the plugin to add, with the requested name and version.
 fn new_plugin(arguments: &AddArguments, config: &Config, screen: &Screen) -> Result<NewPlugin, Failure> {
     let fetched = fetch(arguments, config, screen)?;
     let said = Manifest::of(&fetched.bytes, None).map_err(Failure::call)?;

@@ -54,7 +54,7 @@ pub(super) fn approve(arguments: &ApproveArguments, screen: &Screen) -> Result<E
     let done = if approved.was_held { "approved" } else { "approved before:" };
     let grants = approved.to_grant.as_ref().map(to_grant).unwrap_or_default();
     let (exactly, digest) = (text::clean(&exactly), text::clean(&approved.digest));
-    // Whoever has stopped reading has approved it all the same.
+    // The version is approved, also if stdout is closed.
     let _gone = screen.out(&format!("{done} {exactly} {digest}\n{grants}"));
     Ok(Exit::Done)
 }

@@ -36,7 +36,7 @@ pub(super) fn build(arguments: &BuildArguments, screen: &Screen) -> Result<Exit,
     for built in plugin_builder::build(&folders, screen) {
         match built {
             Ok(artefact) => {
-                // Whoever has stopped reading still gets the plugins.
+                // The plugins are built, also if stdout is closed.
                 let _gone = screen.out(&format!("{} {}\n", artefact.name, artefact.wasm.display()));
             }
             Err(error) => {

@@ -61,7 +61,7 @@ pub(super) fn compile(arguments: &CompileArguments, screen: &Screen) -> Result<E
         let artefact = compiled(&sandbox, bytes, &wasm)?;
         let path = dir.join(name).with_added_extension("cwasm");
         fs::write(&path, artefact).map_err(|error| unwritable(&path, error))?;
-        // Whoever has stopped reading still gets the plugins.
+        // The plugins are built, also if stdout is closed.
         let _gone = screen.out(&format!("{}\n", path.display()));
     }
     Ok(Exit::Done)

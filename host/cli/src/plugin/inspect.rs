@@ -51,7 +51,7 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
         None => (here(arguments, screen)?, Vec::new()),
     };
     let page = if *json { problems::json(screen, &inspected) } else { page(&inspected, &target) };
-    // Whoever has stopped reading wants no more.
+    // A closed stdout ends the output.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }
@@ -69,7 +69,7 @@ fn here(arguments: &InspectArguments, screen: &Screen) -> Result<PluginView, Fai
     })
 }
 
-/// That of a server: what a bare name means is what comes first, and is held only where there is no other.
+/// Returns the version of a server: the first that is not held, or a held one if there is no other.
 async fn there(remote: &Remote, asked: &str) -> Result<PluginView, Failure> {
     let (name, version) =
         asked.split_once('@').map_or((asked, None), |(name, version)| (name, Some(version)));
@@ -109,7 +109,7 @@ pub(super) fn component(
 struct InspectedPlugin {
     name: String,
     component: PathBuf,
-    /// What the library says of it that it is in.
+    /// Entry in the library, if the plugin is in one.
     stored: Option<PluginVersion>,
 }
 

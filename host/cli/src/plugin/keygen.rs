@@ -41,7 +41,7 @@ pub(super) fn keygen(arguments: &KeygenArguments, screen: &Screen) -> Result<Exi
         file.display(),
         key.public()
     );
-    // Whoever has stopped reading has the key all the same.
+    // The key is written, also if stdout is closed.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }

@@ -1,4 +1,4 @@
-//! What the commands about the library have in common.
+//! Functions that the commands about the library share.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -29,7 +29,7 @@ impl LibraryContext {
         Ok(Self { library, config: config.unwrap_or_default() })
     }
 
-    /// Who changes it, as the configuration says.
+    /// Returns the administration of the library with the configuration's rules.
     pub(super) fn library_admin(&self) -> LibraryAdmin {
         let Self { library, config } = self;
         LibraryAdmin {
@@ -42,7 +42,7 @@ impl LibraryContext {
     }
 }
 
-/// What a plugin asks for and is not granted, with the lines that grant it.
+/// Returns the permissions that a plugin lacks, with the lines that grant them.
 pub(super) fn to_grant(to_grant: &MissingGrants) -> String {
     let lacking =
         to_grant.lacking.iter().map(|what| format!("  {}\n", text::clean(what))).collect::<String>();
@@ -53,7 +53,7 @@ pub(super) fn to_grant(to_grant: &MissingGrants) -> String {
     )
 }
 
-/// Every policy that somebody has: that of all first.
+/// Returns the policies of all tenants, the general one first.
 pub(super) fn trusts(config: &Config) -> Vec<PluginTrust> {
     let own = config.tenants.iter().filter(|(_, tenant)| tenant.trust.is_some());
     let tenants = own.map(|tenant| config.trust_of(Some(tenant)));
@@ -65,7 +65,7 @@ pub(super) fn all_keys(config: &Config) -> PluginTrust {
     plugins::all_keys(&trusts(config))
 }
 
-/// What the program carries it vouches for itself.
+/// Components inside the program need no signature.
 pub(crate) fn with_carried(trust: PluginTrust) -> PluginTrust {
     let exempt = if trust.policy.require_signature { shipped::digests().collect() } else { BTreeSet::new() };
     PluginTrust { exempt, ..trust }

@@ -67,7 +67,7 @@ pub(super) fn all(paths: &PathArguments, screen: &Screen, as_json: bool) -> Resu
 /// The crates among them that are passed over.
 fn other_crates(paths: &PathArguments, screen: &Screen, as_json: bool) -> Result<Vec<PathBuf>, Failure> {
     let others = searched(paths, screen, as_json)?.dirs.into_iter().map(|dir| plugins::other_crates(&dir));
-    // What cannot be read was said before.
+    // Unreadable directories were reported before.
     Ok(others.filter_map(Result::ok).flatten().collect())
 }
 
@@ -123,7 +123,7 @@ pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, F
         None => listed_here(arguments, screen)?,
     };
     let page = if arguments.json { problems::json(screen, &all) } else { table(&all) };
-    // Whoever has stopped reading wants no more.
+    // A closed stdout ends the output.
     let _gone = screen.out(&page);
     Ok(Exit::Done)
 }

@@ -51,7 +51,7 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
         [folder.join("example.yaml"), around.to_owned()].map(|path| path.display().to_string());
     let try_it = command_line::command(&["run", &example, "--plugins", &around, "-p", "name=Ada"]);
     let next = format!("created {}\n\nTry it:\n  {try_it}\n", folder.display());
-    // Whoever has stopped reading has the plugin all the same.
+    // The plugin is in place, also if stdout is closed.
     let _gone = screen.out(&next);
     Ok(Exit::Done)
 }
@@ -62,7 +62,7 @@ fn folder(name: &Path) -> PathBuf {
     if bare && around.is_dir() { around.join(name) } else { name.to_owned() }
 }
 
-/// What cargo takes as a package, and a workflow as an executor's type.
+/// Names that are valid for a cargo package and for the type of an executor.
 fn check_name(name: &str) -> Result<(), Failure> {
     let letters = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
     if letters && name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.ends_with('-') {

@@ -49,7 +49,7 @@ pub(super) fn pack(arguments: &PackArguments, screen: &Screen) -> Result<Exit, F
         fs::create_dir_all(dir).map_err(unwritable)?;
     }
     fs::write(output, bytes).map_err(unwritable)?;
-    // Whoever has stopped reading still gets the component.
+    // The component is written, also if stdout is closed.
     let _gone = screen.out(&format!("{}\n", output.display()));
     Ok(Exit::Done)
 }

@@ -97,7 +97,7 @@ pub(super) fn build(folders: &[PathBuf], screen: &Screen) -> Vec<Result<Artefact
     results
 }
 
-/// Why nothing below is built: cargo would read what somebody else put above.
+/// Reason for not building anything below: cargo would read a file of another user.
 fn unsafe_above(folder: &Path) -> Option<String> {
     let planted = trust::planted(folder)?;
     Some(format!("{} is not built: cargo would read what is above it, and {planted}", folder.display()))

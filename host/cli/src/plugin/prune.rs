@@ -21,7 +21,7 @@ use super::{
 
 /// Deletes the components that were removed from the library and that no run needs.
 ///
-/// A run has its components in its store. Who signed what is deleted is remembered, so that runs go on where `[trust]` asks for a
+/// A run has its components in its store. Signers of deleted components are remembered, so that runs continue where `[trust]` requires a
 /// signature; what runs of the named stores were submitted with stays whole.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin prune --store runs.db")]
@@ -59,7 +59,7 @@ pub(super) fn prune(arguments: &PrunePluginsArguments, screen: &Screen) -> Resul
     Ok(Exit::Done)
 }
 
-/// Whose runs were asked.
+/// Stores whose runs were looked at.
 fn asked(stores: &[PathBuf]) -> String {
     let shown: Vec<_> =
         stores.iter().map(|store| command_line::word(&command_line::shown(store)).into_owned()).collect();
@@ -71,7 +71,7 @@ fn asked(stores: &[PathBuf]) -> String {
     }
 }
 
-/// What runs of a store were submitted with, and the rest.
+/// Splits the components by whether runs of a store were submitted with them.
 async fn divide(
     store: &StoreReader,
     all: Vec<PluginVersion>,

@@ -42,7 +42,7 @@ pub(super) fn push(arguments: &PushArguments, screen: &Screen) -> Result<Exit, F
     let pushed = oci::Upload { bytes, signature, manifest, imports, exports };
     let pushing = oci::push(&arguments.reference, pushed, &arguments.registry, &opened.config.http);
     let reference = runtime()?.block_on(pushing)?;
-    // Whoever has stopped reading has pushed it all the same.
+    // The plugin is pushed, also if stdout is closed.
     let _gone = screen.out(&format!("pushed {reference}\n"));
     Ok(Exit::Done)
 }

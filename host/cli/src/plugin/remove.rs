@@ -43,7 +43,7 @@ pub(super) fn remove(arguments: &RemoveArguments, screen: &Screen) -> Result<Exi
         }
     }
     let prune = command_line::command(&["plugin", "prune"]);
-    // Whoever has stopped reading is rid of it all the same.
+    // The plugin is removed, also if stdout is closed.
     let _gone =
         screen.out(&format!("removed {}; its component is deleted by: {prune}\n", text::clean(asked)));
     Ok(Exit::Done)

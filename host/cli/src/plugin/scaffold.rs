@@ -47,7 +47,7 @@ const LIB: &str = r#"use phasm_sdk::prelude::*;
 
 inputs! {
     struct Greet {
-        /// Who is greeted.
+        /// Name of the person to greet.
         name: String,
         /// How often.
         times: usize = 1,
@@ -61,7 +61,7 @@ fn {{ident}}(call: Call<Greet>) -> Outcome {
 
 executor!({{ident}}, {
     outputs: {
-        /// What was said.
+        /// Text of the greeting.
         greeting: String,
     },
 });

@@ -1,4 +1,4 @@
-//! What executors are made with, as this program carries it: the source of the crate `phasm-sdk`, and the WIT.
+//! The SDK that this program contains: the source of the crate `phasm-sdk`, and the WIT.
 
 use std::{
     fs, io,
@@ -15,9 +15,9 @@ use super::super::{
     user_dirs,
 };
 
-/// Writes what executors are made with into a new folder: the source of the crate phasm-sdk, and `wit/`.
+/// Writes the SDK for executors into a new folder: the source of the crate phasm-sdk, and `wit/`.
 ///
-/// It is what this program was built with; nothing is downloaded. `plugin new` keeps one for itself in the user's data
+/// The SDK is part of this program; nothing is downloaded. `plugin new` keeps a copy for itself in the user's data
 /// directory. One in a repository of plugins can be shared: `plugin new NAME --sdk DIR`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin sdk ./phasm-sdk")]
@@ -34,7 +34,7 @@ pub(super) fn sdk(arguments: &SdkArguments, screen: &Screen) -> Result<Exit, Fai
         return Err(Failure::call(format!("{} is there already; expected a new folder", dir.display())));
     }
     write(dir).map_err(|error| cannot_write(dir, error))?;
-    // Whoever has stopped reading has it all the same.
+    // The SDK is written, also if stdout is closed.
     let _gone = screen.out(&format!("created {}\n", dir.display()));
     Ok(Exit::Done)
 }
@@ -55,7 +55,7 @@ pub(super) fn kept() -> Result<PathBuf, Failure> {
     Ok(dir)
 }
 
-/// Beside its place first, so that nobody finds half of it there.
+/// A temporary directory comes first, so that half of it is never found in place.
 fn fill(above: &Path, dir: &Path) -> io::Result<()> {
     let beside = above.join(format!("{}.{}", version(), std::process::id()));
     write(&beside)?;
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Whoever adds a file to the SDK adds it to the list, too.
+    /// A new file of the SDK must be added to the list, too.
     #[test]
     fn the_sdk_is_carried_whole() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -41,7 +41,7 @@ pub(crate) struct SignArguments {
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
-    /// What is said with the signature, and can be believed where it is; without it which plugin it is.
+    /// Trusted comment of the signature. The default says which plugin it is.
     #[arg(long, value_name = "TEXT")]
     comment: Option<String>,
 
@@ -61,7 +61,7 @@ pub(super) fn sign(arguments: &SignArguments, screen: &Screen) -> Result<Exit, F
         fs::write(&beside, signature.text()).map_err(|error| {
             Failure::call(ContextError::new(format!("{} cannot be written", beside.display()), error))
         })?;
-        // Whoever has stopped reading still gets the signatures.
+        // The signatures are written, also if stdout is closed.
         let _gone = screen.out(&format!("{}\n", beside.display()));
     }
     Ok(Exit::Done)

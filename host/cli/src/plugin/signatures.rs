@@ -1,13 +1,13 @@
-//! Who vouches for a component, in words.
+//! Descriptions of signatures of components.
 
 use phasm::plugins::{Judged, SignatureStatus};
 
 use super::super::text;
 
-/// Characters of what whoever signed says with it.
+/// Maximum number of characters of a signer's comment that are shown.
 const LONGEST: usize = 200;
 
-/// Who vouches for it, for people.
+/// Returns the signers, as a text.
 pub(super) fn told(vouched: &SignatureStatus) -> String {
     let shown = |text: &Option<String>| text::clean(text.as_deref().unwrap_or_default()).into_owned();
     let (key, number, why) = (shown(&vouched.key), shown(&vouched.number), shown(&vouched.why));

@@ -1,16 +1,16 @@
-//! What installed plugins add to the schema of documents: their names, and their inputs by name and value.
+//! Parts of the schema of documents that come from installed plugins: their names, and their inputs by name and value.
 
 use phasm::engine::value::Value as Any;
 use serde_json::{Map, Value, json};
 
 /// The definition that what names an executor refers to.
 const EXECUTORS: &str = "executors";
-/// What may name one.
+/// Fields that name an executor.
 const CALLERS: [&str; 3] = ["dagTask", "pipelineTask", "taskTemplate"];
 
 /// Adds `plugins`, each a name and the schema of its inputs, to the `schema` of documents.
 ///
-/// What has to be there is left to `phasm validate`: an input may come from an item, a config, or whoever resumes.
+/// Required inputs are left to `phasm validate`: an input may come from an item, a config, or an answer.
 pub(super) fn add(schema: &mut Value, plugins: &[(String, Any)]) {
     let Some(defs) = schema.get_mut("$defs").and_then(Value::as_object_mut) else { return };
     let known = plugins.iter().filter_map(|(name, inputs)| rule(name, &serde_json::to_value(inputs).ok()?));
@@ -60,7 +60,7 @@ fn rule(name: &str, inputs: &Value) -> Option<Value> {
     }))
 }
 
-/// The name, in any version. What it has of an expression's signs stands for itself.
+/// Returns a pattern for the name in any version. Signs of expressions in it stand for themselves.
 fn pattern(name: &str) -> String {
     let escaped: String = name
         .chars()

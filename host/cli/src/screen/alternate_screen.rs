@@ -12,7 +12,7 @@ use super::super::text;
 const TAKE: &str = "\u{1b}[?1049h\u{1b}[?25l";
 const LEAVE: &str = "\u{1b}[?25h\u{1b}[?1049l";
 const HOME: &str = "\u{1b}[H";
-/// What is left of a line, and of a page.
+/// Escape sequences that clear the rest of a line, and of a page.
 const CLEAR_LINE: &str = "\u{1b}[K";
 const CLEAR_REST: &str = "\u{1b}[J";
 

@@ -1,6 +1,6 @@
 //! How many files the process may have open, of which each connection is one.
 
-/// What is open beside connections and the files of attempts: the store, plugins, pipes.
+/// Open files other than connections and the files of attempts: the store, plugins, pipes.
 const OTHERS: u64 = 256;
 
 /// Raises how many files the process may have open to the most that it may ask for, and returns that.

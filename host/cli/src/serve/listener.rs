@@ -51,7 +51,7 @@ impl Listener {
     /// Lets requests end.
     pub(super) async fn end(self) {
         drop(self.stop);
-        // What went wrong meanwhile was logged.
+        // Failures were logged when they occurred.
         drop(self.serving.await);
     }
 }

@@ -1,4 +1,4 @@
-//! What `serve` prints: lines for people on stderr, or objects for programs on stdout.
+//! Output of `serve`: lines for people on stderr, or objects for programs on stdout.
 
 use std::{path::Path, time::Duration};
 
@@ -84,7 +84,7 @@ impl ServeReporter {
     /// Says what became of a run.
     ///
     /// # Errors
-    /// When nobody reads stdout any more.
+    /// When stdout is closed.
     pub(super) fn tell(&self, tiding: &Tiding) -> Result<(), OutputClosed> {
         let Tiding { head, what } = tiding;
         if self.as_json {
@@ -104,7 +104,7 @@ impl ServeReporter {
     /// Says that so many lines are missing here.
     ///
     /// # Errors
-    /// When nobody reads stdout any more.
+    /// When stdout is closed.
     pub(super) fn left_out(&self, count: u64) -> Result<(), OutputClosed> {
         if self.as_json {
             return self.print(&json!({ "type": "left-out", "count": count }));

@@ -31,7 +31,7 @@ use phasm::{
 const PATIENCE: Duration = Duration::from_secs(10);
 /// The most of an answer that is read.
 const LARGEST_ANSWER: u64 = 1 << 20;
-/// What a collector answers that has no time now.
+/// Statuses of a collector that is overloaded.
 const PASSING: [u16; 4] = [429, 502, 503, 504];
 /// Characters of a text that are sent at most.
 const LONGEST: usize = 1024;
@@ -66,7 +66,7 @@ impl Collector {
             .with_http_client(posting)
             .with_protocol(Protocol::HttpBinary)
             .with_timeout(PATIENCE)
-            // It would sleep on the thread; whoever sends tries again.
+            // The exporter's own retry would block the thread; the queue retries instead.
             .with_retry_policy(RetryPolicy::disabled())
             .with_headers(headers);
         if let Some(otlp) = &settings.otlp {
@@ -139,12 +139,12 @@ fn attribute(name: &'static str, value: &SpanValue) -> KeyValue {
     }
 }
 
-/// What fits into an attribute.
+/// Cuts a text to the length of an attribute.
 fn short(text: &str) -> String {
     text.chars().take(LONGEST).collect()
 }
 
-/// What is said of this process: what the configuration says goes before what the environment does.
+/// Returns the resource attributes of this process. The configuration goes before the environment.
 fn resource(settings: &TelemetrySettings) -> Resource {
     let is_named = std::env::var("OTEL_SERVICE_NAME").is_ok_and(|name| !name.is_empty())
         || std::env::var("OTEL_RESOURCE_ATTRIBUTES").is_ok_and(|all| all.contains("service.name="));

@@ -171,7 +171,7 @@ impl Worker {
     }
 }
 
-/// What was not taken, and when that was said.
+/// Number of spans that were lost, and when that was reported.
 struct Losses {
     dropped: Arc<AtomicU64>,
     refused: u64,
@@ -241,13 +241,13 @@ mod tests {
         }
     }
 
-    /// R-O5: whoever leaves a span never waits, and what there was no room for is counted and said once.
+    /// R-O5: recording a span never blocks. Spans that the queue has no room for are counted and reported once.
     #[test]
     fn what_finds_the_queue_full_is_counted() {
         let settings =
             TelemetrySettings { otlp: Some("http://127.0.0.1:1".to_owned()), ..Default::default() };
         let sending = SpanQueue::to(Collector::new(&settings, &HttpConfig::default()).unwrap());
-        // Nobody empties it.
+        // Nothing empties the queue.
         sending.0.is_begun.store(true, Relaxed);
         for number in 0..QUEUE + 3 {
             sending.take(span(number));

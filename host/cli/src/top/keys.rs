@@ -7,7 +7,7 @@ use std::{
 
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// What is pressed that means something.
+/// A key with a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Key {
     Quit,
@@ -31,7 +31,7 @@ pub(super) fn listen() -> UnboundedReceiver<Key> {
     hears
 }
 
-/// What came at once.
+/// Bytes that were read at once.
 fn keys(bytes: &[u8]) -> Vec<Key> {
     let mut found = Vec::new();
     let mut rest = bytes;
@@ -53,7 +53,7 @@ fn keys(bytes: &[u8]) -> Vec<Key> {
     found
 }
 
-/// What follows an escape: `[` or `O`, numbers, and a letter that says which key it is.
+/// Rest of an escape sequence: `[` or `O`, numbers, and a letter that says which key it is.
 fn arrow(rest: &[u8]) -> (Option<Key>, &[u8]) {
     let Some(rest) = rest.strip_prefix(b"[").or_else(|| rest.strip_prefix(b"O")) else { return (None, rest) };
     let numbers = rest.iter().take_while(|byte| !(0x40..=0x7e).contains(*byte)).count();

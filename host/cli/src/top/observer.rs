@@ -34,7 +34,7 @@ const MOST_READ: usize = 50;
 /// Counting a store's runs reads them all, so that is done now and then.
 const COUNTS_AGAIN: Duration = Duration::from_secs(5);
 
-/// What was seen.
+/// State of the runs at one time.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) at: Timestamp,
@@ -45,7 +45,7 @@ pub(super) struct Snapshot {
     pub(super) more: bool,
 }
 
-/// How many runs of the store are open, by who goes on with them.
+/// Number of open runs of the store, by their state.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct OpenRuns {
     pub(super) driven: u64,
@@ -54,7 +54,7 @@ pub(super) struct OpenRuns {
     pub(super) parked: u64,
 }
 
-/// How busy a server's host is. What happens in a second follows from two looks.
+/// Load of a server's host. Rates are computed from two snapshots.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct HostLoad {
@@ -77,11 +77,11 @@ pub(super) struct RunLine {
     pub(super) progress: Option<Progress>,
     /// Events in a second since the look before; none at the first.
     pub(super) pace: Option<f64>,
-    /// What it waits for, in words.
+    /// Description of what the run waits for.
     pub(super) waits: String,
 }
 
-/// What is known from the looks before.
+/// Takes snapshots, and keeps what it needs from earlier ones.
 pub(super) struct Observer {
     kept: StoreReader,
     read: BTreeMap<Arc<str>, Option<Run>>,
@@ -203,7 +203,7 @@ impl Snapshot {
     }
 }
 
-/// What a server measures; nothing, if it tells that others only.
+/// Returns the metrics of a server; none if this key may not read them.
 async fn metrics(server: &Remote) -> Option<String> {
     server.metrics().await.ok()
 }

@@ -1,4 +1,4 @@
-//! What was seen, as lines for people.
+//! Renders a snapshot as lines of text.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,7 @@ use super::{
 /// By what runs are sorted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum SortOrder {
-    /// Those first that most happens to, then those that somebody drives.
+    /// Runs with the most events first, then those that a process is running.
     #[default]
     Busiest,
     Oldest,
@@ -40,7 +40,7 @@ pub(super) struct Arrangement {
 /// Lines that are not runs: two of the header, three around the runs.
 const AROUND: usize = 5;
 
-/// All of it at once, for whoever reads it later.
+/// Renders the whole snapshot, for a file or a pipe.
 pub(super) fn plain(seen: &Snapshot) -> String {
     let lines: Vec<_> = order(seen, SortOrder::default());
     let head: String = header(seen).into_iter().map(|line| line + "\n").collect();
@@ -50,7 +50,7 @@ pub(super) fn plain(seen: &Snapshot) -> String {
     format!("{head}\n{}{}", table(&lines, seen.at), if seen.more { "… and more\n" } else { "" })
 }
 
-/// What fits on a terminal of that many lines and columns.
+/// Renders the part that fits on a terminal of this many lines and columns.
 pub(super) fn frame(
     told: &Result<Snapshot, String>,
     arranged: &mut Arrangement,

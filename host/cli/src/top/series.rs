@@ -1,4 +1,4 @@
-//! What a server measures, as far as it is shown.
+//! Metrics of a server that are shown.
 
 /// Samples, as Prometheus reads them.
 pub(super) struct Series<'t>(Vec<(&'t str, &'t str, f64)>);
@@ -18,7 +18,7 @@ impl<'t> Series<'t> {
         self.sum_of(name, "")
     }
 
-    /// Those of a name together that have such a label, as `state="due"`.
+    /// Returns the sum of the series of a name with such a label, as `state="due"`.
     pub(super) fn sum_of(&self, name: &str, label: &str) -> Option<f64> {
         let fits = |sample: &&(&str, &str, f64)| sample.0 == name && sample.1.contains(label);
         self.0.iter().filter(fits).map(|sample| sample.2).reduce(|a, b| a + b)

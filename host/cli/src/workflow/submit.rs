@@ -36,7 +36,7 @@ pub(crate) struct SubmitSavedArguments {
     #[command(flatten)]
     paths: PathArguments,
 
-    /// What you call this submission, as of `submit`.
+    /// Idempotency key, as for `submit`.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 

@@ -183,7 +183,7 @@ fn a_new_plugin_outside_any_checkout_builds_and_runs() {
     assert_eq!(ran.json()["outputs"][0]["value"], "Hello, Ada! Hello, Ada!");
     assert_eq!(codes(), ["P072", "P074"]);
     let about = bench.phasm(&["plugin", "inspect", "greeter", "--json"]).json();
-    assert_eq!(about["inputs"]["properties"]["name"]["description"], "Who is greeted.");
+    assert_eq!(about["inputs"]["properties"]["name"]["description"], "Name of the person to greet.");
     assert_eq!(about["outputs"]["required"], json!(["greeting"]));
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of a server about schedules and saved workflows.
+//! Requests to a server about schedules and saved workflows.
 
 use phasm::{
     catalog::{self, Saved, SavedWorkflow, ScheduleState},
@@ -27,7 +27,7 @@ use super::{
 };
 
 impl RemoteBackend<'_> {
-    /// Keeps a schedule. Returns it, and whether there was one before.
+    /// Adds a schedule, or replaces its document.
     ///
     /// # Errors
     /// When its document has problems, which have been shown, or is refused.
@@ -48,7 +48,7 @@ impl RemoteBackend<'_> {
     /// Saves a workflow.
     ///
     /// # Errors
-    /// As of [`Self::put_schedule`].
+    /// Same as [`Self::put_schedule`].
     pub(in super::super) async fn save_workflow(
         &self,
         document: &DocumentArgument,
@@ -72,7 +72,7 @@ impl RemoteBackend<'_> {
         problems::refuse(self.screen, text.source(), &found, self.json)
     }
 
-    /// Has a schedule pause, or go on.
+    /// Suspends a schedule, or resumes it.
     ///
     /// # Errors
     /// When there is none, or it is refused.
@@ -87,7 +87,7 @@ impl RemoteBackend<'_> {
         }
     }
 
-    /// The next instants of a schedule.
+    /// Returns the next times of a schedule.
     ///
     /// # Errors
     /// When there is none, or it is refused.
@@ -102,7 +102,7 @@ impl RemoteBackend<'_> {
         }
     }
 
-    /// Has a schedule start a run. Returns its id.
+    /// Starts a run of a schedule. Returns its id.
     ///
     /// # Errors
     /// When there is none, or it is refused.
@@ -148,7 +148,7 @@ impl RemoteBackend<'_> {
         }
     }
 
-    /// What is wrong with parameters has no place in a document that is here.
+    /// Shows errors in parameters, which have no place in a document that is here.
     fn refused_parameters(&self, name: &QualifiedName, error: RemoteError) -> Failure {
         match &error {
             RemoteError::Refused { problems, .. } if !problems.is_empty() => {

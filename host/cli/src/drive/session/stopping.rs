@@ -1,4 +1,4 @@
-//! What a session does once the process is told to end.
+//! Ends a session after a signal.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::{
     Session, lost,
 };
 
-/// What the process was told, and what follows from it.
+/// The signal, and how the session reacts to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum StopState {
     /// The run is being cancelled.
