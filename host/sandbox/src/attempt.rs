@@ -19,6 +19,7 @@ use tokio::{runtime::Handle, task::JoinHandle};
 use super::{
     Shared, fault,
     heat::Load,
+    origin::Origin,
     stopwatch::{Stopwatch, micros},
     ticker::Alarm,
     turns::Turn,
@@ -28,15 +29,6 @@ use super::{
 const HEAVY: Duration = Duration::from_micros(250);
 
 pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
-
-/// Whose work it is.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Origin {
-    /// The workflow's.
-    pub namespace: Arc<str>,
-    /// What does it: `executor.type`.
-    pub executor: Arc<str>,
-}
 
 /// Polls its work in place while that is a guest thread, and moves it there as soon as it is not.
 pub struct Attempt {

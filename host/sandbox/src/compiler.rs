@@ -8,7 +8,7 @@ use std::{
 };
 
 use tokio::sync::{OnceCell, Semaphore};
-use wasmtime::{Config, Engine, Strategy, component::Component};
+use wasmtime::{Engine, component::Component};
 
 use super::{
     authentic::{Fresh, Key},
@@ -36,11 +36,6 @@ pub(super) struct Compiler {
 
 /// One compilation, whoever waits for it.
 type Flight = OnceCell<Result<Component, LoadError>>;
-
-/// Chooses the compiler.
-pub(super) fn configure(config: &mut Config) {
-    config.strategy(Strategy::Cranelift);
-}
 
 impl Compiler {
     /// With compiled code kept in `cache`, or a warning that it is not: everything runs without.

@@ -12,7 +12,7 @@ use std::{
 use phasm_engine::{metered::Metered, outcome::Outcome, value::Value};
 
 use crate::{
-    attempt::Origin,
+    origin::Origin,
     trace::{SpanId, TraceContext, TraceId},
 };
 

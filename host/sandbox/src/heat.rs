@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use super::attempt::Origin;
+use super::origin::Origin;
 
 /// How an attempt has computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

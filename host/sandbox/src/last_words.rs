@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::transcript::cut;
+use super::text::cut;
 
 /// The last of it that is kept, in bytes and in lines.
 const LONGEST: usize = 1024;

@@ -48,7 +48,7 @@ use self::{
 };
 pub use self::{
     artefact::Precompiled,
-    attempt::{Attempt, Origin},
+    attempt::Attempt,
     authentic::Key,
     capability::{
         Grants,
@@ -64,6 +64,7 @@ pub use self::{
     isolation::Isolation,
     limits::{Allowance, Limit, Limits},
     occupancy::{FaultKind, Occupancy},
+    origin::Origin,
     program::{LoadError, Overrun, Program},
     regular::{open_regular, read_regular, read_regular_text},
     tenants::Tenants,
@@ -104,11 +105,13 @@ mod limits;
 mod loading;
 mod memory;
 mod occupancy;
+mod origin;
 mod pool;
 mod program;
 mod regular;
 mod stopwatch;
 mod tenants;
+mod text;
 mod threads;
 mod ticker;
 pub mod trace;

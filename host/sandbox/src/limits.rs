@@ -14,10 +14,12 @@ pub(super) use self::{
     exceeded::{Exceeded, Named, Size},
     meter::{Meter, NoGrowth},
 };
-use super::pool::TABLES_PER_SLOT;
 
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
+
+/// Tables the pool has for each slot: a guest's function table and that of its adapter. One with more takes more slots.
+pub(super) const TABLES_PER_SLOT: u32 = 2;
 
 /// Of what has no limit.
 pub(super) const UNLIMITED: u64 = u64::MAX;

@@ -6,14 +6,12 @@ use std::{
     sync::Arc,
 };
 
-use wasmtime::{Config, Engine, component::Component};
+use wasmtime::{Engine, component::Component};
 
 use super::{authentic::Key, child::Children, digest::Digest, limits::Limits, program::LoadError};
 
 /// Refuses whatever would have to be compiled.
 pub(super) struct Compiler;
-
-pub(super) fn configure(_: &mut Config) {}
 
 impl Compiler {
     pub(super) fn new(_: Option<&Path>, _: Option<Children>, _: &Engine, _: &mut Vec<String>) -> Self {

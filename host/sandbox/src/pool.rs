@@ -2,7 +2,10 @@
 
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, WasmFeatures};
 
-use super::{SandboxError, compiler, limits::Limits};
+use super::{
+    SandboxError,
+    limits::{Limits, TABLES_PER_SLOT},
+};
 
 /// Kernel mappings one slot of the pool may take.
 const MAPPINGS_PER_SLOT: u64 = 5;
@@ -52,7 +55,8 @@ const UNUSED: WasmFeatures = WasmFeatures::CM_ASYNC
 fn config(stack: u64) -> Config {
     let mut config = Config::new();
     let stack = usize::try_from(stack).unwrap_or(usize::MAX / 4);
-    compiler::configure(&mut config);
+    #[cfg(feature = "compile")]
+    config.strategy(wasmtime::Strategy::Cranelift);
     config
         .epoch_interruption(true)
         .max_wasm_stack(stack)
@@ -88,9 +92,6 @@ fn pooling(slots: u32, limits: &Limits) -> PoolingAllocationConfig {
         .table_keep_resident(TABLE_KEEP_RESIDENT);
     pool
 }
-
-/// Tables the pool has for each slot: a guest's function table and that of its adapter. One with more takes more slots.
-pub(super) const TABLES_PER_SLOT: u32 = 2;
 
 /// As many of `slots` as `mappings` allows, with a word about it when that is fewer.
 fn within(slots: u32, mappings: Option<u64>) -> (u32, Vec<String>) {

@@ -10,8 +10,7 @@ use wasmtime::component::{Component, Linker};
 use super::{
     bindings::ExecutorPre,
     guest::Guest,
-    limits::{Allowance, Limits, Size},
-    pool::TABLES_PER_SLOT,
+    limits::{Allowance, Limits, Size, TABLES_PER_SLOT},
 };
 
 /// The package of `wit/` that this host speaks, as names in components begin.

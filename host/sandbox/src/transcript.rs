@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     last_words::LastWords,
     limits::{Ceiling, Exceeded, Limit},
+    text::cut,
 };
 #[cfg(feature = "http")]
 use crate::executor::HostCall;
@@ -236,11 +237,6 @@ impl Transcript {
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// At most `longest` bytes of `text`, at a character's edge.
-pub(super) fn cut(text: &str, longest: usize) -> &str {
-    text.get(..text.floor_char_boundary(longest)).unwrap_or(text)
 }
 
 /// Cuts a byte stream into lines.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use phasm::{
     Host, PluginAdminError,
-    plugins::{LibraryError, AddError, PluginEntry},
+    plugins::{AddError, LibraryError, PluginEntry},
 };
 
 use crate::{caller::Caller, refusal::Refusal};

@@ -37,16 +37,18 @@ mod fetch;
 #[cfg(feature = "http")]
 mod hooks;
 #[cfg(feature = "http")]
-mod lines;
-#[cfg(feature = "http")]
 mod net;
 mod network;
 mod pattern;
+#[cfg(feature = "http")]
+mod pending_request;
 mod place;
 #[cfg(feature = "http")]
 mod quota;
 #[cfg(target_os = "linux")]
 mod relay;
+#[cfg(feature = "http")]
+mod request_log;
 #[cfg(feature = "http")]
 mod resolve;
 mod target;

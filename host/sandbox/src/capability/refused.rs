@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::transcript::cut;
+use crate::text::cut;
 
 /// So many refusals are told, and so many bytes of each.
 const TOLD: usize = 4;

@@ -15,7 +15,8 @@ use crate::{
         dirs::{Clerk, Entry},
         http::Requests,
     },
-    transcript::{Transcript, cut},
+    text::cut,
+    transcript::Transcript,
     whose::Whose,
 };
 

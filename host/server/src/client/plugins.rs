@@ -1,7 +1,7 @@
 //! Plugins of a server.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use phasm::plugins::{NewPlugin, AddView, ApprovalView, PluginRow, PluginView};
+use phasm::plugins::{AddView, ApprovalView, NewPlugin, PluginRow, PluginView};
 use serde::Deserialize;
 
 use super::{Asked, PAGE, Remote, RemoteError, post, segment};

@@ -9,7 +9,7 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use phasm::{
     plugins::trust::LARGEST_SIGNATURE,
-    plugins::{NewPlugin, AddView},
+    plugins::{AddView, NewPlugin},
 };
 use serde_json::json;
 use tokio::{sync::SemaphorePermit, time::timeout};

@@ -16,7 +16,7 @@ use wasmtime_wasi_http::Error;
 use super::{
     budget::{Moved, Permits},
     failure::Failure,
-    lines::Ticket,
+    pending_request::PendingRequest,
 };
 
 pub(super) struct Answer {
@@ -26,7 +26,7 @@ pub(super) struct Answer {
     /// When the request is over, whatever there is still to come.
     deadline: Instant,
     alarm: Pin<Box<Sleep>>,
-    ticket: Ticket,
+    pending: PendingRequest,
     moved: Arc<Moved>,
     permits: Option<Permits>,
 }
@@ -35,12 +35,12 @@ impl Answer {
     pub(super) fn new(
         incoming: Incoming,
         (patience, deadline): (Duration, Instant),
-        ticket: Ticket,
+        pending: PendingRequest,
         moved: Arc<Moved>,
         permits: Permits,
     ) -> Self {
         let alarm = Box::pin(sleep_until(deadline.min(Instant::now() + patience)));
-        let mut answer = Self { incoming, patience, deadline, alarm, ticket, moved, permits: Some(permits) };
+        let mut answer = Self { incoming, patience, deadline, alarm, pending, moved, permits: Some(permits) };
         if answer.incoming.is_end_stream() {
             answer.end(None);
         }
@@ -49,12 +49,12 @@ impl Answer {
 
     fn end(&mut self, why: Option<&str>) {
         self.permits = None;
-        self.ticket.end(why);
+        self.pending.end(why);
     }
 
     fn fail(&mut self, failure: Failure) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        let failure = self.moved.over().map_or(failure, |over| self.ticket.over(over));
-        self.ticket.refuse(&failure);
+        let failure = self.moved.over().map_or(failure, |over| self.pending.over(over));
+        self.pending.refuse(&failure);
         self.end(Some(&failure.why));
         Poll::Ready(Some(Err(failure.error)))
     }

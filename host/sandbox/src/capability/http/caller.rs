@@ -10,13 +10,12 @@ use super::{
     budget::Budget,
     egress,
     failure::{Failure, Over},
-    lines::{GIVEN_UP, Lines},
     net::Net,
+    request_log::{GIVEN_UP, RequestLog},
     target::Target,
 };
 use crate::{
     capability::refused::Refused,
-    executor::Level,
     trace::{SpanId, TraceContext},
     transcript::Transcript,
     whose::Whose,
@@ -30,7 +29,7 @@ pub(super) struct Caller {
     pub(super) whose: Arc<Whose>,
     pub(super) transcript: Arc<Transcript>,
     pub(super) budget: Budget,
-    pub(super) lines: Lines,
+    pub(super) log: RequestLog,
     /// The secrets whose placeholders it was given.
     pub(super) secrets: Vec<EgressSecret>,
     made: AtomicU32,
@@ -46,7 +45,7 @@ impl Caller {
             secrets: egress::given(&whose.premises.net.config.secrets, &whose.tenant, &whose.invocation),
             whose: Arc::clone(whose),
             transcript: Arc::clone(transcript),
-            lines: Lines::default(),
+            log: RequestLog::default(),
             made: AtomicU32::new(0),
             attempt: tracing::Span::current(),
             refusals: Mutex::default(),
@@ -135,9 +134,8 @@ impl Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        self.0.lines.rest().into_iter().for_each(|(number, line)| {
-            self.0.transcript.note(Level::Warn, &line.told(Some(GIVEN_UP)));
-            line.trace(&self.0, number, Some(GIVEN_UP));
-        });
+        for (number, entry) in self.0.log.take_all() {
+            entry.report(&self.0.transcript, || self.0.span(number), Some(GIVEN_UP));
+        }
     }
 }

@@ -16,7 +16,7 @@ use super::{
     caller::Caller,
     connect, egress,
     failure::{Failure, Over},
-    lines::Ticket,
+    pending_request::PendingRequest,
     resolve,
     target::Target,
     wire::Wire,
@@ -112,20 +112,21 @@ fn visible(text: &str) -> String {
 /// Sends what was prepared. Whatever becomes of it has a line of the log.
 async fn exchange(caller: Arc<Caller>, prepared: Prepared) -> Result<Answered, Error> {
     let moved = Arc::new(Moved::default());
-    let ticket = Ticket::new(&caller, prepared.number, &prepared.target, &moved);
+    let pending = PendingRequest::new(&caller, prepared.number, &prepared.target, &moved);
     let deadline = Instant::now() + caller.limits().time;
     match send(&caller, prepared, deadline, &moved).await {
         Ok(sent) => {
-            ticket.answered(sent.response.status().as_u16());
+            pending.set_status(sent.response.status().as_u16());
             let Sent { response, driver, patience, permits } = sent;
-            let body =
-                |incoming| Answer::new(incoming, (patience, deadline), ticket, moved, permits).boxed_unsync();
+            let body = |incoming| {
+                Answer::new(incoming, (patience, deadline), pending, moved, permits).boxed_unsync()
+            };
             Ok((response.map(body), driver))
         }
         Err(failure) => {
             let failure = moved.over().map_or(failure, |over| caller.over(over));
-            ticket.refuse(&failure);
-            ticket.end(Some(&failure.why));
+            pending.refuse(&failure);
+            pending.end(Some(&failure.why));
             Err(failure.error)
         }
     }

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use super::{
-    place::{Place, check_name},
+    place::{Place, check_name, parse_port, split_port},
     target::Target,
 };
 
@@ -133,24 +133,12 @@ impl FromStr for HttpPattern {
         let port = match port {
             None => Some(if secure { 443 } else { 80 }),
             Some("*") => None,
-            Some(port) => Some(number(port).ok_or_else(|| wrong("its port is no number from 1 to 65535"))?),
+            Some(port) => {
+                Some(parse_port(port).ok_or_else(|| wrong("its port is no number from 1 to 65535"))?)
+            }
         };
         Ok(Self { methods, secure, host: host_of(host)?, port, path: path_of(path)? })
     }
-}
-
-/// Host and port of an authority; a colon within brackets is none of a port.
-pub(super) fn split_port(authority: &str) -> (&str, Option<&str>) {
-    match authority.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, Some(port)),
-        _ => (authority, None),
-    }
-}
-
-/// A port of digits alone; the standard library would take a sign, too.
-pub(super) fn number(port: &str) -> Option<u16> {
-    let digits = port.bytes().all(|b| b.is_ascii_digit());
-    if digits { port.parse().ok().filter(|port| *port != 0) } else { None }
 }
 
 fn method(word: &str) -> Result<String, NotAPattern> {

@@ -92,6 +92,20 @@ pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Splits an authority into its host and its port. A colon within brackets belongs to an IPv6 address.
+pub(super) fn split_port(authority: &str) -> (&str, Option<&str>) {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (authority, None),
+    }
+}
+
+/// Reads a port of digits alone; the standard library would take a sign, too.
+pub(super) fn parse_port(port: &str) -> Option<u16> {
+    let digits = port.bytes().all(|b| b.is_ascii_digit());
+    if digits { port.parse().ok().filter(|port| *port != 0) } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

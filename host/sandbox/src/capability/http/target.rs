@@ -1,9 +1,6 @@
 //! What a request is for, as far as grants go by it.
 
-use super::{
-    pattern::{number, split_port},
-    place::Place,
-};
+use super::place::{Place, parse_port, split_port};
 
 /// What nobody is granted: one would make a tunnel of the host, the other shows headers to whoever asks.
 const NEVER: [&str; 2] = ["CONNECT", "TRACE"];
@@ -33,7 +30,7 @@ impl Target {
         }
         let (host, port) = split_port(authority);
         let usual = if secure { 443 } else { 80 };
-        let port = port.map_or(Some(usual), number);
+        let port = port.map_or(Some(usual), parse_port);
         let port = port.ok_or("its port is no number from 1 to 65535")?;
         let host = Place::read(host).map_err(|why| format!("its host cannot be told: {why}"))?;
         let path = path.split(['?', '#']).next().unwrap_or_default();

@@ -61,7 +61,12 @@ fn whole() -> Value {
             ("imports", list(&text())),
             ("exports", list(&text())),
         ],
-        &[("tenant", text()), ("toGrant", of("MissingGrants")), ("component", text()), ("approvedBy", text())],
+        &[
+            ("tenant", text()),
+            ("toGrant", of("MissingGrants")),
+            ("component", text()),
+            ("approvedBy", text()),
+        ],
     )
 }
 
