@@ -21,7 +21,7 @@ use tokio::{
 use crate::{
     catalog::SCHEDULE_LABEL,
     clock::Clock,
-    dispatch::{dispatcher::Dispatcher, inline_submit::Lending},
+    dispatch::dispatcher::Dispatcher,
     journal::plan_cache::Plans,
     metrics::{Gauges, Measured},
     notify::Outlets,
@@ -35,7 +35,7 @@ use crate::{
 use phasm_sandbox::Sandbox;
 
 /// What all parts of a host share.
-pub(crate) struct Shared {
+pub(crate) struct HostCore {
     pub(crate) planner: Arc<Planner>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
@@ -64,8 +64,6 @@ pub(crate) struct Shared {
     pub(crate) kept_log: usize,
     pub(crate) tidings: Tidings,
     pub(crate) gauges: Arc<Gauges>,
-    /// How runs are submitted.
-    pub(crate) lending: Arc<Lending>,
     /// Who hears what took how long, if anybody does.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) agenda: Agenda,
@@ -95,7 +93,7 @@ impl Agenda {
     }
 }
 
-impl Shared {
+impl HostCore {
     /// Tells the store that this host is there. It is queued before anything that this host writes, and durable with it.
     pub(crate) fn arrive(&self) {
         drop(self.store.heartbeat(&self.host, Timestamp(i64::MAX)));

@@ -3,7 +3,7 @@
 pub(crate) mod backlog;
 pub(crate) mod detached;
 pub(crate) mod dispatcher;
-pub(crate) mod inline_submit;
+
 pub(crate) mod run_task;
 pub(crate) mod slots;
 pub(crate) mod wire;

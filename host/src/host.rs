@@ -45,7 +45,7 @@ use crate::{
         exchange::Exchange,
         maintenance::{ClockWatch, Heartbeat, Pruner, RequestReader},
     },
-    core::{Agenda, Shared, background},
+    core::{Agenda, HostCore, background},
     dispatch::dispatcher::Dispatcher,
     drive::{follow::Watch, handle::RunHandle},
     metrics::Measured,
@@ -66,7 +66,7 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 /// that has just ended, or of whoever submits a run. Dropping the host
 /// stops every run where it stands; a store that outlives the process keeps what was durable.
 pub struct Host {
-    shared: Arc<Shared>,
+    shared: Arc<HostCore>,
     control: Control,
 }
 
@@ -123,7 +123,7 @@ impl Host {
         let HostSettings { slots, patience, retention, threads, runtime, .. } = &planner.settings;
         let (control, engine) = engine_runtime(runtime.clone(), *threads)?;
         let dispatcher = dispatcher(&planner, *slots, &engine);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(HostCore {
             store,
             dispatcher: Arc::new(dispatcher),
             clock: planner.clock.clone(),
@@ -145,7 +145,6 @@ impl Host {
             agenda: Agenda::default(),
             outlets: Arc::clone(&planner.outlets),
             left: Left::default(),
-            lending: Arc::default(),
             planner,
         });
         let host = Self { shared, control };

@@ -20,7 +20,7 @@ pub(crate) use self::{
     measured::CommitCounters,
 };
 pub use self::{
-    attempts::{Ended, ExecutorUse, MOST_EXECUTORS},
+    attempts::{Ended, ExecutorUse, MAX_EXECUTORS},
     histogram::{Buckets, Histogram, TIMES},
     measured::{
         CommitCounts, LeaseCounts, LetterCounts, Measured, PhaseCounts, ScheduleCounts, SlotUse, TenantUse,
@@ -98,11 +98,6 @@ impl Gauges {
     pub(crate) fn drives(self: &Arc<Self>) -> Driven {
         self.driven.fetch_add(1, Relaxed);
         Driven(Arc::clone(self))
-    }
-
-    /// Whether one run alone is driven.
-    pub(crate) fn drives_one(&self) -> bool {
-        self.driven.load(Relaxed) == 1
     }
 
     /// A new run is durable.

@@ -372,7 +372,7 @@ impl Executor for Plugins {
     }
 
     /// Whether its guests may touch nothing. Those of one that is to be compiled yet wait as all others.
-    fn is_sealed(&self, _: &Arc<str>, executor_type: &str) -> bool {
-        self.ready(executor_type).is_some_and(|(plugin, _)| plugin.grants.are_sealed())
+    fn is_pure(&self, _: &Arc<str>, executor_type: &str) -> bool {
+        self.ready(executor_type).is_some_and(|(plugin, _)| plugin.grants.are_pure())
     }
 }

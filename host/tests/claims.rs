@@ -210,7 +210,7 @@ async fn letters_are_read_and_answered() {
         assert_eq!(post(&resume("main")).await, Some(LetterReply::Done(false)));
         assert_eq!(
             post(b"{\"dance\": 1}").await,
-            refused("the letter cannot be read; it was written by another Phasm")
+            refused("the request cannot be read; another version of Phasm wrote it")
         );
         assert_eq!(post(&resume("ask")).await, Some(LetterReply::Done(true)));
         assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);

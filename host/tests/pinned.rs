@@ -276,10 +276,10 @@ async fn what_a_plugin_is_granted_says_whether_it_is_sealed() {
     plugins.register("knows", guest("suspend"), env);
     plugins.register("asks", guest("suspend"), Grants { http, ..Grants::default() });
     let namespace = "default".into();
-    assert!(!plugins.is_sealed(&namespace, "ask"), "it is not compiled");
-    for (name, is_sealed) in [("ask", true), ("knows", true), ("reads", false), ("asks", false)] {
+    assert!(!plugins.is_pure(&namespace, "ask"), "it is not compiled");
+    for (name, is_pure) in [("ask", true), ("knows", true), ("reads", false), ("asks", false)] {
         plugins.load(name).await.unwrap();
-        assert_eq!(plugins.is_sealed(&namespace, name), is_sealed, "{name}");
+        assert_eq!(plugins.is_pure(&namespace, name), is_pure, "{name}");
     }
-    assert!(!plugins.is_sealed(&namespace, "nobody"));
+    assert!(!plugins.is_pure(&namespace, "nobody"));
 }

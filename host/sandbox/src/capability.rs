@@ -58,7 +58,7 @@ impl Grants {
     /// Whether nothing outside changes or hears anything by what a guest with these does: it reaches no files, no network and no other
     /// machine. It may read its environment and clocks, and what it says is its host's to pass on.
     #[must_use]
-    pub fn are_sealed(&self) -> bool {
+    pub fn are_pure(&self) -> bool {
         self.dirs.is_empty() && self.http.is_empty()
     }
 }

@@ -184,7 +184,7 @@ pub trait Executor: Send + Sync {
     /// Whether nothing outside can tell that an attempt of `executor_type` has begun, as it changes nothing there and asks for nothing. Its
     /// attempts begin before it is durable that they do (R-D6); after a crash they may begin again, as if they never had. Asked at each
     /// dispatch, with what the type stood for when the run was submitted.
-    fn is_sealed(&self, _namespace: &Arc<str>, _executor_type: &str) -> bool {
+    fn is_pure(&self, _namespace: &Arc<str>, _executor_type: &str) -> bool {
         false
     }
 }

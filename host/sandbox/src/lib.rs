@@ -290,13 +290,6 @@ impl Sandbox {
         self.shared.threads.handle()
     }
 
-    /// The thread of guests that follow each other one by one: it goes from one call to the next without waking any of the others. Calls
-    /// that are polled there run in place, too.
-    #[must_use]
-    pub fn lone_runtime(&self) -> &Handle {
-        self.shared.threads.lone()
-    }
-
     /// The threads of guests that compute long, below the others: for what takes long on their behalf.
     #[must_use]
     pub fn long_runtime(&self) -> &Handle {

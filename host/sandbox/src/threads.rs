@@ -20,9 +20,6 @@ pub(super) struct GuestThreads {
     /// Present until dropped.
     runtime: Option<Runtime>,
     handle: Handle,
-    /// For one after the other, once there are any: a thread that has no sister wakes none, which costs as much as a small guest, nor is
-    /// its work taken away.
-    lone: OnceLock<Option<Runtime>>,
     /// For those that compute long, once there are any.
     long: OnceLock<Option<Runtime>>,
 }
@@ -33,7 +30,7 @@ impl GuestThreads {
         let count = count.or_else(|| thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
         let runtime = runtime("phasm-guest", count, NICE).map_err(SandboxError::Threads)?;
         let handle = runtime.handle().clone();
-        Ok(Self { count, runtime: Some(runtime), handle, lone: OnceLock::new(), long: OnceLock::new() })
+        Ok(Self { count, runtime: Some(runtime), handle, long: OnceLock::new() })
     }
 
     /// How many guests compute at once.
@@ -43,29 +40,12 @@ impl GuestThreads {
 
     /// Where those are that compute long; with the others, if the system gives no more threads.
     pub(super) fn long(&self) -> &Handle {
-        self.apart(&self.long, "guests that compute long", ("phasm-long", self.count, NICE_LONG))
-    }
-
-    /// Where one is that follows another, and is alone; with the others, if these are one thread as well, or there are no more.
-    pub(super) fn lone(&self) -> &Handle {
-        if self.count == NonZeroUsize::MIN {
-            return &self.handle;
-        }
-        self.apart(&self.lone, "guests that follow each other", ("phasm-guest", NonZeroUsize::MIN, NICE))
-    }
-
-    fn apart<'t>(
-        &'t self,
-        place: &'t OnceLock<Option<Runtime>>,
-        whose: &str,
-        (name, count, nice): (&str, NonZeroUsize, i32),
-    ) -> &'t Handle {
-        let apart = place.get_or_init(|| {
-            runtime(name, count, nice)
-                .inspect_err(|error| tracing::warn!("no threads for {whose}: {error}"))
+        let long = self.long.get_or_init(|| {
+            runtime("phasm-long", self.count, NICE_LONG)
+                .inspect_err(|error| tracing::warn!("no threads for guests that compute long: {error}"))
                 .ok()
         });
-        apart.as_ref().map_or(&self.handle, Runtime::handle)
+        long.as_ref().map_or(&self.handle, Runtime::handle)
     }
 
     pub(super) fn handle(&self) -> &Handle {
@@ -74,19 +54,14 @@ impl GuestThreads {
 
     /// Whether the caller is one of these threads.
     pub(super) fn is_current(&self) -> bool {
-        let lone = self.lone.get().and_then(Option::as_ref).map(Runtime::handle);
-        let is_of = |handle: &Handle, current: &Handle| handle.id() == current.id();
-        Handle::try_current().is_ok_and(|current| {
-            is_of(&self.handle, &current) || lone.is_some_and(|lone| is_of(lone, &current))
-        })
+        Handle::try_current().is_ok_and(|current| current.id() == self.handle.id())
     }
 }
 
 impl Drop for GuestThreads {
     fn drop(&mut self) {
         // The last owner may itself be on an async thread, where waiting for the others is not allowed.
-        let apart = [self.lone.take(), self.long.take()].into_iter().flatten().flatten();
-        self.runtime.take().into_iter().chain(apart).for_each(Runtime::shutdown_background);
+        self.runtime.take().into_iter().chain(self.long.take().flatten()).for_each(Runtime::shutdown_background);
     }
 }
 

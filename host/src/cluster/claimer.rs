@@ -15,9 +15,10 @@ use phasm_engine::time::{Millis, Timestamp};
 
 use crate::{
     core::{
-        Shared,
+        HostCore,
         background::{BackgroundTask, PluginChanges, Wake},
     },
+    drive::load,
     journal::RecoverError,
     run::lifecycle::Became,
     store::{StoreError, Wanted},
@@ -45,7 +46,7 @@ struct SkippedRuns {
 
 impl SkippedRuns {
     /// Gives each run with new requests one more try: the request may be to cancel it.
-    async fn review(&mut self, core: &Shared) -> Result<(), StoreError> {
+    async fn review(&mut self, core: &HostCore) -> Result<(), StoreError> {
         if self.runs.is_empty() {
             return Ok(());
         }
@@ -63,7 +64,7 @@ impl SkippedRuns {
 }
 
 impl Claimer {
-    pub(crate) fn new(core: &Shared) -> Self {
+    pub(crate) fn new(core: &HostCore) -> Self {
         Self { skipped: SkippedRuns::default(), plugins: PluginChanges::of(core) }
     }
 }
@@ -71,7 +72,7 @@ impl Claimer {
 impl BackgroundTask for Claimer {
     const WORK: &'static str = "claim due runs";
 
-    fn wake(&self, core: &Shared) -> Wake {
+    fn wake(&self, core: &HostCore) -> Wake {
         let due = Arc::clone(&core.due);
         let mut changed = core.store.changed();
         let plugins = self.plugins.next();
@@ -84,7 +85,7 @@ impl BackgroundTask for Claimer {
         })
     }
 
-    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+    async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         if self.plugins.take() {
             self.skipped = SkippedRuns::default();
         }
@@ -98,12 +99,12 @@ impl BackgroundTask for Claimer {
 }
 
 /// Drives the runs that are leased to this host without its knowledge: the reply to a claim was lost.
-async fn drive_unknown_leases(core: &Arc<Shared>) -> Result<(), StoreError> {
+async fn drive_unknown_leases(core: &Arc<HostCore>) -> Result<(), StoreError> {
     for run_id in core.store.owned(&core.host).await? {
         if core.registry.get(&run_id).is_some_and(|entry| entry.is_loaded()) {
             continue;
         }
-        match core.go_on_with_stray(&run_id).await {
+        match load::drive_stray(core, &run_id).await {
             Ok(()) | Err(RecoverError::Ended { .. }) => {}
             Err(RecoverError::Store(error)) if error.is_passing() => return Err(error),
             Err(error) => tracing::warn!(
@@ -116,7 +117,7 @@ async fn drive_unknown_leases(core: &Arc<Shared>) -> Result<(), StoreError> {
 }
 
 /// Claims and loads all due runs; returns when the next one is due.
-async fn claim_due(core: &Arc<Shared>, skipped: &mut SkippedRuns) -> Result<Option<Millis>, StoreError> {
+async fn claim_due(core: &Arc<HostCore>, skipped: &mut SkippedRuns) -> Result<Option<Millis>, StoreError> {
     skipped.review(core).await?;
     if core.in_doubt.swap(false, Ordering::AcqRel) {
         drive_unknown_leases(core).await?;
@@ -141,14 +142,14 @@ async fn claim_due(core: &Arc<Shared>, skipped: &mut SkippedRuns) -> Result<Opti
         for lease in claimed {
             let head = Arc::clone(&lease.head);
             let run_id = Arc::clone(&head.run_id);
-            match core.go_on_with(lease).await {
+            match load::drive_claimed(core, lease).await {
                 // A conflict: another host's record was faster, and the run is driven there.
                 Ok(_) | Err(RecoverError::Store(StoreError::Conflict { .. } | StoreError::Fenced { .. })) => {
                 }
                 // The run is leased to this host, so no other host claims it.
                 Err(RecoverError::Store(error)) if error.is_passing() => {
                     let entry = core.registry.entry(&run_id);
-                    let retaken = Arc::clone(core).retake(entry, Arc::new(error), Vec::new());
+                    let retaken = load::retake(Arc::clone(core), entry, Arc::new(error), Vec::new());
                     core.control.spawn(retaken);
                 }
                 Err(error) => {

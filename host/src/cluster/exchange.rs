@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, watch};
 
 use self::{borrowed::Executing, offered::Own};
 use crate::{
-    core::{Shared, background::RETRY_PAUSES},
+    core::{HostCore, background::RETRY_PAUSES},
     dispatch::{
         dispatcher::{Outbound, Place},
         slots::Stirs,
@@ -36,7 +36,7 @@ type Sender = mpsc::UnboundedSender<Message>;
 
 /// What one host has for the others of its store, and they for it.
 pub(crate) struct Exchange {
-    host: Weak<Shared>,
+    host: Weak<HostCore>,
     outbound: mpsc::UnboundedReceiver<Outbound<Sender>>,
     changed: watch::Receiver<()>,
     own: Own,
@@ -60,7 +60,7 @@ struct Reserved {
 
 impl Exchange {
     /// Begins to share attempts of `host` with the others of its store.
-    pub(crate) fn begin(host: &Arc<Shared>) {
+    pub(crate) fn begin(host: &Arc<HostCore>) {
         let (sends, outbound) = mpsc::unbounded_channel();
         host.dispatcher.send_out(sends);
         let exchange = Self {
@@ -91,7 +91,7 @@ impl Exchange {
     }
 
     /// Begins what can begin here.
-    fn settle(&mut self, host: &Arc<Shared>) {
+    fn settle(&mut self, host: &Arc<HostCore>) {
         while self.own.waits_here() && host.dispatcher.slots.unused() > 0 {
             let Some(place) = host.dispatcher.place() else { break };
             self.own.come_home(place);
@@ -99,11 +99,11 @@ impl Exchange {
         self.was_full |= host.dispatcher.slots.unused() == 0;
     }
 
-    fn takes(host: &Shared) -> bool {
+    fn takes(host: &HostCore) -> bool {
         host.patience.is_some() && host.begins()
     }
 
-    fn is_due(&self, host: &Shared) -> bool {
+    fn is_due(&self, host: &HostCore) -> bool {
         let unused = host.dispatcher.slots.unused() > 0;
         let could_take = unused && Self::takes(host);
         let concerns = !self.own.is_empty() || !self.executing.is_empty() || could_take;
@@ -116,7 +116,7 @@ impl Exchange {
             || self.own.looks_again()
     }
 
-    async fn wait(&mut self, host: Arc<Shared>) {
+    async fn wait(&mut self, host: Arc<HostCore>) {
         let takes = Self::takes(&host);
         let unused = (takes && self.was_full) || self.own.untaken() > 0 || self.own.waits_here();
         let dispatcher = Arc::clone(&host.dispatcher);
@@ -143,7 +143,7 @@ impl Exchange {
         self.own.add(sent);
     }
 
-    fn reserve(&self, host: &Arc<Shared>) -> Reserved {
+    fn reserve(&self, host: &Arc<HostCore>) -> Reserved {
         let slots = &host.dispatcher.slots;
         let back = slots.unused().min(self.own.untaken());
         let places: Vec<_> = (0..back).map_while(|_| host.dispatcher.place()).collect();
@@ -151,7 +151,7 @@ impl Exchange {
         Reserved { room: if takes { slots.take_unused(u32::MAX) } else { 0 }, places }
     }
 
-    async fn exchange(&mut self, host: &Arc<Shared>) {
+    async fn exchange(&mut self, host: &Arc<HostCore>) {
         let reserved = self.reserve(host);
         (self.was_full, self.news) = (false, false);
         self.changed.mark_unchanged();
@@ -179,7 +179,7 @@ impl Exchange {
         self.executing.hear_what_is_there();
     }
 
-    fn take_in(&mut self, host: &Arc<Shared>, shares: Shares, reserved: Reserved) {
+    fn take_in(&mut self, host: &Arc<HostCore>, shares: Shares, reserved: Reserved) {
         let Shares { taken, stopped, recalled, reported, room, look_again } = shares;
         self.own.told();
         self.executing.told();
@@ -195,7 +195,7 @@ impl Exchange {
         host.dispatcher.slots.lend_elsewhere(started.saturating_add(started / 4).saturating_add(room));
     }
 
-    async fn back_off(&mut self, host: &Shared, error: &StoreError) {
+    async fn back_off(&mut self, host: &HostCore, error: &StoreError) {
         tracing::warn!(
             error = error as &dyn std::error::Error,
             "attempts cannot be shared with other hosts now; trying again"
@@ -205,6 +205,6 @@ impl Exchange {
     }
 }
 
-fn left(host: &Shared, at: phasm_engine::time::Timestamp) -> Duration {
+fn left(host: &HostCore, at: phasm_engine::time::Timestamp) -> Duration {
     Duration::from_millis(at.since(host.clock.now()))
 }

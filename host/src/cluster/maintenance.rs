@@ -7,9 +7,10 @@ use phasm_engine::time::{Millis, Timestamp};
 use crate::{
     clock::NOT_SET,
     core::{
-        Shared,
+        HostCore,
         background::{BackgroundTask, Wake, never},
     },
+    drive::load,
     retention,
     run::message::Message,
     store::StoreError,
@@ -37,15 +38,15 @@ impl Heartbeat {
 impl BackgroundTask for Heartbeat {
     const WORK: &'static str = "renew this host's leases";
 
-    fn is_wanted(&self, core: &Shared) -> bool {
+    fn is_wanted(&self, core: &HostCore) -> bool {
         !core.is_closed()
     }
 
-    fn wake(&self, _core: &Shared) -> Wake {
+    fn wake(&self, _core: &HostCore) -> Wake {
         never()
     }
 
-    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+    async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         if mem::replace(&mut self.is_started, true) {
             let beat = core.store.heartbeat(&core.host, Timestamp(i64::MAX)).await;
             let gauges = &core.gauges;
@@ -65,11 +66,11 @@ pub(crate) struct RequestReader;
 impl BackgroundTask for RequestReader {
     const WORK: &'static str = "read requests to this host's runs";
 
-    fn is_wanted(&self, core: &Shared) -> bool {
+    fn is_wanted(&self, core: &HostCore) -> bool {
         !core.is_closed()
     }
 
-    fn wake(&self, core: &Shared) -> Wake {
+    fn wake(&self, core: &HostCore) -> Wake {
         let mut changed = core.store.changed();
         Box::pin(async move {
             // A store that is closed changes no more; the host is closed with it.
@@ -79,9 +80,9 @@ impl BackgroundTask for RequestReader {
         })
     }
 
-    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+    async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         for run_id in core.store.mailed(Some(&core.host)).await? {
-            core.read_mail(&run_id).await?;
+            load::read_requests(core, &run_id).await?;
         }
         Ok(None)
     }
@@ -93,15 +94,15 @@ pub(crate) struct Pruner;
 impl BackgroundTask for Pruner {
     const WORK: &'static str = "delete runs past their retention";
 
-    fn is_wanted(&self, core: &Shared) -> bool {
+    fn is_wanted(&self, core: &HostCore) -> bool {
         !core.is_closed()
     }
 
-    fn wake(&self, _core: &Shared) -> Wake {
+    fn wake(&self, _core: &HostCore) -> Wake {
         never()
     }
 
-    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+    async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         let count = retention::prune(&*core.store, &core.retention, core.clock.now()).await?;
         if count > 0 {
             tracing::info!("deleted {count} runs past their retention");
@@ -116,7 +117,7 @@ pub(crate) struct ClockWatch {
 }
 
 impl ClockWatch {
-    pub(crate) fn new(core: &Shared) -> Self {
+    pub(crate) fn new(core: &HostCore) -> Self {
         Self { offset: core.clock.offset() }
     }
 }
@@ -124,15 +125,15 @@ impl ClockWatch {
 impl BackgroundTask for ClockWatch {
     const WORK: &'static str = "watch the wall clock";
 
-    fn is_wanted(&self, core: &Shared) -> bool {
+    fn is_wanted(&self, core: &HostCore) -> bool {
         !core.is_closed()
     }
 
-    fn wake(&self, _core: &Shared) -> Wake {
+    fn wake(&self, _core: &HostCore) -> Wake {
         never()
     }
 
-    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+    async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         let offset = core.clock.offset();
         if offset.abs_diff(self.offset) >= NOT_SET {
             self.offset = offset;

@@ -26,7 +26,8 @@ use tokio::{
 };
 
 use crate::{
-    core::Shared,
+    core::HostCore,
+    drive::load,
     ring::{LINE, LOOK, beside, short},
     store::Answer,
 };
@@ -54,7 +55,7 @@ impl Bell {
     ///
     /// # Errors
     /// When the socket cannot be made.
-    pub(crate) fn listen(store: &Path, shared: &Arc<Shared>) -> io::Result<Self> {
+    pub(crate) fn listen(store: &Path, shared: &Arc<HostCore>) -> io::Result<Self> {
         let socket = beside(store);
         // Whoever holds the file has the bell: one that is there was left by a process that was killed.
         drop(fs::remove_file(&socket));
@@ -67,7 +68,7 @@ impl Bell {
     }
 }
 
-async fn welcome(listener: UnixListener, shared: Weak<Shared>) {
+async fn welcome(listener: UnixListener, shared: Weak<HostCore>) {
     let room = Arc::new(Semaphore::new(MOST_VISITORS));
     while let Ok(place) = Arc::clone(&room).acquire_owned().await {
         let Ok((visitor, _)) = listener.accept().await else { continue };
@@ -81,7 +82,7 @@ async fn welcome(listener: UnixListener, shared: Weak<Shared>) {
     }
 }
 
-async fn serve(visitor: UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
+async fn serve(visitor: UnixStream, shared: &Arc<HostCore>) -> io::Result<()> {
     let mut visitor = BufReader::new(visitor);
     let mut line = String::new();
     timeout(PATIENCE, (&mut visitor).take(LINE).read_line(&mut line)).await??;
@@ -101,13 +102,13 @@ async fn serve(visitor: UnixStream, shared: &Arc<Shared>) -> io::Result<()> {
 /// Says to look once the letter is answered.
 async fn deliver(
     visitor: &mut BufReader<UnixStream>,
-    shared: &Arc<Shared>,
+    shared: &Arc<HostCore>,
     run_id: &str,
     letter: u64,
 ) -> io::Result<()> {
     let entry = shared.registry.entry(&Arc::from(run_id));
     let mut commits = entry.commits.subscribe();
-    shared.read_mail(run_id).await.map_err(io::Error::other)?;
+    load::read_requests(shared, run_id).await.map_err(io::Error::other)?;
     while shared.store.answer(run_id, letter).await.map_err(io::Error::other)? == Answer::Waiting {
         if commits.changed().await.is_err() {
             break;
@@ -117,7 +118,7 @@ async fn deliver(
 }
 
 /// Says to look at once, and after every commit of the run while it is driven here.
-async fn follow(visitor: &mut BufReader<UnixStream>, shared: &Arc<Shared>, run_id: &str) -> io::Result<()> {
+async fn follow(visitor: &mut BufReader<UnixStream>, shared: &Arc<HostCore>, run_id: &str) -> io::Result<()> {
     let entry = shared.registry.entry(&Arc::from(run_id));
     let mut commits = entry.commits.subscribe();
     loop {

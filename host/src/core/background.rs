@@ -10,7 +10,7 @@ use std::{
 use phasm_engine::time::Millis;
 use tokio::sync::watch;
 
-use super::Shared;
+use super::HostCore;
 use crate::{plugins::Plugins, store::StoreError};
 
 /// Pauses after a store failed: the first, and the longest; each is twice the one before.
@@ -25,27 +25,27 @@ pub(crate) trait BackgroundTask: Send {
     const WORK: &'static str;
 
     /// Whether the work goes on; by default as long as the host may start attempts.
-    fn is_wanted(&self, core: &Shared) -> bool {
+    fn is_wanted(&self, core: &HostCore) -> bool {
         core.begins()
     }
 
     /// Returns the wake-up for the next round. It is made before a round, so that a change during the round causes the next one.
-    fn wake(&self, core: &Shared) -> Wake;
+    fn wake(&self, core: &HostCore) -> Wake;
 
     /// Works through all that is due. Returns the time of the next round, in milliseconds of the host's clock, or nothing if only
     /// a wake-up can bring new work.
     fn round(
         &mut self,
-        core: &Arc<Shared>,
+        core: &Arc<HostCore>,
     ) -> impl Future<Output = Result<Option<Millis>, StoreError>> + Send;
 }
 
 /// Starts a task on the host's control threads. It ends once the host is gone, or its work is no longer wanted.
-pub(crate) fn start(core: &Arc<Shared>, task: impl BackgroundTask + 'static) {
+pub(crate) fn start(core: &Arc<HostCore>, task: impl BackgroundTask + 'static) {
     core.control.spawn(run(Arc::downgrade(core), task));
 }
 
-async fn run<T: BackgroundTask>(host: Weak<Shared>, mut task: T) {
+async fn run<T: BackgroundTask>(host: Weak<HostCore>, mut task: T) {
     let mut pause = RETRY_PAUSES.0;
     while let Some(core) = host.upgrade().filter(|core| task.is_wanted(core)) {
         let clock = core.clock.clone();
@@ -86,7 +86,7 @@ pub(crate) struct PluginChanges(Option<watch::Receiver<()>>);
 
 impl PluginChanges {
     /// Subscribes to the shared plugins.
-    pub(crate) fn of(core: &Shared) -> Self {
+    pub(crate) fn of(core: &HostCore) -> Self {
         Self(core.realms.common().plugins.as_ref().map(Plugins::changed))
     }
 

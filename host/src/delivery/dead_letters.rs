@@ -6,7 +6,7 @@ use phasm_engine::time::{Millis, Timestamp};
 
 use crate::{
     core::{
-        Shared,
+        HostCore,
         background::{BackgroundTask, Wake, never},
     },
     notify::{NoticeProgress, NoticeTry, progress::Progress},
@@ -25,7 +25,7 @@ pub(crate) struct DeadLetters;
 impl BackgroundTask for DeadLetters {
     const WORK: &'static str = "list undeliverable notifications";
 
-    fn wake(&self, core: &Shared) -> Wake {
+    fn wake(&self, core: &HostCore) -> Wake {
         let mut news = core.outlets.news.subscribe();
         Box::pin(async move {
             if news.changed().await.is_err() {
@@ -34,7 +34,7 @@ impl BackgroundTask for DeadLetters {
         })
     }
 
-    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+    async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         let next = look(core).await?;
         let left = Duration::from_millis(next.since(core.clock.now()));
         Ok(Some(core.clock.after(left)))
@@ -42,7 +42,7 @@ impl BackgroundTask for DeadLetters {
 }
 
 /// Gives up what is to be; when there may be more. What is not there yet cannot be an orphan for as long as that takes.
-async fn look(shared: &Shared) -> Result<Timestamp, StoreError> {
+async fn look(shared: &HostCore) -> Result<Timestamp, StoreError> {
     let now = shared.clock.now();
     let (mut next, mut last) = (now.after(ORPHANED), Arc::<str>::default());
     while let Some((endpoint, due)) = shared.store.endpoint_after(&last).await? {
@@ -60,7 +60,7 @@ async fn look(shared: &Shared) -> Result<Timestamp, StoreError> {
     Ok(next)
 }
 
-async fn give_up(shared: &Shared, endpoint: &str, now: Timestamp) -> Result<(), StoreError> {
+async fn give_up(shared: &HostCore, endpoint: &str, now: Timestamp) -> Result<(), StoreError> {
     let mut count = 0;
     loop {
         let page = shared.store.due_notices(endpoint, PAGE).await?;

@@ -13,7 +13,7 @@ use tokio::{
 
 use crate::{
     core::{
-        Shared,
+        HostCore,
         background::{BackgroundTask, Wake},
     },
     notify::{
@@ -52,7 +52,7 @@ pub(crate) struct DeliveryWorker {
 /// The endpoint of a worker, for posts that outlive a round.
 #[derive(Clone)]
 struct Route {
-    host: Weak<Shared>,
+    host: Weak<HostCore>,
     name: Arc<str>,
     endpoint: Arc<Endpoint>,
     tally: Arc<NoticeTally>,
@@ -60,7 +60,7 @@ struct Route {
 
 impl DeliveryWorker {
     /// A worker for the endpoint of that name; none if the configuration has no such endpoint.
-    pub(crate) fn new(core: &Arc<Shared>, name: &Arc<str>) -> Option<Self> {
+    pub(crate) fn new(core: &Arc<HostCore>, name: &Arc<str>) -> Option<Self> {
         let outlets = &core.outlets;
         let endpoint = Arc::new(outlets.endpoints.get(name)?.clone());
         let tally = Arc::clone(outlets.tallies.get(name)?);
@@ -77,7 +77,7 @@ impl DeliveryWorker {
 impl BackgroundTask for DeliveryWorker {
     const WORK: &'static str = "deliver notifications";
 
-    fn wake(&self, core: &Shared) -> Wake {
+    fn wake(&self, core: &HostCore) -> Wake {
         let mut changed = core.store.notices_changed();
         let mut news = core.outlets.news.subscribe();
         let ended = Arc::clone(&self.ended);
@@ -90,7 +90,7 @@ impl BackgroundTask for DeliveryWorker {
         })
     }
 
-    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+    async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         let due = self.start_due(core).await?;
         Ok(due.map(|due| core.clock.after(Duration::from_millis(due.since(core.clock.now())))))
     }
@@ -98,7 +98,7 @@ impl BackgroundTask for DeliveryWorker {
 
 impl DeliveryWorker {
     /// Starts due deliveries as far as there is room; returns when the next one is due, if that is known.
-    async fn start_due(&mut self, core: &Arc<Shared>) -> Result<Option<Timestamp>, StoreError> {
+    async fn start_due(&mut self, core: &Arc<HostCore>) -> Result<Option<Timestamp>, StoreError> {
         loop {
             while self.posts.try_join_next().is_some() {}
             let room = self.room.available_permits();
@@ -119,7 +119,7 @@ impl DeliveryWorker {
     }
 
     /// Claims a delivery by postponing it for other hosts, and posts it unless another host was faster.
-    async fn claim(&mut self, core: &Arc<Shared>, notice: KeptNotice) -> Result<(), StoreError> {
+    async fn claim(&mut self, core: &Arc<HostCore>, notice: KeptNotice) -> Result<(), StoreError> {
         let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else { return Ok(()) };
         let Some(place) = core.outlets.poster.place().await else { return Ok(()) };
         let mut progress = match Progress::read(&notice) {
@@ -161,7 +161,7 @@ impl Route {
     /// Nobody can post what cannot be read; others are not held up by it.
     async fn set_aside(
         &self,
-        shared: &Shared,
+        shared: &HostCore,
         notice: KeptNotice,
         error: &StoreError,
     ) -> Result<(), StoreError> {
@@ -172,7 +172,7 @@ impl Route {
     }
 
     /// Whether the endpoint has said of the notice before that it wants nothing more of the run.
-    async fn is_unwanted(&self, shared: &Shared, notice: &KeptNotice) -> Result<bool, StoreError> {
+    async fn is_unwanted(&self, shared: &HostCore, notice: &KeptNotice) -> Result<bool, StoreError> {
         let before = shared.store.notices(self.others(notice, Some(notice.id.seq), 1)).await?;
         let standing = before.first().map(Progress::read).transpose()?.map(|progress| progress.standing);
         Ok(standing == Some(NoticeProgress::Gone))
@@ -234,7 +234,7 @@ impl Route {
     }
 
     /// The endpoint wants nothing more of the run: what waits for it is not posted.
-    async fn drop_others(&self, shared: &Shared, notice: &KeptNotice) -> Result<(), StoreError> {
+    async fn drop_others(&self, shared: &HostCore, notice: &KeptNotice) -> Result<(), StoreError> {
         let mut before = None;
         loop {
             let page = shared.store.notices(self.others(notice, before, PAGE)).await?;

@@ -1,70 +1,56 @@
-//! Attempts that wait for a thread of the guests, or have just been given one.
+//! Attempts that wait for a guest thread.
 
 use std::{
     mem,
     sync::{
         Arc,
-        atomic::{
-            AtomicU32,
-            Ordering::{Acquire, Relaxed, Release},
-        },
+        atomic::{AtomicU32, Ordering::Relaxed},
     },
 };
 
-/// How many attempts of one run are about to begin, as soon as there is a thread for them.
+/// Number of attempts of one run that wait for a guest thread.
 ///
-/// A run has few of them at a time: what waits for its thread in memory is gone from the caches when its turn comes, and stands
-/// before the attempts of other runs.
+/// A run has few of them at a time: the data of an attempt that waits long is gone from the CPU's caches when its turn comes, and the
+/// attempt would be in front of those of other runs. Serves wide runs: with two other changes 2.1 → 1.7 times bare wasmtime.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Upcoming(Arc<Counts>);
+pub(crate) struct Upcoming(Arc<AtomicU32>);
 
-#[derive(Debug, Default)]
-struct Counts {
-    coming: AtomicU32,
-    busy: AtomicU32,
-}
-
-/// One of them, until it begins; and busy then, until it has ended or waits for something: until dropped.
+/// An attempt in the backlog, until it begins or is dropped.
 #[derive(Debug)]
 pub(crate) struct Coming {
-    queue: Upcoming,
+    backlog: Upcoming,
     has_begun: bool,
 }
 
 impl Upcoming {
-    /// So many keep the threads busy until the driver has had its next turn.
-    const ENOUGH: u32 = 128;
+    /// Enough to keep the threads busy until the driver's next turn.
+    const MAX_LENGTH: u32 = 128;
 
-    /// How many more there may be, besides `others` that are about to come.
+    /// Number of attempts that may still join, besides `others` that are about to.
     pub(crate) fn room(&self, others: u32) -> u32 {
-        Self::ENOUGH.saturating_sub(self.len()).saturating_sub(others)
+        Self::MAX_LENGTH.saturating_sub(self.len()).saturating_sub(others)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether some of the run are about to begin, or compute: they will be over at once, as far as anybody knows.
-    pub(crate) fn is_busy(&self) -> bool {
-        self.0.busy.load(Acquire) > 0
-    }
-
     pub(crate) fn enter(&self) -> Coming {
-        self.0.coming.fetch_add(1, Relaxed);
-        self.0.busy.fetch_add(1, Relaxed);
-        Coming { queue: self.clone(), has_begun: false }
+        // Relaxed: a count that lags only changes how many attempts are started ahead.
+        self.0.fetch_add(1, Relaxed);
+        Coming { backlog: self.clone(), has_begun: false }
     }
 
     fn len(&self) -> u32 {
-        self.0.coming.load(Relaxed)
+        self.0.load(Relaxed)
     }
 }
 
 impl Coming {
-    /// It has its thread.
+    /// Leaves the backlog: the attempt has its thread.
     pub(crate) fn begin(&mut self) {
         if !mem::replace(&mut self.has_begun, true) {
-            self.queue.0.coming.fetch_sub(1, Relaxed);
+            self.backlog.0.fetch_sub(1, Relaxed);
         }
     }
 }
@@ -72,7 +58,6 @@ impl Coming {
 impl Drop for Coming {
     fn drop(&mut self) {
         self.begin();
-        self.queue.0.busy.fetch_sub(1, Release);
     }
 }
 
@@ -83,22 +68,11 @@ mod tests {
     #[test]
     fn there_is_room_for_as_many_as_have_left() {
         let queue = Upcoming::default();
-        let mut queued: Vec<_> = (0..Upcoming::ENOUGH - 2).map(|_| queue.enter()).collect();
+        let mut queued: Vec<_> = (0..Upcoming::MAX_LENGTH - 2).map(|_| queue.enter()).collect();
         assert_eq!((queue.room(0), queue.room(1), queue.room(3)), (2, 1, 0));
         queued.truncate(1);
-        assert_eq!((queue.room(0), queue.is_empty()), (Upcoming::ENOUGH - 1, false));
+        assert_eq!((queue.room(0), queue.is_empty()), (Upcoming::MAX_LENGTH - 1, false));
         drop(queued);
         assert!(queue.is_empty());
-    }
-
-    #[test]
-    fn one_that_has_begun_is_busy_until_it_waits() {
-        let queue = Upcoming::default();
-        let (mut begun, coming) = (queue.enter(), queue.enter());
-        begun.begin();
-        drop(coming);
-        assert_eq!((queue.is_empty(), queue.is_busy()), (true, true));
-        drop(begun);
-        assert_eq!((queue.is_empty(), queue.is_busy()), (true, false));
     }
 }

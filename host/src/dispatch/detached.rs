@@ -1,4 +1,4 @@
-//! Work that is done to its end whether somebody waits for it or not.
+//! Work that is completed even if its caller stops waiting.
 
 use std::{
     future::Future,
@@ -8,19 +8,19 @@ use std::{
 
 use tokio::runtime::Handle;
 
-/// A future that whoever waits for it polls, and that goes on by itself once nobody does.
-pub(crate) struct Lasting<T: 'static> {
+/// A future that its caller polls, and that is spawned to be completed if the caller drops it.
+pub(crate) struct DetachOnDrop<T: 'static> {
     work: Option<Pin<Box<dyn Future<Output = T> + Send>>>,
     control: Handle,
 }
 
-impl<T: 'static> Lasting<T> {
+impl<T: 'static> DetachOnDrop<T> {
     pub(crate) fn new(control: &Handle, work: impl Future<Output = T> + Send + 'static) -> Self {
         Self { work: Some(Box::pin(work)), control: control.clone() }
     }
 }
 
-impl<T: 'static> Future for Lasting<T> {
+impl<T: 'static> Future for DetachOnDrop<T> {
     type Output = T;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<T> {
@@ -33,7 +33,7 @@ impl<T: 'static> Future for Lasting<T> {
     }
 }
 
-impl<T: 'static> Drop for Lasting<T> {
+impl<T: 'static> Drop for DetachOnDrop<T> {
     fn drop(&mut self) {
         if let Some(work) = self.work.take() {
             self.control.spawn(async move { drop(work.await) });

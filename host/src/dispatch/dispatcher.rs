@@ -3,13 +3,12 @@
 use std::{
     borrow::Cow,
     future::poll_fn,
-    panic::{AssertUnwindSafe, catch_unwind},
     pin::pin,
     sync::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
-    task::{Context, Poll, Waker},
+    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -31,8 +30,8 @@ use crate::{
     clock::Clock,
     dispatch::{
         backlog::{Coming, Upcoming},
-        run_task::{is_executing, tell_here, tell_on, tell_soon},
-        slots::{Borrower, Entered, Rules, Slots},
+        run_task::{notify_here, notify_on, notify_soon},
+        slots::{Borrower, Rules, Slots},
     },
     metrics::{Ended, Gauges, Measuring},
     store::{AttemptLog, Offer},
@@ -103,8 +102,6 @@ pub(crate) struct Attempt<I> {
     pub(crate) tenant: Option<Arc<str>>,
     /// What had elapsed when it could have begun; not known of another host's.
     pub(crate) due: Option<Millis>,
-    /// Whether the thread that starts it may execute it, too.
-    pub(crate) lent: bool,
 }
 
 /// Attempts for which there is no place here.
@@ -198,9 +195,9 @@ impl<I: Inbox> Dispatcher<I> {
     /// Tells what came of an attempt where it holds nobody up.
     fn tell_end(&self, upcoming: &Upcoming, is_heavy: bool, end: impl FnOnce()) {
         match self.sandbox.get() {
-            Some(sandbox) if is_heavy => tell_on(sandbox.long_runtime(), end),
-            _ if upcoming.is_empty() => tell_here(end),
-            _ => tell_soon(&self.guests, end),
+            Some(sandbox) if is_heavy => notify_on(sandbox.long_runtime(), end),
+            _ if upcoming.is_empty() => notify_here(end),
+            _ => notify_soon(&self.guests, end),
         }
     }
 
@@ -210,14 +207,9 @@ impl<I: Inbox> Dispatcher<I> {
     }
 
     /// Whether an attempt would begin here, and nobody outside could tell that it has.
-    pub(crate) fn is_sealed(&self, namespace: &Arc<str>, executor_type: &str) -> bool {
+    pub(crate) fn is_pure(&self, namespace: &Arc<str>, executor_type: &str) -> bool {
         let is_here = !self.sends_out() || self.slots.has_place();
-        is_here && self.executor.is_sealed(namespace, executor_type)
-    }
-
-    /// Whether a thread that is [lent](Attempt::lent) would execute an attempt itself.
-    pub(crate) fn is_brief(&self, executor_type: &str) -> bool {
-        self.slots.is_empty() && self.gauges.attempts.are_brief(executor_type)
+        is_here && self.executor.is_pure(namespace, executor_type)
     }
 
     /// Whether attempts may find a place elsewhere.
@@ -240,7 +232,7 @@ impl<I: Inbox> Dispatcher<I> {
 
     /// A place for an attempt that waited, if there is one by now.
     pub(crate) fn place(self: &Arc<Self>) -> Option<Place<I>> {
-        self.slots.enter(false).map(|_| Place(Arc::clone(self)))
+        self.slots.enter(false).then(|| Place(Arc::clone(self)))
     }
 
     /// Starts one attempt. Whatever becomes of it, its slot comes back: by `Finished` or `Gone`, or directly once the
@@ -249,17 +241,10 @@ impl<I: Inbox> Dispatcher<I> {
         self: &Arc<Self>,
         attempt: Attempt<I>,
         offer: impl FnOnce(u64, &Invocation) -> Option<Offer>,
-    ) -> Option<AbortHandle> {
+    ) -> AbortHandle {
         let must = attempt.invocation.resumed || !self.sends_out();
-        if let Some(Entered { alone }) = self.slots.enter(must) {
-            // One that follows another. One that comes from outside is with the others, as it wakes a thread anyway.
-            let follows = alone && is_executing();
-            let guests = self.sandbox.get().filter(|_| follows).map_or(&self.guests, Sandbox::lone_runtime);
-            let executor = &attempt.invocation.executor_type;
-            if attempt.lent && alone && self.gauges.attempts.are_brief(executor) {
-                return self.start_here(guests, Place(Arc::clone(self)), attempt);
-            }
-            return Some(self.start_on(guests, Place(Arc::clone(self)), attempt));
+        if self.slots.enter(must) {
+            return self.start_in(Place(Arc::clone(self)), attempt);
         }
         let number = self.last_outward.fetch_add(1, Ordering::Relaxed) + 1;
         let (tells, hears) = mpsc::unbounded_channel();
@@ -268,38 +253,14 @@ impl<I: Inbox> Dispatcher<I> {
         // It ends with the host.
         let _ended = self.outbound.get().map(|outbound| outbound.send(outward));
         let waits = Waits { number, dispatcher: Arc::clone(self), hears };
-        Some(self.guests.spawn(waits.then_execute(attempt)).abort_handle())
+        self.guests.spawn(waits.then_execute(attempt)).abort_handle()
     }
 
-    /// Starts one that has a place here.
+    /// Starts an attempt that has a place here.
     pub(crate) fn start_in(self: &Arc<Self>, place: Place<I>, attempt: Attempt<I>) -> AbortHandle {
-        self.start_on(&self.guests, place, attempt)
-    }
-
-    fn start_on(self: &Arc<Self>, guests: &Handle, place: Place<I>, attempt: Attempt<I>) -> AbortHandle {
         let mut ticket = self.ticket(&attempt);
         ticket.coming = Some(attempt.upcoming.enter());
-        guests.spawn(execute(place, ticket, attempt)).abort_handle()
-    }
-
-    /// Executes it on this thread until it waits or its epoch is over, and then where the others are.
-    fn start_here(
-        self: &Arc<Self>,
-        guests: &Handle,
-        place: Place<I>,
-        attempt: Attempt<I>,
-    ) -> Option<AbortHandle> {
-        let mut ticket = self.ticket(&attempt);
-        ticket.coming = Some(attempt.upcoming.enter());
-        let mut executing = Box::pin(execute(place, ticket, attempt));
-        let _threads = guests.enter();
-        // Whoever polls it next is told of what has happened meanwhile.
-        let mut context = Context::from_waker(Waker::noop());
-        match catch_unwind(AssertUnwindSafe(|| executing.as_mut().poll(&mut context))) {
-            Ok(Poll::Pending) => Some(guests.spawn(executing).abort_handle()),
-            // One that panics is gone, as a task would be.
-            Ok(Poll::Ready(())) | Err(_) => None,
-        }
+        self.guests.spawn(execute(place, ticket, attempt)).abort_handle()
     }
 
     fn ticket(self: &Arc<Self>, attempt: &Attempt<I>) -> Ticket<I> {
@@ -446,7 +407,7 @@ impl<I: Inbox> Ticket<I> {
     }
 
     fn tell_start(&mut self) {
-        tell_here(|| self.signal_start());
+        notify_here(|| self.signal_start());
     }
 
     fn signal_start(&mut self) {
@@ -644,7 +605,6 @@ mod tests {
             upcoming: Upcoming::default(),
             tenant: None,
             due: None,
-            lent: false,
         };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         runtime.block_on(async {
@@ -694,7 +654,6 @@ mod tests {
             upcoming: Upcoming::default(),
             tenant: None,
             due: None,
-            lent: false,
         };
         Arc::new(dispatcher).start(attempt, |_, _| None);
         let heard = runtime.block_on(async { [hears.recv().await, hears.recv().await] });

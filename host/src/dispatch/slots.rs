@@ -56,13 +56,6 @@ pub(crate) struct Exchanged {
     pub(crate) quota: Option<u32>,
 }
 
-/// That an attempt may begin here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Entered {
-    /// None else is here.
-    pub(crate) alone: bool,
-}
-
 /// The slots of this process, and those of other hosts that attempts may be offered to.
 #[derive(Debug)]
 pub(crate) struct Slots<I> {
@@ -245,18 +238,12 @@ impl<I: Borrower> Slots<I> {
         self.state().here > 0
     }
 
-    /// Whether no attempt is here.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.state().is_empty(self.total)
-    }
-
     /// A place for an attempt that begins here, whether there is one or not if it `must`.
-    pub(crate) fn enter(&self, must: bool) -> Option<Entered> {
+    pub(crate) fn enter(&self, must: bool) -> bool {
         let mut state = self.state();
-        let alone = state.is_empty(self.total);
         let enters = must || state.here > 0;
         state.here -= i64::from(enters);
-        enters.then_some(Entered { alone })
+        enters
     }
 
     pub(crate) fn leave(&self, places: i64) {
@@ -275,10 +262,6 @@ impl<I: Borrower> State<I> {
     fn unused(&self) -> i64 {
         let is_about_to_be_lent = self.free > 0 && self.parts.any_waits();
         if self.closed || is_about_to_be_lent { 0 } else { self.here.max(0) }
-    }
-
-    fn is_empty(&self, total: u32) -> bool {
-        self.here == i64::from(total)
     }
 
     fn is_starved(&self) -> bool {

@@ -16,7 +16,7 @@ use phasm_engine::run::Run;
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    core::Shared,
+    core::HostCore,
     journal::{self, EventView, RecoverError, Told, plan_cache::Plans},
     run::{message::Standing, registry::Entry},
     store::{ReadStore, StoreError},
@@ -27,7 +27,7 @@ use crate::{
 enum Origin {
     /// A host, which a watch does not keep from being closed. Runs that it drives itself are heard.
     Host {
-        shared: Weak<Shared>,
+        shared: Weak<HostCore>,
         entry: Arc<Entry>,
         standing: watch::Receiver<Standing>,
     },
@@ -86,7 +86,7 @@ impl std::fmt::Debug for Watch {
 
 impl Watch {
     /// Watches a run of a host. What is recorded from now on is heard; `stale` says that something was before.
-    pub(crate) fn new(shared: &Arc<Shared>, entry: &Arc<Entry>, since: u64, stale: bool) -> Self {
+    pub(crate) fn new(shared: &Arc<HostCore>, entry: &Arc<Entry>, since: u64, stale: bool) -> Self {
         let (heard, missed) = entry.watchers.add();
         let standing = entry.standing.subscribe();
         let origin = Origin::Host { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing };

@@ -11,9 +11,8 @@ use phasm_engine::{
 use tokio::sync::{oneshot, watch};
 
 use crate::{
-    core::Shared,
-    dispatch::inline_submit::Unheard,
-    drive::follow::Watch,
+    core::HostCore,
+    drive::{follow::Watch, load, remote},
     journal::RecoverError,
     run::{
         message::{Message, Request, RequestError, Standing, tasks_named},
@@ -47,11 +46,9 @@ impl From<RunError> for RequestError {
 #[derive(Clone)]
 pub struct RunHandle {
     /// A handle does not keep the host, nor its store, from being closed.
-    shared: Weak<Shared>,
+    core: Weak<HostCore>,
     entry: Arc<Entry>,
     standing: watch::Receiver<Standing>,
-    /// Present where it was submitted by whoever has the handle.
-    unheard: Option<Arc<Unheard>>,
 }
 
 impl std::fmt::Debug for RunHandle {
@@ -76,13 +73,9 @@ impl RunHandle {
         &self.entry.id
     }
 
-    pub(crate) fn new(shared: &Arc<Shared>, entry: &Arc<Entry>) -> Self {
+    pub(crate) fn new(core: &Arc<HostCore>, entry: &Arc<Entry>) -> Self {
         let standing = entry.standing.subscribe();
-        Self { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing, unheard: None }
-    }
-
-    pub(crate) fn of_submitted(self, unheard: Unheard) -> Self {
-        Self { unheard: Some(Arc::new(unheard)), ..self }
+        Self { core: Arc::downgrade(core), entry: Arc::clone(entry), standing }
     }
 
     /// Waits for the end.
@@ -136,16 +129,15 @@ impl RunHandle {
         let mut standing = self.standing.clone();
         loop {
             if wanted(&standing.borrow_and_update()) {
-                self.unheard.iter().for_each(|unheard| unheard.heard());
                 return Ok(standing.borrow().clone());
             }
             let mut written = match self.entry.is_loaded() {
                 true => None,
-                false => Some(self.shared()?.store.follow(self.id())),
+                false => Some(self.core()?.store.follow(self.id())),
             };
             // From now on nothing is missed.
             if written.is_some() && !self.entry.is_loaded() {
-                match self.shared()?.stand_as_recorded(&self.entry).await {
+                match remote::update_status(&*self.core()?, &self.entry).await {
                     // Whoever takes the run up again once its store is well says so.
                     Err(RecoverError::Store(error)) if error.is_passing() => {}
                     stands => stands.map_err(|error| self.unreachable(error))?,
@@ -161,8 +153,8 @@ impl RunHandle {
         }
     }
 
-    fn shared(&self) -> Result<Arc<Shared>, RunError> {
-        self.shared.upgrade().ok_or(RunError::Closed)
+    fn core(&self) -> Result<Arc<HostCore>, RunError> {
+        self.core.upgrade().ok_or(RunError::Closed)
     }
 
     /// The run as it stands.
@@ -208,7 +200,8 @@ impl RunHandle {
             Standing::Closed => return Err(RunError::Closed),
             Standing::Active | Standing::Parked => {}
         }
-        let (run, _) = self.shared()?.replay(self.id()).await.map_err(|error| self.unreachable(error))?;
+        let (run, _) =
+            load::replay(&*self.core()?, self.id()).await.map_err(|error| self.unreachable(error))?;
         Ok(Arc::new(run))
     }
 
@@ -238,8 +231,8 @@ impl RunHandle {
     /// # Errors
     /// [`RunError::Closed`] when the host was dropped.
     pub fn watch(&self, since: u64) -> Result<Watch, RunError> {
-        let shared = self.shared.upgrade().ok_or(RunError::Closed)?;
-        Ok(Watch::new(&shared, &self.entry, since, true))
+        let core = self.core()?;
+        Ok(Watch::new(&core, &self.entry, since, true))
     }
 
     /// Cancels the run: every open task run is Cancelled `user`, attempts are stopped. Durable when it returns.
@@ -278,7 +271,7 @@ impl RunHandle {
             }
             let goes_on = matches!(*self.standing.borrow(), Standing::Active | Standing::Parked);
             let reached =
-                if goes_on { Some(self.shared()?.reach(self.id(), Vec::new()).await) } else { None };
+                if goes_on { Some(load::reach(&self.core()?, self.id(), Vec::new()).await) } else { None };
             let Message::Ask { request, reply } = message else { return Err(RequestError::Closed) };
             match reached {
                 Some(Ok(_)) => message = Message::Ask { request, reply },
@@ -287,7 +280,7 @@ impl RunHandle {
                 }
                 Some(Err(RecoverError::Driven { .. })) => {
                     let run = self.recorded().await?;
-                    return self.shared()?.ask_elsewhere(&run, request).await;
+                    return remote::request(&*self.core()?, &run, request).await;
                 }
                 Some(Err(error)) => return Err(self.unreachable(error).into()),
             }

@@ -1,4 +1,4 @@
-//! Whether what a run was submitted with is there to go on with.
+//! Requirements of a run: plugins with their grants, and secrets.
 
 use std::sync::Arc;
 
@@ -7,46 +7,44 @@ use phasm_engine::{
     plan::{Pinned, Plan, SecretRef, Work},
 };
 
-use crate::{core::Shared, journal::requirement::Missing, plugins::Plugins};
+use crate::{core::HostCore, journal::requirement::Missing, plugins::Plugins};
 
-impl Shared {
-    /// What the run was submitted with and is not there; what is there is callable afterwards.
-    pub(crate) async fn missing(&self, plan: &Plan, submitted: &Submitted) -> Vec<Missing> {
-        let mut missing = Vec::new();
-        let realm = self.realms.of(&plan.namespace);
-        if let Some(plugins) = &realm.plugins {
-            for executor_type in executor_types(plan) {
-                match submitted.executors.get(&executor_type) {
-                    Some(pinned) => {
-                        self.check_pinned(plugins, &executor_type, pinned, &mut missing).await;
-                    }
-                    // Journals from before executors were recorded name them only.
-                    None => check_named(plugins, executor_type, &mut missing).await,
+/// Returns the requirements of a run that this host does not meet. Plugins that are there can be called afterwards.
+pub(crate) async fn missing(core: &HostCore, plan: &Plan, submitted: &Submitted) -> Vec<Missing> {
+    let mut missing = Vec::new();
+    let realm = core.realms.of(&plan.namespace);
+    if let Some(plugins) = &realm.plugins {
+        for executor_type in executor_types(plan) {
+            match submitted.executors.get(&executor_type) {
+                Some(pinned) => {
+                    check_pinned(core, plugins, &executor_type, pinned, &mut missing).await;
                 }
+                // Journals from before executors were recorded name them only.
+                None => check_named(plugins, executor_type, &mut missing).await,
             }
         }
-        let gone = |secret: &&SecretRef| realm.secrets.get(secret).is_none();
-        missing.extend(submitted.secrets.iter().filter(gone).cloned().map(Missing::Secret));
-        missing
     }
+    let gone = |secret: &&SecretRef| realm.secrets.get(secret).is_none();
+    missing.extend(submitted.secrets.iter().filter(gone).cloned().map(Missing::Secret));
+    missing
+}
 
-    async fn check_pinned(
-        &self,
-        plugins: &Plugins,
-        executor_type: &Arc<str>,
-        pinned: &Pinned,
-        missing: &mut Vec<Missing>,
-    ) {
-        let Some(digest) = &pinned.digest else { return };
-        // A store that cannot be read says so when the run is driven.
-        let kept = self.store.component(digest).await.unwrap_or_default();
-        if let Err(why) = plugins.restore(pinned, kept).await {
-            missing.push(Missing::Executor { executor_type: Arc::clone(executor_type), why });
-        }
-        let plugin = pinned.plugin.clone().unwrap_or_default();
-        let grant = |(what, line)| Missing::Grant { plugin: Arc::clone(&plugin), what, line };
-        missing.extend(plugins.lacking(pinned).into_iter().map(grant));
+async fn check_pinned(
+    core: &HostCore,
+    plugins: &Plugins,
+    executor_type: &Arc<str>,
+    pinned: &Pinned,
+    missing: &mut Vec<Missing>,
+) {
+    let Some(digest) = &pinned.digest else { return };
+    // A store that cannot be read fails when the run is driven.
+    let kept = core.store.component(digest).await.unwrap_or_default();
+    if let Err(why) = plugins.restore(pinned, kept).await {
+        missing.push(Missing::Executor { executor_type: Arc::clone(executor_type), why });
     }
+    let plugin = pinned.plugin.clone().unwrap_or_default();
+    let grant = |(what, line)| Missing::Grant { plugin: Arc::clone(&plugin), what, line };
+    missing.extend(plugins.lacking(pinned).into_iter().map(grant));
 }
 
 async fn check_named(plugins: &Plugins, executor_type: Arc<str>, missing: &mut Vec<Missing>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::phase::Phase;
 
 use super::Host;
-use crate::{journal::RecoverError, store::Claim};
+use crate::{drive::load, journal::RecoverError, store::Claim};
 
 impl Host {
     /// Ends a run that nobody can go on with as Error, with a message that says why: where its journal is read that is recorded, and what
@@ -31,6 +31,6 @@ impl Host {
                 return Err(RecoverError::Ended { run_id: run_id.into(), phase });
             }
         };
-        shared.abandon(&entry, lease, why).await
+        load::abandon(shared, &entry, lease, why).await
     }
 }

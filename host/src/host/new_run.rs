@@ -5,9 +5,9 @@ use std::sync::Arc;
 use phasm_engine::run::{Run, Step};
 
 use crate::{
-    core::Shared,
-    dispatch::detached::Lasting,
-    drive::{follow::Watch, handle::RunHandle},
+    core::HostCore,
+    dispatch::detached::DetachOnDrop,
+    drive::{follow::Watch, handle::RunHandle, load},
     planner::{Admission, SubmitError},
     run::registry::Entry,
     store::{Labels, StoreError},
@@ -17,7 +17,7 @@ use crate::{
 ///
 /// It counts against its tenant's quotas; dropping it submits nothing.
 pub struct NewRun {
-    core: Arc<Shared>,
+    core: Arc<HostCore>,
     entry: Arc<Entry>,
     run: Run,
     step: Step,
@@ -32,7 +32,7 @@ impl std::fmt::Debug for NewRun {
 }
 
 impl NewRun {
-    pub(super) fn new(core: &Arc<Shared>, run: Run, step: Step, admission: Admission) -> Self {
+    pub(super) fn new(core: &Arc<HostCore>, run: Run, step: Step, admission: Admission) -> Self {
         let entry = core.registry.entry(run.id());
         Self { core: Arc::clone(core), entry, run, step, key: None, admission }
     }
@@ -65,18 +65,17 @@ impl NewRun {
         let control = core.control.clone();
         let lease = core.planner.first_lease(&run, key, Labels::new());
         let span = core.planner.submit_span(&run);
-        let (unheard, lends) = core.lending.submitted();
         let submission = async move {
             let first = lease.clone();
             // A request that finds the run in the store meanwhile waits until it is driven here.
             let _turn = entry.turning.lock().await;
-            let driven = core.drive(&entry, run, step, lease, Vec::new(), lends).await;
-            let handle = driven.inspect_err(|error| core.doubt(error))?;
+            let driven = load::drive(&core, &entry, run, step, lease, Vec::new()).await;
+            driven.inspect_err(|error| core.doubt(error))?;
             core.planner.end_submit_span(span, &first);
             drop(admission);
-            Ok::<_, StoreError>(handle.of_submitted(unheard))
+            Ok::<_, StoreError>(RunHandle::new(&core, &entry))
         };
         // The caller may stop waiting: a run that is stored is driven all the same.
-        Ok(Lasting::new(&control, submission).await?)
+        Ok(DetachOnDrop::new(&control, submission).await?)
     }
 }

@@ -7,8 +7,8 @@ use tokio::sync::oneshot;
 
 use super::Host;
 use crate::{
-    core::Shared,
-    drive::{follow::Watch, handle::RunHandle},
+    core::HostCore,
+    drive::{follow::Watch, handle::RunHandle, load},
     journal::RecoverError,
     run::message::{Message, Request, RequestError},
     store::{Claim, RunHead, StoreError, Wanted},
@@ -61,7 +61,7 @@ impl Host {
     /// # Errors
     /// When the store fails.
     pub async fn let_go(&self, run_id: &str) -> Result<(), StoreError> {
-        let Shared { store, host, clock, .. } = &*self.shared;
+        let HostCore { store, host, clock, .. } = &*self.shared;
         let entry = self.shared.registry.entry(&Arc::from(run_id));
         let _alone = entry.turning.lock().await;
         if entry.is_loaded() {
@@ -81,7 +81,8 @@ impl Host {
     /// [`RecoverError`] when there is no such run, when it has ended, when its journal cannot be read, or when what it was
     /// submitted with is not there; nothing is recorded then.
     pub async fn recover_run(&self, run_id: &str) -> Result<RunHandle, RecoverError> {
-        self.shared.reach(run_id, Vec::new()).await
+        let entry = load::reach(&self.shared, run_id, Vec::new()).await?;
+        Ok(RunHandle::new(&self.shared, &entry))
     }
 
     /// [`Self::recover_run`] with a request that the run handles before anything else: what the request stops is not begun again.
@@ -96,7 +97,8 @@ impl Host {
     ) -> Result<(RunHandle, Result<bool, RequestError>), RecoverError> {
         let (reply, hears) = oneshot::channel();
         let ask = Message::Ask { request: request.clone(), reply };
-        let handle = self.shared.reach(run_id, vec![ask]).await?;
+        let entry = load::reach(&self.shared, run_id, vec![ask]).await?;
+        let handle = RunHandle::new(&self.shared, &entry);
         let reply = match hears.await {
             Ok(reply) => reply,
             // A run that this host drives ended just before it was asked; it says so.
@@ -122,7 +124,7 @@ impl Host {
     /// # Errors
     /// When the store fails.
     pub async fn read_mail(&self, run_id: &str) -> Result<(), StoreError> {
-        self.shared.read_mail(run_id).await
+        load::read_requests(&self.shared, run_id).await
     }
 
     /// A run as its journal has it. Nothing of it is driven on.
@@ -130,6 +132,6 @@ impl Host {
     /// # Errors
     /// [`RecoverError`] when there is no such run, or its journal cannot be read.
     pub async fn replay(&self, run_id: &str) -> Result<Run, RecoverError> {
-        self.shared.replay(run_id).await.map(|(run, _)| run)
+        load::replay(&self.shared, run_id).await.map(|(run, _)| run)
     }
 }

@@ -10,7 +10,11 @@ use phasm_engine::{
 };
 
 use super::{Host, NewRun};
-use crate::{journal::RecoverError, planner::SubmitError};
+use crate::{
+    drive::{load, requirements},
+    journal::RecoverError,
+    planner::SubmitError,
+};
 
 /// How a run is run again.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -62,11 +66,11 @@ impl Host {
 
     /// A run that has ended, where what it was submitted with is there.
     async fn replay_ended(&self, run_id: &str) -> Result<(Run, Submitted), RerunError> {
-        let (run, submitted) = self.shared.replay(run_id).await?;
+        let (run, submitted) = load::replay(&self.shared, run_id).await?;
         if !run.phase().is_terminal() {
             return Err(RerunError::Open { run_id: run_id.into(), phase: run.phase() });
         }
-        let missing = self.shared.missing(run.plan(), &submitted).await;
+        let missing = requirements::missing(&self.shared, run.plan(), &submitted).await;
         if !missing.is_empty() {
             return Err(RecoverError::Missing { run_id: run_id.into(), missing }.into());
         }

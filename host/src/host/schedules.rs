@@ -27,9 +27,10 @@ use crate::{
         self, Decided, Fired, RunStands, SaveError, Saved, ScheduleState, ScheduleTrouble, change, decide,
     },
     core::{
-        Shared,
+        HostCore,
         background::{BackgroundTask, PluginChanges, Wake},
     },
+    drive::load,
     planner::SubmitError,
     run::request::LetterBody,
     store::{DuePlace, EntryName, KeptEntry, Shelf, StoreError},
@@ -91,7 +92,7 @@ pub(super) struct ScheduleTrigger {
 }
 
 impl ScheduleTrigger {
-    pub(super) fn new(core: &Shared) -> Self {
+    pub(super) fn new(core: &HostCore) -> Self {
         Self { troubled: Troubled::default(), plugins: PluginChanges::of(core) }
     }
 }
@@ -99,7 +100,7 @@ impl ScheduleTrigger {
 impl BackgroundTask for ScheduleTrigger {
     const WORK: &'static str = "fire due schedules";
 
-    fn wake(&self, core: &Shared) -> Wake {
+    fn wake(&self, core: &HostCore) -> Wake {
         let news = Arc::clone(&core.agenda.news);
         let mut changed = core.store.entries_changed();
         let plugins = self.plugins.next();
@@ -112,7 +113,7 @@ impl BackgroundTask for ScheduleTrigger {
         })
     }
 
-    async fn round(&mut self, core: &Arc<Shared>) -> Result<Option<Millis>, StoreError> {
+    async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         if self.plugins.take() {
             self.troubled = Troubled::default();
         }
@@ -121,7 +122,7 @@ impl BackgroundTask for ScheduleTrigger {
 }
 
 /// Looks at all that is due, and at what has had a run end; what will have elapsed when the next one is due.
-async fn round(shared: &Arc<Shared>, troubled: &mut Troubled) -> Result<Option<Millis>, StoreError> {
+async fn round(shared: &Arc<HostCore>, troubled: &mut Troubled) -> Result<Option<Millis>, StoreError> {
     for name in shared.agenda.take() {
         if let Some(entry) = shared.store.entry(&name).await? {
             look(shared, &entry, troubled).await?;
@@ -155,7 +156,7 @@ async fn round(shared: &Arc<Shared>, troubled: &mut Troubled) -> Result<Option<M
 }
 
 /// Looks at a schedule, and does what is to be done.
-async fn look(shared: &Arc<Shared>, entry: &KeptEntry, troubled: &mut Troubled) -> Result<(), StoreError> {
+async fn look(shared: &Arc<HostCore>, entry: &KeptEntry, troubled: &mut Troubled) -> Result<(), StoreError> {
     let name = entry.name.clone();
     match look_once(shared, entry).await {
         Ok(Looked::Done) => drop(troubled.0.remove(&name)),
@@ -171,7 +172,7 @@ async fn look(shared: &Arc<Shared>, entry: &KeptEntry, troubled: &mut Troubled) 
     Ok(())
 }
 
-async fn look_once(shared: &Arc<Shared>, entry: &KeptEntry) -> Result<Looked, StoreError> {
+async fn look_once(shared: &Arc<HostCore>, entry: &KeptEntry) -> Result<Looked, StoreError> {
     let found: Saved<ScheduleState> = Saved::read(entry)?;
     let (draft, cron) = match catalog::read(&*shared.store, &entry.name, &found.what.document).await {
         Ok(read) => read,
@@ -214,7 +215,10 @@ fn skipped(state: &ScheduleState, before: &ScheduleState) -> u64 {
 }
 
 /// How the runs stand that are open as far as a schedule knows.
-async fn stand(shared: &Shared, state: &ScheduleState) -> Result<BTreeMap<Arc<str>, RunStands>, StoreError> {
+async fn stand(
+    shared: &HostCore,
+    state: &ScheduleState,
+) -> Result<BTreeMap<Arc<str>, RunStands>, StoreError> {
     let mut stands = BTreeMap::new();
     for run_id in state.firings.iter().filter_map(catalog::FiringNote::open) {
         let stand = match shared.store.get(run_id).await? {
@@ -228,9 +232,9 @@ async fn stand(shared: &Shared, state: &ScheduleState) -> Result<BTreeMap<Arc<st
 }
 
 /// Asks a run to be cancelled. That is asked again by whoever takes up what another host has left.
-async fn cancel(shared: &Arc<Shared>, run_id: &str) -> Result<(), StoreError> {
+async fn cancel(shared: &Arc<HostCore>, run_id: &str) -> Result<(), StoreError> {
     match shared.store.post(run_id, LetterBody::Cancel.bytes()).await {
-        Ok(_) => shared.read_mail(run_id).await,
+        Ok(_) => load::read_requests(shared, run_id).await,
         Err(StoreError::Closed { .. } | StoreError::NotFound { .. } | StoreError::MailboxFull { .. }) => {
             Ok(())
         }
@@ -240,7 +244,7 @@ async fn cancel(shared: &Arc<Shared>, run_id: &str) -> Result<(), StoreError> {
 
 /// Starts the run of an instant, with the schedule's next revision.
 async fn fire(
-    shared: &Arc<Shared>,
+    shared: &Arc<HostCore>,
     entry: &KeptEntry,
     cron: &Cron,
     (draft, decided): (Draft, &Decided),
@@ -260,7 +264,7 @@ async fn fire(
 
 /// Says in a schedule's row why it cannot fire.
 async fn tell(
-    shared: &Shared,
+    shared: &HostCore,
     entry: &KeptEntry,
     state: &ScheduleState,
     why: &str,

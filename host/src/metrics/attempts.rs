@@ -4,7 +4,7 @@ use std::{
     hash::{BuildHasher as _, RandomState},
     sync::{
         Arc, OnceLock,
-        atomic::{AtomicU8, AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicUsize, Ordering::Relaxed},
     },
 };
 
@@ -16,18 +16,11 @@ use super::{
 };
 
 /// Executors that are counted apart: the first that are used. All others are counted together.
-pub const MOST_EXECUTORS: usize = 32;
+pub const MAX_EXECUTORS: usize = 32;
 /// Twice as many places, so that a name is found at once.
-const PLACES: usize = 2 * MOST_EXECUTORS;
+const PLACES: usize = 2 * MAX_EXECUTORS;
 /// Longest executor name that is counted by itself, in bytes.
 const MAX_NAME_BYTES: usize = 64;
-/// In microseconds: who takes no longer is done before another thread was woken for it and has woken its caller.
-const BRIEF: u64 = 100;
-/// So many brief attempts more than others make their executor brief, and are counted up to so many.
-const ENOUGH: (u8, u8) = (8, 16);
-/// One that takes no longer may have been interrupted: it counts for so many. After any other it begins anew.
-const HELD_UP: (u64, u8) = (1_000, 4);
-
 /// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ended {
@@ -116,26 +109,11 @@ impl Codes {
 struct Tally {
     name: Arc<str>,
     codes: Codes,
-    /// How many more of its last attempts have been brief than not.
-    brief: AtomicU8,
 }
 
 impl Tally {
     fn new(name: &str) -> Self {
-        Self { name: name.into(), codes: Codes::default(), brief: AtomicU8::new(0) }
-    }
-
-    fn end(&self, ended: Ended, took: u64) {
-        self.codes.add(ended);
-        let before = self.brief.load(Relaxed);
-        let brief = match took {
-            ..=BRIEF => (before + 1).min(ENOUGH.1),
-            _ if took <= HELD_UP.0 => before.saturating_sub(HELD_UP.1),
-            _ => 0,
-        };
-        if brief != before {
-            self.brief.store(brief, Relaxed);
-        }
+        Self { name: name.into(), codes: Codes::default() }
     }
 }
 
@@ -193,18 +171,11 @@ impl Attempts {
     }
 
     pub(crate) fn end(&self, attempt: Measuring, ended: Ended, now: u64) {
-        let took = now.saturating_sub(attempt.began);
-        self.took.add(took);
+        self.took.add(now.saturating_sub(attempt.began));
         match attempt.place.and_then(|place| self.known.get(place)?.get()) {
-            Some(known) => known.end(ended, took),
+            Some(known) => known.codes.add(ended),
             None => self.others.add(ended),
         }
-    }
-
-    /// Whether the last attempts of an executor took less than it takes to wake threads for them.
-    pub(crate) fn are_brief(&self, executor: &str) -> bool {
-        let known = self.place(executor).and_then(|place| self.known.get(place)?.get());
-        known.is_some_and(|known| known.brief.load(Relaxed) >= ENOUGH.0)
     }
 
     pub(crate) fn begun(&self) -> u64 {
@@ -239,7 +210,7 @@ impl Attempts {
         if name.len() > MAX_NAME_BYTES {
             return None;
         }
-        let one_more = |names: usize| (names < MOST_EXECUTORS).then_some(names + 1);
+        let one_more = |names: usize| (names < MAX_EXECUTORS).then_some(names + 1);
         self.names.fetch_update(Relaxed, Relaxed, one_more).ok()?;
         if place.set(Tally::new(name)).is_err() {
             self.names.fetch_sub(1, Relaxed);
@@ -274,9 +245,9 @@ mod tests {
         one(&attempts, "echo@1.2");
         one(&attempts, "echo@sha256:0123");
         let found = ended(&attempts);
-        assert_eq!(found.len(), MOST_EXECUTORS + 1);
+        assert_eq!(found.len(), MAX_EXECUTORS + 1);
         assert!(found.contains(&(Some("echo".to_owned()), 3)), "{found:?}");
-        assert_eq!(found.last(), Some(&(None, 10_000 - (MOST_EXECUTORS as u64 - 1))));
+        assert_eq!(found.last(), Some(&(None, 10_000 - (MAX_EXECUTORS as u64 - 1))));
     }
 
     #[test]
@@ -310,27 +281,6 @@ mod tests {
         let (dispatch, took) = (attempts.dispatch.get(), attempts.took.get());
         assert_eq!((dispatch.sum, dispatch.count(), took.sum, took.count()), (2_300, 1, 3_000, 1));
         assert_eq!(attempt.began(), 7);
-    }
-
-    /// R-I44.
-    #[test]
-    fn an_executor_is_brief_by_its_last_attempts() {
-        let attempts = Attempts::default();
-        let takes = |took| attempts.end(attempts.begin("a@1", None, 0), Ended::Succeeded, took);
-        (0..ENOUGH.0 - 1).for_each(|_| takes(BRIEF));
-        assert!(!attempts.are_brief("a"));
-        takes(0);
-        assert!(attempts.are_brief("a@sha256:01") && !attempts.are_brief("b"));
-        takes(BRIEF + 1);
-        assert!(!attempts.are_brief("a"));
-        (0..100).for_each(|_| takes(BRIEF));
-        // Now and then somebody is interrupted.
-        for took in [HELD_UP.0, BRIEF, HELD_UP.0, BRIEF] {
-            takes(took);
-            assert!(attempts.are_brief("a"));
-        }
-        takes(HELD_UP.0 + 1);
-        assert!(!attempts.are_brief("a"));
     }
 
     #[test]

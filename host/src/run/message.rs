@@ -21,7 +21,7 @@ pub(crate) enum Message {
     /// Somebody wants something of the run.
     Ask { request: Request, reply: ReplyTo },
     /// Somebody wants to see the run as it stands.
-    Look(Look),
+    Look(Inspect),
     /// There may be letters to the run in its store.
     Mail,
     /// The wall clock was set: something may be due.
@@ -52,8 +52,8 @@ impl From<Signal> for Message {
     }
 }
 
-/// Sees a run as it stands.
-pub(crate) type Look = Box<dyn FnOnce(&Run) + Send>;
+/// Inspects a run as it is recorded.
+pub(crate) type Inspect = Box<dyn FnOnce(&Run) + Send>;
 
 /// Where the reply to a request goes.
 pub(crate) type ReplyTo = oneshot::Sender<Result<bool, RequestError>>;
@@ -61,7 +61,7 @@ pub(crate) type ReplyTo = oneshot::Sender<Result<bool, RequestError>>;
 /// Something that may be asked of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
-    /// ReplyTo a suspended task.
+    /// Responds to a suspended task.
     Resume(TaskId, Map),
     /// Cancel the run.
     Cancel,

@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
-    dispatch::run_task::Seat,
+    dispatch::run_task::RunTask,
     run::message::{Message, Standing},
     store::StoreError,
     watch::hub::Watchers,
@@ -32,8 +32,8 @@ pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
     /// Where its driver hears, if it is loaded.
     driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
-    /// Where its driver is polled.
-    seat: Mutex<Option<Arc<Seat>>>,
+    /// The task that drives it.
+    task: Mutex<Option<Arc<RunTask>>>,
     /// Of the lease under which it was driven last.
     pub(crate) epoch: AtomicU64,
     pub(crate) standing: watch::Sender<Standing>,
@@ -49,7 +49,7 @@ impl Entry {
         Arc::new(Self {
             id: Arc::clone(id),
             driver: Mutex::default(),
-            seat: Mutex::default(),
+            task: Mutex::default(),
             epoch: AtomicU64::default(),
             standing: watch::Sender::default(),
             commits: watch::Sender::default(),
@@ -88,9 +88,9 @@ impl Entry {
         }
     }
 
-    /// Its driver is polled there from now on.
-    pub(crate) fn set_seat(&self, seat: Option<Arc<Seat>>) {
-        let before = mem::replace(&mut *self.seat.lock().unwrap_or_else(PoisonError::into_inner), seat);
+    /// Replaces the task that drives the run; the one before is cleared.
+    pub(crate) fn set_task(&self, task: Option<Arc<RunTask>>) {
+        let before = mem::replace(&mut *self.task.lock().unwrap_or_else(PoisonError::into_inner), task);
         if let Some(before) = before {
             before.clear();
         }
@@ -143,7 +143,7 @@ impl Registry {
 
     /// Every run stands still from now on.
     pub(crate) fn stop(&self) {
-        self.entries().iter().for_each(|entry| entry.set_seat(None));
+        self.entries().iter().for_each(|entry| entry.set_task(None));
     }
 
     /// Every run that is loaded hears this.

@@ -139,8 +139,8 @@ impl Executor for OfEach {
         }
     }
 
-    fn is_sealed(&self, namespace: &Arc<str>, executor_type: &str) -> bool {
+    fn is_pure(&self, namespace: &Arc<str>, executor_type: &str) -> bool {
         let plugins = self.0.of(namespace).plugins.as_ref();
-        plugins.is_some_and(|plugins| plugins.is_sealed(namespace, executor_type))
+        plugins.is_some_and(|plugins| plugins.is_pure(namespace, executor_type))
     }
 }

@@ -126,7 +126,7 @@ impl Executor for Stage {
         let (takes, outcome) = self.act(&call, &invocation);
         // Guests that nobody could tell of have mostly computed all they have to by the time that they are asked again.
         let is_quick = takes.is_some_and(|takes| takes < QUICK);
-        if is_quick && self.is_sealed(&invocation.namespace, &invocation.executor_type) {
+        if is_quick && self.is_pure(&invocation.namespace, &invocation.executor_type) {
             self.attempts.lock().unwrap().calls += 1;
             return Box::pin(std::future::ready(outcome));
         }
@@ -152,7 +152,7 @@ impl Executor for Stage {
     }
 
     /// By chance too. A scenario has to find in the journal who is called.
-    fn is_sealed(&self, _: &Arc<str>, executor_type: &str) -> bool {
+    fn is_pure(&self, _: &Arc<str>, executor_type: &str) -> bool {
         match self.play {
             Play::Seed(seed) => executor_type.bytes().fold(seed, |sum, byte| sum + u64::from(byte)) % 3 > 0,
             Play::Scenario(_) => false,

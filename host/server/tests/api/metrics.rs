@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use phasm::{Tenant, metrics::MOST_EXECUTORS};
+use phasm::{Tenant, metrics::MAX_EXECUTORS};
 use serde_json::Value;
 
 use crate::world::{World, workflow};
@@ -195,7 +195,7 @@ async fn nothing_that_anybody_makes_up_is_a_series() {
     world.client.send(&"M".repeat(20), "/v1/runs", &[], "").await.expect(405);
     let found = scraped(&world).await;
     assert_eq!(found.sum("phasm_attempts_ended_total"), found.sum("phasm_attempts_begun_total"));
-    assert_eq!(found.names("phasm_attempts_ended_total").len(), MOST_EXECUTORS + 1);
+    assert_eq!(found.names("phasm_attempts_ended_total").len(), MAX_EXECUTORS + 1);
     let tenants = found.names("phasm_tenant_slots_lent");
     assert_eq!(tenants.len(), 2, "{tenants:?}");
     let none = found.value("phasm_http_requests_total{method=\"GET\",route=\"none\",status=\"4xx\"}");

@@ -10,7 +10,7 @@ use tokio::{sync::mpsc, task::AbortHandle};
 
 use super::{MOST_AT_ONCE, Sender};
 use crate::{
-    core::Shared,
+    core::HostCore,
     dispatch::{
         backlog::Upcoming,
         dispatcher::{Attempt, Dispatcher, Signal},
@@ -55,11 +55,11 @@ pub(super) struct Executing {
     last: u32,
     reports: Vec<Report>,
     returned: Vec<OfferId>,
-    host: std::sync::Weak<Shared>,
+    host: std::sync::Weak<HostCore>,
 }
 
 impl Executing {
-    pub(super) fn new(host: &Arc<Shared>) -> Self {
+    pub(super) fn new(host: &Arc<HostCore>) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
         let (learns, learned) = mpsc::unbounded_channel();
         Self {
@@ -180,7 +180,7 @@ impl Executing {
     }
 
     /// Begins what was taken, once this host is known to have what it needs. Each has a place and a slot.
-    pub(super) fn take(&mut self, host: &Arc<Shared>, taken: Vec<TakenOffer>) {
+    pub(super) fn take(&mut self, host: &Arc<HostCore>, taken: Vec<TakenOffer>) {
         for offer in taken {
             match self.kinds.get_mut(&offer.kind) {
                 Some(Kind::Ready) => self.begin(host, &offer),
@@ -210,7 +210,7 @@ impl Executing {
         self.dispatcher.give_back_room(1);
     }
 
-    fn begin(&mut self, host: &Arc<Shared>, offer: &TakenOffer) {
+    fn begin(&mut self, host: &Arc<HostCore>, offer: &TakenOffer) {
         let body: Option<OfferBody> = read(&offer.body);
         let bounds = body.as_ref().map(OfferBody::bounds).unwrap_or_default();
         let realm = body.as_ref().map_or(host.realms.common(), |body| host.realms.of(&body.namespace));
@@ -233,7 +233,6 @@ impl Executing {
             upcoming: Upcoming::default(),
             tenant: None,
             due: None,
-            lent: false,
         };
         let abort = host.dispatcher.start_in(host.dispatcher.taken_place(), attempt);
         self.guests.insert(self.last, Guest { id: offer.id.clone(), namespace, abort, ear, stopped: false });
@@ -254,7 +253,7 @@ fn fence(signal: &Signal) -> Option<Fence> {
 
 /// Finds out whether this host has the component, the grants and the secrets that offers of a kind need.
 async fn find_out(
-    host: Arc<Shared>,
+    host: Arc<HostCore>,
     kind: Arc<str>,
     body: Arc<[u8]>,
     learns: mpsc::UnboundedSender<(Arc<str>, bool)>,
@@ -268,7 +267,7 @@ async fn find_out(
     let _going = learns.send((kind, is_ready));
 }
 
-async fn has_what_it_needs(host: &Shared, body: &OfferBody) -> bool {
+async fn has_what_it_needs(host: &HostCore, body: &OfferBody) -> bool {
     let realm = host.realms.of(&body.namespace);
     if body.secrets().any(|secret| realm.secrets.get(secret).is_none()) {
         return false;

@@ -8,7 +8,7 @@ use super::Sender;
 use crate::dispatch::wire::{ReportBody, read};
 use crate::{
     clock::Clock,
-    core::Shared,
+    core::HostCore,
     dispatch::dispatcher::{Outbound, Outward, Place, Signal, Word},
     store::{Reported, Sharing},
 };
@@ -162,7 +162,7 @@ impl Own {
         }
     }
 
-    pub(super) fn look_again_at(&mut self, at: Option<Millis>, host: &Arc<Shared>) {
+    pub(super) fn look_again_at(&mut self, at: Option<Millis>, host: &Arc<HostCore>) {
         self.look_again = at.map(|at| (host.clock.clone(), at));
     }
 

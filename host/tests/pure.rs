@@ -1,4 +1,4 @@
-//! Attempts of which nobody outside can tell that they have begun do not wait for a disk (R-D6).
+//! Pure attempts do not wait for a disk (R-D6): nothing outside can tell that they have begun.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod failing;
@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 
 use self::failing::Failing;
 
-/// Counts its calls by task. What is `sealed` is; `last` has the next record wait.
+/// Counts its calls by task. Type `pure` is pure; `last` makes the next record wait.
 struct Counting {
     store: Arc<Failing>,
     calls: Mutex<BTreeMap<String, u32>>,
@@ -66,8 +66,8 @@ impl Executor for Counting {
         Box::pin(async move { Outcome { code, ..Outcome::default() } })
     }
 
-    fn is_sealed(&self, _: &Arc<str>, executor_type: &str) -> bool {
-        executor_type == "sealed"
+    fn is_pure(&self, _: &Arc<str>, executor_type: &str) -> bool {
+        executor_type == "pure"
     }
 }
 
@@ -130,14 +130,12 @@ fn phases(view: &RunView) -> Vec<Phase> {
     view.tasks.iter().map(|task| task.phase).collect()
 }
 
-const CHAIN: [(&str, &str); 5] =
-    [("a", "last"), ("b", "sealed"), ("c", "sealed"), ("d", "other"), ("e", "sealed")];
+const CHAIN: [(&str, &str); 5] = [("a", "last"), ("b", "pure"), ("c", "pure"), ("d", "other"), ("e", "pure")];
 
 /// R-D6, R-D2, R-H20.
 #[tokio::test]
-async fn what_nobody_can_tell_goes_on_and_all_else_waits() {
+async fn pure_attempts_run_ahead_of_the_record_and_all_else_waits() {
     let (store, executor, host) = open();
-    // Somebody who watches has each record written at once.
     let new = host.new_run(&plan(&host, &CHAIN).await, &Map::new()).await.unwrap();
     let mut watch = new.watch();
     let run = new.start().await.unwrap();
@@ -155,14 +153,15 @@ async fn what_nobody_can_tell_goes_on_and_all_else_waits() {
     let ended = run.wait().await.unwrap();
     assert_eq!((ended.phase, phases(&ended)), (Phase::Succeeded, vec![Phase::Succeeded; 6]));
     assert_eq!(CHAIN.map(|(name, _)| executor.calls(name)), [1; 5]);
-    // a begins; a has ended; b and c have, and d begins; d has ended; e has.
+    // The submission; a starts; a ends; b and c start and end; d starts; d ends; e starts; e ends. The starts that a watcher is
+    // told of have records of their own.
     let records = store.load(run.id()).await.unwrap();
-    assert!(records.len() <= 5, "{} records", records.len());
+    assert!(records.len() <= 8, "{} records", records.len());
 }
 
 /// R-D6, R-H7: a record that is refused takes with it what has gone on before it, which happens again.
 #[tokio::test]
-async fn what_went_on_before_a_record_that_is_refused_is_done_again() {
+async fn attempts_ahead_of_a_refused_record_are_executed_again() {
     let (store, executor, host) = open();
     executor.refuses.store(true, SeqCst);
     let new = host.new_run(&plan(&host, &CHAIN).await, &Map::new()).await.unwrap();
@@ -188,7 +187,7 @@ async fn a_run_that_is_refused_leaves_nothing() {
     let asks = submit(&host, &[("ask", "ask")], Some("k")).await.unwrap();
     asks.wait_or_park().await.unwrap();
     executor.hold();
-    let mut again = Box::pin(submit(&host, &[("one", "sealed"), ("two", "sealed")], Some("k")));
+    let mut again = Box::pin(submit(&host, &[("one", "pure"), ("two", "pure")], Some("k")));
     while executor.calls("two") == 0 {
         assert!(is_pending(&mut again).await);
         tokio::task::yield_now().await;

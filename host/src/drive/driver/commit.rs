@@ -1,0 +1,148 @@
+//! Handing a batch to the store, and everything that follows once it is durable.
+
+use std::{mem, sync::Arc};
+
+use phasm_engine::event::Command;
+
+use super::{Driver, batch::Effects};
+use crate::{
+    journal::Body,
+    run::message::Standing,
+    store::{Document, Pending, Record, RunStatus, StoreError},
+    watch::{hub::Notice, spans::Span},
+};
+
+/// A batch on its way to the store.
+pub(super) struct Commit {
+    pub(super) durable: Pending<()>,
+    /// Absent where only replies are written.
+    record: Option<Recorded>,
+    /// Whether the run waits for people only, as the batch leaves it.
+    is_parked: bool,
+    /// Whether replies to requests from the store are in it: until they are durable, reading the requests again would return the
+    /// same ones.
+    pub(super) has_store_replies: bool,
+    pub(super) effects: Effects,
+}
+
+/// The parts of a record that watchers and counters need once it is durable.
+struct Recorded {
+    first_seq: u64,
+    body: Arc<Body>,
+    document: Option<Arc<Document>>,
+    spans: Option<Vec<Span>>,
+}
+
+impl Driver {
+    /// Hands the batch to the store. One without anything to write has its effects at once.
+    ///
+    /// Returns commands to carry out.
+    pub(super) fn flush(&mut self) -> Vec<Command> {
+        let mut batch = mem::take(&mut self.batch);
+        self.attempts.close_logs(&batch.effects.commands, &mut batch.logs);
+        // Queued before the record that says that the attempt is over: once that is durable, so are they.
+        for log in batch.logs {
+            drop(self.core.store.keep_log(&self.lease, log));
+        }
+        let has_store_replies = !batch.store_replies.is_empty();
+        let is_parked = self.run.is_parked();
+        let mut body = Body { moments: batch.moments, basis: None };
+        let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
+            // It goes with the next record.
+            self.batch.note = batch.note;
+            if !has_store_replies {
+                return self.take_effect(batch.effects, is_parked);
+            }
+            let durable = self.core.store.reply(&self.lease, batch.store_replies);
+            let effects = batch.effects;
+            self.commit = Some(Commit { durable, record: None, is_parked, has_store_replies, effects });
+            return Vec::new();
+        };
+        let first_seq = batch.first_seq;
+        let time = last.time;
+        let document = (first_seq == 0).then(|| self.core.planner.document(self.run.plan()));
+        body.basis = document.as_ref().map(|document| Arc::clone(&document.digest));
+        let notices = self.hearers.notices(&self.lease.head, &self.run, first_seq, &body.moments);
+        let body = Arc::new(body);
+        let encode = Arc::clone(&body) as _;
+        let record = Record { first_seq, events, time, body: encode, document: document.clone(), notices };
+        let status = RunStatus::of(&self.run);
+        let spans = self.spans.as_ref().map(|spans| spans.ended(&self.run, &body.moments));
+        let durable = self.core.store.append(&self.lease, status, record, batch.store_replies);
+        if let Some(note) = batch.note {
+            // It shares the commit. A row without it only tells its reader less.
+            drop(self.core.store.note(&self.lease, note));
+        }
+        let record = Some(Recorded { first_seq, body, document, spans });
+        self.commit = Some(Commit { durable, record, is_parked, has_store_replies, effects: batch.effects });
+        Vec::new()
+    }
+
+    /// Ends the commit in flight, whose batch is durable. Returns commands to carry out.
+    pub(super) fn finish_commit(&mut self) -> Vec<Command> {
+        let Some(commit) = self.commit.take() else { return Vec::new() };
+        match commit.record {
+            Some(record) => self.publish(record),
+            None => self.entry.tell_commit(),
+        }
+        self.take_effect(commit.effects, commit.is_parked)
+    }
+
+    /// Ends the commit in flight, which the store has refused: senders of requests are told, inspections are kept for the driver
+    /// that continues the run.
+    pub(super) fn fail_commit(&mut self, error: &Arc<StoreError>) {
+        let Some(mut commit) = self.commit.take() else { return };
+        commit.effects.fail(error);
+        let kept = &mut self.batch.effects;
+        kept.inspections.splice(0..0, commit.effects.inspections);
+        // Their slots are in the driver's hand until it leaves.
+        kept.commands.splice(0..0, commit.effects.commands);
+    }
+
+    /// Shows everybody who waits the run as it is recorded. Returns commands to carry out.
+    fn take_effect(&mut self, mut effects: Effects, is_parked: bool) -> Vec<Command> {
+        // First, so that a caller that gets a reply finds the run's status changed.
+        self.set_parked(is_parked);
+        effects.show(&self.run);
+        effects.commands
+    }
+
+    /// Counts a record that is durable, and passes it to watchers.
+    fn publish(&self, record: Recorded) {
+        let Recorded { first_seq, body, document, spans } = record;
+        let gauges = &self.core.gauges;
+        gauges.recorded(body.moments.iter().flat_map(|moment| moment.events.iter()));
+        if first_seq == 0 {
+            gauges.submitted();
+        }
+        // Before a caller learns that the run is over, and ends the process.
+        if let (Some(driven), Some(spans)) = (&self.spans, spans) {
+            driven.tell(spans);
+        }
+        self.entry.tell_commit();
+        if self.entry.watchers.any() {
+            for told in body.told(first_seq, document.as_ref()) {
+                self.entry.watchers.send(&Notice::Record(told));
+            }
+        }
+    }
+
+    fn set_parked(&self, is_parked: bool) {
+        self.entry.standing.send_if_modified(|standing| {
+            let changed = match (&*standing, is_parked) {
+                (Standing::Active, true) => Standing::Parked,
+                (Standing::Parked, false) => Standing::Active,
+                (
+                    Standing::Active
+                    | Standing::Parked
+                    | Standing::Closed
+                    | Standing::Ended(_)
+                    | Standing::Lost(_),
+                    _,
+                ) => return false,
+            };
+            *standing = changed;
+            true
+        });
+    }
+}
