@@ -61,7 +61,11 @@ impl GuestThreads {
 impl Drop for GuestThreads {
     fn drop(&mut self) {
         // The last owner may itself be on an async thread, where waiting for the others is not allowed.
-        self.runtime.take().into_iter().chain(self.long.take().flatten()).for_each(Runtime::shutdown_background);
+        self.runtime
+            .take()
+            .into_iter()
+            .chain(self.long.take().flatten())
+            .for_each(Runtime::shutdown_background);
     }
 }
 
