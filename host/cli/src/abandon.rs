@@ -27,7 +27,7 @@ pub(super) struct AbandonArguments {
     run: String,
 
     /// Reason, which is shown with the run.
-    #[arg(long, value_name = "TEXT", default_value = "somebody has given it up")]
+    #[arg(long, value_name = "TEXT", default_value = "abandoned by the user")]
     reason: String,
 
     #[command(flatten)]

@@ -11,7 +11,7 @@ use phasm::sandbox::Digest;
 use super::{paths, trust, user_dirs};
 
 /// The longest line that is read.
-const LONGEST: u64 = 4096;
+const MAX_LINE_BYTES: u64 = 4096;
 
 /// Says where the server is until it is dropped.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(super) fn known(store: &Path) -> Option<String> {
     let file = File::open(&path).ok()?;
     let Err(TryLockError::WouldBlock) = file.try_lock_shared() else { return None };
     let mut line = String::new();
-    (&file).take(LONGEST).read_to_string(&mut line).ok()?;
+    (&file).take(MAX_LINE_BYTES).read_to_string(&mut line).ok()?;
     Some(line.trim().to_owned()).filter(|url| !url.is_empty())
 }
 

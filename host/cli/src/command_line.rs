@@ -36,7 +36,7 @@ impl Target {
     pub(super) fn go_on(&self, runs: &[&str], more: &[&str]) -> String {
         let run = if let [run] = runs { Some(*run) } else { None };
         let words: Vec<&str> = ["recover"].into_iter().chain(run).chain(more.iter().copied()).collect();
-        format!("go on with: {}\n", self.command(&words))
+        format!("resume with: {}\n", self.command(&words))
     }
 
     /// A command about these runs.

@@ -222,7 +222,7 @@ pub(super) fn drive(
     let runtime = runtime()?;
     let (prepared, runs, ended, mut exit) = runtime.block_on(async {
         let interrupts = Interrupts::listen()
-            .map_err(|error| Failure::host(ContextError::new("interrupts cannot be heard", error)))?;
+            .map_err(|error| Failure::host(ContextError::new("failed to install signal handlers", error)))?;
         let mut interrupted = interrupts.clone();
         let ActiveRuns { prepared, runs, answers, exit } = tokio::select! {
             started = start => started?,
@@ -274,12 +274,12 @@ async fn hold_back(host: &Host, options: &DriveOptions, mut interrupts: Interrup
 }
 
 /// Task runs that a picture of a run has at most; of a larger one it shows what is active.
-const MOST_PICTURED: usize = 1000;
+const MAX_DRAWN_TASKS: usize = 1000;
 
 /// The tree of a run as it stands, in lines.
 pub(super) fn tree(run: &Run) -> String {
-    let snapshot = Snapshot::of(run, MOST_PICTURED);
-    let lines = live_view::tree(&snapshot, Clock::start().now(), (None, usize::MAX), &BTreeMap::new());
+    let snapshot = Snapshot::of(run, MAX_DRAWN_TASKS);
+    let lines = live_view::tree(&snapshot, Clock::start().now(), None, usize::MAX, &BTreeMap::new());
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
@@ -289,7 +289,7 @@ pub(super) fn tree(run: &Run) -> String {
 /// When the system does not let us have one.
 pub(super) fn runtime() -> Result<Runtime, Failure> {
     let runtime = RuntimeBuilder::new_current_thread().enable_all().build();
-    runtime.map_err(|error| Failure::host(ContextError::new("the command's loop cannot be started", error)))
+    runtime.map_err(|error| Failure::host(ContextError::new("failed to start the async runtime", error)))
 }
 
 /// Follows all runs at once; answers go to the only one.

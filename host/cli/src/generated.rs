@@ -15,7 +15,7 @@ use super::{
     screen::Screen,
 };
 
-/// Prints what completes commands and options in a shell.
+/// Prints a shell completion script.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm completions bash > ~/.local/share/bash-completion/completions/phasm\n  \

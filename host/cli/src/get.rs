@@ -22,7 +22,7 @@ use super::{
 };
 
 /// Characters of why a notice was not taken.
-const LONGEST: usize = 160;
+const MAX_REASON_CHARS: usize = 160;
 
 /// Shows the last recorded state of a run: its tasks as a tree, its outputs, its errors.
 #[derive(Args, Debug)]
@@ -74,7 +74,8 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
 fn beside(run: &Run, notices: Option<&NoticeSummary>, target: &Target) -> String {
     let trace = run.trace_id().map(|trace| format!("trace: {trace}\n"));
     let notices = notices.map(|notices| {
-        let failure = notices.failure.as_ref().map(|why| format!(" ({})", text::short(why, LONGEST)));
+        let failure =
+            notices.failure.as_ref().map(|why| format!(" ({})", text::short(why, MAX_REASON_CHARS)));
         let more = target.command(&["notify", "list", run.id()]);
         format!("notices: {}{}: {more}\n", notices.counts(), failure.unwrap_or_default())
     });

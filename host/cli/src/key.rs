@@ -10,7 +10,7 @@ pub(super) use self::place::{KeysArgument, default_store, file_of};
 use super::{exit::Exit, failure::Failure, problems, screen::Screen, text};
 
 /// Characters of a key's name.
-const LONGEST_NAME: usize = 64;
+const MAX_NAME_LENGTH: usize = 64;
 
 /// Adds, lists and removes the keys of a server.
 #[derive(Debug, Subcommand)]
@@ -92,10 +92,10 @@ impl From<RoleArgument> for Role {
 
 fn name(text: &str) -> Result<String, String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if (1..=LONGEST_NAME).contains(&text.len()) && text.chars().all(fits) {
+    if (1..=MAX_NAME_LENGTH).contains(&text.len()) && text.chars().all(fits) {
         return Ok(text.to_owned());
     }
-    Err(format!("expected 1 to {LONGEST_NAME} letters, digits, `-`, `_` and `.`"))
+    Err(format!("expected 1 to {MAX_NAME_LENGTH} letters, digits, `-`, `_` and `.`"))
 }
 
 /// Does one of them.

@@ -99,7 +99,7 @@ pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, F
         table(&rows)
     };
     if rows.is_empty() {
-        screen.err("no run fits\n");
+        screen.err("no matching runs\n");
     }
     if let Some((last, _)) = rows.last().filter(|_| rows.len() == arguments.limit && !arguments.json) {
         screen.err(&format!("there may be more: add --before {}\n", last.head.run_id));

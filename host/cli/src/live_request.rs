@@ -120,7 +120,7 @@ pub(super) fn told(
         }
         Err(RequestError::Refused(why)) => Err(Failure::call(format!("{word}: false; {why}"))),
         Err(RequestError::Unanswered) => Err(Failure::call(format!(
-            "the process that drives the run has not answered; the request is kept, and read by whoever goes on with the run: {}",
+            "the process that has the run has not answered; the request stays queued until the run is resumed: {}",
             target.command(&["recover", run_id])
         ))),
         Err(error) => Err(Failure::host(ContextError::new("the request was not carried out", error))),

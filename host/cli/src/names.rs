@@ -11,9 +11,9 @@ use phasm::{
 use super::{failure::Failure, text};
 
 /// Names that a message lists at most.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 /// Entries that are listed at most.
-pub(super) const MOST_LISTED: usize = 1000;
+pub(super) const MAX_LISTED: usize = 1000;
 
 /// A name, with its namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl QualifiedName {
 
     /// None of its versions is meant.
     pub(super) fn no_version(&self) -> Failure {
-        Failure::call(format!("{} has no version whose digest begins so", self.word()))
+        Failure::call(format!("no version of {} matches that digest prefix", self.word()))
     }
 
     /// Returns the name as it is printed, and can be typed again.
@@ -107,7 +107,7 @@ pub(super) async fn no_schedule(name: &QualifiedName, reader: &dyn ReadStore) ->
 }
 
 async fn others(reader: &dyn ReadStore, shelf: Shelf) -> Result<String, StoreError> {
-    let wanted = Entries { shelf, namespace: None, after: None, limit: MOST_NAMED + 1 };
+    let wanted = Entries { shelf, namespace: None, after: None, limit: MAX_NAMED + 1 };
     let found = reader.entries(wanted).await?;
     let mut names: Vec<_> = found
         .iter()
@@ -116,8 +116,8 @@ async fn others(reader: &dyn ReadStore, shelf: Shelf) -> Result<String, StoreErr
     if names.is_empty() {
         return Ok(format!("the store has no {shelf}s"));
     }
-    let more = if names.len() > MOST_NAMED { ", …" } else { "" };
-    names.truncate(MOST_NAMED);
+    let more = if names.len() > MAX_NAMED { ", …" } else { "" };
+    names.truncate(MAX_NAMED);
     Ok(format!("there are: {}{more}", names.join(", ")))
 }
 

@@ -19,7 +19,7 @@ use self::{artifact::Artifact, reference::Reference, registry::Registry};
 use super::{exit::Exit, failure::Failure};
 
 /// A manifest has a kilobyte; those with more layers than one are none of a plugin.
-const LARGEST_MANIFEST: u64 = 256 << 10;
+const MAX_MANIFEST_BYTES: u64 = 256 << 10;
 
 /// How a registry is spoken to.
 #[derive(Args, Clone, Debug)]
@@ -52,7 +52,7 @@ pub(super) async fn pull(
     let reference = read(reference)?;
     let mut registry = open(&reference, arguments, http, false)?;
     let failed = |why: String| Failure::with(Exit::Failed, format!("{reference}: {why}"));
-    let text = registry.manifest(reference.pulled_by(), LARGEST_MANIFEST).await.map_err(failed)?;
+    let text = registry.manifest(reference.pulled_by(), MAX_MANIFEST_BYTES).await.map_err(failed)?;
     let digest = Digest::of(&text);
     if let Some(expected) = reference.digest.filter(|expected| *expected != digest) {
         return Err(failed(format!("the registry sent a manifest that is {digest}, and not {expected}")));

@@ -31,8 +31,8 @@ const BRIDGE: &str = "open.html";
 /// Opens the page of a server in the browser, or that of one of its runs, and prints where it is.
 ///
 /// The server is the one of `--server`, else the one that serves the store on this machine; the store is, if none is named, the file in the user's
-/// data directory, as of `serve --listen`. Where the server asks for keys, that of PHASM_KEY signs the browser in; it is not in what the browser is
-/// called with. The browser is that of BROWSER, or the system's (`xdg-open`, `open`).
+/// data directory, as of `serve --listen`. Where the server asks for keys, that of PHASM_KEY signs the browser in; the key is never on the browser's
+/// command line. The browser is that of BROWSER, or the system's (`xdg-open`, `open`).
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm open\n  phasm open @last\n  phasm open RUN --server https://phasm.example.com"

@@ -76,7 +76,7 @@ pub(super) fn show(screen: &Screen, source: Source<'_>, problems: &[Problem]) {
 
 /// Prints warnings to stderr, the first of many.
 pub(super) fn show_warnings(screen: &Screen, source: Source<'_>, warnings: &[Problem]) {
-    let first = warnings.get(..MOST_WARNINGS).unwrap_or(warnings);
+    let first = warnings.get(..MAX_WARNINGS).unwrap_or(warnings);
     print(screen, source, first, |code| text::doubtful(code));
     if let Some(more) = warnings.len().checked_sub(first.len()).filter(|more| *more > 0) {
         let (more, listed) = match warnings.last() {
@@ -96,7 +96,7 @@ pub(super) fn is_cut(problem: &Problem) -> bool {
 }
 
 /// Warnings that are shown to people.
-const MOST_WARNINGS: usize = 20;
+const MAX_WARNINGS: usize = 20;
 
 fn print(screen: &Screen, source: Source<'_>, problems: &[Problem], code: impl Fn(&str) -> String) {
     let lines = lines(source.text);

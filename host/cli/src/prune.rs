@@ -28,10 +28,10 @@ use super::{
     times,
 };
 
-/// Deletes runs of a store that have ended, with their journals, logs and what they alone speak of; open runs stay.
+/// Deletes ended runs of a store, with their journals, logs and data that no other run uses; open runs stay.
 ///
-/// `--older-than` and `--keep` say which, with both runs go that either lets go; without them `[retention]` of the configuration does. A few
-/// are deleted at a time, so that runs go on beside it, and the file gets smaller.
+/// With both `--older-than` and `--keep`, a run is deleted if either condition matches; without them `[retention]` of the configuration decides.
+/// A few are deleted at a time, so that other runs continue meanwhile, and the file gets smaller.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm prune --store runs.db --older-than 30d\n  \
                         phasm prune --store runs.db --keep 1000 --namespace nightly --dry-run\n  \

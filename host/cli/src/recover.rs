@@ -72,7 +72,7 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<ActiveRu
     if runs.is_empty() {
         wanted = due(&prepared, drive.wait).await.map_err(Failure::host)?;
         let left = RemainingRuns { idle: wanted.is_empty(), stays: drive.wait };
-        exit = left.tell(&prepared, (&store.path()?, &target), screen).await?;
+        exit = left.tell(&prepared, &store.path()?, &target, screen).await?;
     }
     let mut ready = Vec::new();
     for run_id in &wanted {
@@ -130,7 +130,8 @@ impl RemainingRuns {
     async fn tell(
         self,
         prepared: &PreparedHost,
-        (file, target): (&Path, &Target),
+        file: &Path,
+        target: &Target,
         screen: &Screen,
     ) -> Result<Exit, Failure> {
         let now = Clock::start().now();
@@ -166,11 +167,11 @@ fn runs(count: u64, [one, many]: [&str; 2]) -> String {
 fn left(Census { waiting, parked, next, .. }: &Census, target: &Target) -> String {
     let mut left = String::new();
     if *parked > 0 {
-        let waits = runs(*parked, ["is parked, and waits for somebody", "are parked, and wait for somebody"]);
+        let waits = runs(*parked, ["is waiting for an answer", "are waiting for an answer"]);
         left += &format!("{waits}: {}\n", target.command(&["list", "--open"]));
     }
     if let Some(next) = next.filter(|_| *waiting > 0) {
-        let waits = runs(*waiting, ["waits for its time", "wait for their time"]);
+        let waits = runs(*waiting, ["is waiting for its next time", "are waiting for their next time"]);
         let wait = target.command(&["recover", "--wait"]);
         left += &format!("{waits}, the next until {}; stay with them: {wait}\n", next.to_rfc3339());
     }

@@ -7,13 +7,13 @@ use phasm::store::{Filter, ReadStore, RunRow, StoreError};
 use super::{command_line::Target, failure::Failure, text};
 
 /// Open runs, or tasks, that a message names at most.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 /// The run that was submitted last.
-const LAST: &str = "@last";
+const LAST_RUN: &str = "@last";
 /// Characters of an id that a part of one has at least.
-const SHORTEST: usize = 4;
+const MIN_PART_CHARS: usize = 4;
 /// Rows looked at in one go.
-const PAGE: usize = 1000;
+const PAGE_ROWS: usize = 1000;
 
 /// The id of the run that is meant by an id, by a part that only one id begins or ends with, or by `@last`.
 ///
@@ -37,19 +37,19 @@ pub(super) async fn find(reader: &dyn ReadStore, meant: &str, target: &Target) -
 }
 
 async fn named(reader: &dyn ReadStore, meant: &str) -> Result<Vec<RunRow>, StoreError> {
-    if meant == LAST {
+    if meant == LAST_RUN {
         return reader.list(Filter::default(), 1).await;
     }
     if let Some(row) = reader.get(meant).await? {
         return Ok(vec![row]);
     }
-    if meant.len() < SHORTEST {
+    if meant.len() < MIN_PART_CHARS {
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
     let mut filter = Filter::default();
     loop {
-        let rows = reader.list(filter.clone(), PAGE).await?;
+        let rows = reader.list(filter.clone(), PAGE_ROWS).await?;
         let Some(last) = rows.last().map(|row| row.number) else { return Ok(found) };
         filter.before = Some(last);
         found.extend(rows.into_iter().filter(|row| {
@@ -80,8 +80,8 @@ pub(super) fn lines(rows: &[RunRow]) -> String {
 
 /// The first of many.
 pub(super) fn listed(mut names: Vec<String>, separator: &str) -> String {
-    let more = names.len().saturating_sub(MOST_NAMED);
-    names.truncate(MOST_NAMED);
+    let more = names.len().saturating_sub(MAX_NAMED);
+    names.truncate(MAX_NAMED);
     let more = if more == 0 { String::new() } else { format!(" … and {more} more") };
     format!("{}{more}", names.join(separator))
 }

@@ -22,7 +22,7 @@ pub(super) struct Screen {
 }
 
 /// Frames a second at most.
-const MOST_FRAMES: u8 = 20;
+const MAX_FRAMES_PER_SECOND: u8 = 20;
 /// Characters that a terminal adds to the last line when Ctrl-C is pressed: `^C`.
 const ECHO: u16 = 2;
 
@@ -78,8 +78,10 @@ pub(super) struct OutputClosed;
 
 impl Screen {
     pub(super) fn new() -> Self {
-        let target =
-            ProgressDrawTarget::term_like_with_hz(Box::new(NarrowTerm(Term::buffered_stderr())), MOST_FRAMES);
+        let target = ProgressDrawTarget::term_like_with_hz(
+            Box::new(NarrowTerm(Term::buffered_stderr())),
+            MAX_FRAMES_PER_SECOND,
+        );
         Self {
             bars: MultiProgress::with_draw_target(target),
             live: io::stderr().is_terminal() && !is_dumb(),

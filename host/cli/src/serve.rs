@@ -91,7 +91,7 @@ pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit,
     let target = Target::to(&store).with(&arguments.paths);
     let words = arguments.words();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    screen.err(&format!("go on with: {}\n", target.command(&words)));
+    screen.err(&format!("resume with: {}\n", target.command(&words)));
     Ok(told.exit())
 }
 
@@ -100,12 +100,12 @@ const LETTING_GO: Duration = Duration::from_secs(1);
 /// For how long lines about runs are kept for those that come after them: each by itself would wake a thread for every run.
 const TOGETHER: Duration = Duration::from_millis(20);
 /// Threads that answer requests: half of the machine's, up to this number.
-const MOST_ANSWERING: usize = 8;
+const MAX_HTTP_THREADS: usize = 8;
 
 /// Each more wakes the others for each request; what takes long is done beside them.
 fn answering() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    (cores / 2).clamp(1, MOST_ANSWERING)
+    (cores / 2).clamp(1, MAX_HTTP_THREADS)
 }
 
 impl ServeArguments {
@@ -152,7 +152,7 @@ async fn serving(
 ) -> Result<(ServingHost, Signal), Failure> {
     let ServeArguments { paths, threads, grace, json, .. } = arguments;
     let mut interrupts = Interrupts::listen()
-        .map_err(|error| Failure::host(ContextError::new("interrupts cannot be heard", error)))?;
+        .map_err(|error| Failure::host(ContextError::new("failed to install signal handlers", error)))?;
     let configured = LoadedConfig::read(paths, screen, *json)?;
     let mut settings = configured.server();
     settings.keys = Some(arguments.keys.clone().map_or_else(|| key::file_of(&settings, path), Ok)?);
@@ -173,7 +173,7 @@ async fn serving(
     let listening = match arguments.listen {
         Some(address) => {
             settings.connections = connections(&settings, open_files, &telling);
-            Some(Listener::begin((&served.host, path), address, settings, &telling).await?)
+            Some(Listener::begin(&served.host, path, address, settings, &telling).await?)
         }
         None => None,
     };

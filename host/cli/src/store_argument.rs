@@ -100,7 +100,7 @@ impl StoreArgument {
         Ok((reader, run_id))
     }
 
-    /// Opens a host that resumes the run. What is not named comes from what the run was submitted with.
+    /// Opens a host that resumes the run. Paths that are not named are those the run was submitted with.
     ///
     /// # Errors
     /// Same as [`Self::host`].

@@ -46,7 +46,7 @@ pub(super) struct Submission {
     #[command(flatten)]
     document: DocumentArgument,
 
-    /// A value for a parameter of spec.arguments: the text itself where a string is declared, else JSON if it is some,
+    /// A value for a parameter of spec.arguments: text if the parameter is declared a string; else JSON if it is valid,
     /// else text.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
     param: Vec<ParameterArgument>,
@@ -244,6 +244,6 @@ fn refuse(text: &Text, screen: &Screen, as_json: bool, found: &[Problem]) -> Fai
 /// # Errors
 /// If that is asked for.
 pub(super) fn no_missing(allow_missing: bool) -> Result<(), Failure> {
-    let refused = || Failure::call("--allow-missing: a server decides itself what it goes without");
+    let refused = || Failure::call("`--allow-missing` is not supported with `--server`");
     if allow_missing { Err(refused()) } else { Ok(()) }
 }

@@ -26,7 +26,7 @@ use self::{otlp::Collector, queue::SpanQueue};
 use super::failure::{ContextError, Failure};
 
 /// How long the end of the process waits for what is still to be sent.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The queue of this process, once it has one.
 static SENDING: OnceLock<SpanQueue> = OnceLock::new();
@@ -82,8 +82,9 @@ pub(super) fn tracer(
         Some(sending) => sending.clone(),
         None => {
             let collector = Collector::new(settings, http);
-            let collector = collector
-                .map_err(|error| Failure::call(ContextError::new("traces have nowhere to go", error)))?;
+            let collector = collector.map_err(|error| {
+                Failure::call(ContextError::new("the OTLP exporter cannot be set up", error))
+            })?;
             SENDING.get_or_init(|| SpanQueue::to(collector)).clone()
         }
     };
@@ -111,7 +112,7 @@ fn part_of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<f64,
 /// Sends what is still there, within bounds.
 pub(super) fn end() {
     if let Some(sending) = SENDING.get() {
-        sending.end(LAST_WORDS);
+        sending.end(FLUSH_TIMEOUT);
     }
 }
 

@@ -63,7 +63,7 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     cleaned.into()
 }
 
-/// Escapes a text for printing. Of the invisible characters only line feeds, tabs and colours stay; the others are escaped as in JSON.
+/// Escapes a text for printing. Among invisible characters only line feeds, tabs and colours stay; the others are escaped as in JSON.
 /// JSON with such characters in texts and keys only keeps its meaning.
 pub(super) fn printed(text: &str) -> Cow<'_, str> {
     let harmful = |c: char| is_hidden(c) && c != '\t' && c != '\n';

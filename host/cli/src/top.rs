@@ -43,7 +43,7 @@ pub(super) struct TopArguments {
 }
 
 /// The least pause between two looks.
-const LEAST: Duration = Duration::from_secs(1);
+const MIN_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Shows what goes on.
 pub(super) fn top(arguments: &TopArguments, screen: &Screen) -> Result<Exit, Failure> {
@@ -51,7 +51,7 @@ pub(super) fn top(arguments: &TopArguments, screen: &Screen) -> Result<Exit, Fai
     let mut looking = Observer::new(store.read()?);
     runtime()?.block_on(async {
         let interrupts = Interrupts::listen()
-            .map_err(|error| Failure::host(format!("interrupts cannot be heard: {error}")))?;
+            .map_err(|error| Failure::host(format!("failed to install signal handlers: {error}")))?;
         let first = looking.look().await.map_err(Failure::host)?;
         if *json || !screen.takes_keys() {
             let page = if *json { problems::json(screen, &first.json()) } else { page::plain(&first) };
@@ -59,7 +59,7 @@ pub(super) fn top(arguments: &TopArguments, screen: &Screen) -> Result<Exit, Fai
             let _gone = screen.out(&page);
             return Ok(Exit::Done);
         }
-        live(looking, first, (*every).max(LEAST), (screen, interrupts)).await
+        live(looking, first, (*every).max(MIN_INTERVAL), screen, interrupts).await
     })
 }
 
@@ -68,7 +68,8 @@ async fn live(
     _: Observer,
     first: Snapshot,
     _: Duration,
-    (screen, _): (&Screen, Interrupts),
+    screen: &Screen,
+    _: Interrupts,
 ) -> Result<Exit, Failure> {
     let _gone = screen.out(&page::plain(&first));
     std::future::ready(Ok(Exit::Done)).await
@@ -80,7 +81,8 @@ async fn live(
     looking: Observer,
     first: Snapshot,
     every: Duration,
-    (screen, mut interrupts): (&Screen, Interrupts),
+    screen: &Screen,
+    mut interrupts: Interrupts,
 ) -> Result<Exit, Failure> {
     use tokio::{
         signal::unix::{SignalKind, signal},
@@ -97,7 +99,7 @@ async fn live(
     tokio::spawn(look_again(looking, every, tells));
     let mut arranged = Arrangement::default();
     loop {
-        let lines = page::frame(&told.borrow_and_update(), &mut arranged, whole.size());
+        let lines = page::frame(&told.borrow_and_update(), &mut arranged, whole.size().0);
         whole.draw(&lines).map_err(failed)?;
         tokio::select! {
             heard = interrupts.next() => return Ok(heard.told.exit()),

@@ -11,7 +11,7 @@ use phasm::{
 use super::text;
 
 /// Characters of what a run lacks, in a list.
-const LONGEST: usize = 160;
+const MAX_REASON_CHARS: usize = 160;
 
 /// Returns the text in the row of a run.
 pub(super) fn of_row(waits: &RowWaits<'_>) -> String {
@@ -19,7 +19,7 @@ pub(super) fn of_row(waits: &RowWaits<'_>) -> String {
     let until = until.as_ref().map(|at| format!("until {at}"));
     match (*what, why, since) {
         ("missing" | "quota", Some(why), Some(since)) => {
-            format!("since {since}: {}", text::short(why, LONGEST))
+            format!("since {since}: {}", text::short(why, MAX_REASON_CHARS))
         }
         ("answer", ..) => ["an answer".to_owned()].into_iter().chain(until).collect::<Vec<_>>().join(", "),
         ("time", ..) => until.unwrap_or_default(),
@@ -30,7 +30,7 @@ pub(super) fn of_row(waits: &RowWaits<'_>) -> String {
 /// Returns the full text about a run that was left to other hosts.
 pub(super) fn page(waits: &RowWaits<'_>) -> Option<String> {
     let (why, since) = (waits.why.filter(|_| waits.is_missing())?, waits.since.as_ref()?);
-    Some(format!("waits since {since}, as the last host could not go on with it: {}\n", text::clean(why)))
+    Some(format!("waiting since {since}, as the last host could not resume it: {}\n", text::clean(why)))
 }
 
 /// `waits for a slot`.

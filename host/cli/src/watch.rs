@@ -42,7 +42,7 @@ pub(super) fn watch(arguments: &WatchArguments, screen: &Screen) -> Result<Exit,
     let target = store.target()?;
     runtime()?.block_on(async {
         let mut interrupts = Interrupts::listen()
-            .map_err(|error| Failure::host(ContextError::new("interrupts cannot be heard", error)))?;
+            .map_err(|error| Failure::host(ContextError::new("failed to install signal handlers", error)))?;
         let (reader, run_id) = store.find(run).await?;
         let row = reader.get(&run_id).await.map_err(Failure::host)?;
         let left = row

@@ -36,7 +36,7 @@ impl WritableStore {
             ring(path).await;
             return None;
         }
-        Some(format!("nobody serves the store now; go on with: {}\n", target.command(&["serve"])))
+        Some(format!("no process serves the store now; start one with: {}\n", target.command(&["serve"])))
     }
 }
 

@@ -14,7 +14,7 @@ use std::{
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// What is expected of a document.
+/// Expectations for a document.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Expected {
@@ -41,7 +41,7 @@ struct Expected {
     /// Members of task runs, by name or path; `outputs` by name, all of them.
     #[serde(default)]
     tasks: BTreeMap<String, Map<String, Value>>,
-    /// Whose hooks have run, which, and what they put out, in order.
+    /// Hooks that have run with their tasks and outputs, in order.
     hooks: Option<Vec<String>>,
 }
 
@@ -113,7 +113,7 @@ fn fired(view: &Value, hook: &Value) -> String {
     format!("{} {}{outputs}", owner["taskName"].as_str().unwrap(), hook["hookType"].as_str().unwrap())
 }
 
-/// What the view has where something is expected, in the form in which it is expected.
+/// Returns the part of the view that is expected, in the form of the expectation.
 fn found(view: &Value, expected: &Expected) -> Value {
     let members = |(name, members): (&String, &Map<String, Value>)| {
         let entry = task(view, name);

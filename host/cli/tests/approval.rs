@@ -1,4 +1,4 @@
-//! The example that waits for somebody, through the real binary and the shipped `echo`.
+//! The approval example, through the real binary and the shipped `echo`.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::{path::Path, process::Command};

@@ -13,7 +13,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// What cargo knows of every package in `Cargo.lock`.
+/// Cargo's metadata for every package in `Cargo.lock`.
 fn metadata() -> Value {
     let cargo = Command::new(env!("CARGO"))
         .args(["metadata", "--all-features", "--locked", "--format-version", "1"])

@@ -49,7 +49,7 @@ pub(crate) fn print(bench: &Bench) {
 /// How a client hears of the end.
 #[derive(Clone, Copy)]
 enum Asking {
-    /// It is the answer to the submission.
+    /// The end is the response to the submission.
     Once,
     /// By a request of its own.
     Twice,

@@ -1,11 +1,11 @@
-//! What a server costs beside the library, in a `phasm serve` of its own that is asked over HTTP, as ratios to floors of the same run.
+//! Cost of a server compared to the library, in a `phasm serve` of its own that is called over HTTP, as ratios to floors of the same run.
 //!
 //! | part | what it tells | wanted here |
 //! |---|---|---|
 //! | `ends` | from a document to the end of its one task, in a file, beside the same through the library | 1.5 times at most |
 //! | `submits` | documents a second that are answered with 202, beside the same through the library | 5 000 |
 //! | `watchers` | a run that 1 000 streams follow, beside the same run alone | 1.1 times at most |
-//! | `start` | from `exec` to the first `/readyz` with 200; memory and CPU of one that nobody asks | 25 ms, 30 MiB, none |
+//! | `start` | from `exec` to the first `/readyz` with 200; memory and CPU of an idle one | 25 ms, 30 MiB, none |
 //! | `streams` | memory of a stream that nothing happens on, with 10 000 of them | |
 //!
 //! `cargo bench -p phasm-cli --bench serving` prints them, `PHASM_BENCH_SCALE=0.1` shrinks every part, `PHASM_BENCH=ends,start` picks

@@ -120,7 +120,7 @@ impl Drop for Server {
     }
 }
 
-/// An address that nobody listens at.
+/// An address with no listener.
 fn free() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).expect("an address")
 }

@@ -1,4 +1,4 @@
-//! How soon a server is ready, and what it takes while nobody asks it.
+//! Start time of a server, and what an idle one uses.
 
 use std::{path::Path, thread::sleep, time::Duration};
 
@@ -33,14 +33,14 @@ pub(crate) fn print(bench: &Bench) {
         }
         row(what, median(times), Some(bytes));
     };
-    // What compiles the plugins is not counted.
+    // Compiling the plugins is not counted.
     drop(Server::start(dir.path()));
     with_plugins("with three plugins that were used before");
     used(bench, dir.path(), "after 1 000 runs", bench.scaled(1_000));
     with_plugins("on the file of these");
 }
 
-/// What it has after so many runs, and what it does when nobody asks.
+/// Memory after this many runs, and activity while idle.
 fn used(bench: &Bench, dir: &Path, what: &str, runs: u32) {
     let server = Server::start(dir);
     at_rest("at rest, nothing was ever asked", &server);

@@ -1,4 +1,4 @@
-//! What a stream takes on which nothing happens.
+//! Memory of an idle stream.
 
 use std::time::Duration;
 

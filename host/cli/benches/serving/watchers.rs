@@ -1,4 +1,4 @@
-//! What those who follow a run cost it.
+//! Cost of followers for a run.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What is run, and the components that do it.
+//! Workflows of the benchmarks, and their components.
 
 use std::{fmt::Write as _, fs, path::Path};
 

@@ -20,7 +20,7 @@ use super::super::{
 };
 
 /// Characters of what is wrong at most.
-const LONGEST: usize = 400;
+const MAX_MESSAGE_CHARS: usize = 400;
 
 /// Shows a schedule: what it says, when it comes next, what came of its instants, and why it cannot fire.
 #[derive(Args, Debug)]
@@ -94,7 +94,7 @@ fn page(saved: &Saved<ScheduleState>, target: &Target) -> String {
         ["document".to_owned(), format!("{} {}", short(&what.document.digest), origin(&what.document))],
     ];
     if let Some(trouble) = &what.trouble {
-        let why = text::short(&trouble.why, LONGEST);
+        let why = text::short(&trouble.why, MAX_MESSAGE_CHARS);
         rows.push(["trouble".to_owned(), format!("{} since {}", text::bad(why), trouble.since.to_rfc3339())]);
     }
     let mut page = format!("{}\n{}", text::bold(&name), text::columns(&rows));
@@ -104,7 +104,7 @@ fn page(saved: &Saved<ScheduleState>, target: &Target) -> String {
         page += &text::columns(&[header].into_iter().chain(firings).collect::<Vec<_>>());
     }
     let hint = match what.suspended {
-        Some(_) => format!("go on with: {}\n", target.command(&["cron", "resume", &name])),
+        Some(_) => format!("resume it with: {}\n", target.command(&["cron", "resume", &name])),
         None => format!("start it at once with: {}\n", target.command(&["cron", "trigger", &name])),
     };
     page + hint.as_str()

@@ -10,7 +10,7 @@ use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
-    names::{MOST_LISTED, NamespaceFilter, QualifiedName},
+    names::{MAX_LISTED, NamespaceFilter, QualifiedName},
     problems,
     screen::Screen,
     target::TargetArguments,
@@ -41,7 +41,7 @@ pub(super) fn list(arguments: &ListSchedulesArguments, screen: &Screen) -> Resul
     let reader = store.read()?;
     let namespace = listing.namespace.as_deref();
     let found = drive::runtime()?
-        .block_on(catalog::schedules(&*reader, namespace, None, MOST_LISTED))
+        .block_on(catalog::schedules(&*reader, namespace, None, MAX_LISTED))
         .map_err(Failure::host)?;
     if found.is_empty() {
         screen.err("there are no schedules\n");

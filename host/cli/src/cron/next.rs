@@ -12,7 +12,7 @@ use super::super::{
 };
 
 /// Instants that are told at most.
-const MOST: u16 = 1000;
+const MAX_TIMES: u16 = 1000;
 
 /// Prints the next instants of a schedule of a store, or of a document that need not be kept anywhere.
 ///
@@ -27,7 +27,7 @@ pub(crate) struct NextArguments {
     name: String,
 
     /// How many.
-    #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=i64::from(MOST)))]
+    #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=i64::from(MAX_TIMES)))]
     number: u16,
 
     #[command(flatten)]

@@ -12,22 +12,23 @@ use super::{
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /// Characters of a message beside a task.
-const LONGEST_MESSAGE: usize = 80;
+const MAX_MESSAGE_CHARS: usize = 80;
 
 /// Minimum width for what follows a name on its line: a phase, and how long it took.
-const BESIDE_NAMES: usize = 24;
+const STATUS_WIDTH: usize = 24;
 /// Characters of a name that are shown however narrow the terminal.
-const SHORTEST_NAME: usize = 12;
+const MIN_NAME_WIDTH: usize = 12;
 
 /// The lines that show a run at `now` on a terminal so wide; `frame` turns the spinners, without one
 /// nothing seems to move; `progress` is what attempts said last.
 pub(super) fn lines(
     snapshot: &Snapshot,
     now: Timestamp,
-    (frame, width): (Option<usize>, usize),
+    frame: Option<usize>,
+    width: usize,
     progress: &BTreeMap<Arc<str>, String>,
 ) -> Vec<String> {
-    let mut lines = tree(snapshot, now, (frame, width), progress);
+    let mut lines = tree(snapshot, now, frame, width, progress);
     lines.push(summary(snapshot, now, frame));
     lines
 }
@@ -36,10 +37,11 @@ pub(super) fn lines(
 pub(super) fn tree(
     snapshot: &Snapshot,
     now: Timestamp,
-    (frame, width): (Option<usize>, usize),
+    frame: Option<usize>,
+    width: usize,
     progress: &BTreeMap<Arc<str>, String>,
 ) -> Vec<String> {
-    let most = width.saturating_sub(BESIDE_NAMES).max(SHORTEST_NAME);
+    let most = width.saturating_sub(STATUS_WIDTH).max(MIN_NAME_WIDTH);
     let label = |row: &Row| truncate_str(&label(row), most, "…").into_owned();
     let width = snapshot.rows.iter().map(|row| measure_text_width(&label(row))).max().unwrap_or(0);
     let row = |row: &Row| {
@@ -96,7 +98,7 @@ fn line(row: &Row, label: &str, now: Timestamp, frame: Option<usize>, note: Opti
     }
     match note.or(Some(text::without_refusals(&row.message))).filter(|note| !note.is_empty()) {
         Some(note) if row.phase != Phase::Succeeded => {
-            format!("{line}  {}", text::short(note, LONGEST_MESSAGE))
+            format!("{line}  {}", text::short(note, MAX_MESSAGE_CHARS))
         }
         Some(_) | None => line,
     }
@@ -168,7 +170,7 @@ mod tests {
             hidden: 3,
         };
         let progress = BTreeMap::from([("fetch".into(), "50 % half".to_owned())]);
-        let lines = lines(&snapshot, Timestamp(4000), (Some(0), usize::MAX), &progress);
+        let lines = lines(&snapshot, Timestamp(4000), Some(0), usize::MAX, &progress);
         let plain: Vec<_> = lines.iter().map(|line| strip_str(line).to_string()).collect();
         let expected = [
             "⠋ main         Running 4.0 s",
@@ -180,7 +182,7 @@ mod tests {
             "⠋ w Running 1/50 tasks 4.0 s",
         ];
         assert_eq!(plain, expected);
-        let narrow = super::lines(&snapshot, Timestamp(4000), (Some(0), 30), &progress);
+        let narrow = super::lines(&snapshot, Timestamp(4000), Some(0), 30, &progress);
         assert_eq!(strip_str(&narrow[2]).to_string(), "↻   flaky [2]  retry in 2.0 s");
         let over = Snapshot {
             phase: Phase::Failed,
@@ -188,7 +190,7 @@ mod tests {
             tally: Some("2 tasks: 1 succeeded, 1 failed".into()),
             ..snapshot
         };
-        let last = super::lines(&over, Timestamp(9000), (Some(0), usize::MAX), &progress).pop().unwrap();
+        let last = super::lines(&over, Timestamp(9000), Some(0), usize::MAX, &progress).pop().unwrap();
         assert_eq!(strip_str(&last).to_string(), "✗ w Failed 2 tasks: 1 succeeded, 1 failed 5.0 s");
     }
 }

@@ -35,7 +35,7 @@ use super::super::{
 /// How long a process that was killed may take to let go of its store.
 const LETTING_GO: Duration = Duration::from_millis(500);
 /// How often a full disk is tried again.
-const ROOM: Duration = Duration::from_secs(1);
+const DISK_FULL_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The configuration and plugin folders that a planner was made with.
 pub(crate) struct Environment {
@@ -118,7 +118,7 @@ pub(crate) struct Purpose<'a> {
 }
 
 /// How long a run that waits for a person or a far-off clock stays in memory where what is due is claimed.
-const PATIENCE: Duration = Duration::from_secs(1);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Makes a planner; nothing is stored, built or loaded yet.
 ///
@@ -139,7 +139,7 @@ pub(crate) fn open(
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
     let builder = purpose.most_at_once.into_iter().fold(builder, HostBuilder::room_for);
     let builder = purpose.threads.into_iter().fold(builder, HostBuilder::engine_threads);
-    let builder = if purpose.claims { builder.claiming(PATIENCE) } else { builder };
+    let builder = if purpose.claims { builder.claiming(IDLE_TIMEOUT) } else { builder };
     let builder = searched.sources().fold(builder, |builder, source| match source {
         PluginSource::Dir(dir) => builder.plugin_dir(dir),
         PluginSource::Library(library) => builder.plugin_library(library.clone()),
@@ -225,7 +225,7 @@ impl PlannerContext {
                     if let Some(tell) = tell.take() {
                         tell(&full);
                     }
-                    sleep(ROOM).await;
+                    sleep(DISK_FULL_RETRY_INTERVAL).await;
                 }
                 Err(error) => return Err(Failure::store(error)),
             }

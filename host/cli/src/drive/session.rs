@@ -30,10 +30,10 @@ use super::{
 /// How often a terminal is drawn anew.
 const FRAME: Duration = Duration::from_millis(100);
 /// Notices taken in one go.
-const MOST_NOTICES: usize = 4096;
+const MAX_NOTICES: usize = 4096;
 /// Task runs shown at once while a run goes on, and at its end.
-pub(super) const MOST_ROWS: usize = 16;
-const MOST_FINAL_ROWS: usize = 40;
+pub(super) const MAX_ROWS: usize = 16;
+const MAX_FINAL_ROWS: usize = 40;
 
 /// One run as the command line follows it.
 pub(super) struct Session {
@@ -148,7 +148,7 @@ impl Session {
             self.tell_rest(&mut watch, stopped.is_none()).await;
         }
         self.flush();
-        self.look(MOST_FINAL_ROWS).await;
+        self.look(MAX_FINAL_ROWS).await;
         self.leave_frame(lines);
         match stopped {
             Some(stopped) => Ok(stopped),
@@ -158,7 +158,7 @@ impl Session {
 
     /// Past events are reported before the current state. A run that continues has no last event.
     async fn tell_rest(&mut self, watch: &mut Watch, is_over: bool) {
-        let mut left = if is_over { usize::MAX } else { MOST_NOTICES };
+        let mut left = if is_over { usize::MAX } else { MAX_NOTICES };
         while left > 0
             && let Ok(Some(notice)) = watch.known().await
         {
@@ -177,7 +177,7 @@ impl Session {
         while let Some(heard) = notice.take() {
             self.tell(&heard, watch);
             told += 1;
-            if told < MOST_NOTICES {
+            if told < MAX_NOTICES {
                 // An error is reported when the next notice is waited for.
                 notice = watch.try_next().unwrap_or_default();
             }
@@ -269,7 +269,7 @@ impl Session {
     }
 
     async fn draw(&mut self, lines: &mut Lines) {
-        self.look(MOST_ROWS).await;
+        self.look(MAX_ROWS).await;
         self.frame = self.frame.wrapping_add(1);
         lines.draw(&self.picture(Some(self.frame)));
     }
@@ -286,7 +286,7 @@ impl Session {
     /// The run as it was seen last.
     fn picture(&self, frame: Option<usize>) -> Vec<String> {
         let Some(snapshot) = &self.seen else { return Vec::new() };
-        live_view::lines(snapshot, self.clock.now(), (frame, self.screen.width()), &self.progress)
+        live_view::lines(snapshot, self.clock.now(), frame, self.screen.width(), &self.progress)
     }
 
     /// Leaves the run on the terminal as it was seen last.

@@ -12,9 +12,9 @@ use phasm::engine::{
 use super::super::{command_line::Target, text, waiting};
 
 /// Lines a list has at most.
-const MOST_LINES: usize = 20;
+const MAX_LINES: usize = 20;
 /// Characters of a value or message at most.
-const LONGEST: usize = 200;
+const MAX_VALUE_CHARS: usize = 200;
 
 /// Returns the text about a run; `open` is the word for one that has not ended, `target` says how to reach it.
 pub(crate) fn of(run: &Run, open: &str, target: Option<&Target>) -> String {
@@ -26,11 +26,12 @@ pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, target: Option<&Targe
     let mut page = headline(run, open);
     let message = briefly(run);
     if !message.is_empty() && run.phase() != Phase::Succeeded {
-        page += &format!("  {}\n", text::short(message, LONGEST));
+        page += &format!("  {}\n", text::short(message, MAX_VALUE_CHARS));
     }
     page += tree;
     let outputs = run.tasks().first().map(|root| root.outputs.iter()).into_iter().flatten();
-    let output = |name: &str, value| [text::short(name, 40).into_owned(), text::value(value, LONGEST)];
+    let output =
+        |name: &str, value| [text::short(name, 40).into_owned(), text::value(value, MAX_VALUE_CHARS)];
     page += &table("outputs", outputs.map(|each| output(&each.name, &each.value)));
     let suspended = || tasks(run).filter(|task| task.phase == Phase::Suspended);
     page += &table("suspended", suspended().map(|task| row(run, task)));
@@ -41,7 +42,7 @@ pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, target: Option<&Targe
     page += &table("not succeeded", notable(run).map(|task| row(run, task)));
     match tasks(run).filter(|task| is_leaf(run, task) && is_swept_away(task)).count() {
         0 => {}
-        n => page += &format!("{} cancelled, as the scope had ended\n", text::count(n, "task")),
+        n => page += &format!("{} not started because the scope had ended\n", text::count(n, "task")),
     }
     if let Some(target) = target.filter(|_| is_unfinished(run.phase())) {
         page += &format!("run the rest again: {}\n", target.command(&["rerun", run.id(), "--from-failed"]));
@@ -157,7 +158,10 @@ fn row(run: &Run, task: &TaskRun) -> [String; 2] {
 
 /// Returns the command that answers a suspended task. The values of the answer are left to the user.
 fn how_to_answer(target: &Target, run: &str, task: &str) -> String {
-    format!("answer with, its values between the braces: {}\n", target.command(&["resume", run, task, "{}"]))
+    format!(
+        "to answer, put the values between the braces: {}\n",
+        target.command(&["resume", run, task, "{}"])
+    )
 }
 
 /// Returns what a leaf waits for, other than an answer.
@@ -180,7 +184,7 @@ fn result(task: &TaskRun) -> String {
 
 /// The first rows, and how many there are besides.
 fn table(title: &str, mut rows: impl Iterator<Item = [String; 2]>) -> String {
-    let shown: Vec<_> = rows.by_ref().take(MOST_LINES).collect();
+    let shown: Vec<_> = rows.by_ref().take(MAX_LINES).collect();
     if shown.is_empty() {
         return String::new();
     }

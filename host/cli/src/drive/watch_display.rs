@@ -16,7 +16,7 @@ use super::{
     },
     line_reporter::LineReporter,
     live_view, notices,
-    session::{MOST_ROWS, frames},
+    session::{MAX_ROWS, frames},
     snapshot::Snapshot,
 };
 
@@ -82,14 +82,15 @@ impl Watching {
     fn draw(&mut self, lines: &mut Lines) {
         let Some(run) = self.watch.run() else { return };
         self.frame = self.frame.wrapping_add(1);
-        let snapshot = Snapshot::of(run, MOST_ROWS);
-        let drawn = (Some(self.frame), self.screen.width());
-        lines.draw(&live_view::lines(&snapshot, self.clock.now(), drawn, &BTreeMap::new()));
+        let snapshot = Snapshot::of(run, MAX_ROWS);
+        let width = self.screen.width();
+        let now = self.clock.now();
+        lines.draw(&live_view::lines(&snapshot, now, Some(self.frame), width, &BTreeMap::new()));
     }
 }
 
 /// Returns the hint about an open run that no process is running.
 pub(crate) fn nobody(run: &Run, target: &Target) -> String {
     let go_on = target.command(&["recover", run.id()]);
-    format!("nobody drives the run now; go on with it: {go_on}\n")
+    format!("no process has the run now; resume it with: {go_on}\n")
 }

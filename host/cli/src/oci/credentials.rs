@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, env, io::ErrorKind, path::PathBuf};
 use phasm::sandbox::read_regular_text;
 use serde::Deserialize;
 
-const LARGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -27,7 +27,7 @@ struct Auth {
 /// When the file cannot be read, or has them elsewhere.
 pub(super) fn of(host: &str) -> Result<Option<String>, String> {
     let Some(path) = path() else { return Ok(None) };
-    let text = match read_regular_text(&path, LARGEST) {
+    let text = match read_regular_text(&path, MAX_FILE_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("{}: {error}", path.display())),

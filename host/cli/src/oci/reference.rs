@@ -14,8 +14,8 @@ pub(super) struct Reference {
     pub(super) digest: Option<Digest>,
 }
 
-const LONGEST_REPOSITORY: usize = 255;
-const LONGEST_TAG: usize = 128;
+const MAX_REPOSITORY_LENGTH: usize = 255;
+const MAX_TAG_LENGTH: usize = 128;
 
 impl Reference {
     /// Returns the tag or digest that the registry is asked for.
@@ -74,13 +74,13 @@ impl FromStr for Reference {
             let edge = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphanumeric);
             part.bytes().all(plain) && edge(part.as_bytes().first()) && edge(part.as_bytes().last())
         };
-        if repository.len() > LONGEST_REPOSITORY || !repository.split('/').all(is_part) {
+        if repository.len() > MAX_REPOSITORY_LENGTH || !repository.split('/').all(is_part) {
             return Err("its repository is none: expected lower-case letters, digits, `-`, `.`, `_` and `/`");
         }
         let is_tag = |tag: &String| {
             let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
             !tag.is_empty()
-                && tag.len() <= LONGEST_TAG
+                && tag.len() <= MAX_TAG_LENGTH
                 && tag.bytes().all(plain)
                 && !tag.starts_with(['-', '.'])
         };

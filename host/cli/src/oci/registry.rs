@@ -13,9 +13,9 @@ use super::{
 };
 
 /// Maximum length of a registry's other responses.
-const LARGEST_ANSWER: u64 = 64 << 10;
+const MAX_RESPONSE_BYTES: u64 = 64 << 10;
 /// Blobs lie elsewhere, and from there nowhere else.
-const REDIRECTS: usize = 3;
+const MAX_REDIRECTS: usize = 3;
 
 pub(super) struct Registry {
     client: HttpClient,
@@ -64,7 +64,7 @@ impl Registry {
     /// Bytes of exactly that size.
     pub(super) async fn blob(&mut self, digest: &str, size: u64) -> Result<Vec<u8>, String> {
         let url = self.url(&format!("blobs/{digest}"));
-        let answer = self.follow(self.request("GET", url, Vec::new(), size.max(LARGEST_ANSWER))).await?;
+        let answer = self.follow(self.request("GET", url, Vec::new(), size.max(MAX_RESPONSE_BYTES))).await?;
         match answer.status {
             200 if answer.body.len() as u64 == size => Ok(answer.body),
             200 => Err(format!("the registry sent {} bytes, and not {size}", answer.body.len())),
@@ -76,24 +76,24 @@ impl Registry {
     pub(super) async fn upload(&mut self, bytes: Vec<u8>) -> Result<(), String> {
         let digest = Digest::of(&bytes).to_string();
         let known = self.url(&format!("blobs/{digest}"));
-        if self.ask(self.request("HEAD", known, Vec::new(), LARGEST_ANSWER)).await?.status == 200 {
+        if self.ask(self.request("HEAD", known, Vec::new(), MAX_RESPONSE_BYTES)).await?.status == 200 {
             return Ok(());
         }
         let begin = self.url("blobs/uploads/");
-        let begun = self.ask(self.request("POST", begin, Vec::new(), LARGEST_ANSWER)).await?;
+        let begun = self.ask(self.request("POST", begin, Vec::new(), MAX_RESPONSE_BYTES)).await?;
         let place = begun.header("location").filter(|_| begun.status == 202).ok_or_else(|| said(&begun))?;
         let place = self.within(place)?;
         let join = if place.contains('?') { '&' } else { '?' };
         let url = format!("{place}{join}digest={}", encoded(&digest));
         let headers = vec![("content-type", "application/octet-stream".to_owned())];
-        let put = HttpRequest { body: bytes, ..self.request("PUT", url, headers, LARGEST_ANSWER) };
+        let put = HttpRequest { body: bytes, ..self.request("PUT", url, headers, MAX_RESPONSE_BYTES) };
         self.created(put).await
     }
 
     pub(super) async fn put_manifest(&mut self, name: String, text: Vec<u8>) -> Result<(), String> {
         let headers = vec![("content-type", MANIFEST.to_owned())];
         let url = self.url(&format!("manifests/{name}"));
-        let put = HttpRequest { body: text, ..self.request("PUT", url, headers, LARGEST_ANSWER) };
+        let put = HttpRequest { body: text, ..self.request("PUT", url, headers, MAX_RESPONSE_BYTES) };
         self.created(put).await
     }
 
@@ -135,7 +135,7 @@ impl Registry {
     /// Sends a request, and follows redirects. Credentials are sent to the registry only.
     async fn follow(&mut self, request: HttpRequest) -> Result<HttpAnswer, String> {
         let mut answer = self.ask(request.clone()).await?;
-        for _ in 0..REDIRECTS {
+        for _ in 0..MAX_REDIRECTS {
             if ![301, 302, 303, 307, 308].contains(&answer.status) {
                 return Ok(answer);
             }
@@ -154,7 +154,7 @@ impl Registry {
                 }
             };
         }
-        Err(format!("the registry sends one on more than {REDIRECTS} times"))
+        Err(format!("the registry sends one on more than {MAX_REDIRECTS} times"))
     }
 
     /// Asks the registry itself, as who one is.
@@ -204,7 +204,7 @@ impl Registry {
         let join = if realm.contains('?') { '&' } else { '?' };
         let url = format!("{realm}{join}scope={}{service}", encoded(&scope));
         let headers = self.credentials.iter().map(|value| ("authorization", value.clone())).collect();
-        let answer = self.client.send(self.request("GET", url, headers, LARGEST_ANSWER)).await?;
+        let answer = self.client.send(self.request("GET", url, headers, MAX_RESPONSE_BYTES)).await?;
         if answer.status != 200 {
             return Err(format!("no token: {}; {}", said(&answer), self.nobody()));
         }

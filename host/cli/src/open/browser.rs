@@ -12,7 +12,7 @@ use super::{KEY, paths::set};
 /// Command that opens an address with the system's browser.
 const OPENERS: [&str; 2] = ["xdg-open", "open"];
 /// A program that is still there after so long shows something.
-const PATIENCE: Duration = Duration::from_secs(3);
+const START_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Shows an address; false if nothing could be started that would.
 pub(super) fn show(address: &str) -> bool {
@@ -60,7 +60,7 @@ fn starts(words: &[String]) -> bool {
     let Ok(mut child) = command.spawn() else { return false };
     let (ended, end) = mpsc::channel();
     thread::spawn(move || drop(ended.send(child.wait())));
-    match end.recv_timeout(PATIENCE) {
+    match end.recv_timeout(START_TIMEOUT) {
         Ok(status) => status.is_ok_and(|status| status.success()),
         Err(_still_there) => true,
     }

@@ -144,7 +144,7 @@ fn fetch(arguments: &AddArguments, config: &Config, screen: &Screen) -> Result<P
     if was_packed && signature.is_some() {
         let path = path.display();
         return Err(Failure::call(format!(
-            "{path} is signed without the manifest that lies beside it; put that into it and sign it again: phasm plugin pack {path}"
+            "{path} is signed without the manifest next to it; put that into it and sign it again: phasm plugin pack {path}"
         )));
     }
     let origin = std::path::absolute(PathBuf::from(&arguments.plugin)).ok();

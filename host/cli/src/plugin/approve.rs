@@ -11,7 +11,7 @@ use super::{
     server::{ServerArgument, failed, name_and_version},
 };
 
-/// Has a version be used that is held in the library, or in that of a server.
+/// Approves a plugin version that is on hold in the library, or in that of a server.
 ///
 /// Approving grants nothing: what the version asks for and is not granted is printed, with the lines that grant it.
 #[derive(Args, Debug)]

@@ -22,7 +22,7 @@ use super::super::{
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin keygen plugins.key")]
 pub(crate) struct KeygenArguments {
-    /// The file with the secret key; none that is there is replaced.
+    /// Secret key file; an existing one is never overwritten.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

@@ -25,7 +25,7 @@ pub(crate) struct PackArguments {
     #[arg(value_name = "PATH")]
     component: PathBuf,
 
-    /// The file to write; where it is another one than the component no manifest lies beside it.
+    /// The file to write. Unless it is the component itself, it must not be next to another manifest file.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
 }

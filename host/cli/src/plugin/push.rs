@@ -9,7 +9,7 @@ use super::{
     library::{LibraryContext, packed},
 };
 
-/// Pushes a plugin to a registry, with the signature that lies beside it, and prints what it is pulled by.
+/// Pushes a plugin to a registry, with the signature next to it, and prints what it is pulled by.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm plugin push ./greet.wasm oci://registry.example.com/plugins/greet:1.2.0"

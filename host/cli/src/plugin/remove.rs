@@ -11,7 +11,7 @@ use super::{
     server::{ServerArgument, failed, name_and_version},
 };
 
-/// Has a name stand for a version of the library, or of that of a server, no more.
+/// Removes a plugin version from the library, or from that of a server.
 ///
 /// Runs that were submitted with it go on. Its component stays until `phasm plugin prune`.
 #[derive(Args, Debug)]

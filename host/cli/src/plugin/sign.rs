@@ -25,7 +25,7 @@ use super::{
 };
 
 /// Files with keys have a few hundred bytes.
-const LARGEST_KEY: u64 = 16 << 10;
+const MAX_KEY_BYTES: u64 = 16 << 10;
 
 /// Signs components: writes `NAME.wasm.minisig` beside each.
 #[derive(Args, Debug)]
@@ -78,9 +78,11 @@ fn read_key(path: &Path) -> Result<SecretKey, Failure> {
     let unusable = |why: &dyn std::fmt::Display| {
         Failure::call(format!("{} cannot be used as a key: {why}", path.display()))
     };
-    let text = read_regular_text(path, LARGEST_KEY).map_err(|error| unusable(&error))?;
+    let text = read_regular_text(path, MAX_KEY_BYTES).map_err(|error| unusable(&error))?;
     if text.lines().any(|line| line.trim().parse::<PublicKey>().is_ok()) {
-        return Err(unusable(&"it is a public key; expected the file beside it without `.pub`, which signs"));
+        return Err(unusable(
+            &"it is a public key; expected the secret key, which is the file next to it without `.pub`",
+        ));
     }
     if let Some(why) = trust::open_to_others(path) {
         return Err(unusable(&why));

@@ -5,7 +5,7 @@ use phasm::plugins::{Judged, SignatureStatus};
 use super::super::text;
 
 /// Maximum number of characters of a signer's comment that are shown.
-const LONGEST: usize = 200;
+const MAX_COMMENT_CHARS: usize = 200;
 
 /// Returns the signers, as a text.
 pub(super) fn told(vouched: &SignatureStatus) -> String {
@@ -13,7 +13,7 @@ pub(super) fn told(vouched: &SignatureStatus) -> String {
     let (key, number, why) = (shown(&vouched.key), shown(&vouched.number), shown(&vouched.why));
     let comment = vouched.comment.as_deref().unwrap_or_default();
     match vouched.state.as_str() {
-        "good" => format!("signed by {key} ({number}), saying: {}", text::short(comment, LONGEST)),
+        "good" => format!("signed by {key} ({number}), saying: {}", text::short(comment, MAX_COMMENT_CHARS)),
         "unknown-key" => {
             format!("signed with a key of the number {number}, which no policy has: not checked")
         }

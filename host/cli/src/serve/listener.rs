@@ -28,7 +28,8 @@ impl Listener {
     /// # Errors
     /// When the address is not to be had, or others could reach it and there is no key.
     pub(super) async fn begin(
-        (host, store): (&Arc<Host>, &Path),
+        host: &Arc<Host>,
+        store: &Path,
         address: SocketAddr,
         settings: ServerSettings,
         telling: &ServeReporter,

@@ -71,12 +71,12 @@ impl ServeReporter {
             return;
         }
         let keys = if asks_for_keys {
-            "a key is asked for"
+            "an API key is needed"
         } else {
-            "no key is asked for, as only this machine reaches it; `phasm key add NAME` makes the first"
+            "no API key is needed, as only this machine can connect; create one with `phasm key add NAME`"
         };
         self.screen.err(&format!(
-            "listening on {}\n  the page: {url}/\n  {keys}; what it answers: {url}/v1/docs\n",
+            "listening on {}\n  the page: {url}/\n  {keys}; API reference: {url}/v1/docs\n",
             text::bold(url)
         ));
     }
@@ -118,7 +118,9 @@ impl ServeReporter {
         let grace = text::elapsed(grace.as_millis().try_into().unwrap_or(u64::MAX));
         let more = match told {
             Signal::Interrupt => String::new(),
-            Signal::Terminate => format!("; what is executed has {grace} to end, once more exits at once"),
+            Signal::Terminate => {
+                format!("; running attempts have {grace} to end; a second signal exits at once")
+            }
         };
         self.screen.err(&format!("{}: runs stay open{more}\n", told.word()));
     }
@@ -141,8 +143,8 @@ fn described(what: &Became) -> (&'static str, Value) {
 fn line(what: &Became) -> String {
     match what {
         Became::Driven => "is driven here".to_owned(),
-        Became::GivenBack(Some(due)) => format!("waits until {}, or until it is asked", due.to_rfc3339()),
-        Became::GivenBack(None) => "waits until it is asked".to_owned(),
+        Became::GivenBack(Some(due)) => format!("waiting until {} or a request", due.to_rfc3339()),
+        Became::GivenBack(None) => "waiting for a request".to_owned(),
         Became::Ended(phase) => text::phase(*phase),
         Became::PassedOver(why) => {
             format!("{} {}", text::doubtful("is left to other hosts:"), text::clean(why))

@@ -28,13 +28,13 @@ use phasm::{
 };
 
 /// How long a batch may take to be taken.
-const PATIENCE: Duration = Duration::from_secs(10);
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most of an answer that is read.
-const LARGEST_ANSWER: u64 = 1 << 20;
+const MAX_RESPONSE_BYTES: u64 = 1 << 20;
 /// Statuses of a collector that is overloaded.
-const PASSING: [u16; 4] = [429, 502, 503, 504];
+const RETRYABLE_STATUSES: [u16; 4] = [429, 502, 503, 504];
 /// Characters of a text that are sent at most.
-const LONGEST: usize = 1024;
+const MAX_ATTRIBUTE_CHARS: usize = 1024;
 
 /// Takes spans.
 pub(super) struct Collector {
@@ -56,7 +56,7 @@ impl Collector {
     /// # Errors
     /// When what the configuration and the environment say of it makes no sense.
     pub(super) fn new(settings: &TelemetrySettings, http: &HttpConfig) -> Result<Self, ExporterBuildError> {
-        let limits = HttpLimits { time: PATIENCE, ..HttpLimits::default() };
+        let limits = HttpLimits { time: EXPORT_TIMEOUT, ..HttpLimits::default() };
         let client = HttpClient::new(HttpConfig { limits, secrets: Vec::new(), ..http.clone() });
         let untaken = Arc::default();
         let posting = HttpPoster { client, untaken: Arc::clone(&untaken) };
@@ -65,7 +65,7 @@ impl Collector {
             .with_http()
             .with_http_client(posting)
             .with_protocol(Protocol::HttpBinary)
-            .with_timeout(PATIENCE)
+            .with_timeout(EXPORT_TIMEOUT)
             // The exporter's own retry would block the thread; the queue retries instead.
             .with_retry_policy(RetryPolicy::disabled())
             .with_headers(headers);
@@ -141,7 +141,7 @@ fn attribute(name: &'static str, value: &SpanValue) -> KeyValue {
 
 /// Cuts a text to the length of an attribute.
 fn short(text: &str) -> String {
-    text.chars().take(LONGEST).collect()
+    text.chars().take(MAX_ATTRIBUTE_CHARS).collect()
 }
 
 /// Returns the resource attributes of this process. The configuration goes before the environment.
@@ -181,13 +181,13 @@ impl HttpPoster {
             url: parts.uri.to_string(),
             headers: Vec::new(),
             body: body.to_vec(),
-            most: LARGEST_ANSWER,
+            most: MAX_RESPONSE_BYTES,
             inside: true,
         };
         let answer = self.client.send_with(request, &more).await?;
         let status = answer.status;
         if !(200..300).contains(&status) {
-            self.say(format!("status {status}"), PASSING.contains(&status));
+            self.say(format!("status {status}"), RETRYABLE_STATUSES.contains(&status));
         }
         let response = Response::builder().status(status);
         response.body(Bytes::from(answer.body)).map_err(|error| error.to_string())

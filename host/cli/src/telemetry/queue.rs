@@ -23,15 +23,15 @@ use tokio::{
 use super::otlp::{Collector, ExportError};
 
 /// Spans that wait at most.
-const QUEUE: usize = 8192;
+const MAX_QUEUED_SPANS: usize = 8192;
 /// Spans that are sent at once.
-const BATCH: usize = 512;
+const MAX_BATCH_SPANS: usize = 512;
 /// How long a batch that is not full waits for more.
-const PAUSE: Duration = Duration::from_millis(500);
+const BATCH_INTERVAL: Duration = Duration::from_millis(500);
 /// After which a batch is sent again that a collector had no time for.
-const PAUSES: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(16)];
+const RETRY_DELAYS: [Duration; 3] = [Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(16)];
 /// How often it is said that spans are lost.
-const SAID: Duration = Duration::from_secs(60);
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Where spans are left.
 #[derive(Clone)]
@@ -50,7 +50,7 @@ struct Inner {
 
 impl SpanQueue {
     pub(super) fn to(collector: Collector) -> Self {
-        let (queue, spans) = channel(QUEUE);
+        let (queue, spans) = channel(MAX_QUEUED_SPANS);
         Self(Arc::new(Inner {
             queue,
             waiting: Mutex::new(Some((spans, collector))),
@@ -121,23 +121,23 @@ struct Worker {
 
 impl Worker {
     async fn until_the_end(mut self) {
-        let mut batch = Vec::with_capacity(BATCH);
+        let mut batch = Vec::with_capacity(MAX_BATCH_SPANS);
         loop {
             let is_closed = tokio::select! {
                 biased;
-                count = self.spans.recv_many(&mut batch, BATCH) => count == 0,
+                count = self.spans.recv_many(&mut batch, MAX_BATCH_SPANS) => count == 0,
                 _ = self.ending.wait_for(|ending| *ending) => false,
             };
             if is_closed {
                 return self.losses.say_all();
             }
-            if batch.len() < BATCH {
+            if batch.len() < MAX_BATCH_SPANS {
                 tokio::select! {
-                    () = sleep(PAUSE) => {}
+                    () = sleep(BATCH_INTERVAL) => {}
                     _ = self.ending.wait_for(|ending| *ending) => {}
                 }
                 let more = std::iter::from_fn(|| self.spans.try_recv().ok());
-                let room = BATCH - batch.len();
+                let room = MAX_BATCH_SPANS - batch.len();
                 batch.extend(more.take(room));
             }
             if batch.is_empty() && *self.ending.borrow() {
@@ -151,7 +151,7 @@ impl Worker {
         if batch.is_empty() {
             return;
         }
-        let mut pauses = PAUSES.iter();
+        let mut pauses = RETRY_DELAYS.iter();
         loop {
             let ExportError { why, is_passing } = match self.collector.send(&batch).await {
                 Ok(()) => return self.losses.say(),
@@ -187,7 +187,7 @@ impl Losses {
 
     /// Says what was lost since it was said last, but not all the time.
     fn say(&mut self) {
-        if self.said.is_none_or(|said| said.elapsed() >= SAID) {
+        if self.said.is_none_or(|said| said.elapsed() >= REPORT_INTERVAL) {
             self.say_all();
         }
     }
@@ -249,7 +249,7 @@ mod tests {
         let sending = SpanQueue::to(Collector::new(&settings, &HttpConfig::default()).unwrap());
         // Nothing empties the queue.
         sending.0.is_begun.store(true, Relaxed);
-        for number in 0..QUEUE + 3 {
+        for number in 0..MAX_QUEUED_SPANS + 3 {
             sending.take(span(number));
         }
         assert_eq!(sending.0.queue.capacity(), 0);
@@ -261,6 +261,10 @@ mod tests {
         assert_eq!(losses.unsaid(), None);
         let (mut spans, _collector) = lock(&sending.0.waiting).take().unwrap();
         let kept: Vec<_> = std::iter::from_fn(|| spans.try_recv().ok()).map(|span| span.name).collect();
-        assert_eq!((kept.len(), &*kept[QUEUE - 1]), (QUEUE, "8191"), "those that came first");
+        assert_eq!(
+            (kept.len(), &*kept[MAX_QUEUED_SPANS - 1]),
+            (MAX_QUEUED_SPANS, "8191"),
+            "those that came first"
+        );
     }
 }

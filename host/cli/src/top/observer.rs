@@ -26,11 +26,11 @@ use super::{
 };
 
 /// Runs that are looked at: the newest of those that are open.
-const MOST_RUNS: usize = 200;
+const MAX_RUNS: usize = 200;
 /// A run with more events is not read for how far it is.
-const MOST_EVENTS: u64 = 20_000;
+const MAX_EVENTS: u64 = 20_000;
 /// Runs that are read for that.
-const MOST_READ: usize = 50;
+const MAX_READ_RUNS: usize = 50;
 /// Counting a store's runs reads them all, so that is done now and then.
 const COUNTS_AGAIN: Duration = Duration::from_secs(5);
 
@@ -107,9 +107,9 @@ impl Observer {
     /// When the store cannot be read, or the server not be reached.
     pub(super) async fn look(&mut self) -> Result<Snapshot, StoreError> {
         let filter = Filter { open: true, ..Filter::default() };
-        let mut rows = self.kept.list(filter, MOST_RUNS + 1).await?;
-        let more = rows.len() > MOST_RUNS;
-        rows.truncate(MOST_RUNS);
+        let mut rows = self.kept.list(filter, MAX_RUNS + 1).await?;
+        let more = rows.len() > MAX_RUNS;
+        rows.truncate(MAX_RUNS);
         let metrics = match &self.kept {
             StoreReader::Server(server) => metrics(server).await,
             StoreReader::File(_) | StoreReader::Database(_) => None,
@@ -151,7 +151,7 @@ impl Observer {
     async fn go_on(&mut self, rows: &[RunRow]) {
         let open: BTreeSet<_> = rows.iter().map(|row| &row.head.run_id).collect();
         self.read.retain(|run_id, _| open.contains(run_id));
-        for row in rows.iter().filter(|row| row.seq <= MOST_EVENTS).take(MOST_READ) {
+        for row in rows.iter().filter(|row| row.seq <= MAX_EVENTS).take(MAX_READ_RUNS) {
             let run_id = &row.head.run_id;
             let known = self.read.entry(Arc::clone(run_id)).or_default();
             let since = known.as_ref().map_or(0, |run| run.seq());

@@ -38,7 +38,7 @@ pub(super) struct Arrangement {
 }
 
 /// Lines that are not runs: two of the header, three around the runs.
-const AROUND: usize = 5;
+const FRAME_LINES: usize = 5;
 
 /// Renders the whole snapshot, for a file or a pipe.
 pub(super) fn plain(seen: &Snapshot) -> String {
@@ -54,7 +54,7 @@ pub(super) fn plain(seen: &Snapshot) -> String {
 pub(super) fn frame(
     told: &Result<Snapshot, String>,
     arranged: &mut Arrangement,
-    (height, _): (usize, usize),
+    height: usize,
 ) -> Vec<String> {
     let keys = text::dim(format_args!("q ends · s sorts: {} · j k scroll", arranged.sorted.word()));
     let seen = match told {
@@ -64,7 +64,7 @@ pub(super) fn frame(
         }
     };
     let lines = order(seen, arranged.sorted);
-    let room = height.saturating_sub(AROUND + 1).max(1);
+    let room = height.saturating_sub(FRAME_LINES + 1).max(1);
     arranged.first = arranged.first.min(lines.len().saturating_sub(room));
     let shown: Vec<_> = lines.iter().copied().skip(arranged.first).take(room).collect();
     let hidden = lines.len() - shown.len();
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_scrolled_to() {
         let mut arranged = Arrangement { sorted: SortOrder::Oldest, first: 99 };
-        let page = shown(&frame(&Ok(seen()), &mut arranged, (8, 80)));
+        let page = shown(&frame(&Ok(seen()), &mut arranged, 8));
         assert_eq!((arranged.first, page.len()), (1, 7), "{page:?}");
         assert!(page[4].starts_with("run-2") && page[5].starts_with("run-3"), "{page:?}");
         assert!(page[6].starts_with("1 more · q ends"), "{page:?}");
@@ -237,7 +237,7 @@ mod tests {
         let seen = Snapshot { runs: None, host: None, ..seen() };
         assert_eq!(shown(&header(&seen)), ["3 open runs  1970-01-01T00:01:01.000Z"]);
         assert!(seen.json().get("host").is_none());
-        let gone = frame(&Err("not \u{1b}[2J there".to_owned()), &mut Arrangement::default(), (8, 80));
+        let gone = frame(&Err("not \u{1b}[2J there".to_owned()), &mut Arrangement::default(), 8);
         assert!(shown(&gone)[0].starts_with("not \\u{1b}[2J there"), "{gone:?}");
     }
 }

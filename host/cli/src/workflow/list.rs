@@ -7,7 +7,7 @@ use super::super::{
     drive,
     exit::Exit,
     failure::Failure,
-    names::{MOST_LISTED, NamespaceFilter, QualifiedName, short},
+    names::{MAX_LISTED, NamespaceFilter, QualifiedName, short},
     problems,
     screen::Screen,
     target::TargetArguments,
@@ -36,7 +36,7 @@ pub(super) fn list(arguments: &ListWorkflowsArguments, screen: &Screen) -> Resul
     let reader = store.read()?;
     let namespace = listing.namespace.as_deref();
     let found = drive::runtime()?
-        .block_on(saved_workflows(&*reader, namespace, None, MOST_LISTED))
+        .block_on(saved_workflows(&*reader, namespace, None, MAX_LISTED))
         .map_err(Failure::host)?;
     if found.is_empty() {
         screen.err("there are no saved workflows\n");

@@ -14,7 +14,7 @@ pub(crate) struct Bench {
     dir: TempDir,
 }
 
-/// What a command printed and how it ended.
+/// Output and exit status of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) status: i32,

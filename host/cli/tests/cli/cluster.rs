@@ -56,7 +56,7 @@ fn a_host_of_a_cluster_is_killed_and_its_run_goes_on() {
     let submitted = phasm(&["submit", wide.to_str().unwrap(), "-p", "tasks=200"]);
     assert_eq!(submitted.status, 0, "{submitted:?}");
     let run = submitted.stdout.trim();
-    assert!(lines.any(|line| line.contains("wide is driven here")), "nobody drives it");
+    assert!(lines.any(|line| line.contains("wide is driven here")), "no process drives it");
     let driver = (1..=3).find(|host| {
         fs::read_to_string(dir.join(format!("host{host}.log"))).unwrap().contains("wide is driven here")
     });

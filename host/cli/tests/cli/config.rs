@@ -137,7 +137,7 @@ fn limits_are_the_guests() {
     assert!(message.as_str().unwrap().contains("memory limit of 1000 bytes"), "{message}");
 }
 
-/// R-L7: what is granted to nobody is told with what there is, by whoever runs and by whoever validates.
+/// R-L7: grants without a plugin are reported with the plugins there are, by running and by validating.
 #[test]
 fn grants_for_nobody_say_who_there_is() {
     let bench = Bench::new();

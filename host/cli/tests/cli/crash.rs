@@ -48,7 +48,7 @@ impl Running {
         }
     }
 
-    /// What it has said so far.
+    /// Output of the process so far.
     pub(crate) fn said(&self) -> &str {
         &self.said
     }
@@ -66,7 +66,7 @@ impl Running {
     }
 }
 
-/// What whoever goes on grants, so that what lingers comes to an end. More than was granted keeps no run from it.
+/// Grants of the process that resumes, so that lingering attempts end. More grants than before do not prevent a run from being resumed.
 const COME_TO_AN_END: &str = "[grants.linger]\nenv = { GO = \"on\" }\n";
 
 const MIXED: &str = "apiVersion: aether/v1
@@ -188,11 +188,11 @@ fn a_second_interrupt_exits_at_once_and_leaves_the_run_open() {
     bench.task("sleep.yaml", "sleep", "");
     let mut running = Running::start(&bench, &["run", "sleep.yaml", "--store", "runs.db"]);
     running.until(&["started", "main[1] Running"]);
-    // As long as somebody else writes to the file, the cancellation cannot be recorded.
+    // While another process writes to the file, the cancellation cannot be recorded.
     let other = rusqlite::Connection::open(bench.path("runs.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     running.signal(Signal::INT);
-    running.until(&["interrupted: cancelling the run; once more exits at once"]);
+    running.until(&["interrupted: cancelling the run; a second signal exits at once"]);
     running.signal(Signal::INT);
     let ran = running.end();
     assert_eq!((ran.status, ran.stdout.as_str()), (130, ""), "{ran:?}");
@@ -204,7 +204,7 @@ fn a_second_interrupt_exits_at_once_and_leaves_the_run_open() {
     assert!(!cancelled.stderr.contains("started"), "what is cancelled is not begun again: {cancelled:?}");
 }
 
-/// Whoever stops a `recover` wants the runs to go on later.
+/// Stopping a `recover` leaves the runs open.
 #[test]
 fn an_interrupted_recover_leaves_the_runs_open() {
     let bench = Bench::new();
@@ -228,7 +228,7 @@ fn an_interrupted_recover_leaves_the_runs_open() {
     assert_eq!(view["tasks"][0]["attempts"].as_array().unwrap().len(), 1);
 }
 
-/// So many tasks, in chains beside each other.
+/// Returns a workflow of this many tasks, in parallel chains.
 fn chains(bench: &Bench, chains: usize, executor: &str, tasks: usize) {
     let tasks: String = (0..tasks)
         .map(|at| {
@@ -242,7 +242,7 @@ fn chains(bench: &Bench, chains: usize, executor: &str, tasks: usize) {
     bench.write("chain.yaml", format!("{head}{tasks}"));
 }
 
-/// R-L6: SIGTERM leaves a run of a file open; what it prints goes on with it.
+/// R-L6: SIGTERM leaves a run of a file open; the printed command resumes it.
 #[test]
 fn a_run_that_is_terminated_goes_on_later() {
     let bench = Bench::new();
@@ -256,12 +256,12 @@ fn a_run_that_is_terminated_goes_on_later() {
     assert!(ran.stdout.starts_with("w left Running"), "{ran:?}");
     let shown = bench.phasm(&[&["get", "@last"][..], &store].concat());
     assert!(shown.stdout.starts_with("w orphaned Running"), "{shown:?}");
-    let says = |said: &str| said.lines().find(|line| line.starts_with("go on with: ")).map(str::to_owned);
+    let says = |said: &str| said.lines().find(|line| line.starts_with("resume with: ")).map(str::to_owned);
     assert_eq!(says(&shown.stdout), says(&ran.stderr));
     let events = bench.phasm(&[&["events", "@last"][..], &store].concat());
     assert!(!events.stdout.contains("cancel"), "{events:?}");
     bench.write("go.toml", COME_TO_AN_END);
-    let went_on = bench.paste(&ran.stderr, "go on with: ", &[("PHASM_CONFIG", "go.toml")]);
+    let went_on = bench.paste(&ran.stderr, "resume with: ", &[("PHASM_CONFIG", "go.toml")]);
     assert_eq!(went_on.status, 0, "{went_on:?}");
     let view = bench.phasm(&[&["get", "@last", "--json"][..], &store].concat()).json();
     assert_eq!(
@@ -270,7 +270,7 @@ fn a_run_that_is_terminated_goes_on_later() {
     );
 }
 
-/// What is executed may end, and its result is recorded; nothing else is begun.
+/// Running attempts may end, and their results are recorded; nothing else is begun.
 #[test]
 fn attempts_may_end_when_their_process_is_terminated() {
     let bench = Bench::new();
@@ -281,7 +281,7 @@ fn attempts_may_end_when_their_process_is_terminated() {
     let ran = running.end();
     assert_eq!(ran.status, 143, "{ran:?}");
     assert!(
-        ran.stderr.contains("terminated: the run stays open; what is executed has 1 h 00 min to end"),
+        ran.stderr.contains("terminated: the run stays open; running attempts have 1 h 00 min to end"),
         "{ran:?}"
     );
     let row = only_run(&bench);
@@ -304,7 +304,7 @@ fn a_parked_run_is_left_at_once() {
     running.signal(Signal::TERM);
     let ran = running.end();
     assert_eq!(ran.status, 143, "{ran:?}");
-    assert!(ran.stdout.starts_with("w left Suspended") && ran.stdout.contains("answer with"), "{ran:?}");
+    assert!(ran.stdout.starts_with("w left Suspended") && ran.stdout.contains("to answer, put"), "{ran:?}");
     assert!(ran.stderr.ends_with(" --wait --store runs.db\n"), "{ran:?}");
     assert_eq!(only_run(&bench)["state"], "parked");
 }
@@ -317,11 +317,11 @@ fn who_is_terminated_twice_exits_at_once() {
     let mut running = Running::start(&bench, &["run", "sleep.yaml", "--store", "runs.db", "--grace", "1h"]);
     running.until(&["started", "main[1] Running"]);
     running.signal(Signal::TERM);
-    running.until(&["once more exits at once"]);
+    running.until(&["a second signal exits at once"]);
     running.signal(Signal::TERM);
     let ran = running.end();
     assert_eq!((ran.status, ran.stdout.as_str()), (143, ""), "{ran:?}");
-    assert!(ran.stderr.contains("go on with: "), "{ran:?}");
+    assert!(ran.stderr.contains("resume with: "), "{ran:?}");
     let row = only_run(&bench);
     assert_eq!((&row["open"], &row["phase"]), (&json!(true), &json!("Running")));
 }
@@ -375,7 +375,7 @@ fn children(parent: Pid) -> Vec<Pid> {
     processes.filter(|process| state(*process).is_some_and(|(of, _)| of == parent.as_raw_pid())).collect()
 }
 
-/// Whose child a process is, and whether it is only waited for.
+/// Parent of a process, and whether the process is a zombie.
 fn state(process: Pid) -> Option<(i32, bool)> {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_pid())).ok()?;
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');

@@ -56,7 +56,7 @@ fn a_run_that_another_host_drives_is_answered_there() {
     for task in ["one", "two"] {
         let mut resumed = resume(task);
         while resumed.stderr.contains("resumed: false") || resumed.stderr.contains("has no task") {
-            // It is suspended a moment after it was said to run.
+            // The task is suspended a moment after it was reported as running.
             resumed = resume(task);
         }
         assert_eq!(resumed.status, 0, "{resumed:?}");

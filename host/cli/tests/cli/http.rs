@@ -23,7 +23,7 @@ fn listening(bench: &Bench, arguments: &[&str]) -> (Running, String) {
     (host, url)
 }
 
-/// What a request is answered with: its status, and its body.
+/// Response to a request: its status, and its body.
 fn ask(address: &str, method: &str, path: &str, headers: &str, body: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(address).unwrap();
     let length = body.len();
@@ -57,7 +57,7 @@ fn what_was_acknowledged_outlives_the_server() {
     let runs: Vec<_> = (0..5).map(|_| submit(&address, &document)).collect();
     host.signal(Signal::KILL);
     assert_eq!(host.end().status, -1);
-    // In the user's data directory, as nobody named a store.
+    // The store is in the user's data directory, as none is named.
     assert!(bench.path("data/phasm/runs.db").is_file());
     let (host, address) = listening(&bench, &[]);
     for run in &runs {

@@ -87,7 +87,7 @@ impl Serving {
     }
 }
 
-/// One who follows, and what he has heard.
+/// A follower, and its received events.
 struct Follower {
     stream: TcpStream,
     heard: Vec<u8>,

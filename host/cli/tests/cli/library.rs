@@ -140,7 +140,7 @@ fn a_version_that_asks_for_more_is_held() {
         "{approved:?}"
     );
     assert_ne!(pinned(&bench, "greet").unwrap(), same["digest"]);
-    // What is granted is not said again.
+    // Granted permissions are not listed again.
     bench.write("phasm.toml", "library = 'data/phasm/library'\n[grants.greet]\nhttp = ['https://a.example']\ndirs = [{ host = '.', guest = '/data', mode = 'rw' }]\n");
     let again = bench.phasm(&["plugin", "approve", "greet@1.2.0", "--config", "phasm.toml"]);
     assert!(
@@ -152,7 +152,7 @@ fn a_version_that_asks_for_more_is_held() {
         .phasm(&["plugin", "add", &version(&bench, "1.3.0", "{}"), "--config", "all.toml", "--json"])
         .json();
     assert_eq!(every["state"], "held");
-    for wrong in ["greet", "greet@9.9.9", "nobody@1.0.0"] {
+    for wrong in ["greet", "greet@9.9.9", "absent@1.0.0"] {
         let ran = bench.phasm(&["plugin", "approve", wrong]);
         assert!(ran.status == 2 && ran.stdout.is_empty(), "{ran:?}");
     }
@@ -175,7 +175,7 @@ fn packed(bench: &Bench, number: &str) -> String {
     to
 }
 
-/// R-I34, R-I35: where somebody has to vouch for plugins, others are refused when they are added and when they are used.
+/// R-I34, R-I35: where signatures are required, other plugins are refused when they are added and when they are used.
 #[test]
 fn what_nobody_vouches_for_is_refused() {
     let bench = Bench::new();
@@ -199,7 +199,7 @@ fn what_nobody_vouches_for_is_refused() {
     assert!(unsigned.status == 1 && unsigned.stderr.contains("it is not signed; "), "{unsigned:?}");
     bench.task("w.yaml", "greet", "");
     assert_eq!(phasm(&["run", "w.yaml"]).status, 0);
-    // At use: whatever lies in a folder, and what was added by somebody who asked for nothing.
+    // At use: plugins in a folder, and plugins that were added without the policy.
     bench.task("echo.yaml", "echo", "");
     let used = phasm(&["run", "echo.yaml"]);
     assert!(
@@ -224,7 +224,7 @@ fn what_nobody_vouches_for_is_refused() {
     assert!(wrong.status == 2 && wrong.stderr.contains("C012"), "{wrong:?}");
 }
 
-/// R-I34: a run goes on only where somebody vouches for what it was submitted with.
+/// R-I34: a run is resumed only where a signature for its plugins is accepted.
 #[test]
 fn a_run_goes_on_only_where_its_plugins_are_vouched_for() {
     let bench = Bench::new();
@@ -352,7 +352,7 @@ fn what_is_known_of_a_version_is_said() {
         (&signature["key"], &signature["number"], &signature["state"]),
         (&json!(keys[0]), &json!(number), &json!("good"))
     );
-    // Of a name of which all is held that is said, and not that there is none.
+    // A name with held versions only is reported as held, not as missing.
     bench.write("all.toml", "[trust]\nhold = 'all'\n");
     let plain = component(&bench, "plain", r#"{"name": "hello", "version": "1.0.0"}"#);
     assert_eq!(bench.phasm(&["plugin", "add", &plain, "--config", "all.toml"]).status, 0);
@@ -367,7 +367,7 @@ fn what_is_known_of_a_version_is_said() {
     assert!(number.status == 2 && number.stderr.contains("that is a key's number"), "{number:?}");
 }
 
-/// R-I6, R-I32, R-I34: whoever validates is told what whoever runs would be.
+/// R-I6, R-I32, R-I34: validating reports what running would.
 #[test]
 fn what_is_not_used_is_a_problem_where_it_is_only_validated() {
     let bench = Bench::new();
@@ -404,7 +404,7 @@ fn what_is_not_used_is_a_problem_where_it_is_only_validated() {
         let valid = bench.phasm(&[&["validate", "w.yaml"], config].concat());
         assert_eq!((valid.status, valid.stdout.as_str()), (0, "w.yaml: valid\n"), "{valid:?}");
     }
-    // What is not there may be by the time of a run.
+    // A missing plugin may be there by the time of a run.
     bench.task("w.yaml", "absent", "");
     assert_eq!(bench.phasm(&["validate", "w.yaml"]).status, 0);
     let explained = bench.phasm(&["validate", "--explain", "P071"]);
@@ -473,7 +473,7 @@ fn what_runs_need_is_not_pruned() {
     assert_eq!(phasm(&["prune", "--store", "runs.db", "--keep", "0"]).status, 0);
     let pruned = phasm(&["plugin", "prune", "--store", "runs.db"]);
     assert_eq!(pruned.stderr, "asked the runs of runs.db\n1 component deleted\n", "{pruned:?}");
-    // What was being added when a process was killed.
+    // Partial files of a process that was killed while it added a plugin.
     bench.write("data/phasm/library/blobs/sha256-0.1-0.tmp", "x");
     let left = phasm(&["plugin", "prune"]);
     assert!(left.stderr.starts_with("no store was asked; "), "{left:?}");
@@ -482,7 +482,7 @@ fn what_runs_need_is_not_pruned() {
     assert_eq!(blobs.count(), 0);
 }
 
-/// R-I36: who signed what was deleted is remembered, for runs of stores that nobody thought of; and where nobody knows, that is said.
+/// R-I36: signers of deleted components are remembered, for runs of stores that were not named; unknown ones are reported.
 #[test]
 fn a_run_goes_on_after_a_plain_prune() {
     let bench = Bench::new();
@@ -557,7 +557,7 @@ fn several_may_add_at_once() {
     assert_eq!(found.len(), numbers.len(), "{list}");
 }
 
-/// What the page about plugins shows can be run as it stands, and says what it says.
+/// The examples in the docs about plugins can be run as they stand, and print what the page says.
 #[test]
 fn the_page_about_plugins_holds() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/plugins.md")).unwrap();

@@ -55,12 +55,12 @@ fn a_run_that_another_process_drives_is_answered_there() {
     let watching = watching.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let resume = |task: &str| bench.phasm(&["resume", "@last", task, "-p", "by=Ada", "--store", "runs.db"]);
 
-    let unknown = resume("nobody");
+    let unknown = resume("absent");
     assert_eq!(unknown.status, 2, "{unknown:?}");
-    assert!(unknown.stderr.contains("has no task `nobody`; suspended: main/wait-external"), "{unknown:?}");
+    assert!(unknown.stderr.contains("has no task `absent`; suspended: main/wait-external"), "{unknown:?}");
     let mut resumed = resume("wait-external");
     while resumed.stderr.contains("resumed: false") {
-        // It is suspended a moment after it was said to run.
+        // The task is suspended a moment after it was reported as running.
         resumed = resume("wait-external");
     }
     assert_eq!((resumed.status, resumed.stdout.as_str()), (0, ""), "{resumed:?}");
@@ -101,7 +101,7 @@ fn a_run_that_another_process_drives_is_cancelled_there() {
     assert_eq!(again.status, 2, "{again:?}");
 }
 
-/// A process that was killed leaves its bell behind, at which nobody hears.
+/// A process that was killed leaves its socket behind, without a listener.
 #[test]
 fn a_bell_that_nobody_hears_is_in_nobodys_way() {
     let bench = Bench::new();
@@ -112,10 +112,10 @@ fn a_bell_that_nobody_hears_is_in_nobodys_way() {
     assert_eq!(driving.ended().status, -1);
     assert!(bench.path("runs.db.sock").exists());
     let followed = bench.phasm(&["events", "@last", "-f", "--store", "runs.db"]);
-    assert!(followed.stderr.contains("nobody drives the run now; go on with it: "), "{followed:?}");
+    assert!(followed.stderr.contains("no process has the run now; resume it with: "), "{followed:?}");
     let watched = bench.phasm(&["watch", "@last", "--store", "runs.db"]);
     assert_eq!(watched.status, 6, "{watched:?}");
-    assert!(watched.stderr.contains("nobody drives the run now; go on with it: "), "{watched:?}");
+    assert!(watched.stderr.contains("no process has the run now; resume it with: "), "{watched:?}");
     let recovered = bench.phasm(&["recover", "--store", "runs.db"]);
     assert_eq!(recovered.status, 6, "{recovered:?}");
     let resumed = bench.phasm(&["resume", "@last", "wait-external", "--store", "runs.db"]);

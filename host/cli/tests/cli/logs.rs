@@ -50,7 +50,7 @@ fn b(attempt: u32) -> String {
     )
 }
 
-/// Each attempt under its heading, also while somebody else holds the file.
+/// Each attempt under its heading, also while another process holds the file.
 #[test]
 fn a_run_is_read_attempt_by_attempt() {
     let bench = bench();

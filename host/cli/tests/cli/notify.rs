@@ -1,4 +1,4 @@
-//! Who is told of runs by the real command, killed as often as one likes (R-Y3, R-Y4, R-Y8).
+//! Deliveries of the real command, which is killed again and again (R-Y3, R-Y4, R-Y8).
 #![cfg(unix)]
 
 use std::{
@@ -57,7 +57,7 @@ fn taken(stream: TcpStream, status: u16) -> Option<String> {
         }
     }
     reader.read_exact(&mut vec![0; length]).ok()?;
-    // Whoever has posted it may be dead.
+    // The process that has posted it may be dead.
     let _gone = write!(reader.into_inner(), "HTTP/1.1 {status} X\r\ncontent-length: 0\r\n\r\n");
     id
 }
@@ -97,7 +97,7 @@ fn whoever_is_killed_leaves_nothing_untold() {
         runs.extend((0..3).map(|_| submitted(&bench)));
         let mut host = Running::start(&bench, &serve);
         host.until(&["serving runs.db"]);
-        // So many posts later it dies, wherever it is with the others.
+        // The process dies this many posts later, wherever it is with the others.
         told.extend((0..taken).map(|_| next(&ids)));
         host.signal(Signal::KILL);
         said.push_str(&host.end().stderr);

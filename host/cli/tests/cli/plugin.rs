@@ -34,7 +34,7 @@ fn listed_are_the_plugins_a_run_would_find() {
     assert!(table.contains("mine") && table.contains("1.2.3") && table.contains("Does it"), "{table}");
 }
 
-/// Whoever has the program has the executors that ship, wherever he is; `PHASM_EXECUTORS` says otherwise.
+/// The program contains the shipped executors, in every directory; `PHASM_EXECUTORS` replaces them.
 #[test]
 fn the_shipped_executors_are_there_outside_any_checkout() {
     let bench = Bench::new();
@@ -87,7 +87,7 @@ fn a_component_is_inspected_by_name_or_path() {
     bench.write("plugins/echo.json", r#"{"maxRuntime": 0}"#);
     let broken = bench.phasm(&["plugin", "inspect", "echo"]);
     assert!(broken.status == 2 && broken.stderr.contains("P031: maxRuntime: "), "{broken:?}");
-    let unknown = bench.phasm(&["plugin", "inspect", "nobody"]);
+    let unknown = bench.phasm(&["plugin", "inspect", "absent"]);
     assert_eq!(unknown.status, 2, "{unknown:?}");
     assert!(unknown.stderr.contains("known: assert, code, doze, echo, "), "{unknown:?}");
 }
@@ -202,7 +202,7 @@ fn the_schema_knows_the_inputs_of_plugins() {
     assert_eq!(bench.phasm(&["schema", "--plugins", "plugins", "--config"]).status, 2);
 }
 
-/// Compiling what another language made takes a quarter of a minute, in which nobody should have to wonder.
+/// Compiling a component of another language takes a quarter of a minute, so progress is shown.
 #[test]
 fn compiling_a_large_component_is_announced_the_first_time() {
     let bench = Bench::new();

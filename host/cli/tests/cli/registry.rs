@@ -53,7 +53,7 @@ impl Registry {
                 break rest.split(['"', ' ', '\n']).next().unwrap().to_owned();
             }
         };
-        // Whoever writes and is not read stands still.
+        // A writer without a reader blocks.
         thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Some(Self { child, host })
     }
@@ -122,7 +122,7 @@ fn a_real_registry_gives_back_what_it_was_given() {
     let other = add(&format!("{reference}@{}", Digest::of(b"")), "library0");
     assert_eq!(other.status, 1, "{other:?}");
     let encrypted = bench.phasm(&["plugin", "add", &reference]);
-    assert_eq!(encrypted.status, 1, "nobody speaks HTTP who was not told to: {encrypted:?}");
+    assert_eq!(encrypted.status, 1, "HTTP is used only where it is allowed: {encrypted:?}");
     let unsigned = component(&bench, "1.3.0");
     let next = reference.replace("1.2.0", "1.3.0");
     assert_eq!(bench.phasm(&["plugin", "push", &unsigned, &next, "--plain-http"]).status, 0);
@@ -130,7 +130,7 @@ fn a_real_registry_gives_back_what_it_was_given() {
     assert!(refused.status == 1 && refused.stderr.contains("it is not signed; `[trust]`"), "{refused:?}");
 }
 
-/// What a registry that lies was asked: `METHOD PATH`, and the value of `authorization`.
+/// Requests to a lying registry: `METHOD PATH`, and the value of `authorization`.
 type Asked = Arc<Mutex<Vec<(String, Option<String>)>>>;
 
 /// A registry that answers as it was told, each request on a connection of its own.
@@ -176,7 +176,7 @@ fn serve(mut stream: TcpStream, asked: &Asked, answer: &impl Fn(&str, Option<&st
     reader.read_exact(&mut body).unwrap();
     let authorization = headers.get("authorization").cloned();
     asked.lock().unwrap().push((what.clone(), authorization.clone()));
-    // Whoever has heard enough leaves.
+    // The client closes the connection once it has read enough.
     let _ = stream.write_all(&answer(&what, authorization.as_deref()));
 }
 
@@ -257,7 +257,7 @@ fn lies(good: &[u8], port: u16) -> Vec<Lie> {
     ]
 }
 
-/// R-I37: whatever a registry answers, nothing is added but what its digest says, and nobody reads for ever.
+/// R-I37: whatever a registry sends, nothing is added but what the digest says, and reading ends.
 #[test]
 fn a_registry_that_lies_is_refused() {
     let bench = Bench::new();
@@ -274,7 +274,7 @@ fn a_registry_that_lies_is_refused() {
         assert!(ran.status == 1 && ran.stderr.contains(says), "{says}: {ran:?}");
         assert!(!ran.stderr.contains('\u{1b}'), "{ran:?}");
         assert!(!bench.path("data/phasm/library/index.json").exists(), "{says}");
-        assert!(elsewhere.accept().is_err(), "nobody was sent there: {says}");
+        assert!(elsewhere.accept().is_err(), "no request was sent there: {says}");
     }
 }
 
@@ -290,7 +290,7 @@ fn add(bench: &Bench, host: &str) -> Ran {
     bench.phasm_with(&variables, &["plugin", "add", &reference, "--plain-http", "--as", "greet@1.0.0"])
 }
 
-/// R-I37: passwords are for the registry and for where it has its tokens from, and for nobody else.
+/// R-I37: passwords are sent to the registry and its token service only.
 #[test]
 fn a_registry_hears_who_one_is() {
     let bench = Bench::new();

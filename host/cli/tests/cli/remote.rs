@@ -113,7 +113,7 @@ fn nightly(name: &str, executor: &str) -> String {
     )
 }
 
-/// What reads the same.
+/// Commands with the same output for a file and a server.
 const SAME: [&[&str]; 21] = [
     &["cron", "list"],
     &["cron", "list", "--json"],
@@ -203,9 +203,9 @@ fn the_page_is_opened_in_a_browser() {
         bench.phasm_with(&[&[("BROWSER", named)], variables].concat(), &[&["open"], arguments].concat())
     };
     let called = || std::fs::read_to_string(bench.path("called")).unwrap().trim().to_owned();
-    let nobody = open(&[], &["--store", "runs.db"]);
-    assert_eq!(nobody.status, 2, "{nobody:?}");
-    assert!(nobody.stderr.contains("serve --listen --store runs.db"), "{nobody:?}");
+    let unserved = open(&[], &["--store", "runs.db"]);
+    assert_eq!(unserved.status, 2, "{unserved:?}");
+    assert!(unserved.stderr.contains("serve --listen --store runs.db"), "{unserved:?}");
 
     let (host, url) = server(&bench);
     let opened = open(&[], &["--store", "runs.db"]);
@@ -322,7 +322,7 @@ fn what_is_wrong_is_told_where_it_stands() {
     for (arguments, why) in [
         (vec!["get", "nothing"], "there is no run nothing"),
         (vec!["get", "x", "--store", "runs.db"], "cannot be used with"),
-        (vec!["submit", "gone.yaml", "--allow-missing"], "a server decides itself"),
+        (vec!["submit", "gone.yaml", "--allow-missing"], "is not supported with `--server`"),
     ] {
         let told = with(&bench, &arguments, there);
         assert!(told.status == 2 && told.stderr.contains(why), "{arguments:?}: {told:?}");

@@ -60,12 +60,12 @@ fn a_run_is_run_again_from_what_had_failed() {
     assert!(again.stderr.contains(&format!("rerun of {run}\n")), "{again:?}");
     assert_eq!(view["parameters"][1], json!({ "name": "word", "value": "hi" }), "as it was given");
 
-    let mended = on_store(&bench, &["rerun", &run, "--from-failed", "-p", "code=0"]);
-    assert_eq!(mended.status, 0, "{mended:?}");
-    assert!(mended.stdout.starts_with("coded Succeeded"), "{mended:?}");
-    assert!(mended.stdout.contains("2 tasks: 2 succeeded (1 reused)"), "{mended:?}");
-    assert!(mended.stderr.contains("main/last[1] Succeeded"), "{mended:?}");
-    assert!(!mended.stderr.contains("main/first[1]"), "{mended:?}");
+    let fixed = on_store(&bench, &["rerun", &run, "--from-failed", "-p", "code=0"]);
+    assert_eq!(fixed.status, 0, "{fixed:?}");
+    assert!(fixed.stdout.starts_with("coded Succeeded"), "{fixed:?}");
+    assert!(fixed.stdout.contains("2 tasks: 2 succeeded (1 reused)"), "{fixed:?}");
+    assert!(fixed.stderr.contains("main/last[1] Succeeded"), "{fixed:?}");
+    assert!(!fixed.stderr.contains("main/first[1]"), "{fixed:?}");
     let hint = format!("rerun {run} --from-failed --store runs.db\n");
     let shown = [&run, "@last"].map(|run| on_store(&bench, &["get", run]).stdout);
     assert_eq!(shown.map(|shown| shown.contains(&hint)), [true, false]);
@@ -97,7 +97,7 @@ fn what_cannot_be_run_again_is_refused() {
         assert_eq!(ran.status, 2, "{ran:?}");
         assert!(ran.stderr.contains(message), "{message}: {ran:?}");
     };
-    refused(&["rerun", "nobody"], "there is no run nobody");
+    refused(&["rerun", "absent"], "there is no run absent");
     refused(&["rerun", &run, "-p", "cod=0"], "unknown parameter `cod`");
     refused(&["rerun", &run, "-p", "code=zero"], "parameter `code`");
     bench.write(

@@ -301,7 +301,7 @@ fn a_document_may_come_from_stdin() {
 #[test]
 fn an_executor_nobody_knows_is_a_problem_or_an_error_of_the_attempt() {
     let bench = Bench::new();
-    bench.task("w.yaml", "nobody", "retry: { limit: 3 }");
+    bench.task("w.yaml", "absent", "retry: { limit: 3 }");
     let refused = bench.phasm(&["run", "w.yaml", "--store", "runs.db", "--json"]);
     assert_eq!((refused.status, &refused.json()["problems"][0]["code"]), (2, &json!("P070")), "{refused:?}");
     let stored =
@@ -310,18 +310,18 @@ fn an_executor_nobody_knows_is_a_problem_or_an_error_of_the_attempt() {
     for again in
         ["retry: { limit: 3 }", "policy: { rules: [{ else: { then: { do: retry, attempts: 3 } } }] }"]
     {
-        bench.task("w.yaml", "nobody", again);
+        bench.task("w.yaml", "absent", again);
         let ran = bench.phasm(&["run", "w.yaml", "--json", "--allow-missing"]);
         assert_eq!(ran.status, 3, "{ran:?}");
         let view = ran.json();
-        assert!(view["tasks"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+        assert!(view["tasks"][0]["message"].as_str().unwrap().contains("absent"), "{view}");
         assert_eq!(view["tasks"][0]["attempts"].as_array().unwrap().len(), 1, "nothing is retried: {view}");
-        assert!(view["warnings"][0]["message"].as_str().unwrap().contains("nobody"), "{view}");
+        assert!(view["warnings"][0]["message"].as_str().unwrap().contains("absent"), "{view}");
     }
 }
 
-/// R-S5: a field of an item that the executor says it has no use for is not passed on, so that nothing warns of what
-/// nobody wrote.
+/// R-S5: a field of an item that the executor says it has no use for is not passed on, so that no warning is about
+/// a field that the user did not write.
 #[test]
 fn fields_of_an_item_that_the_executor_does_not_know_are_not_passed_on() {
     let bench = Bench::new();
@@ -425,7 +425,7 @@ fn a_store_is_used_by_one_process_at_a_time_and_keeps_every_run() {
     drop(held);
 }
 
-/// Whoever reads stdout may leave at any time; nobody panics over it.
+/// The reader of stdout may close it at any time; there is no panic.
 #[test]
 fn a_broken_pipe_ends_quietly() {
     let bench = Bench::new();

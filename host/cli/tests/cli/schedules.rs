@@ -40,7 +40,7 @@ fn a_schedule_is_kept_shown_and_removed() {
     let added = cron(&bench, &["add", "nightly.yaml"]);
     assert_eq!(added.status, 0, "{added:?}");
     assert_eq!(added.stdout, "nightly  `0 3 * * *` Europe/Berlin: next at 2030-01-01T02:00:00.000Z\n");
-    assert!(added.stderr.contains("nobody serves the store now; go on with: "), "{added:?}");
+    assert!(added.stderr.contains("no process serves the store now; start one with: "), "{added:?}");
     assert!(added.stderr.contains("cron trigger nightly --store runs.db\n"), "{added:?}");
 
     let listed = cron(&bench, &["list"]);
@@ -95,7 +95,7 @@ fn a_schedule_is_triggered_with_texts() {
     );
 }
 
-/// R-W4: whoever runs or submits a schedule hears what to do with it; a document without one, or with faults, is not kept.
+/// R-W4: running or submitting a schedule says what to do with it; a document without one, or with errors, is not saved.
 #[test]
 fn a_schedule_is_not_run_and_a_workflow_not_scheduled() {
     let bench = Bench::new();
@@ -132,7 +132,7 @@ fn whoever_serves_fires() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let store = Sqlite::open(bench.path("runs.db")).unwrap();
     let written = WrittenDocument { file: "nightly.yaml", text: &document };
-    // Nobody has looked since.
+    // No process has looked since.
     let long_ago = Timestamp::from_rfc3339("2026-01-01T00:00:00Z").unwrap();
     runtime.block_on(catalog::put_schedule(&store, &plan, written, None, long_ago)).unwrap();
     drop(store);
@@ -143,7 +143,7 @@ fn whoever_serves_fires() {
     host.until(&[&format!("{} nightly Succeeded", triggered.stdout.trim())]);
     bench.write("later.yaml", schedule("later", "suspend: true"));
     let added = cron(&bench, &["add", "later.yaml"]);
-    assert!(added.status == 0 && !added.stderr.contains("nobody serves"), "{added:?}");
+    assert!(added.status == 0 && !added.stderr.contains("no process serves"), "{added:?}");
     let firings = cron(&bench, &["get", "nightly", "--json"]).json();
     let came: Vec<_> = firings["firings"].as_array().unwrap().iter().map(|one| one["what"].clone()).collect();
     assert_eq!(came, ["missed", "started", "triggered"], "{firings}");

@@ -32,7 +32,7 @@ fn what_is_submitted_is_driven_by_whoever_serves() {
     let early = bench.phasm(&["submit", "nap.yaml", "--store", "runs.db"]);
     assert_eq!(early.status, 0, "{early:?}");
     let early_id = early.stdout.trim();
-    assert!(early.stderr.contains("nobody serves the store now; go on with: "), "{early:?}");
+    assert!(early.stderr.contains("no process serves the store now; start one with: "), "{early:?}");
     assert_eq!(state(&bench, early_id), "Created");
 
     let mut host = Running::start(&bench, &SERVE);
@@ -101,7 +101,7 @@ fn a_run_that_cannot_be_driven_here_is_passed_over() {
     host.end();
 }
 
-/// R-H18: a run that whoever serves cannot go on with is ended from a second terminal, one that it can is not.
+/// R-H18: a run that the server cannot resume is ended from a second terminal, one that it can is not.
 #[test]
 fn a_run_is_abandoned_beside_a_host() {
     let bench = Bench::new();
@@ -149,7 +149,7 @@ fn a_host_that_is_told_to_end_leaves_runs_open() {
         .map(|line| serde_json::from_str::<serde_json::Value>(&line.unwrap()).unwrap());
     let serving = lines.next().unwrap();
     assert_eq!((&serving["type"], &serving["slots"]), (&"serving".into(), &2048.into()), "{serving}");
-    // Who only waits for a person is given back, which is the last that happens.
+    // A run that only waits for a person is given back, which is the last event.
     let given_back = lines.by_ref().find(|line| line["type"] == "given-back").unwrap();
     assert_eq!(given_back["runID"], *waits, "{given_back}");
     rustix::process::kill_process(rustix::process::Pid::from_child(&host), Signal::TERM).unwrap();

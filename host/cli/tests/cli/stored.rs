@@ -120,7 +120,7 @@ fn an_answer_for_nobody_is_told_when_the_run_parks() {
     assert!(ran.stderr.contains("--resume wait=… was not used"), "{ran:?}");
 }
 
-/// Copies the store `runs.db` to `late.db` as it will be after so many minutes in which nobody drives its runs.
+/// Copies the store `runs.db` to `late.db` as it will be after this many minutes in which no process has its runs.
 fn later(bench: &Bench, run: &str, minutes: i64) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (now, late) = (bench.path("runs.db"), bench.path("late.db"));
@@ -128,7 +128,7 @@ fn later(bench: &Bench, run: &str, minutes: i64) {
     let earlier = |at: Timestamp| Timestamp(at.0 - minutes * 60_000);
     runtime.block_on(async {
         let row = now.get(run).await.unwrap().unwrap();
-        let lease = Lease::first(row.head, "whoever".into());
+        let lease = Lease::first(row.head, "other-host".into());
         for record in now.load(run).await.unwrap() {
             let Record { first_seq, events, time, body, document, notices } = record;
             let (time, body) = (earlier(time), Arc::new(body) as Arc<dyn Encode>);
@@ -138,7 +138,7 @@ fn later(bench: &Bench, run: &str, minutes: i64) {
     });
 }
 
-/// The task's clocks go on while nobody drives the run; an answer that comes too late is no answer (R-S9).
+/// The task's clocks continue while no process has the run; an answer that comes too late is no answer (R-S9).
 #[test]
 fn an_answer_after_the_timeout_comes_too_late() {
     let bench = Bench::new();
@@ -183,7 +183,7 @@ fn in_memory_a_suspended_approval_waits_for_its_timeout() {
     assert!(ran.stderr.contains("waiting: main/wait-external is suspended until "), "{ran:?}");
 }
 
-/// A parked run's clocks go on while nobody drives it; `recover --wait` stays for them.
+/// A parked run's clocks continue while no process has it; `recover --wait` stays for them.
 #[test]
 fn recover_waits_for_a_timeout_if_it_is_told_to() {
     let bench = Bench::new();
@@ -207,10 +207,10 @@ fn a_wrong_answer_is_explained_and_changes_nothing() {
     let before = on_store(&bench, &["events", &run]).stdout;
     for (arguments, says) in [
         (
-            &["resume", "nobody", "wait-external", "{}"][..],
-            format!("there is no run nobody; open runs:\n  {run}  release"),
+            &["resume", "absent", "wait-external", "{}"][..],
+            format!("there is no run absent; open runs:\n  {run}  release"),
         ),
-        (&["resume", &run, "nobody", "{}"], "has no task `nobody`; suspended: main/wait-external".to_owned()),
+        (&["resume", &run, "absent", "{}"], "has no task `absent`; suspended: main/wait-external".to_owned()),
         (
             &["resume", &run, "prepare", "{}"],
             "resumed: false: main/prepare is Succeeded; suspended: main/wait-external".to_owned(),
@@ -218,9 +218,9 @@ fn a_wrong_answer_is_explained_and_changes_nothing() {
         (&["resume", &run, "main/finalize", "{}"], "resumed: false: main/finalize is Created".to_owned()),
         (&["resume", &run, "wait-external", "[1]"], "expected an object".to_owned()),
         (&["cancel", &run, "--task", "prepare"], "cancelled: false: main/prepare is Succeeded".to_owned()),
-        (&["cancel", "nobody"], "there is no run nobody".to_owned()),
-        (&["get", "nobody"], "there is no run nobody".to_owned()),
-        (&["events", "nobody"], "there is no run nobody".to_owned()),
+        (&["cancel", "absent"], "there is no run absent".to_owned()),
+        (&["get", "absent"], "there is no run absent".to_owned()),
+        (&["events", "absent"], "there is no run absent".to_owned()),
     ] {
         let ran = on_store(&bench, arguments);
         assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
@@ -268,7 +268,7 @@ fn hints_can_be_pasted() {
     bench.task("ask.yaml", "suspend", "");
     bench.write("my config.toml", "");
     std::fs::rename(bench.path("plugins"), bench.path("my plugins")).unwrap();
-    let lead = "answer with, its values between the braces: ";
+    let lead = "to answer, put the values between the braces: ";
     let given = ["--store", "my runs.db", "--config", "my config.toml", "--plugins", "my plugins"];
     let ran = bench.phasm(&[&["run", "ask.yaml"][..], &given].concat());
     assert_eq!(ran.status, 6, "{ran:?}");
@@ -401,7 +401,7 @@ fn a_task_and_then_the_run_are_cancelled() {
     assert!(again.stderr.contains("has already ended: Cancelled"), "{again:?}");
 }
 
-/// One process drives; whoever only looks is in nobody's way.
+/// One process drives the run; readers do not disturb it.
 #[test]
 fn a_store_that_is_held_may_be_looked_at() {
     let bench = Bench::new();
@@ -473,12 +473,12 @@ fn runs_are_listed_newest_first() {
         [(Some("STATE"), None), (Some("parked"), Some(53)), (Some("parked"), Some(53))],
         "{plain}"
     );
-    let none = on_store(&bench, &["list", "--workflow", "nobody"]);
-    assert_eq!((none.status, none.stdout.as_str(), none.stderr.as_str()), (0, "", "no run fits\n"));
+    let none = on_store(&bench, &["list", "--workflow", "absent"]);
+    assert_eq!((none.status, none.stdout.as_str(), none.stderr.as_str()), (0, "", "no matching runs\n"));
     assert_eq!(on_store(&bench, &["list", "--phase", "Paused"]).status, 2);
 }
 
-/// R-L13: who goes on with a run, as far as its store tells.
+/// R-L13: the state of a run, as far as its store tells.
 #[test]
 fn a_list_tells_who_goes_on() {
     let bench = Bench::new();
@@ -518,8 +518,8 @@ fn every_open_run_is_recovered_and_the_worst_decides() {
     let runs = [park(&bench, "ask.yaml"), park(&bench, "ask.yaml")];
     let left = on_store(&bench, &["recover", "--json"]);
     assert_eq!((left.status, left.json()), (6, json!([])), "{left:?}");
-    assert!(left.stderr.starts_with("2 runs are parked, and wait for somebody: "), "{left:?}");
-    assert!(bench.paste(&left.stderr, "wait for somebody: ", &[]).stdout.contains("parked"), "{left:?}");
+    assert!(left.stderr.starts_with("2 runs are waiting for an answer: "), "{left:?}");
+    assert!(bench.paste(&left.stderr, "waiting for an answer: ", &[]).stdout.contains("parked"), "{left:?}");
     let named = ["recover", &runs[0], &runs[1]];
     let parked = on_store(&bench, &[&named[..], &["--json"]].concat());
     assert_eq!(parked.status, 6, "{parked:?}");

@@ -1,4 +1,4 @@
-//! What lies about and was not named: plugins in folders of strangers.
+//! Plugins that were not named, in folders of other users.
 
 use std::{
     fs::{self, Permissions},
@@ -70,7 +70,7 @@ fn pipe(bench: &Bench, name: &str) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-/// R-I12: nobody waits for whoever would write into a pipe.
+/// R-I12: a pipe in place of a file blocks nothing.
 #[test]
 fn a_pipe_where_a_file_should_be_is_refused() {
     let says = "a pipe; expected a regular file";

@@ -54,10 +54,10 @@ fn a_list_tells_namespaces_apart() {
     let other = list(&["--namespace", "other", "--json"]).json();
     let [run] = other.as_array().unwrap().as_slice() else { panic!("{other}") };
     assert_eq!(run["namespace"], "other");
-    assert!(list(&["--namespace", "nobody"]).stderr.contains("no run fits"));
+    assert!(list(&["--namespace", "absent"]).stderr.contains("no matching runs"));
 }
 
-/// R-Q10: a store knows the tenants of whoever serves it, and says so where no configuration does.
+/// R-Q10: a store knows the tenants of its server, and reports them where no configuration names them.
 #[cfg(unix)]
 #[test]
 fn whoever_names_no_configuration_is_judged_or_warned() {

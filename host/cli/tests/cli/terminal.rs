@@ -1,4 +1,4 @@
-//! What people see on a terminal, read back from one.
+//! Output on a terminal, read back from one.
 
 use std::{
     io::{Read as _, Write as _},
@@ -10,7 +10,7 @@ use vt100::Parser;
 
 use crate::{bench::Bench, stored::approval};
 
-/// What turns while something goes on.
+/// Frames of the spinner.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const ROWS: NonZero<u16> = NonZero::new(24).unwrap();
 const COLUMNS: NonZero<u16> = NonZero::new(40).unwrap();

@@ -28,7 +28,7 @@ use crate::{bench::Bench, crash::Running};
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/// What a collector does with what it is sent.
+/// Behaviour of a collector.
 #[derive(Clone, Copy)]
 enum Manner {
     Takes,
@@ -37,7 +37,7 @@ enum Manner {
     Says(&'static str),
 }
 
-/// What a collector was sent, and what it was asked besides.
+/// Spans that a collector received, and its other requests.
 #[derive(Default)]
 struct Got {
     spans: Vec<Span>,
@@ -98,7 +98,7 @@ fn hear(stream: impl Read + Write, manner: Manner, got: &(Mutex<Got>, Condvar)) 
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
-        // Of a connection that trusts nobody here there is none.
+        // A connection that trusts no authority here sends no spans.
         if reader.read_line(&mut head).is_ok_and(|read| read > 0) {
             continue;
         }
@@ -159,7 +159,7 @@ fn tree(spans: &[Span]) -> Vec<String> {
     let parent = |span: &Span| match names.get(&*span.parent_span_id) {
         Some(name) => (*name).to_owned(),
         None => {
-            assert_eq!(hex(&span.parent_span_id), PARENT[36..52], "nobody's: {span:?}");
+            assert_eq!(hex(&span.parent_span_id), PARENT[36..52], "no parent: {span:?}");
             "caller".to_owned()
         }
     };
@@ -195,7 +195,7 @@ fn ask(address: &str, request: &str, headers: &[u8], body: &str) -> (u16, Value)
 
 const YAML: &[u8] = b"content-type: application/yaml\r\n";
 
-/// R-O1 to R-O6: from the caller, over the API, to what a guest asks of another server, and what is told of it on the way.
+/// R-O1 to R-O6: from the caller, over the API, to a guest's request to another server, with its headers.
 #[test]
 fn a_run_over_the_api_is_one_tree_from_the_caller_to_what_it_asks() {
     let (bench, collector) = (Bench::new(), Collector::start(Manner::Takes));
@@ -243,7 +243,7 @@ fn a_run_over_the_api_is_one_tree_from_the_caller_to_what_it_asks() {
     assert_eq!(text(&attempt.attributes, "phasm.code").as_deref(), Some("0"));
     assert!(text(&attempt.attributes, "phasm.executor.digest").unwrap().starts_with("sha256:"));
     assert_eq!(text(&of("GET").attributes, "http.response.status_code").as_deref(), Some("200"));
-    // The other server was told of the request's span, and the collector its key.
+    // The other server got the request's span id, and the collector its key.
     let heads = collector.heads();
     let asked = heads.iter().find(|head| head.starts_with("get ")).unwrap();
     let told = format!("traceparent: 00-{TRACE}-{}-01\r\n", hex(&of("GET").span_id));
@@ -344,7 +344,7 @@ fn the_environment_is_heeded() {
     assert_eq!(collector.heads().len(), 0);
     let ran = run(&[("OTEL_SERVICE_NAME", "mine"), ("OTEL_TRACES_SAMPLER", "parentbased_always_off")]);
     assert_eq!(ran.status, 1, "{ran:?}");
-    // All of it was sent when the command ended; whoever asked has it recorded.
+    // All spans were sent when the command ended; the caller's decision to record is kept.
     let spans = collector.until(has_run);
     assert_eq!(
         tree(&spans),
@@ -422,7 +422,7 @@ fn commands_that_start_runs_say_whose_part_they_are() {
             let page = bench.phasm(&[&["get", &run], &place[..]].concat()).stdout;
             assert!(page.contains(&format!("\ntrace: {TRACE}\n")), "{page}");
         }
-        // Whoever runs something again in a file holds it.
+        // A rerun in a file holds the file.
         if let Some(host) = host.take() {
             host.signal(Signal::TERM);
             host.end();

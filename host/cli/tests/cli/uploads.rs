@@ -13,7 +13,7 @@ use crate::{
     crash::Running,
 };
 
-/// A component of that version, signed by nobody, in a file of its own.
+/// A component of that version, without a signature, in a file of its own.
 fn version(bench: &Bench, version: &str, wants: &str) -> String {
     let path = format!("{version}/greet.wasm");
     bench.write(&path, fs::read(bench.path("plugins/echo.wasm")).unwrap());
@@ -72,7 +72,7 @@ fn a_servers_plugins_are_told_as_those_here() {
     ] {
         same(&bench.phasm(&[&arguments[..], &there].concat()), &bench.phasm(&arguments));
     }
-    // What is printed can be pasted.
+    // The printed command can be pasted.
     let approved = bench.paste(&held.stdout, "approve it with: ", &[]);
     assert!(
         approved.status == 0 && approved.stdout.starts_with("approved greet@1.1.0 sha256:"),

@@ -1,4 +1,4 @@
-//! Components that are small, and made to cost whoever compiles them everything.
+//! Small components that are made to be expensive to compile.
 
 /// A number as WebAssembly writes it.
 fn leb(mut number: usize) -> Vec<u8> {

@@ -55,7 +55,7 @@ impl Script {
 #[tokio::test]
 async fn a_component_is_compiled_once() {
     let script = Script::counted();
-    // Who comes when the first is done already finds it there.
+    // A caller that comes when the first is done finds the component there.
     let cache = Some(script.path("cache"));
     let sandbox = Sandbox::new(SandboxConfig { cache, ..script.config() }).unwrap();
     let load = |name| {
@@ -81,7 +81,7 @@ async fn a_warm_start_starts_nothing() {
     assert_eq!(script.started(), 1);
 }
 
-/// Whoever reads this to its end waits for whoever holds it.
+/// Reading this to its end waits for all processes that hold it.
 fn pipe(path: &Path) -> std::thread::JoinHandle<String> {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
     let path = path.to_owned();
@@ -118,7 +118,7 @@ async fn a_child_that_never_ends_is_killed() {
     assert_eq!(held.join().unwrap(), "");
 }
 
-/// A child whose parent has gone has nobody to compile for.
+/// A child whose parent is gone ends.
 #[test]
 fn a_child_ends_with_its_parent() {
     use std::{io::Write as _, process::Stdio};

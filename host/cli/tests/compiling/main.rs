@@ -1,5 +1,5 @@
-//! Components are compiled in a child process under limits: what is made to cost everything is refused, and nobody else
-//! notices.
+//! Components are compiled in a child process under limits: expensive ones are refused, and others do not
+//! notice.
 #![expect(clippy::unwrap_used, reason = "tests")]
 #![cfg(target_os = "linux")]
 
@@ -125,7 +125,7 @@ fn peak_kib() -> u64 {
     peak.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// R-I16, R-C1: whoever runs or inspects such a plugin is told.
+/// R-I16, R-C1: running or inspecting such a plugin reports it.
 #[test]
 fn the_command_names_the_limit() {
     let dir = tempfile::tempdir().unwrap();

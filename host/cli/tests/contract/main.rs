@@ -1,5 +1,5 @@
-//! What the document of the API says is what a server does: schemathesis makes requests of it, right ones and wrong ones, and looks at every
-//! answer. Streams, and those who wait for long, are left out there (`hooks.py`); they have tests of their own.
+//! The server does what the document of the API says: schemathesis sends valid and invalid requests, and checks every
+//! response. Streams and long waits are left out there (`hooks.py`); they have tests of their own.
 //!
 //! `PHASM_CONTRACT=1000` sends so many requests of a kind instead of 20, `PHASM_CONTRACT_SEED` others.
 #![cfg(unix)]
@@ -22,7 +22,7 @@ use std::{
 
 use serving::Serving;
 
-/// What is checked of every answer: all there is, but that what was removed stays away, which is not so where another puts it again.
+/// Checks of every response: all there are, except that removed things stay away, as another client may put them again.
 const NOT_CHECKED: &str = "use_after_free,ensure_resource_availability";
 
 fn root() -> &'static Path {

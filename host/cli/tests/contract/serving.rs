@@ -1,4 +1,4 @@
-//! A server with runs that have ended, go on, and wait for somebody.
+//! A server with runs that have ended, are running, and wait for an answer.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -36,7 +36,7 @@ impl Serving {
             let said: Value = serde_json::from_str(&line.unwrap()).unwrap();
             said.get("url")?.as_str().map(str::to_owned)
         });
-        // It is told of each run, and would wait for somebody to read it.
+        // The endpoint is notified of each run, and would wait for a reader.
         std::thread::spawn(move || lines.for_each(drop));
         let mut serving = Self { bench, store: store.to_owned(), child, url: url.unwrap(), runs: Vec::new() };
         serving.runs = KINDS.map(|(kind, more)| serving.submit(kind, more)).into();
@@ -60,7 +60,7 @@ impl Serving {
         ran.stdout.split_whitespace().find(|word| word.starts_with("phasm_")).unwrap().to_owned()
     }
 
-    /// What schemathesis goes by: paths are mostly of what is there, and what a schema cannot say is no fault.
+    /// Configuration of schemathesis: paths mostly exist, and what a schema cannot say is no failure.
     pub(crate) fn config(&self) -> PathBuf {
         let hooks = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/contract/hooks.py");
         let runs = json!(self.runs);

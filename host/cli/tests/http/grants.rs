@@ -1,4 +1,4 @@
-//! What is not granted gets nowhere, in whatever disguise, and whoever has to mend that is told how.
+//! Requests that are not granted are blocked in every disguise, and the operator is told how to grant them.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -55,7 +55,7 @@ async fn a_request_says_which_run_it_is_of() {
     assert_eq!((parts, parent(2).as_str()), (vec![2, 32, 16, 2], given));
 }
 
-/// What is asked of a server at that port, and why it is not granted.
+/// A request to a server at that port, and why it is not granted.
 fn refused(port: u16) -> Vec<(&'static str, String, String)> {
     let local = |path: &str| format!("http://127.0.0.1:{port}{path}");
     vec![

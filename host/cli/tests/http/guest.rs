@@ -103,7 +103,7 @@ impl Observer for Ear {
     fn activity(&self) {}
 }
 
-/// What an outcome says in its outputs and its detail.
+/// Outputs and detail of an outcome.
 pub(crate) fn said(outcome: &Outcome) -> Json {
     let outputs: serde_json::Map<_, _> = outcome
         .outputs

@@ -1,4 +1,4 @@
-//! What a request may use, and how long.
+//! Limits of a request in size and time.
 
 use std::time::{Duration, Instant};
 
@@ -130,7 +130,7 @@ async fn the_end_of_an_attempt_closes_its_connections() {
     let guests = Guests::local(TIER);
     let mut asking = Box::pin(guests.ask(json!({ "url": server.url("/") })));
     let asked = tokio::select! {
-        _ = &mut asking => panic!("nobody answered"),
+        _ = &mut asking => panic!("no response"),
         news = server.news.recv() => news,
     };
     drop(asking);

@@ -1,4 +1,4 @@
-//! What is told of requests.
+//! Log lines about requests.
 
 use serde_json::json;
 

@@ -9,12 +9,12 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// What becomes of one request.
+/// Handling of one request.
 #[derive(Clone, Debug)]
 pub(crate) enum Reply {
     /// A status, headers and a body.
     Says(u16, &'static str, String),
-    /// What it asked, as the body of a 200.
+    /// Echoes the request as the body of a 200.
     Echo,
     /// These bytes, and the end of the connection.
     Raw(Vec<u8>),

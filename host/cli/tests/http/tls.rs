@@ -1,4 +1,4 @@
-//! Whom connections trust.
+//! Certificates that connections trust.
 
 use std::{net::Ipv4Addr, sync::Arc};
 
@@ -19,7 +19,7 @@ use crate::{
 
 const AUTHORITY: &str = include_str!("tls/authority.pem");
 const CERTIFICATE: &[u8] = include_bytes!("tls/certificate.pem");
-/// Of a certificate that only this test's own authority vouches for.
+/// A certificate that only this test's own authority signed.
 const KEY: &[u8] = include_bytes!("tls/key.pem");
 
 fn acceptor() -> TlsAcceptor {

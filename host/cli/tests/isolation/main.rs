@@ -392,7 +392,7 @@ const WRITER: &str = r#"(core module $guest
     (i32.store (i32.const 20) (i32.const 0))
     (i32.const 0)))"#;
 
-/// R-I19, R-I27: what lies in a directory is counted once, whoever writes there.
+/// R-I19, R-I27: files in a directory are counted once, whichever attempt writes them.
 #[tokio::test]
 async fn a_quota_is_the_directorys_and_not_a_processs() {
     let dir = tempfile::tempdir().unwrap();
@@ -423,7 +423,7 @@ async fn a_quota_is_the_directorys_and_not_a_processs() {
     assert_eq!(codes, [0, 0, 0, 0, 206, 206]);
     let sizes = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len());
     assert_eq!(sizes.sum::<u64>(), 4 * 4096);
-    // What is deleted by one is room for the other.
+    // Space that one attempt frees is available to the other.
     fs::remove_file(dir.path().join("a-a")).unwrap();
     let again = call(&plugins, Invocation { attempt: 3, ..invocation("c-") }).await.0;
     assert_eq!(again.code, 0, "{}", again.message);

@@ -19,7 +19,7 @@ use crate::{
 const LONGEST: Duration = Duration::from_secs(240);
 const PAUSE: Duration = Duration::from_millis(30);
 
-/// What is to be done, and where.
+/// A request, and its target.
 #[derive(Clone)]
 pub(crate) struct Client {
     pub(crate) hosts: Arc<Vec<SocketAddr>>,
@@ -31,14 +31,14 @@ pub(crate) struct Client {
     until: Instant,
 }
 
-/// What it was told.
+/// Response to the client.
 pub(crate) struct Done {
     pub(crate) name: &'static str,
     pub(crate) run: String,
     /// Whether it was asked to end, and what is known of that.
     pub(crate) cancelled: Cancelled,
     pub(crate) phase: String,
-    /// What its follower heard.
+    /// Events that its follower received.
     pub(crate) events: Vec<Value>,
     pub(crate) cuts: u32,
     pub(crate) left: u32,
@@ -48,9 +48,9 @@ pub(crate) struct Done {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cancelled {
     No,
-    /// It was acknowledged.
+    /// The request was acknowledged.
     Yes,
-    /// Nobody heard what came of it.
+    /// The response was lost.
     Perhaps,
 }
 
@@ -110,13 +110,13 @@ impl Client {
         let answer = self.insist_counting(&request, 200, &[409], (left, &mut unheard))?;
         Ok(match answer.status {
             200 => Cancelled::Yes,
-            // It has ended, by an earlier request or by itself.
+            // The run has ended, by an earlier request or by itself.
             _ if *left > before || unheard > 0 => Cancelled::Perhaps,
             _ => Cancelled::No,
         })
     }
 
-    /// Its phase once it has ended; whoever asks meanwhile is answered.
+    /// Returns its phase once it has ended, and answers suspended tasks meanwhile.
     fn end(&mut self, run: &str, left: &mut u32) -> Result<String, String> {
         let answer = Request::new(
             "POST",
@@ -167,13 +167,13 @@ impl Client {
                 Some(answer) if answer.status == wanted || others.contains(&answer.status) => {
                     return Ok(answer);
                 }
-                // Whoever is being stopped, or has no store for now, says so.
+                // A server that is stopping, or has no store for now, says so.
                 Some(answer) if answer.status == 503 => *unheard += 1,
                 Some(answer) => return Err(format!("{answer:?}")),
                 None => *unheard += 1,
             }
             if Instant::now() > self.until {
-                return Err(format!("nobody answers with {wanted} within {LONGEST:?}"));
+                return Err(format!("no response with {wanted} within {LONGEST:?}"));
             }
             thread::sleep(PAUSE);
         }

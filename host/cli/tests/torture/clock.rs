@@ -11,7 +11,7 @@ use std::{
 /// By how many seconds a wall clock may be off.
 pub(crate) const OFFSETS: [i32; 3] = [0, 3600, -3600];
 
-/// It is read anew each time, and nothing else is set: neither the clocks that nobody sets nor the times of files.
+/// The offset is read each time. Monotonic clocks and the times of files are not changed.
 const SWITCHES: [&str; 4] =
     ["FAKETIME_NO_CACHE", "FAKETIME_DONT_FAKE_MONOTONIC", "FAKETIME_DONT_FAKE_UTIME", "NO_FAKE_STAT"];
 

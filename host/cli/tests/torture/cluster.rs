@@ -33,7 +33,7 @@ const LOST: &str = "answer of an exchange lost";
 struct Cluster<'t> {
     round: Round<'t>,
     server: &'static Server,
-    /// Of the database, without the way that is disturbed.
+    /// URL of the database, without the faulty proxy.
     url: String,
     proxy: Proxy,
     hosts: Vec<Process>,
@@ -72,7 +72,7 @@ impl<'t> Cluster<'t> {
         self.hosts.push(host);
     }
 
-    /// Submits a run; a client may hang up, and whoever tries again says the same key.
+    /// Submits a run. A client may hang up, and retries use the same key.
     fn submit(&mut self) {
         let (name, _) = *self.round.random.pick(&WORKLOADS);
         self.submitted += 1;
@@ -96,14 +96,14 @@ impl<'t> Cluster<'t> {
         self.fail(&format!("{key} cannot be submitted"));
     }
 
-    /// Those who only ask are not counted with those who drive runs.
+    /// Processes that only send requests are not counted as hosts.
     fn hang_up(&mut self, client: &mut Process) {
         if client.signal(Signal::KILL) {
             self.round.tally.count("SIGKILL of a client");
         }
     }
 
-    /// Does something to somebody.
+    /// Disturbs a process.
     fn strike(&mut self) {
         match self.round.random.below(20) {
             0..9 => self.kill(Signal::KILL),
@@ -135,7 +135,7 @@ impl<'t> Cluster<'t> {
             host.signal(signal);
         }
         let mut statuses = if signal == Signal::TERM { vec![143, -1] } else { vec![-1] };
-        // Who finds no database when it begins says so and ends.
+        // A process that finds no database at its start reports it and ends.
         host.listen(Duration::from_millis(1));
         if host.said.iter().any(|line| line.contains("the store cannot be used")) {
             statuses.push(2);
@@ -162,14 +162,14 @@ impl<'t> Cluster<'t> {
         self.proxy.cut();
     }
 
-    /// Exchanges of attempts are made, and nobody hears what came of them.
+    /// Exchanges of attempts happen, and their responses are lost.
     fn lose(&mut self) {
         let exchanges = 1 + u32::try_from(self.round.random.below(4)).unwrap();
         self.round.note(&format!("{exchanges} exchanges get no answer"));
         self.proxy.lose(exchanges);
     }
 
-    /// One host at most has a wrong one: where none is right nobody knows what is due.
+    /// At most one host has a wrong clock: with none right no host would know what is due.
     fn set_a_clock(&mut self) {
         self.hosts.iter().flat_map(|host| &host.clock).for_each(|clock| clock.set(0));
         let victim = self.any();
@@ -203,7 +203,7 @@ impl<'t> Cluster<'t> {
         self.round.runs(store.map(|store| Arc::new(store) as _).map_err(|error| error.to_string()))
     }
 
-    /// Answers whoever asks; a client that hangs up has asked or not.
+    /// Answers suspended tasks. A client that hangs up may or may not have been heard.
     fn answer(&mut self, runs: &[Digest]) {
         for run in runs.iter().filter(|run| !run.asks.is_empty()) {
             let mut client =
@@ -213,7 +213,7 @@ impl<'t> Cluster<'t> {
                 client.listen(moment);
                 self.hang_up(&mut client);
             }
-            // It may come too late, or the database may be away.
+            // The answer may come too late, or the database may be away.
             client.end();
         }
     }

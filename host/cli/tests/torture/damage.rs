@@ -21,7 +21,7 @@ use crate::{
     workload::WORKLOADS,
 };
 
-/// What was written, by run.
+/// Written events by run.
 type Written = HashMap<Arc<str>, Vec<Value>>;
 
 /// A file, and the log beside it, with runs that have ended and runs that have not.
@@ -40,12 +40,12 @@ fn original(round: &mut Round) -> Original {
     for name in ["chains", "loops", "retries"] {
         killed_amid(round, name);
     }
-    // Whoever ends before it is killed puts the log away.
+    // A process that ends before it is killed removes the log.
     while !round.bench.path("runs.db-wal").exists() {
         killed_amid(round, "chains");
     }
     let dir = round.bench.path("");
-    // Whoever reads it could put the log away.
+    // A reader could remove the log.
     copy(&dir, &round.bench.path("read"));
     let runs = read(&round.bench.path("read")).unwrap_or_else(|error| round.fail(&error));
     assert!(runs.iter().any(|run| run.row.status.open));
@@ -53,7 +53,7 @@ fn original(round: &mut Round) -> Original {
     Original { dir, written: written.collect() }
 }
 
-/// Runs a workload, and kills whoever drives it once the first of its tasks has ended.
+/// Runs a workload, and kills its process once the first of its tasks has ended.
 fn killed_amid(round: &mut Round, name: &str) {
     let mut process = round.start(&["run", &format!("{name}.yaml")]);
     process.find(Duration::from_secs(60), |line| line.contains("Succeeded").then_some(()));
@@ -63,7 +63,7 @@ fn killed_amid(round: &mut Round, name: &str) {
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
-    // What readers share says nothing of another copy.
+    // Shared state of readers says nothing about another copy.
     let _may_not_be_there = fs::remove_file(to.join("runs.db-shm"));
     for name in FILES {
         let _log_may_be_gone = fs::remove_file(to.join(name));
@@ -71,7 +71,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// What can be read; an error if that is nothing.
+/// Returns what can be read; an error if nothing can.
 fn read(dir: &Path) -> Result<Vec<Digest>, String> {
     let store = SqliteReader::open(dir.join("runs.db")).map_err(|error| error.to_string())?;
     let runtime = Runtime::new().unwrap();
@@ -109,7 +109,7 @@ fn damage(random: &mut Random, dir: &Path) -> String {
     format!("{name} of {length} bytes: {what}")
 }
 
-/// What is read of a run was written, up to some event; and whoever says that it has ended says so of what it has read.
+/// Every event that is read was written, and a run that is reported as ended has the end among its read events.
 fn is_true(run: &Digest, written: &Written) -> Result<(), String> {
     let id = &run.row.head.run_id;
     let all = written.get(id).ok_or_else(|| format!("run {id} was never written"))?;

@@ -1,4 +1,4 @@
-//! What a run came to: all that must be as it is when nothing disturbs it, and what a journal says of time.
+//! Result of a run: all that must be the same with and without disturbances, and what a journal says about time.
 
 #[expect(unreachable_pub, reason = "the simulation has it in a library")]
 #[path = "../../../../tests/src/digest.rs"]
@@ -99,7 +99,7 @@ fn deadline(task: &TaskView) -> Result<(), String> {
     };
     let at = |text: Option<&str>| text.and_then(Timestamp::from_rfc3339);
     let Some(deadline) = at(task.deadline_at.as_deref()) else { return Ok(()) };
-    // It is counted from the dispatch, a moment after the task was created and at the latest when it started.
+    // The time is counted from the dispatch, a moment after the task was created and at the latest when it started.
     let (created, started) = (at(Some(&task.created_at)), at(task.started_at.as_deref()));
     if created.is_some_and(|created| deadline < created.after(length))
         || started.is_some_and(|started| deadline > started.after(length))

@@ -22,7 +22,7 @@ fn read(round: &mut Round) -> Vec<Digest> {
     round.runs(store.map(|store| Arc::new(store) as _).map_err(|error| error.to_string()))
 }
 
-/// Somebody answers a question, or goes on with everything.
+/// Answers a suspended task, or recovers all runs.
 fn next(round: &mut Round, runs: &[Digest]) -> Process {
     let asking = runs.iter().find(|run| !run.asks.is_empty());
     match asking.filter(|_| round.left == 0 || round.random.chance(40)) {

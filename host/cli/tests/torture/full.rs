@@ -143,7 +143,7 @@ fn a_host_waits_for_room_to_start() {
     }
 }
 
-/// R-H7: where every write fails from some moment on, whoever comes next goes on.
+/// R-H7: if every write fails from some moment on, the next process continues.
 #[test]
 fn runs_survive_a_host_that_cannot_write() {
     let expected = undisturbed();

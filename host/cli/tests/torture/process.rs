@@ -28,7 +28,7 @@ pub(crate) struct Process {
 fn read(stream: impl Read + Send + 'static, lines: Sender<String>) {
     thread::spawn(move || {
         let said = BufReader::new(stream).lines().map_while(Result::ok);
-        // Nobody listens any more to one that is dropped.
+        // The receiver of a dropped process is gone.
         said.for_each(|line| drop(lines.send(line)));
     });
 }

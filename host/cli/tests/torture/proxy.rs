@@ -35,15 +35,15 @@ struct Way {
     /// By how many milliseconds each piece is held up.
     delay: AtomicU64,
     open: Mutex<Vec<UnixStream>>,
-    /// So many exchanges get no answer.
+    /// Number of exchanges without a response.
     to_lose: AtomicU32,
     lost: AtomicU32,
 }
 
-/// What one connection has asked so far.
+/// Requests of one connection so far.
 #[derive(Default)]
 struct Asked {
-    /// What begins an exchange, once it was prepared.
+    /// Statement that begins an exchange, once it was prepared.
     exchange: Option<Vec<u8>>,
 }
 
@@ -105,16 +105,16 @@ impl Proxy {
     }
 }
 
-/// What becomes of a piece.
+/// Handling of a piece.
 enum Passes {
     On,
     Lost,
-    /// It is lost, and the connection with it.
+    /// The piece is lost, and the connection with it.
     Ends,
 }
 
 impl Way {
-    /// Nobody answers where the server is not there.
+    /// There is no response while the server is away.
     fn lead(self: &Arc<Self>, client: UnixStream, server: &Path) {
         let Ok(server) = UnixStream::connect(server) else { return };
         self.open.lock().unwrap().extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
@@ -129,7 +129,7 @@ impl Way {
         let way = Arc::clone(self);
         self.pump(server, client, move |piece| match unanswered.load(Relaxed) {
             false => Passes::On,
-            // What was asked is done now.
+            // The request has been carried out now.
             true if piece.ends_with(READY) => {
                 way.lost.fetch_add(1, Relaxed);
                 Passes::Ends

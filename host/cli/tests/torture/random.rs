@@ -10,7 +10,7 @@ pub(crate) struct Random {
 }
 
 impl Random {
-    /// That of `PHASM_TORTURE_SEED`, or another each time; `salt` tells the tests of one process apart.
+    /// Returns the seed in `PHASM_TORTURE_SEED`, or another each time; `salt` tells the tests of one process apart.
     pub(crate) fn new(salt: u64) -> Self {
         let given = env::var("PHASM_TORTURE_SEED").ok().map(|text| text.parse().expect("a number"));
         let now = || SystemTime::UNIX_EPOCH.elapsed().map_or(0, |since| since.as_secs());
@@ -18,7 +18,7 @@ impl Random {
         Self { seed, state: seed.wrapping_mul(31).wrapping_add(salt) }
     }
 
-    /// That of somebody who does his things meanwhile.
+    /// Returns the generator of a concurrent client.
     pub(crate) fn another(&mut self) -> Self {
         Self { seed: self.seed, state: self.below(u64::MAX) }
     }

@@ -22,14 +22,14 @@ use crate::{
     workload::{self, ANSWER, WORKLOADS},
 };
 
-/// What runs of each workflow come to when nobody disturbs them.
+/// Results of each workflow without disturbances.
 pub(crate) type Expected = BTreeMap<String, String>;
 
 /// A store, its runs and what was done.
 pub(crate) struct Round<'t> {
     pub(crate) random: &'t mut Random,
     pub(crate) bench: Bench,
-    /// What commands say behind `--store`.
+    /// Argument of `--store`.
     pub(crate) store: String,
     pub(crate) done: Vec<String>,
     /// How many are to be killed yet.
@@ -40,7 +40,7 @@ pub(crate) struct Round<'t> {
     acknowledged: BTreeSet<String>,
 }
 
-/// What may befall a process.
+/// Faults of a process.
 #[derive(Clone, Copy, Debug)]
 enum Strike {
     Kill,
@@ -61,7 +61,7 @@ impl<'t> Round<'t> {
     /// Ends the test, and leaves everything as it is.
     pub(crate) fn fail(&mut self, why: &str) -> ! {
         let (dir, seed) = (self.bench.path(""), self.random.seed);
-        // It would be removed with its owner.
+        // The file would be removed with its owner.
         std::mem::forget(std::mem::replace(&mut self.bench, Bench::new()));
         let done = self.done.join("\n  ");
         panic!("PHASM_TORTURE_SEED={seed}, store {} in {}\n  {done}\n{why}", self.store, dir.display());
@@ -98,7 +98,7 @@ impl<'t> Round<'t> {
         }
     }
 
-    /// As [`Self::start`], in a process no file of which can grow beyond so much.
+    /// Same as [`Self::start`], in a process whose files cannot grow beyond this size.
     pub(crate) fn start_below(&mut self, arguments: &[&str], kilobytes: u64) -> Process {
         self.done.push(format!("phasm {} with files of {kilobytes} KiB at most", arguments.join(" ")));
         let command = self.bench.command(arguments);
@@ -120,7 +120,7 @@ impl<'t> Round<'t> {
         self.done.push(format!("  {what}"));
     }
 
-    /// What has said that a run is submitted has promised its end.
+    /// A process that reports a submission promises the end of the run.
     pub(crate) fn acknowledge(&mut self, process: &Process) {
         for line in &process.said {
             let event = serde_json::from_str::<Value>(line).unwrap_or_default();
@@ -221,7 +221,7 @@ impl<'t> Round<'t> {
     }
 }
 
-/// What each of the workloads comes to, found out in a file of its own.
+/// Results of each workload, computed in a file of its own.
 pub(crate) fn undisturbed() -> Expected {
     let mut random = Random::new(0);
     let mut round = Round::new(&mut random, "undisturbed.db", 0);

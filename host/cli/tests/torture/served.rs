@@ -40,7 +40,7 @@ struct Served<'t> {
     done: Vec<Done>,
 }
 
-/// An address that nobody listens at, nor any client is given while it is free.
+/// A free address without a listener, which no client is given meanwhile.
 fn free(random: &mut Random) -> SocketAddr {
     loop {
         let port = 20_000 + u16::try_from(random.below(10_000)).unwrap();
@@ -179,7 +179,7 @@ impl<'t> Served<'t> {
         self.round.tally
     }
 
-    /// What clients were told is what is there.
+    /// Responses to clients agree with the store.
     fn compare(&mut self, done: &Done, run: &Digest, expected: &Expected) {
         if run.row.status.open || run.row.status.phase.as_str() != done.phase {
             self.fail(&format!("{} was said to be {}: {:?}", done.run, done.phase, run.row));
@@ -255,7 +255,7 @@ fn runs_that_are_asked_for_over_http_survive_their_server() {
 #[test]
 fn runs_that_are_asked_for_over_http_survive_their_servers() {
     let Some(server) = server() else { return };
-    // Of its own: that of the others is restarted by them.
+    // A separate server, as the tests restart the shared one.
     let server = server.another(&[]);
     let expected = undisturbed();
     let mut random = Random::new(8);

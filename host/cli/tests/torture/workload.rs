@@ -1,4 +1,4 @@
-//! What is run: a bit of everything, each in a second or so.
+//! Workflows of the tests: a bit of everything, each in a second or so.
 
 use crate::bench::Bench;
 
@@ -124,7 +124,7 @@ pub(crate) const WORKLOADS: [(&str, &str); 7] = [
     ),
 ];
 
-/// What those of `hostile` are beside all that every bench has.
+/// Setup of `hostile`, next to what every bench has.
 const HOSTILE: [&str; 6] = ["spin", "fill", "allocate", "flood", "overflow", "exit"];
 
 /// Writes all of them. Clocks that are set by an hour or two end none of them.

@@ -41,13 +41,13 @@ impl Session {
         let Some(stopping) = self.stopping else { return };
         self.say(&match stopping {
             StopState::Cancelling(told) => {
-                format!("{}: cancelling the run; once more exits at once\n", told.word())
+                format!("{}: cancelling the run; a second signal exits at once\n", told.word())
             }
             StopState::Leaving(told @ Signal::Interrupt, _) => format!("{}: the run stays open\n", told.word()),
             StopState::Leaving(told @ Signal::Terminate, _) => {
                 let grace = text::elapsed(self.options.grace.as_millis().try_into().unwrap_or(u64::MAX));
                 let word = told.word();
-                format!("{word}: the run stays open; what is executed has {grace} to end, once more exits at once\n")
+                format!("{word}: the run stays open; running attempts have {grace} to end; a second signal exits at once\n")
             }
         });
     }
