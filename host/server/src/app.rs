@@ -1,11 +1,6 @@
 //! What all requests share.
 
-use std::{
-    future::poll_fn,
-    io,
-    pin::pin,
-    sync::{Arc, atomic::AtomicBool},
-};
+use std::{future::poll_fn, io, pin::pin, sync::Arc};
 
 use phasm::{Host, plugins::Rows, store::ReadStore};
 use tokio::{
@@ -15,13 +10,7 @@ use tokio::{
 };
 
 use crate::{
-    audit::Audit,
-    config::ServerConfig,
-    feed::Feeds,
-    keys::Keys,
-    metrics::Metrics,
-    page::{Sessions, Tickets},
-    streams::Streams,
+    audit::Audit, auth::Auth, config::ServerConfig, feed::Feeds, metrics::Metrics, streams::Streams,
 };
 
 /// Streams at once that read what happened before they came.
@@ -35,15 +24,11 @@ const PLANNING: usize = 2;
 pub(crate) struct App {
     pub(crate) host: Arc<Host>,
     pub(crate) config: ServerConfig,
-    pub(crate) keys: Keys,
-    pub(crate) sessions: Sessions,
-    pub(crate) tickets: Tickets,
+    pub(crate) auth: Auth,
     pub(crate) streams: Streams,
     pub(crate) feeds: Feeds,
     pub(crate) metrics: Metrics,
     pub(crate) audit: Audit,
-    /// Whether it can be reached from elsewhere, so that nobody is let in without a key.
-    pub(crate) is_exposed: AtomicBool,
     pub(crate) catching_up: Semaphore,
     planning: Semaphore,
     /// Plugins that are uploaded at once.
@@ -54,16 +39,18 @@ pub(crate) struct App {
 }
 
 impl App {
-    pub(crate) fn new(host: Arc<Host>, config: ServerConfig) -> io::Result<Self> {
+    /// `paths` are those of all routes: metrics count requests by route.
+    pub(crate) fn new(
+        host: Arc<Host>,
+        config: ServerConfig,
+        paths: impl IntoIterator<Item = &'static str>,
+    ) -> io::Result<Self> {
         Ok(Self {
-            keys: Keys::at(config.keys.clone()),
-            sessions: Sessions::default(),
-            tickets: Tickets::default(),
+            auth: Auth::new(config.keys.clone()),
             streams: Streams::new(config.limits.streams),
             feeds: Feeds::default(),
-            metrics: Metrics::default(),
+            metrics: Metrics::new(paths),
             audit: Audit::to(config.audit.as_deref())?,
-            is_exposed: AtomicBool::new(false),
             catching_up: Semaphore::new(CATCHING_UP),
             planning: Semaphore::new(PLANNING),
             uploads: Semaphore::new(config.limits.uploads),

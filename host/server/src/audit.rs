@@ -11,7 +11,7 @@ use axum::http::{Method, StatusCode};
 use phasm::clock::Clock;
 use serde_json::json;
 
-use crate::caller::Caller;
+use crate::auth::caller::Caller;
 
 /// Where it is written down.
 pub(crate) enum Audit {

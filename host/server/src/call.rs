@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use crate::{
     app::App,
-    caller::{Caller, Role},
+    auth::caller::{Caller, Role},
     query::Query,
     refusal::Refusal,
 };
@@ -52,8 +52,7 @@ impl Call {
         let (mut parts, body) = request.into_parts();
         let caller = match needed {
             Some(needed) => {
-                let caller =
-                    Caller::from_request_parts(&mut parts, &app).await.map_err(|refused| (None, refused))?;
+                let caller = app.auth.authenticate(&parts.headers).map_err(|refused| (None, refused))?;
                 caller.may(needed).map_err(|refused| (Some(caller.clone()), refused))?;
                 caller
             }

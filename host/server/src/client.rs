@@ -134,7 +134,8 @@ impl Remote {
     pub async fn submit(
         &self,
         document: &str,
-        (parameters, texts): (&Value, &[(&str, &str)]),
+        parameters: &Value,
+        texts: &[(&str, &str)],
         key: Option<&str>,
     ) -> Result<Value, RemoteError> {
         let body = serde_json::json!({ "document": document, "parameters": parameters });

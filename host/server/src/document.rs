@@ -51,11 +51,7 @@ fn sent(name: &'static str, text: &str) -> Result<Sent, Refusal> {
 ///
 /// # Errors
 /// 422 with every problem.
-pub(crate) async fn plan(
-    call: &Call,
-    (name, bytes): (&str, usize),
-    draft: Draft,
-) -> Result<Arc<Plan>, Refusal> {
+pub(crate) async fn plan(call: &Call, name: &str, bytes: usize, draft: Draft) -> Result<Arc<Plan>, Refusal> {
     let planned = call.app.planning(bytes, call.app.host.plan_draft(draft)).await;
     planned.map_err(|found| Refusal::problems(name, &found))
 }

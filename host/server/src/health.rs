@@ -40,7 +40,7 @@ pub(crate) async fn metrics(mut call: Call) -> Result<Response, Refusal> {
         let detail = "metrics are of all namespaces; the key is bound to some";
         return Err(Refusal::new(StatusCode::FORBIDDEN, detail));
     }
-    let text = call.app.metrics.text(&call.app).await;
+    let text = call.app.metrics.text(&call.app.host, &call.app.streams).await;
     let mut response = text.into_response();
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);

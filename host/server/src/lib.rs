@@ -19,18 +19,19 @@
 //! # Ok(()) }
 //! ```
 
+mod answer;
 mod app;
 mod audit;
+mod auth;
 mod call;
-mod caller;
 pub mod client;
 mod config;
 mod connection;
+mod disconnect;
 mod document;
 mod feed;
 mod guard;
 mod health;
-pub mod keys;
 mod metrics;
 mod openapi;
 mod page;
@@ -38,17 +39,20 @@ mod patient;
 mod plugins;
 mod query;
 mod refusal;
+mod route;
 mod routes;
 mod runs;
 mod saved;
 mod server;
 mod sse;
 mod streams;
+mod tickets;
 mod tls;
 mod validate;
 mod wire;
 
 pub use self::{
+    auth::keys,
     config::{ServerConfig, ServerLimits, TlsFiles},
     server::{Server, ServerError},
 };

@@ -16,7 +16,7 @@ mod traffic;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use phasm::{clock::Clock, metrics::Measured, notify::NoticeCounts, store::Census};
+use phasm::{Host, clock::Clock, metrics::Measured, notify::NoticeCounts, store::Census};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, text::encode},
@@ -26,30 +26,34 @@ use tokio::{sync::Mutex, time::Instant};
 
 pub(crate) use self::traffic::{Asked, Traffic};
 use self::{process::Process, sheet::Sheet};
-use crate::app::App;
+use crate::streams::Streams;
 
 /// For how long a count of the store's open runs is believed.
 const FRESH: Duration = Duration::from_secs(5);
 
 /// What is counted of a server itself, and when the store was counted last.
-#[derive(Default)]
 pub(crate) struct Metrics {
     pub(crate) traffic: Traffic,
     counted: Mutex<Option<(Instant, Option<Census>)>>,
 }
 
 impl Metrics {
+    /// `paths` are those of all routes.
+    pub(crate) fn new(paths: impl IntoIterator<Item = &'static str>) -> Self {
+        Self { traffic: Traffic::new(paths), counted: Mutex::default() }
+    }
+
     /// All of it, as OpenMetrics has it.
-    pub(crate) async fn text(&self, app: &App) -> String {
+    pub(crate) async fn text(&self, host: &Host, streams: &Streams) -> String {
         let scrape = Scrape {
-            census: self.census(app).await,
-            measured: app.host.measured(),
-            notices: app.host.notice_counts(),
-            loaded: app.host.loaded(),
-            file: app.host.store().file(),
+            census: self.census(host).await,
+            measured: host.measured(),
+            notices: host.notice_counts(),
+            loaded: host.loaded(),
+            file: host.store().file(),
             traffic: self.traffic.now(),
-            streams: app.streams.open(),
-            dropped: app.streams.dropped(),
+            streams: streams.open(),
+            dropped: streams.dropped(),
             process: Process::now(),
         };
         let mut registry = Registry::default();
@@ -61,14 +65,14 @@ impl Metrics {
     }
 
     /// The store's open runs; nothing where it cannot be read. Counting reads them all, so it is done now and then.
-    async fn census(&self, app: &App) -> Option<Census> {
+    async fn census(&self, host: &Host) -> Option<Census> {
         let mut counted = self.counted.lock().await;
         if let Some((at, census)) = *counted
             && at.elapsed() < FRESH
         {
             return census;
         }
-        let census = app.host.store().census(Clock::start().now()).await.ok();
+        let census = host.store().census(Clock::start().now()).await.ok();
         *counted = Some((Instant::now(), census));
         census
     }

@@ -1,35 +1,26 @@
 //! The OpenAPI document, made of the table of routes.
 
 mod links;
+mod page;
 mod schemas;
-mod shown;
 
-use axum::{http::StatusCode, response::Response};
+use axum::http::StatusCode;
 use phasm::Phase;
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::page::page;
 use crate::{
-    call::{Call, json},
     document::JSON,
-    refusal::Refusal,
-    routes::{Kind, Parameter, ROUTES, Route, Sends, Shape},
+    route::{Kind, Parameter, Route, Sends, Shape},
 };
 
-pub(crate) async fn document(_: Call) -> Result<Response, Refusal> {
-    std::future::ready(Ok(json(StatusCode::OK, &whole()))).await
-}
-
-pub(crate) async fn browsable(call: Call) -> Result<Response, Refusal> {
-    std::future::ready(Ok(shown::page(&call.caller))).await
-}
-
-/// The whole document.
-pub(crate) fn whole() -> Value {
+/// Returns the OpenAPI document of these routes.
+pub(crate) fn document(routes: &[&Route]) -> Value {
     let mut paths = Map::new();
-    for route in ROUTES {
+    for route in routes {
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
         if let Some(path) = path.as_object_mut() {
-            path.insert(route.method.word().to_owned(), operation(route));
+            path.insert(route.method.word().to_owned(), operation(route, routes));
         }
     }
     json!({
@@ -45,20 +36,20 @@ pub(crate) fn whole() -> Value {
 const ABOUT: &str = "Submits workflows, follows them and answers them. What is refused is told as RFC 9457 has it. Objects have no other \
                      members in this version; others may have more, and whoever reads them passes over what it does not know.";
 
-fn operation(route: &Route) -> Value {
+fn operation(route: &Route, routes: &[&Route]) -> Value {
     let segments = segments(route.path)
         .map(|name| json!({ "name": name, "in": "path", "required": true, "schema": { "type": "string" } }));
     let query = route.query.iter().filter(|one| one.name != ANY_PARAMETER).map(|one| parameter(one, "query"));
     let headers = route.headers.iter().map(|one| parameter(one, "header"));
     let parameters: Vec<_> = segments.chain(query).chain(headers).collect();
     let mut operation = json!({ "operationId": route.id, "summary": route.what, "parameters": parameters,
-        "responses": responses(route) });
+        "responses": responses(route, routes) });
     let mut put = |name: &str, value: Value| {
         operation.as_object_mut().map(|object| object.insert(name.to_owned(), value))
     };
     if route.needs.is_some() {
         put("security", json!([{ "key": [] }, {}]));
-        put("x-role", json!(route.needs.map(crate::caller::Role::word)));
+        put("x-role", json!(route.needs.map(crate::auth::caller::Role::word)));
     }
     if let Some(sends) = route.body {
         put("requestBody", body(sends));
@@ -129,14 +120,14 @@ const OF_ALL: [u16; 2] = [403, 421];
 /// Of those that look at the query, and ask for a key.
 const OF_KEYS: [u16; 2] = [400, 401];
 
-fn responses(route: &Route) -> Value {
+fn responses(route: &Route, routes: &[&Route]) -> Value {
     let mut responses = Map::new();
     for (status, what, shape) in route.answers {
         let mut response = json!({ "description": what });
         let members = [
             ("content", content(*shape)),
             ("headers", headers(route, *status)),
-            ("links", links::of(route, *status)),
+            ("links", links::of(route, *status, routes)),
         ];
         for (name, value) in members {
             if let (Some(value), Some(object)) = (value, response.as_object_mut()) {

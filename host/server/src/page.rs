@@ -27,13 +27,12 @@ mod run;
 mod runs;
 mod schedule;
 mod schedules;
-mod session;
 mod shell;
 mod submit;
 mod table;
 mod task;
-pub(crate) mod ticket;
 mod upload;
+mod upload_form;
 mod why;
 pub(crate) mod words;
 mod workflow;
@@ -50,15 +49,12 @@ use axum::{
     routing::{MethodFilter, on},
 };
 
-pub(crate) use self::{
-    session::Sessions,
-    shell::{API, Shell},
-    ticket::Tickets,
-};
+pub(crate) use self::shell::{API, Shell};
 use crate::{
     app::App,
+    auth::caller::{Caller, Role},
     call::Call,
-    caller::{Caller, Role},
+    disconnect::complete_despite_disconnect,
     metrics::Asked,
     refusal::Refusal,
 };
@@ -140,11 +136,7 @@ async fn answer(app: Arc<App>, role: Option<Role>, serve: fn(Call) -> Served, re
     if is_safe {
         return carried_out.await;
     }
-    // What changes something is done and written down, whether somebody waits for it or not.
-    match tokio::spawn(carried_out).await {
-        Ok(response) => response,
-        Err(error) => Refusal::failed(&error).into_response(),
-    }
+    complete_despite_disconnect(carried_out).await.unwrap_or_else(Refusal::into_response)
 }
 
 async fn carry_out(

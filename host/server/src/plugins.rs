@@ -11,7 +11,7 @@ use phasm::{
     plugins::{AddError, LibraryError, PluginEntry},
 };
 
-use crate::{caller::Caller, refusal::Refusal};
+use crate::{auth::caller::Caller, refusal::Refusal};
 
 /// What of all that is installed exists for somebody: the plugins of all, and of tenants those whose runs he may see.
 pub(crate) async fn seen(host: &Host, caller: &Caller) -> Vec<PluginEntry> {

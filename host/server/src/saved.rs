@@ -18,8 +18,8 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::{
+    auth::caller::Caller,
     call::{Call, is_storable, json},
-    caller::Caller,
     document::{self, Written},
     refusal::Refusal,
 };
@@ -170,7 +170,7 @@ async fn planned(call: &mut Call) -> Result<(&'static str, String, Arc<Plan>), R
     if let Some(namespace) = draft.namespace() {
         call.caller.may_submit_to(&namespace)?;
     }
-    let plan = document::plan(call, (file, text.len()), draft).await?;
+    let plan = document::plan(call, file, text.len(), draft).await?;
     call.caller.may_submit_to(&plan.namespace)?;
     Ok((file, text, plan))
 }

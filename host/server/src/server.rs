@@ -3,14 +3,16 @@
 use std::{
     io,
     net::{Ipv4Addr, Ipv6Addr, SocketAddr},
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
 };
 
 use axum::Router;
 use phasm::Host;
 use tokio::net::TcpListener;
 
-use crate::{app::App, config::ServerConfig, connection::Accepting, keys::KeyFileError, routes, tls::Tls};
+use crate::{
+    app::App, auth::keys::KeyFileError, config::ServerConfig, connection::Accepting, routes, tls::Tls,
+};
 
 /// Serves a host over HTTP.
 #[derive(Clone)]
@@ -52,8 +54,8 @@ impl Server {
     /// When a file that the configuration names is of no use.
     pub fn new(host: Arc<Host>, config: ServerConfig) -> Result<Self, ServerError> {
         let tls = config.tls.as_ref().map(Tls::read).transpose()?.map(Arc::new);
-        let app = Arc::new(App::new(host, config)?);
-        app.keys.now()?;
+        let app = Arc::new(App::new(host, config, routes::paths())?);
+        app.auth.has_keys()?;
         Ok(Self { app, tls })
     }
 
@@ -109,7 +111,7 @@ impl Server {
         if !self.has_keys()? {
             return Err(ServerError::Exposed { address });
         }
-        self.app.is_exposed.store(true, Ordering::Relaxed);
+        self.app.auth.set_exposed();
         Ok(())
     }
 
@@ -118,7 +120,7 @@ impl Server {
     /// # Errors
     /// When the file of keys cannot be read.
     pub fn has_keys(&self) -> Result<bool, ServerError> {
-        Ok(!self.app.keys.now()?.is_empty())
+        Ok(self.app.auth.has_keys()?)
     }
 
     /// Serves until `stop`, then lets requests end.

@@ -10,7 +10,7 @@ use std::{
 
 use axum::http::StatusCode;
 
-use crate::{caller::Caller, refusal::Refusal};
+use crate::{auth::caller::Caller, refusal::Refusal};
 
 type Counts = Arc<Mutex<HashMap<Arc<str>, usize>>>;
 

@@ -23,7 +23,7 @@ pub(crate) async fn validate(mut call: Call) -> Result<Response, Refusal> {
     if let Some(namespace) = draft.namespace() {
         call.caller.may_submit_to(&namespace)?;
     }
-    let plan = document::plan(&call, (name, bytes), draft).await?;
+    let plan = document::plan(&call, name, bytes, draft).await?;
     call.caller.may_submit_to(&plan.namespace)?;
     let warnings = plan.warnings.iter().map(|warning| ProblemView::of(name, warning)).collect();
     Ok(json(StatusCode::OK, &Validated { problems: Vec::new(), warnings }))

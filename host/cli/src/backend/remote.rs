@@ -54,7 +54,7 @@ impl RemoteBackend<'_> {
         let parameters = json_of(&Value::from(submission.parameters_in_file()?));
         let sent = self
             .remote
-            .submit(&text.text, (&parameters, &ParameterArgument::pairs(submission.given())), key)
+            .submit(&text.text, &parameters, &ParameterArgument::pairs(submission.given()), key)
             .await;
         let said = sent.map_err(|error| self.refused(&text, error))?;
         Ok(self.outcome(&said))

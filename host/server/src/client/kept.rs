@@ -23,7 +23,7 @@ const fn word(shelf: Shelf) -> &'static str {
     }
 }
 
-fn path(shelf: Shelf, (namespace, name): (&str, &str), more: &str) -> String {
+fn path(shelf: Shelf, namespace: &str, name: &str, more: &str) -> String {
     format!("/v1/{}/{}/{}{more}", word(shelf), segment(namespace), segment(name))
 }
 
@@ -47,7 +47,7 @@ impl Remote {
         let kind = if is_json { "application/json" } else { "application/yaml" };
         let query = [("file", file.to_owned())];
         let body = Some((kind, text.as_bytes().to_vec()));
-        let path = Cow::Owned(path(shelf, name, ""));
+        let path = Cow::Owned(path(shelf, name.0, name.1, ""));
         self.ask(Asked { method: "PUT", path, query: &query, headers: Vec::new(), body }).await
     }
 
@@ -63,7 +63,7 @@ impl Remote {
     ) -> Result<String, RemoteError> {
         let version = [("version", digest.to_owned())];
         let query = if shelf == Shelf::Workflows { version.as_slice() } else { &[] };
-        let path = Cow::Owned(path(shelf, name, "/document"));
+        let path = Cow::Owned(path(shelf, name.0, name.1, "/document"));
         let asked = Asked { method: "GET", path, query, headers: Vec::new(), body: None };
         let answer = self.send(asked).await?;
         String::from_utf8(answer.body).map_err(|error| self.unreached(format!("no text came: {error}")))
@@ -75,7 +75,7 @@ impl Remote {
     /// When it refuses, or cannot be reached.
     pub async fn pause(&self, name: (&str, &str), pauses: bool) -> Result<Saved<ScheduleState>, RemoteError> {
         let word = if pauses { "/suspend" } else { "/resume" };
-        self.ask(post(path(Shelf::Schedules, name, word), None)).await
+        self.ask(post(path(Shelf::Schedules, name.0, name.1, word), None)).await
     }
 
     /// The next instants of a schedule.
@@ -87,8 +87,9 @@ impl Remote {
         name: (&str, &str),
         count: usize,
     ) -> Result<Vec<Timestamp>, RemoteError> {
-        let said: Value =
-            self.get(&path(Shelf::Schedules, name, "/next"), &[("count", count.to_string())]).await?;
+        let said: Value = self
+            .get(&path(Shelf::Schedules, name.0, name.1, "/next"), &[("count", count.to_string())])
+            .await?;
         let all = said.get("next").and_then(Value::as_array).cloned().unwrap_or_default();
         let instant = |at: &Value| at.as_str().and_then(Timestamp::from_rfc3339);
         let read: Option<Vec<_>> = all.iter().map(instant).collect();
@@ -102,7 +103,7 @@ impl Remote {
     pub async fn trigger(&self, name: (&str, &str), texts: &[(&str, &str)]) -> Result<Value, RemoteError> {
         let texts = parameters(texts);
         let query: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
-        let asked = post(path(Shelf::Schedules, name, "/trigger"), None);
+        let asked = post(path(Shelf::Schedules, name.0, name.1, "/trigger"), None);
         self.ask(Asked { query: &query, ..asked }).await
     }
 
@@ -121,7 +122,7 @@ impl Remote {
         let mut query: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
         query.extend(version.map(|version| ("version", version.to_owned())));
         let headers = key.map(|key| ("idempotency-key", key.to_owned())).into_iter().collect();
-        let asked = post(path(Shelf::Workflows, name, "/runs"), None);
+        let asked = post(path(Shelf::Workflows, name.0, name.1, "/runs"), None);
         self.ask(Asked { query: &query, headers, ..asked }).await
     }
 
@@ -130,7 +131,7 @@ impl Remote {
     /// # Errors
     /// When it refuses, or cannot be reached.
     pub async fn remove(&self, shelf: Shelf, name: (&str, &str)) -> Result<bool, RemoteError> {
-        let path = Cow::Owned(path(shelf, name, ""));
+        let path = Cow::Owned(path(shelf, name.0, name.1, ""));
         let asked = Asked { method: "DELETE", path, query: &[], headers: Vec::new(), body: None };
         match self.send(asked).await {
             Ok(_) => Ok(true),
@@ -151,7 +152,7 @@ impl Remote {
 
     /// What is kept by that name, as a store would have it.
     pub(super) async fn kept_entry(&self, name: &EntryName) -> Result<Option<KeptEntry>, StoreError> {
-        let path = path(name.shelf, (&name.namespace, &name.name), "");
+        let path = path(name.shelf, &name.namespace, &name.name, "");
         match self.get::<Value>(&path, &[]).await {
             Ok(said) => self.entry_of(name.shelf, &said).map(Some),
             Err(RemoteError::Refused { status: 404, .. }) => Ok(None),

@@ -12,7 +12,6 @@ use phasm::metrics::{Buckets, Histogram, TIMES};
 use prometheus_client::registry::Unit;
 
 use super::sheet::Sheet;
-use crate::{page, routes::ROUTES};
 
 /// What no route answers.
 const NO_ROUTE: &str = "none";
@@ -52,15 +51,13 @@ pub(crate) struct Traffic {
     refused: [AtomicU64; REFUSALS.len()],
 }
 
-impl Default for Traffic {
-    fn default() -> Self {
-        let paths = ROUTES.iter().map(|route| route.path).chain(page::paths()).chain([NO_ROUTE]);
+impl Traffic {
+    pub(super) fn new(paths: impl IntoIterator<Item = &'static str>) -> Self {
+        let paths = paths.into_iter().chain([NO_ROUTE]);
         let refused = [const { AtomicU64::new(0) }; REFUSALS.len()];
         Self { routes: paths.map(|path| (path, OfRoute::new())).collect(), refused }
     }
-}
 
-impl Traffic {
     /// A request was answered, or refused before a route was found for it.
     pub(crate) fn answered(&self, route: Option<Asked>, method: &Method, status: StatusCode, took: Duration) {
         let known = self.routes.get(route.map_or(NO_ROUTE, |Asked(path)| path));

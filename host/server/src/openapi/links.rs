@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::segments;
-use crate::routes::{ROUTES, Route, Verb};
+use crate::route::{Route, Verb};
 
 /// Where answers have the value of a part of a path: those of routes whose path begins so.
 ///
@@ -45,10 +45,10 @@ const SAID: &[Said] = &[
 ];
 
 /// The links of an answer, by the routes that they lead to; nothing without any.
-pub(super) fn of(route: &Route, status: u16) -> Option<Value> {
+pub(super) fn of(route: &Route, status: u16, routes: &[&Route]) -> Option<Value> {
     let mut links = Map::new();
     for said in SAID.iter().filter(|said| said.status == status && said.by.contains(&route.id)) {
-        for to in ROUTES.iter().filter(|to| leads(said, route, to)) {
+        for to in routes.iter().filter(|to| leads(said, route, to)) {
             let parameters: Map<_, _> =
                 said.parts.iter().map(|(name, from)| ((*name).to_owned(), json!(from))).collect();
             links.insert(to.id.to_owned(), json!({ "operationId": to.id, "parameters": parameters }));

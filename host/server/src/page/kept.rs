@@ -87,8 +87,10 @@ pub(super) fn more(call: &Call, at: &str, next: Option<&str>) -> Markup {
 /// Asks once more before something is removed.
 pub(super) fn question(
     call: &Call,
-    (at, kind): (&'static str, &str),
-    (namespace, name): (&str, &str),
+    at: &'static str,
+    kind: &str,
+    namespace: &str,
+    name: &str,
     what: &Markup,
 ) -> Response {
     let question = format!("Remove the {kind} {}?", words::kept_name(namespace, name));

@@ -7,7 +7,7 @@ use axum::{
 use maud::html;
 
 use super::{form::Form, see_other, shell::Shell, words};
-use crate::{call::Call, caller::Caller, refusal::Refusal};
+use crate::{call::Call, refusal::Refusal};
 
 /// Where one signs in, to go on to that page.
 pub(super) fn address(to: &str) -> String {
@@ -27,8 +27,8 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
 
 /// Signs in whoever brings a ticket; who has signed in already stays who he is.
 fn by_ticket(call: &Call, ticket: &str, to: &str) -> Result<Response, Refusal> {
-    let key = call.app.tickets.take(ticket);
-    if call.app.sessions.key(call.headers()).is_some_and(|key| known(call, &key)) {
+    let key = call.app.auth.tickets.take(ticket);
+    if call.app.auth.sessions.key(call.headers()).is_some_and(|key| known(call, &key)) {
         return Ok(see_other(here(to)));
     }
     match key {
@@ -43,7 +43,7 @@ const WRONG: &str = "The key is not known, or was removed.";
 const SPENT: &str = "What `phasm open` brought is good for one minute and one browser, which is over. Call it again, or give the key here.";
 
 fn known(call: &Call, key: &str) -> bool {
-    Caller::of(&call.app, Some(&format!("Bearer {key}"))).is_ok()
+    call.app.auth.caller(Some(&format!("Bearer {key}"))).is_ok()
 }
 
 fn shown(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
@@ -77,7 +77,7 @@ pub(super) async fn login(mut call: Call) -> Result<Response, Refusal> {
 }
 
 fn begin(call: &Call, key: &str, to: &str) -> Result<Response, Refusal> {
-    let cookie = call.app.sessions.begin(key, call.app.config.tls.is_some());
+    let cookie = call.app.auth.sessions.begin(key, call.app.config.tls.is_some());
     let cookie = cookie.map_err(|error| Refusal::failed(&error))?;
     Ok(with_cookie(see_other(here(to)), &cookie))
 }
@@ -89,7 +89,7 @@ fn here(to: &str) -> &str {
 }
 
 pub(super) async fn logout(call: Call) -> Result<Response, Refusal> {
-    let cookie = call.app.sessions.end(call.headers(), call.app.config.tls.is_some());
+    let cookie = call.app.auth.sessions.end(call.headers(), call.app.config.tls.is_some());
     std::future::ready(Ok(with_cookie(see_other("/login"), &cookie))).await
 }
 

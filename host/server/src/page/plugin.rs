@@ -31,7 +31,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     let tenant = call.query.text("tenant");
     call.query.done()?;
     let (name, version) = (call.segment("name"), call.segment("version"));
-    let view = list::look(&call.app, &call.caller, (name, version), tenant.as_deref()).await?;
+    let view = list::look(&call.app, &call.caller, name, version, tenant.as_deref()).await?;
     let exactly = exactly(&view);
     let is_shadowed = is_shadowed(&call, &view).await?;
     let body = html! {

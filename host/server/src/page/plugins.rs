@@ -4,10 +4,14 @@ use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{Value, plugins::PluginRow};
 
-use super::{shell::Shell, upload, words};
+use super::{
+    shell::Shell,
+    upload_form::{Wrong, upload_form},
+    words,
+};
 use crate::{
+    auth::caller::{Caller, Role},
     call::Call,
-    caller::{Caller, Role},
     plugins::{change::address, list, seen},
     refusal::Refusal,
 };
@@ -19,14 +23,15 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     call.query.leave_out_empty();
     let cursor = call.query.text("cursor");
     call.query.done()?;
-    shown(&call, (StatusCode::OK, cursor.as_deref()), None).await
+    shown(&call, StatusCode::OK, cursor.as_deref(), None).await
 }
 
 /// The list, and the form that adds one, with what was wrong with what was sent.
 pub(super) async fn shown(
     call: &Call,
-    (status, cursor): (StatusCode, Option<&str>),
-    wrong: Option<&upload::Wrong>,
+    status: StatusCode,
+    cursor: Option<&str>,
+    wrong: Option<&Wrong>,
 ) -> Result<Response, Refusal> {
     let mut all = seen(&call.app.host, &call.caller).await;
     // One that is none shows the beginning.
@@ -42,7 +47,7 @@ pub(super) async fn shown(
         @if let Some(next) = next {
             p class="more" { a href={ "/plugins?" (form_urlencoded::Serializer::new(String::new()).append_pair("cursor", &next).finish()) } { "More" } }
         }
-        @if call.caller.may(Role::Admin).is_ok() { (upload::form(call, wrong)) }
+        @if call.caller.may(Role::Admin).is_ok() { (upload_form(call, wrong)) }
     };
     Ok(Shell::new("Plugins", "/plugins", &call.caller).answered(status, &body))
 }

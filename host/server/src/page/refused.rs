@@ -4,7 +4,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 
 use super::{shell::Shell, words};
-use crate::{caller::Caller, refusal::Refusal};
+use crate::{auth::caller::Caller, refusal::Refusal};
 
 pub(super) fn page(caller: Option<&Caller>, refusal: &Refusal) -> Response {
     let title = refusal.title();

@@ -17,8 +17,8 @@ use phasm_graph::{Diagram, Drawing, Limits, Timeline};
 
 use super::{answer, events, recorded, shell::Shell, table, words};
 use crate::{
+    auth::caller::{Caller, Role},
     call::Call,
-    caller::{Caller, Role},
     refusal::Refusal,
 };
 

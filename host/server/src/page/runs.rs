@@ -10,7 +10,7 @@ use phasm::{
 };
 
 use super::{kept, refused, shell::Shell, words};
-use crate::{call::Call, caller::Role, refusal::Refusal, runs::list};
+use crate::{auth::caller::Role, call::Call, refusal::Refusal, runs::list};
 
 pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     call.query.leave_out_empty();

@@ -10,8 +10,8 @@ use phasm::{
 
 use super::{arguments, checked, form::Form, kept, kept::Kept, schedules, see_other, shell::Shell, words};
 use crate::{
+    auth::caller::Role,
     call::Call,
-    caller::Role,
     refusal::Refusal,
     saved::{named, nothing, schedules::one},
 };
@@ -177,7 +177,7 @@ pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let found = one(&call).await?;
     let what = html! { p { "It starts nothing any more. Its runs stay, and those that are open go on." } };
-    Ok(kept::question(&call, (AT, "schedule"), (&found.namespace, &found.name), &what))
+    Ok(kept::question(&call, AT, "schedule", &found.namespace, &found.name, &what))
 }
 
 pub(super) async fn remove(call: Call) -> Result<Response, Refusal> {

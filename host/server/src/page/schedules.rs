@@ -10,8 +10,8 @@ use phasm::{
 
 use super::{kept, shell::Shell, words};
 use crate::{
+    auth::caller::Role,
     call::Call,
-    caller::Role,
     refusal::Refusal,
     saved::{found, schedules::FIND},
 };

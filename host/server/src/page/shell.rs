@@ -6,7 +6,7 @@ use axum::{
 };
 use maud::{DOCTYPE, Markup, html};
 
-use crate::caller::{Caller, Role};
+use crate::auth::caller::{Caller, Role};
 
 /// A page.
 pub(crate) struct Shell<'a> {

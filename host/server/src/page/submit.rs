@@ -17,14 +17,14 @@ use super::{
     arguments,
     checked::{Checked, LATE, report},
     form::Form,
-    see_other, session,
+    see_other,
     shell::Shell,
     words,
     yaml::yaml,
 };
 use crate::{
+    auth::{caller::Caller, session::random},
     call::Call,
-    caller::Caller,
     refusal::Refusal,
     saved::{by, schedules, workflows},
 };
@@ -163,9 +163,9 @@ fn done(what: &str, plan: &Plan, name: &str, saved: Result<(), SaveError>) -> Do
 
 fn shown(call: &Call, status: StatusCode, checked: &Checked, form: Option<&Form>) -> Response {
     // Whoever cannot have one may post twice.
-    let random = || session::random::<16>().ok().map(|word| format!("page-{word}"));
+    let word = || random::<16>().ok().map(|word| format!("page-{word}"));
     let sent = form.map(|form| form.text("once").to_owned()).filter(|once| !once.is_empty());
-    let once = sent.or_else(random).unwrap_or_default();
+    let once = sent.or_else(word).unwrap_or_default();
     let body = html! {
         h1 { "Write a workflow" }
         p class="examples" {

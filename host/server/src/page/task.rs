@@ -14,7 +14,7 @@ use phasm::{
 };
 
 use super::{acts, answer, recorded, shell::Shell, why, words};
-use crate::{call::Call, caller::Role, plugins::change::address, refusal::Refusal};
+use crate::{auth::caller::Role, call::Call, plugins::change::address, refusal::Refusal};
 
 /// Attempts whose logs are shown: the last.
 const MOST_LOGS: usize = 5;

@@ -6,7 +6,6 @@ use axum::{
     http::{StatusCode, header},
     response::Response,
 };
-use maud::{Markup, html};
 use multer::{Constraints, Multipart, SizeLimit};
 use phasm::{
     plugins::trust::LARGEST_SIGNATURE,
@@ -14,12 +13,12 @@ use phasm::{
 };
 use tokio::time::timeout;
 
-use super::{plugins, see_other, words};
+use super::{plugins, see_other, upload_form::Wrong};
 use crate::{
     call::{Call, too_large, too_slow},
     plugins::{
         change::{address, turn},
-        own_tenants, whose,
+        whose,
     },
     refusal::Refusal,
 };
@@ -40,66 +39,6 @@ struct Sent {
     signature: Option<String>,
     called: String,
     tenant: Option<String>,
-}
-
-/// What was wrong, and with which field.
-pub(super) struct Wrong {
-    field: &'static str,
-    why: String,
-    called: String,
-}
-
-pub(super) fn form(call: &Call, wrong: Option<&Wrong>) -> Markup {
-    let tenants = own_tenants(&call.app.host, &call.caller);
-    let is_wrong = |field: &str| wrong.is_some_and(|wrong| wrong.field == field).then_some("true");
-    let why = |field: &str| {
-        html! {
-            @if let Some(wrong) = wrong.filter(|wrong| wrong.field == field) { p id={ (field) "-wrong" } class="bad" role="alert" { (words::said(&wrong.why)) } }
-        }
-    };
-    let described = |field: &str| {
-        format!("{field}-help{}", is_wrong(field).map(|_| format!(" {field}-wrong")).unwrap_or_default())
-    };
-    html! {
-        h2 id="add" { "Add a plugin" }
-        @if call.caller.is_bound() && tenants.is_empty() {
-            p { "The key is bound to namespaces and changes no plugins: these are of all." }
-        } @else {
-            form class="sheet" method="post" action="/plugins" enctype="multipart/form-data" {
-                div class="field" {
-                    label for="component" { "Component" }
-                    input id="component" name="component" type="file" accept=".wasm,application/wasm" required aria-invalid=[is_wrong("component")]
-                        aria-describedby=(described("component"));
-                    (why("component"))
-                    p id="component-help" class="help" { "A file " code { "NAME.wasm" } " with its manifest in it: " code { "phasm plugin pack" } " puts it there." }
-                }
-                div class="field" {
-                    label for="signature" { "Signature " span class="optional" { "(optional)" } }
-                    input id="signature" name="signature" type="file" accept=".minisig" aria-invalid=[is_wrong("signature")] aria-describedby=(described("signature"));
-                    (why("signature"))
-                    p id="signature-help" class="help" { "The file " code { "NAME.wasm.minisig" } " that " code { "phasm plugin sign" } " writes." }
-                }
-                div class="field" {
-                    label for="called" { "Name and version " span class="optional" { "(optional)" } }
-                    input id="called" name="called" value=(wrong.map(|wrong| wrong.called.as_str()).unwrap_or_default()) placeholder="greet@1.0.0" autocomplete="off"
-                        aria-invalid=[is_wrong("called")] aria-describedby=(described("called"));
-                    (why("called"))
-                    p id="called-help" class="help" { "Where its manifest does not say them, or another name is to be its." }
-                }
-                @if !tenants.is_empty() {
-                    div class="field" {
-                        label for="tenant" { "Whose" }
-                        select id="tenant" name="tenant" {
-                            @if !call.caller.is_bound() { option value="" { "of all" } }
-                            @for tenant in &tenants { option { (tenant) } }
-                        }
-                    }
-                }
-                p class="help" { "It is checked and compiled first. A version that asks for more than the one before is held until it is approved." }
-                button { "Add" }
-            }
-        }
-    }
 }
 
 pub(super) async fn add(mut call: Call) -> Result<Response, Refusal> {
@@ -130,7 +69,7 @@ pub(super) async fn add(mut call: Call) -> Result<Response, Refusal> {
 }
 
 async fn again(call: &Call, wrong: Wrong) -> Result<Response, Refusal> {
-    plugins::shown(call, (StatusCode::UNPROCESSABLE_ENTITY, None), Some(&wrong)).await
+    plugins::shown(call, StatusCode::UNPROCESSABLE_ENTITY, None, Some(&wrong)).await
 }
 
 fn new_plugin(sent: Sent, by: &str) -> Result<NewPlugin, (&'static str, String)> {
@@ -200,7 +139,10 @@ async fn fields(mut multipart: Multipart<'_>) -> Result<Sent, multer::Error> {
         let name = field.name().unwrap_or_default().to_owned();
         let file = field.file_name().unwrap_or_default().to_owned();
         match name.as_str() {
-            "component" => (sent.file, sent.component) = (file, field.bytes().await?.to_vec()),
+            "component" => {
+                sent.file = file;
+                sent.component = field.bytes().await?.to_vec();
+            }
             "signature" => sent.signature = Some(field.text().await?).filter(|text| !text.trim().is_empty()),
             "called" => sent.called = field.text().await?.trim().to_owned(),
             _ => sent.tenant = Some(field.text().await?),

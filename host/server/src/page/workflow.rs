@@ -9,8 +9,8 @@ use phasm::{
 
 use super::{arguments, checked, form::Form, kept, kept::Kept, see_other, shell::Shell, words};
 use crate::{
+    auth::caller::Role,
     call::Call,
-    caller::Role,
     refusal::Refusal,
     saved::{named, nothing, workflows::one},
 };
@@ -51,7 +51,7 @@ async fn shown(
             div { dt { "Namespace" } dd { (found.namespace) } }
             div { dt { "Runs" } dd { a href=(runs_of(&found)) { "all of that name" } } }
         }
-        @if may { (run_form(&address, (&found, version), &kept, form, problems)) }
+        @if may { (run_form(&address, &found, version, &kept, form, problems)) }
         (versions(&found, version, &address))
         h2 { "Document" }
         @if may { p { a href={ (address) "/edit?version=" (version.digest) } { "Change it" } } }
@@ -72,7 +72,8 @@ fn runs_of(found: &Saved<SavedWorkflow>) -> String {
 
 fn run_form(
     address: &str,
-    (found, version): (&Saved<SavedWorkflow>, &Version),
+    found: &Saved<SavedWorkflow>,
+    version: &Version,
     kept: &Kept,
     form: Option<&Form>,
     problems: &[phasm::Problem],
@@ -133,7 +134,7 @@ pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
     let found = one(&call).await?;
     let versions = words::count(found.what.versions.len(), "version");
     let what = html! { p { "With it " (versions) " of it are gone. Its runs stay." } };
-    Ok(kept::question(&call, (AT, "workflow"), (&found.namespace, &found.name), &what))
+    Ok(kept::question(&call, AT, "workflow", &found.namespace, &found.name, &what))
 }
 
 pub(super) async fn remove(call: Call) -> Result<Response, Refusal> {

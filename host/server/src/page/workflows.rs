@@ -6,8 +6,8 @@ use phasm::catalog::{Saved, SavedWorkflow};
 
 use super::{kept, shell::Shell, words};
 use crate::{
+    auth::caller::Role,
     call::Call,
-    caller::Role,
     refusal::Refusal,
     saved::{found, workflows::FIND},
 };

@@ -9,8 +9,8 @@ use serde_json::json;
 use super::{nothing, seen};
 use crate::{
     app::App,
+    auth::caller::Caller,
     call::{Call, json},
-    caller::Caller,
     refusal::Refusal,
 };
 
@@ -55,7 +55,7 @@ pub(crate) async fn version(mut call: Call) -> Result<Response, Refusal> {
     let tenant = call.query.text("tenant");
     call.query.done()?;
     let (name, version) = (call.segment("name"), call.segment("version"));
-    let view = look(&call.app, &call.caller, (name, version), tenant.as_deref()).await?;
+    let view = look(&call.app, &call.caller, name, version, tenant.as_deref()).await?;
     Ok(json(StatusCode::OK, &view))
 }
 
@@ -98,7 +98,8 @@ pub(crate) async fn rows(
 pub(crate) async fn look(
     app: &Arc<App>,
     caller: &Caller,
-    (name, version): (&str, &str),
+    name: &str,
+    version: &str,
     tenant: Option<&str>,
 ) -> Result<PluginView, Refusal> {
     let mut all = entries(app, caller, name).await?;

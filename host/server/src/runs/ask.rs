@@ -4,7 +4,7 @@ use axum::{http::StatusCode, response::Response};
 use phasm::RequestError;
 
 use super::{
-    get::{PAGE, shown},
+    get::{Page, shown},
     task::no_task,
 };
 use crate::{call::Call, document, refusal::Refusal};
@@ -52,5 +52,5 @@ async fn answered(
 async fn standing(call: &Call) -> Result<Response, Refusal> {
     let row = call.run().await?;
     let handle = call.app.host.run_of(&row);
-    Ok(shown(&handle, Some(&row), (0, PAGE)).await?.0)
+    Ok(shown(&handle, Some(&row), Page::FIRST).await?.0)
 }

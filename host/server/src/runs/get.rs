@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use phasm::{
-    RunError, RunHandle, RunView,
+    RunError, RunHandle,
     notify::NoticeSummary,
     store::RunRow,
     store::view::{RowWaits, RunState},
@@ -22,15 +22,26 @@ use crate::{
     refusal::Refusal,
 };
 
-/// Task runs of a page, unless asked.
-pub(super) const PAGE: usize = 1000;
-/// At most.
-const MOST: usize = 10_000;
+/// Task runs of a page by default.
+const DEFAULT_PAGE_TASKS: usize = 1000;
+const MAX_PAGE_TASKS: usize = 10_000;
+
+/// Part of the task runs of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Page {
+    /// Number of task runs before the page.
+    from: usize,
+    most: usize,
+}
+
+impl Page {
+    pub(super) const FIRST: Self = Self { from: 0, most: DEFAULT_PAGE_TASKS };
+}
 
 pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
     let longest = call.app.config.limits.wait;
     let wait = call.query.length("wait", longest);
-    let most = call.query.count("tasks", 0, MOST).unwrap_or(PAGE);
+    let most = call.query.count("tasks", 0, MAX_PAGE_TASKS).unwrap_or(DEFAULT_PAGE_TASKS);
     let from = call.query.count("after", 0, u32::MAX as usize).unwrap_or(0);
     call.query.done()?;
     let row = call.run().await?;
@@ -39,9 +50,8 @@ pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
         None => (Some(row), notices(&call, &handle).await?),
         Some(wait) => waited(&call, &handle, wait).await?,
     };
-    let part = handle.view_part(from, most).await?;
-    let response = answered(&handle, (row.as_ref(), notices.as_ref()), part, (from, most)).await?;
-    Ok(unless_known(&call, response))
+    let (response, tag) = answered(&handle, row.as_ref(), notices.as_ref(), Page { from, most }).await?;
+    Ok(unless_known(&call, response, &tag))
 }
 
 /// The row of a run, unless it ends in time, and how its notices stand then.
@@ -87,26 +97,31 @@ pub(super) async fn rest(app: &App, handle: &RunHandle, wait: Duration) -> Resul
 pub(super) async fn shown(
     handle: &RunHandle,
     row: Option<&RunRow>,
-    page: (usize, usize),
+    page: Page,
 ) -> Result<(Response, String), Refusal> {
-    answered(handle, (row, None), handle.view_part(page.0, page.1).await?, page).await
+    answered(handle, row, None, page).await
 }
 
 async fn answered(
     handle: &RunHandle,
-    (row, notices): (Option<&RunRow>, Option<&NoticeSummary>),
-    (view, all): (RunView, usize),
-    (from, most): (usize, usize),
+    row: Option<&RunRow>,
+    notices: Option<&NoticeSummary>,
+    page: Page,
 ) -> Result<(Response, String), Refusal> {
+    let (view, all) = handle.view_part(page.from, page.most).await?;
     let waits = row.and_then(|row| RowWaits::of(row, RunState::of(row, true))).filter(RowWaits::is_missing);
     let mut response = if waits.is_some() || notices.is_some() {
         json(StatusCode::OK, &NoticeSummary::shown_in(notices, RowWaits::shown_in(waits.as_ref(), &view)))
     } else {
         json(StatusCode::OK, &view)
     };
-    let next = from.saturating_add(most);
-    if next < all && most > 0 {
-        link_next(&mut response, &format!("/v1/runs/{}", handle.id()), &format!("after={next}&tasks={most}"));
+    let next = page.from.saturating_add(page.most);
+    if next < all && page.most > 0 {
+        link_next(
+            &mut response,
+            &format!("/v1/runs/{}", handle.id()),
+            &format!("after={next}&tasks={}", page.most),
+        );
     }
     tag(response).await
 }
@@ -121,14 +136,14 @@ async fn tag(response: Response) -> Result<(Response, String), Refusal> {
 }
 
 /// 304 if the client has that very answer.
-fn unless_known(call: &Call, (mut response, tag): (Response, String)) -> Response {
+fn unless_known(call: &Call, mut response: Response, tag: &str) -> Response {
     let known = call.header(&header::IF_NONE_MATCH).unwrap_or_default();
     let is_known =
         known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag || one.trim() == "*");
     if is_known {
         response = StatusCode::NOT_MODIFIED.into_response();
     }
-    if let Ok(tag) = HeaderValue::from_str(&tag) {
+    if let Ok(tag) = HeaderValue::from_str(tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));

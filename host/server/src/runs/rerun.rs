@@ -3,8 +3,7 @@
 use axum::{http::StatusCode, response::Response};
 use phasm::{Map, Rerun, RerunError, SubmitError, Value};
 
-use super::submit::submitted;
-use crate::{call::Call, document, refusal::Refusal};
+use crate::{answer::submitted, call::Call, document, refusal::Refusal};
 
 pub(crate) async fn rerun(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;

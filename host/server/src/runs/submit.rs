@@ -3,15 +3,16 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
-    http::{HeaderName, HeaderValue, StatusCode, header},
-    response::Response,
+    http::{HeaderName, StatusCode, header},
+    response::{IntoResponse as _, Response},
 };
-use phasm::{Map, Plan, RunHandle, SubmitError, store::StoreError, store::view, store::view::SubmittedView};
+use phasm::{Map, Plan, SubmitError, store::StoreError, store::view};
 
 use super::get;
 use crate::{
+    answer::Accepted,
     app::App,
-    call::{Call, json},
+    call::Call,
     document::{self, Sent},
     refusal::Refusal,
 };
@@ -21,9 +22,9 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Characters of it at most.
 const LONGEST_KEY: usize = 255;
 
-pub(crate) async fn submit(mut call: Call) -> Result<Response, Refusal> {
+pub(crate) async fn submit(mut call: Call) -> Result<Accepted, Refusal> {
     let key = idempotency_key(&call)?;
-    let given = call.query.beginning("param.");
+    let overrides = call.query.beginning("param.");
     let wait = wait(&mut call);
     call.query.done()?;
     let Sent { name, bytes, draft, parameters } = document::read(&mut call).await?;
@@ -31,10 +32,9 @@ pub(crate) async fn submit(mut call: Call) -> Result<Response, Refusal> {
     if let Some(namespace) = draft.namespace() {
         call.caller.may_submit_to(&namespace)?;
     }
-    let plan = document::plan(&call, (name, bytes), draft).await?;
+    let plan = document::plan(&call, name, bytes, draft).await?;
     call.caller.may_submit_to(&plan.namespace)?;
-    let (handle, response) = keep(&call, &plan, (parameters, given), key.as_deref(), name).await?;
-    Ok(awaited(handle, response, wait))
+    start(&call, &plan, Submission { name, parameters, overrides, key, wait }).await
 }
 
 /// For how long whoever submits waits for the end.
@@ -43,67 +43,55 @@ pub(crate) fn wait(call: &mut Call) -> Option<Duration> {
     call.query.length("wait", longest)
 }
 
-/// What a client may wait for that stays once its request is carried out.
-#[derive(Clone)]
-struct Awaited(RunHandle, Duration);
-
-/// The answer to a submission whose client waits, if it does.
-pub(crate) fn awaited(handle: RunHandle, mut response: Response, wait: Option<Duration>) -> Response {
-    if let Some(wait) = wait {
-        response.extensions_mut().insert(Awaited(handle, wait));
+/// Renders a run that was accepted: the run at rest if the client waits and it comes to rest in time, else 202.
+pub(crate) async fn render(app: &App, accepted: Accepted) -> Response {
+    let Some(wait) = accepted.wait else { return accepted.into_response() };
+    // The run is durable: it is accepted even if waiting for it or showing it fails.
+    if !matches!(get::rest(app, &accepted.run, wait).await, Ok(Some(_))) {
+        return accepted.into_response();
     }
-    response
-}
-
-/// The run at rest in place of that it was submitted, if somebody waits for it and it comes to rest in time.
-pub(crate) async fn rested(app: &App, mut response: Response) -> Response {
-    let Some(Awaited(handle, wait)) = response.extensions_mut().remove() else { return response };
-    // The run is kept whatever goes wrong from here on.
-    if !matches!(get::rest(app, &handle, wait).await, Ok(Some(_))) {
-        return response;
-    }
-    let Ok((mut shown, _)) = get::shown(&handle, None, (0, get::PAGE)).await else { return response };
-    shown
-        .headers_mut()
-        .extend(response.headers_mut().remove(header::LOCATION).map(|at| (header::LOCATION, at)));
+    let Ok((mut shown, _)) = get::shown(&accepted.run, None, get::Page::FIRST).await else {
+        return accepted.into_response();
+    };
+    let location = accepted.into_response().headers_mut().remove(header::LOCATION);
+    shown.headers_mut().extend(location.map(|at| (header::LOCATION, at)));
     shown
 }
 
-/// Submits a run with parameters, and texts that are laid over them; `name` is what problems call the document.
-pub(crate) async fn keep(
+/// A submission of a plan that has been read.
+pub(crate) struct Submission {
+    /// Name of the document in problems.
+    pub(crate) name: &'static str,
+    pub(crate) parameters: Map,
+    /// Parameters of the query, as text. They override `parameters`.
+    pub(crate) overrides: Vec<(String, String)>,
+    pub(crate) key: Option<String>,
+    pub(crate) wait: Option<Duration>,
+}
+
+/// Submits a run of `plan`. With a key that a run has already, that run is returned.
+pub(crate) async fn start(
     call: &Call,
     plan: &Arc<Plan>,
-    (mut parameters, given): (Map, Vec<(String, String)>),
-    key: Option<&str>,
-    name: &str,
-) -> Result<(RunHandle, Response), Refusal> {
+    submission: Submission,
+) -> Result<Accepted, Refusal> {
+    let Submission { name, mut parameters, overrides, key, wait } = submission;
     let host = &call.app.host;
-    for (parameter, text) in given {
+    for (parameter, text) in overrides {
         let value = view::parameter(plan, &parameter, &text);
         parameters.insert(parameter.into(), value);
     }
-    let submission = async { host.new_run(plan, &parameters).await?.key(key).start().await };
-    match submission.await {
-        Ok(run) => {
-            let response = submitted(run.id(), &plan.name, true);
-            Ok((run, response))
-        }
+    let started = async { host.new_run(plan, &parameters).await?.key(key.as_deref()).start().await };
+    match started.await {
+        Ok(run) => Ok(Accepted { run, workflow: Arc::clone(&plan.name), is_new: true, wait }),
         Err(SubmitError::Store(StoreError::Exists { run_id })) => {
             let row = host.store().get(&run_id).await?.ok_or(StoreError::NotFound { run_id })?;
-            Ok((host.run_of(&row), submitted(&row.head.run_id, &row.head.workflow, false)))
+            let workflow = Arc::clone(&row.head.workflow);
+            Ok(Accepted { run: host.run_of(&row), workflow, is_new: false, wait })
         }
         Err(SubmitError::Problems(found)) => Err(Refusal::problems(name, &found)),
         Err(error) => Err(error.into()),
     }
-}
-
-/// 202: it is durable, and on its way.
-pub(crate) fn submitted(run_id: &str, workflow: &str, is_new: bool) -> Response {
-    let mut response = json(StatusCode::ACCEPTED, &SubmittedView { run_id, workflow, is_new });
-    if let Ok(location) = HeaderValue::from_str(&format!("/v1/runs/{run_id}")) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    response
 }
 
 pub(crate) fn idempotency_key(call: &Call) -> Result<Option<String>, Refusal> {

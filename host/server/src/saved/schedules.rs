@@ -10,10 +10,10 @@ use serde_json::json;
 
 use super::{Find, named, nothing, removed, written};
 use crate::{
+    answer::submitted,
     call::{Call, json},
     document,
     refusal::Refusal,
-    runs::submit::submitted,
 };
 
 /// Instants that are told at most.

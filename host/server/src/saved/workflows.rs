@@ -5,10 +5,11 @@ use phasm::catalog::{self, Saved, SavedWorkflow};
 
 use super::{Find, named, nothing, removed, written};
 use crate::{
+    answer::Accepted,
     call::{Call, json},
     document,
     refusal::Refusal,
-    runs::submit,
+    runs::submit::{self, Submission},
 };
 
 pub(crate) const FIND: Find<SavedWorkflow> =
@@ -56,16 +57,15 @@ pub(crate) async fn remove(mut call: Call) -> Result<Response, Refusal> {
 }
 
 /// Submits a run of it.
-pub(crate) async fn run(mut call: Call) -> Result<Response, Refusal> {
+pub(crate) async fn run(mut call: Call) -> Result<Accepted, Refusal> {
     let key = submit::idempotency_key(&call)?;
-    let given = call.query.beginning("param.");
+    let overrides = call.query.beginning("param.");
     let version = call.query.text("version");
     let wait = submit::wait(&mut call);
     call.query.done()?;
     let (namespace, name) = named(&call)?;
     let parameters = document::object(&mut call).await?;
     let plan = call.app.host.saved_plan(&namespace, &name, version.as_deref()).await?;
-    let (handle, response) =
-        submit::keep(&call, &plan, (parameters, given), key.as_deref(), "workflow").await?;
-    Ok(submit::awaited(handle, response, wait))
+    let submission = Submission { name: "workflow", parameters, overrides, key, wait };
+    submit::start(&call, &plan, submission).await
 }

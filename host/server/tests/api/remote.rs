@@ -123,11 +123,11 @@ async fn a_run_is_followed_and_asked() {
     let world = World::in_file().await;
     let remote = remote(&world.client);
     let said = remote
-        .submit(&workflow("a", &["ok", "ask"]), (&json!({}), &[("who", "5")]), Some("once"))
+        .submit(&workflow("a", &["ok", "ask"]), &json!({}), &[("who", "5")], Some("once"))
         .await
         .unwrap();
     let run = said["runID"].as_str().unwrap().to_owned();
-    let again = remote.submit(&workflow("a", &["ok", "ask"]), (&json!({}), &[]), Some("once")).await.unwrap();
+    let again = remote.submit(&workflow("a", &["ok", "ask"]), &json!({}), &[], Some("once")).await.unwrap();
     assert_eq!((again["runID"].as_str(), again["isNew"].as_bool()), (Some(&*run), Some(false)));
     parked_or_ended(&world, &run).await;
     let mut watch = Watch::of(Arc::new(remote.clone()), &run, 0);
@@ -160,7 +160,7 @@ async fn a_key_sees_its_namespaces_alone() {
     let (admin, bound) = (world.key("admin", Role::Admin, &[]), world.key("a", Role::Run, &["a"]));
     let (all, own) = (remote(&admin), remote(&bound));
     let submit = async |namespace: &str| -> Value {
-        all.submit(&workflow(namespace, &["talk"]), (&json!({}), &[]), None).await.unwrap()
+        all.submit(&workflow(namespace, &["talk"]), &json!({}), &[], None).await.unwrap()
     };
     let (mine, other) = (submit("a").await, submit("b").await);
     let (mine, other) = (mine["runID"].as_str().unwrap(), other["runID"].as_str().unwrap());

@@ -1,14 +1,11 @@
 //! Who asks, and what he may.
 
-use std::sync::{Arc, atomic::Ordering};
+use std::sync::Arc;
 
-use axum::{
-    extract::FromRequestParts,
-    http::{StatusCode, header, request::Parts},
-};
+use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::{app::App, refusal::Refusal};
+use crate::refusal::Refusal;
 
 /// What a key lets its holder do; each may do what those before it may.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -45,8 +42,8 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Where no key is asked for.
-    fn anybody() -> Self {
+    /// The caller of a server that requires no key.
+    pub(super) fn without_key() -> Self {
         Self { key: None, role: Role::Admin, namespaces: Arc::default() }
     }
 
@@ -85,38 +82,5 @@ impl Caller {
         let own = self.namespaces.join("`, `");
         let detail = format!("the key is bound to the namespaces `{own}`; the document says `{namespace}`");
         Err(Refusal::new(StatusCode::FORBIDDEN, detail))
-    }
-
-    /// The caller that a header names.
-    ///
-    /// # Errors
-    /// 401 without a key that is known, where one is asked for.
-    pub(crate) fn of(app: &App, authorization: Option<&str>) -> Result<Self, Refusal> {
-        let keys = app.keys.now().map_err(|error| Refusal::failed(&error))?;
-        if keys.is_empty() && !app.is_exposed.load(Ordering::Relaxed) {
-            return Ok(Self::anybody());
-        }
-        let refused = |detail: &str| {
-            Refusal::new(StatusCode::UNAUTHORIZED, detail)
-                .with(header::WWW_AUTHENTICATE, "Bearer realm=\"phasm\"")
-        };
-        let given = authorization.ok_or_else(|| refused("expected a key, as `Authorization: Bearer KEY`"))?;
-        let (scheme, key) = given.split_once(' ').unwrap_or((given, ""));
-        let found = keys.find(key.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"));
-        let key = found.ok_or_else(|| refused("the key is not known, or was removed"))?;
-        let namespaces = key.namespaces.iter().map(|name| Arc::from(name.as_str())).collect();
-        Ok(Self { key: Some(key.name.as_str().into()), role: key.role, namespaces })
-    }
-}
-
-impl FromRequestParts<Arc<App>> for Caller {
-    type Rejection = Refusal;
-
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
-        let given = parts.headers.get(header::AUTHORIZATION);
-        let given = given.map(|value| value.to_str().unwrap_or_default().to_owned());
-        // A browser that has signed in has a session for its key.
-        let session = || app.sessions.key(&parts.headers).map(|key| format!("Bearer {key}"));
-        Self::of(app, given.or_else(session).as_deref())
     }
 }

@@ -5,24 +5,25 @@ use maud::{Markup, html};
 
 use super::segments;
 use crate::{
-    caller::{Caller, Role},
+    auth::caller::{Caller, Role},
     page::{API, Shell, words},
-    routes::{Parameter, ROUTES, Route},
+    route::{Parameter, Route},
 };
 
-pub(super) fn page(caller: &Caller) -> Response {
+/// Returns the document of these routes as a page.
+pub(crate) fn page(routes: &[&Route], caller: &Caller) -> Response {
     let page = html! {
         h1 { "The API" }
         p { "For programs: " a href="/v1/openapi.json" { "the OpenAPI document" } "." }
         table class="list requests" {
             caption class="unseen" { "All that it answers" }
             thead { tr { th scope="col" { "Request" } th scope="col" { "What it does" } } }
-            tbody { @for route in ROUTES { tr {
+            tbody { @for route in routes { tr {
                 th scope="row" { a href=(format!("#{}", route.id)) { code { (title(route)) } } }
                 td { (words::said(route.what)) }
             } } }
         }
-        @for route in ROUTES { (shown(route)) }
+        @for route in routes { (shown(route)) }
     };
     Shell::new("The API", API, caller).around(&page)
 }

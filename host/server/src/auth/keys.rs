@@ -16,7 +16,7 @@ use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
 use self::file::Mark;
 pub use self::file::{KeyFile, KeyFileError};
-pub use crate::caller::Role;
+pub use super::caller::Role;
 
 /// What keys begin with, so that they are known for what they are where they should not be.
 const PREFIX: &str = "phasm_";

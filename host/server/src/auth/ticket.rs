@@ -6,22 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::{
-    http::{StatusCode, header},
-    response::Response,
-};
-use serde_json::json;
-
 use super::session::{digest, random};
-use crate::{
-    call::{Call, json},
-    refusal::Refusal,
-};
 
 /// Tickets at once; the oldest is gone for one more.
 const MOST: usize = 1000;
-/// For how long one is good.
-const GOOD: Duration = Duration::from_secs(60);
+/// Time that a ticket is valid.
+pub(crate) const TICKET_LIFETIME: Duration = Duration::from_secs(60);
 
 /// One that was given away.
 struct Ticket {
@@ -36,19 +26,19 @@ struct Ticket {
 pub(crate) struct Tickets(Mutex<VecDeque<Ticket>>);
 
 impl Tickets {
-    fn begin(&self, key: Option<String>, now: Instant) -> Result<String, getrandom::Error> {
+    pub(crate) fn begin(&self, key: Option<String>, now: Instant) -> Result<String, getrandom::Error> {
         let word = random::<32>()?;
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|ticket| ticket.until > now);
         if all.len() >= MOST {
             all.pop_front();
         }
-        all.push_back(Ticket { digest: digest(&word), key, until: now + GOOD });
+        all.push_back(Ticket { digest: digest(&word), key, until: now + TICKET_LIFETIME });
         Ok(word)
     }
 
     /// The key of a ticket that is good, which it is no more; no key where none was asked for.
-    pub(super) fn take(&self, word: &str) -> Option<Option<String>> {
+    pub(crate) fn take(&self, word: &str) -> Option<Option<String>> {
         self.take_at(word, Instant::now())
     }
 
@@ -58,17 +48,6 @@ impl Tickets {
         let at = all.iter().position(|ticket| ticket.digest == digest)?;
         all.remove(at).filter(|ticket| ticket.until > now).map(|ticket| ticket.key)
     }
-}
-
-/// Gives one away, for the key of the request.
-pub(crate) async fn make(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let given = call.header(&header::AUTHORIZATION).and_then(|given| given.split_once(' '));
-    let given = given.map(|(_, key)| key.trim().to_owned());
-    let key = given.or_else(|| call.app.sessions.key(call.headers())).filter(|_| call.caller.key.is_some());
-    let word = call.app.tickets.begin(key, Instant::now()).map_err(|error| Refusal::failed(&error))?;
-    let answer = json!({ "ticket": word, "seconds": GOOD.as_secs() });
-    std::future::ready(Ok(json(StatusCode::OK, &answer))).await
 }
 
 #[cfg(test)]
@@ -85,7 +64,7 @@ mod tests {
         assert_eq!(tickets.take_at("00", now), None);
         assert_eq!(tickets.take_at(&one, now), Some(Some("secret".to_owned())));
         assert_eq!(tickets.take_at(&one, now), None);
-        assert_eq!(tickets.take_at(&late, now + GOOD), None);
+        assert_eq!(tickets.take_at(&late, now + TICKET_LIFETIME), None);
         let first = tickets.begin(None, now).unwrap();
         let last = (0..MOST).map(|_| tickets.begin(None, now).unwrap()).last().unwrap();
         assert_eq!(tickets.take_at(&first, now), None, "the oldest is gone for one more");

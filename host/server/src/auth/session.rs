@@ -20,7 +20,7 @@ pub(crate) struct Sessions(Mutex<VecDeque<([u8; 32], String)>>);
 
 impl Sessions {
     /// Begins one with that key; what the browser is to keep, over TLS only if `secure`.
-    pub(super) fn begin(&self, key: &str, secure: bool) -> Result<String, getrandom::Error> {
+    pub(crate) fn begin(&self, key: &str, secure: bool) -> Result<String, getrandom::Error> {
         let word = random::<32>()?;
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST {
@@ -31,7 +31,7 @@ impl Sessions {
     }
 
     /// Ends that of a request; what makes the browser forget it.
-    pub(super) fn end(&self, headers: &HeaderMap, secure: bool) -> String {
+    pub(crate) fn end(&self, headers: &HeaderMap, secure: bool) -> String {
         if let Some(word) = word(headers) {
             let digest = digest(word);
             self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| *known != digest);
@@ -48,7 +48,7 @@ impl Sessions {
 }
 
 /// A word that nobody guesses, of so many bytes.
-pub(super) fn random<const BYTES: usize>() -> Result<String, getrandom::Error> {
+pub(crate) fn random<const BYTES: usize>() -> Result<String, getrandom::Error> {
     let mut word = [0_u8; BYTES];
     getrandom::fill(&mut word)?;
     Ok(word.iter().map(|byte| format!("{byte:02x}")).collect())

@@ -1,0 +1,66 @@
+//! The form that adds a plugin, with the error of a field next to it.
+
+use maud::{Markup, html};
+
+use super::words;
+use crate::{call::Call, plugins::own_tenants};
+
+/// An error of one field.
+pub(super) struct Wrong {
+    pub(super) field: &'static str,
+    pub(super) why: String,
+    pub(super) called: String,
+}
+
+pub(super) fn upload_form(call: &Call, wrong: Option<&Wrong>) -> Markup {
+    let tenants = own_tenants(&call.app.host, &call.caller);
+    let is_wrong = |field: &str| wrong.is_some_and(|wrong| wrong.field == field).then_some("true");
+    let why = |field: &str| {
+        html! {
+            @if let Some(wrong) = wrong.filter(|wrong| wrong.field == field) { p id={ (field) "-wrong" } class="bad" role="alert" { (words::said(&wrong.why)) } }
+        }
+    };
+    let described = |field: &str| {
+        format!("{field}-help{}", is_wrong(field).map(|_| format!(" {field}-wrong")).unwrap_or_default())
+    };
+    html! {
+        h2 id="add" { "Add a plugin" }
+        @if call.caller.is_bound() && tenants.is_empty() {
+            p { "The key is bound to namespaces and changes no plugins: these are of all." }
+        } @else {
+            form class="sheet" method="post" action="/plugins" enctype="multipart/form-data" {
+                div class="field" {
+                    label for="component" { "Component" }
+                    input id="component" name="component" type="file" accept=".wasm,application/wasm" required aria-invalid=[is_wrong("component")]
+                        aria-describedby=(described("component"));
+                    (why("component"))
+                    p id="component-help" class="help" { "A file " code { "NAME.wasm" } " with its manifest in it: " code { "phasm plugin pack" } " puts it there." }
+                }
+                div class="field" {
+                    label for="signature" { "Signature " span class="optional" { "(optional)" } }
+                    input id="signature" name="signature" type="file" accept=".minisig" aria-invalid=[is_wrong("signature")] aria-describedby=(described("signature"));
+                    (why("signature"))
+                    p id="signature-help" class="help" { "The file " code { "NAME.wasm.minisig" } " that " code { "phasm plugin sign" } " writes." }
+                }
+                div class="field" {
+                    label for="called" { "Name and version " span class="optional" { "(optional)" } }
+                    input id="called" name="called" value=(wrong.map(|wrong| wrong.called.as_str()).unwrap_or_default()) placeholder="greet@1.0.0" autocomplete="off"
+                        aria-invalid=[is_wrong("called")] aria-describedby=(described("called"));
+                    (why("called"))
+                    p id="called-help" class="help" { "Where its manifest does not say them, or another name is to be its." }
+                }
+                @if !tenants.is_empty() {
+                    div class="field" {
+                        label for="tenant" { "Whose" }
+                        select id="tenant" name="tenant" {
+                            @if !call.caller.is_bound() { option value="" { "of all" } }
+                            @for tenant in &tenants { option { (tenant) } }
+                        }
+                    }
+                }
+                p class="help" { "It is checked and compiled first. A version that asks for more than the one before is held until it is approved." }
+                button { "Add" }
+            }
+        }
+    }
+}

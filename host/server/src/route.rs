@@ -1,0 +1,115 @@
+//! A route as data: the router and the OpenAPI document are both made of such.
+
+use std::pin::Pin;
+
+use axum::routing::MethodFilter;
+
+use crate::{answer::Answer, auth::caller::Role, call::Call, refusal::Refusal};
+
+/// Future of a handler.
+pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
+
+/// One route.
+pub(crate) struct Route {
+    pub(crate) method: Verb,
+    pub(crate) path: &'static str,
+    /// Its name in the document.
+    pub(crate) id: &'static str,
+    /// Who may; everybody, without a key, where it is nothing.
+    pub(crate) needs: Option<Role>,
+    pub(crate) what: &'static str,
+    pub(crate) query: &'static [Parameter],
+    pub(crate) headers: &'static [Parameter],
+    pub(crate) body: Option<Sends>,
+    /// What it answers where all is well.
+    pub(crate) answers: &'static [(u16, &'static str, Shape)],
+    /// Refusals of its own, besides those of all routes.
+    pub(crate) refusals: &'static [u16],
+    pub(crate) serve: fn(Call) -> Handling,
+}
+
+/// How a route is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Get,
+    Post,
+    Put,
+    Delete,
+}
+
+impl Verb {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::Post => "post",
+            Self::Put => "put",
+            Self::Delete => "delete",
+        }
+    }
+
+    pub(crate) const fn filter(self) -> MethodFilter {
+        match self {
+            Self::Get => MethodFilter::GET,
+            Self::Post => MethodFilter::POST,
+            Self::Put => MethodFilter::PUT,
+            Self::Delete => MethodFilter::DELETE,
+        }
+    }
+}
+
+/// A parameter of the query, or a header.
+pub(crate) struct Parameter {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// What a parameter is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Text,
+    /// Text that this regular expression describes.
+    Like(&'static str),
+    /// A length of time, a day or an instant.
+    Since,
+    Count(u32, u32),
+    Flag,
+    Phase,
+    Length,
+}
+
+/// What a body holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sends {
+    /// A document, JSON or YAML, or one beside its parameters.
+    Document,
+    /// An object of values by name; nothing is an empty one.
+    Answer,
+    /// A component.
+    Plugin,
+    /// What is to be other than it was.
+    Rerun,
+}
+
+/// What an answer holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Json(&'static str),
+    /// JSON, or a stream of events where that is asked for.
+    Streamed(&'static str),
+    Text(&'static str),
+    Nothing,
+}
+
+pub(crate) const fn parameter(name: &'static str, kind: Kind, what: &'static str) -> Parameter {
+    Parameter { name, what, kind }
+}
+
+/// Makes the handler of a route of an async function.
+macro_rules! serve {
+    ($function:path) => {
+        |call| Box::pin(async move { $function(call).await.map($crate::answer::Answer::from) })
+    };
+}
+
+pub(crate) use serve;

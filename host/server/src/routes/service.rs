@@ -1,0 +1,89 @@
+//! Routes of the service itself: its documentation, health and metrics.
+
+use axum::{http::StatusCode, response::Response};
+
+use crate::{
+    auth::caller::Role,
+    call::{Call, json},
+    health, openapi,
+    refusal::Refusal,
+    route::{Route, Shape, Verb, serve},
+};
+
+pub(super) const ROUTES: &[Route] = &[
+    Route {
+        method: Verb::Get,
+        path: "/v1/openapi.json",
+        id: "getOpenAPI",
+        needs: None,
+        what: "This document.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "OpenAPI 3.1.", Shape::Json("Any"))],
+        refusals: &[],
+        serve: serve!(document),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/docs",
+        id: "getDocs",
+        needs: None,
+        what: "This document as a page.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The page.", Shape::Text("text/html"))],
+        refusals: &[],
+        serve: serve!(docs),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/healthz",
+        id: "getHealth",
+        needs: None,
+        what: "Whether the server is there.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "It is.", Shape::Json("Status"))],
+        refusals: &[],
+        serve: serve!(health::healthz),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/readyz",
+        id: "getReadiness",
+        needs: None,
+        what: "Whether the server can do its work: its store can be read, and it is not being stopped.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "It can.", Shape::Json("Status"))],
+        refusals: &[],
+        serve: serve!(health::readyz),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/metrics",
+        id: "getMetrics",
+        needs: Some(Role::Read),
+        what: "What is measured, for Prometheus; of all namespaces, so not for keys that are bound to some.",
+        query: &[],
+        headers: &[],
+        body: None,
+        answers: &[(200, "The metrics.", Shape::Text("application/openmetrics-text"))],
+        refusals: &[],
+        serve: serve!(health::metrics),
+    },
+];
+
+async fn document(_: Call) -> Result<Response, Refusal> {
+    let routes: Vec<&Route> = super::api().collect();
+    std::future::ready(Ok(json(StatusCode::OK, &openapi::document(&routes)))).await
+}
+
+async fn docs(call: Call) -> Result<Response, Refusal> {
+    let routes: Vec<&Route> = super::api().collect();
+    std::future::ready(Ok(openapi::page(&routes, &call.caller))).await
+}

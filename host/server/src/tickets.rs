@@ -1,0 +1,27 @@
+//! The API's login tickets.
+
+use std::time::Instant;
+
+use axum::{
+    http::{StatusCode, header},
+    response::Response,
+};
+use serde_json::json;
+
+use crate::{
+    auth::ticket::TICKET_LIFETIME,
+    call::{Call, json},
+    refusal::Refusal,
+};
+
+/// Makes a ticket for the key of the request.
+pub(crate) async fn make(mut call: Call) -> Result<Response, Refusal> {
+    call.query.done()?;
+    let given = call.header(&header::AUTHORIZATION).and_then(|given| given.split_once(' '));
+    let given = given.map(|(_, key)| key.trim().to_owned());
+    let auth = &call.app.auth;
+    let key = given.or_else(|| auth.sessions.key(call.headers())).filter(|_| call.caller.key.is_some());
+    let word = auth.tickets.begin(key, Instant::now()).map_err(|error| Refusal::failed(&error))?;
+    let answer = json!({ "ticket": word, "seconds": TICKET_LIFETIME.as_secs() });
+    std::future::ready(Ok(json(StatusCode::OK, &answer))).await
+}
