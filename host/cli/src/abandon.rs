@@ -4,7 +4,7 @@ use clap::Args;
 use phasm::Host;
 
 #[cfg(unix)]
-use super::live_request;
+use super::backend::live_request;
 use super::{
     drive::{opened, runtime},
     exit::Exit,

@@ -60,7 +60,7 @@ pub(super) fn known(store: &Path) -> Option<String> {
     Some(line.trim().to_owned()).filter(|url| !url.is_empty())
 }
 
-/// Beside a file; that of a database is with the user's data.
+/// Returns the path: next to a file, or with the user's data for a database.
 fn place(store: &Path) -> Option<PathBuf> {
     let Some(url) = paths::database_url(store) else {
         let mut name = store.as_os_str().to_owned();

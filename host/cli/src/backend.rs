@@ -1,7 +1,11 @@
 //! Where a command's runs, schedules and saved workflows are: in a store that this process opens, or at a server.
 
+#[cfg(unix)]
+pub(super) mod live_request;
 mod local;
 mod remote;
+mod request;
+pub(super) mod writable_store;
 
 use std::{future::Future, sync::Arc};
 

@@ -132,7 +132,7 @@ impl DriveOptions {
 pub(super) struct ActiveRun {
     pub(super) handle: RunHandle,
     pub(super) watch: Watch,
-    /// Tells its notices, from where the run was before the first of them.
+    /// Reports its events, from the state of the run before the first of them.
     pub(super) plain: LineReporter,
 }
 
@@ -210,7 +210,7 @@ impl SessionEnd {
     }
 }
 
-/// Drives what `start` starts until all of it has ended or is parked, and prints the result.
+/// Runs what `start` starts until all of it has ended or only waits for answers, and prints the result.
 ///
 /// # Errors
 /// When nothing could be started, or the only run was lost.

@@ -7,7 +7,7 @@ use super::{
     drive::runtime,
     exit::Exit,
     failure::Failure,
-    screen::{OutputClosed, Screen},
+    screen::{ClosedOutput, Screen},
     store_argument,
     target::TargetArguments,
 };
@@ -62,7 +62,7 @@ pub(super) fn events(arguments: &EventsArguments, screen: &Screen) -> Result<Exi
     })
 }
 
-fn print<'r>(views: impl Iterator<Item = EventView<'r>>, screen: &Screen) -> Result<(), OutputClosed> {
+fn print<'r>(views: impl Iterator<Item = EventView<'r>>, screen: &Screen) -> Result<(), ClosedOutput> {
     let line = |view: EventView<'_>| view.json().to_string() + "\n";
     screen.out(&views.map(line).collect::<String>())
 }

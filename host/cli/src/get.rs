@@ -21,7 +21,7 @@ use super::{
     text, usage, waiting,
 };
 
-/// Characters of why a notice was not taken.
+/// Maximum number of characters of the reason why a notification was refused.
 const MAX_REASON_CHARS: usize = 160;
 
 /// Shows the last recorded state of a run: its tasks as a tree, its outputs, its errors.
@@ -62,8 +62,8 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
         let page = summary_with_tree(&run, state.word(), &tree(&run), Some(&target));
         let orphaned = (state == RunState::Orphaned).then(|| target.go_on(&[run.id()], &[]));
         let left = waits.as_ref().and_then(waiting::page);
-        let beside = beside(&run, notices.as_ref(), &target);
-        format!("{page}{beside}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
+        let more = details(&run, notices.as_ref(), &target);
+        format!("{page}{more}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
     };
     // A closed stdout ends the output.
     let _gone = screen.out(&page);
@@ -71,13 +71,13 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
 }
 
 /// Where else something is to be seen of it.
-fn beside(run: &Run, notices: Option<&NoticeSummary>, target: &Target) -> String {
+fn details(run: &Run, notices: Option<&NoticeSummary>, target: &Target) -> String {
     let trace = run.trace_id().map(|trace| format!("trace: {trace}\n"));
     let notices = notices.map(|notices| {
         let failure =
             notices.failure.as_ref().map(|why| format!(" ({})", text::short(why, MAX_REASON_CHARS)));
         let more = target.command(&["notify", "list", run.id()]);
-        format!("notices: {}{}: {more}\n", notices.counts(), failure.unwrap_or_default())
+        format!("notifications: {}{}: {more}\n", notices.counts(), failure.unwrap_or_default())
     });
     format!("{}{}", trace.unwrap_or_default(), notices.unwrap_or_default())
 }

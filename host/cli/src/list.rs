@@ -73,7 +73,7 @@ struct RunFilter {
     #[arg(long, value_name = "RUN")]
     before: Option<String>,
 
-    /// Only runs submitted since then: `2h` ago, the day `2026-11-20` or the instant `2026-11-20T08:00:00Z`, in UTC.
+    /// Only runs submitted since then: `2h` ago, the day `2026-11-20` or the time `2026-11-20T08:00:00Z`, in UTC.
     #[arg(long, value_name = "TIME", value_parser = times::since)]
     since: Option<Since>,
 }
@@ -152,7 +152,8 @@ fn table(rows: &[(RunRow, RunState)]) -> String {
     }
     let header =
         ["RUN", "STATE", "PHASE", "SUBMITTED", "TOOK", "NAMESPACE", "WORKFLOW", "WAITS FOR"].map(text::dim);
-    let all: Vec<_> = [header].into_iter().chain(rows.iter().map(cells)).collect();
+    let all: Vec<_> =
+        [header].into_iter().chain(rows.iter().map(|(row, state)| cells(row, *state))).collect();
     let namespaces: BTreeSet<_> = rows.iter().map(|(row, _)| &row.head.namespace).collect();
     if namespaces.len() > 1 {
         return text::columns(&all);
@@ -163,7 +164,7 @@ fn table(rows: &[(RunRow, RunState)]) -> String {
     text::columns(&all.into_iter().map(without).collect::<Vec<_>>())
 }
 
-fn cells((row, state): &(RunRow, RunState)) -> [String; 8] {
+fn cells(row: &RunRow, state: RunState) -> [String; 8] {
     let RunRow { head, status, .. } = row;
     let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
     [
@@ -174,6 +175,6 @@ fn cells((row, state): &(RunRow, RunState)) -> [String; 8] {
         took.unwrap_or_else(|| "-".to_owned()),
         text::clean(&head.namespace).into_owned(),
         text::clean(&head.workflow).into_owned(),
-        RowWaits::of(row, *state).map(|waits| waiting::of_row(&waits)).unwrap_or_default(),
+        RowWaits::of(row, state).map(|waits| waiting::of_row(&waits)).unwrap_or_default(),
     ]
 }

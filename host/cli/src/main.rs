@@ -19,8 +19,6 @@ mod get;
 mod graph;
 mod key;
 mod list;
-#[cfg(unix)]
-mod live_request;
 mod logs;
 mod names;
 mod notify;
@@ -34,7 +32,6 @@ mod problems;
 mod provenance;
 mod prune;
 mod recover;
-mod request;
 mod rerun;
 mod resume;
 mod run;
@@ -61,7 +58,6 @@ mod validate;
 mod waiting;
 mod watch;
 mod workflow;
-mod writable_store;
 
 use std::process::ExitCode;
 

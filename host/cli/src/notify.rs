@@ -20,7 +20,7 @@ use super::{
     text,
 };
 
-/// Notices that are shown unless more are asked for.
+/// Default number of deliveries that are shown.
 const SHOWN: usize = 100;
 
 /// Tests webhook endpoints, and lists deliveries.
@@ -30,7 +30,7 @@ pub(super) enum NotifyCommand {
     List(ListNoticesArguments),
 }
 
-/// Posts a notice about nothing to an endpoint of the configuration, signed as any, and says what was answered.
+/// Posts a signed test notification to an endpoint of the configuration, and prints the response.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm notify test chat --config phasm.toml")]
 pub(super) struct TryArguments {
@@ -47,7 +47,7 @@ pub(super) struct TryArguments {
     json: bool,
 }
 
-/// Lists the notices of a run: what was delivered, what waits, and why the last try failed.
+/// Lists the notifications of a run: delivered ones, pending ones, and why the last attempt failed.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm notify list @last --store runs.db\n  phasm notify list @last --server http://127.0.0.1:8484 --json"
@@ -116,7 +116,7 @@ fn list(arguments: &ListNoticesArguments, screen: &Screen) -> Result<Exit, Failu
     views.reverse();
     let page = if *json { problems::json(screen, &views) } else { table(&views) };
     if views.is_empty() {
-        screen.err("there are no notices of this run\n");
+        screen.err("there are no notifications of this run\n");
     }
     let _gone = screen.out(&page);
     Ok(Exit::Done)

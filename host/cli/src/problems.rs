@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{
     exit::Exit,
     failure::Failure,
-    screen::{OutputClosed, Screen},
+    screen::{ClosedOutput, Screen},
     text,
 };
 
@@ -40,7 +40,7 @@ impl ProblemReport {
     }
 
     /// Prints all as one JSON object.
-    pub(super) fn print(&self, screen: &Screen) -> Result<(), OutputClosed> {
+    pub(super) fn print(&self, screen: &Screen) -> Result<(), ClosedOutput> {
         screen.out(&json(screen, self))
     }
 }

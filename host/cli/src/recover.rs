@@ -42,7 +42,7 @@ pub(super) struct RecoverArguments {
     drive: DriveArguments,
 }
 
-/// Goes on with all open runs.
+/// Resumes all open runs.
 pub(super) fn recover(
     arguments: &RecoverArguments,
     log_level: LogLevel,
@@ -100,7 +100,7 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<ActiveRu
     Ok(ActiveRuns { prepared, runs, answers: Answers::default(), exit })
 }
 
-/// The runs that have something to do; all that are open, if parked ones are waited for.
+/// The runs that have something to do; all that are open, if suspended ones are waited for.
 async fn due(prepared: &PreparedHost, all: bool) -> Result<Vec<Arc<str>>, StoreError> {
     let heads = if all {
         prepared.host.store().open_runs().await?.into_iter().map(|row| row.head).collect()

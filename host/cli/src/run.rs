@@ -19,7 +19,7 @@ use super::{
 /// Runs a document to its end in this process.
 ///
 /// The exit status is 0 Succeeded or Skipped, 1 Failed, 2 problems in the document or the call, 3 Error, 4 Timeout,
-/// 5 Cancelled, 6 parked (only suspended tasks keep the run open), 130 interrupted, 143 ended by SIGTERM, which leaves a
+/// 5 Cancelled, 6 waiting (only suspended tasks keep the run open), 130 interrupted, 143 ended by SIGTERM, which leaves a
 /// run in a file open.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm run greet.yaml -p name=Ada\n  \

@@ -74,7 +74,7 @@ impl TermLike for NarrowTerm {
 
 /// The reader of stdout has closed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct OutputClosed;
+pub(super) struct ClosedOutput;
 
 impl Screen {
     pub(super) fn new() -> Self {
@@ -116,8 +116,8 @@ impl Screen {
     /// Writes to stdout, all of it.
     ///
     /// # Errors
-    /// [`OutputClosed`] when stdout is closed. Another failure of stdout, such as a full disk, is reported once on stderr.
-    pub(super) fn out(&self, text: &str) -> Result<(), OutputClosed> {
+    /// [`ClosedOutput`] when stdout is closed. Another failure of stdout, such as a full disk, is reported once on stderr.
+    pub(super) fn out(&self, text: &str) -> Result<(), ClosedOutput> {
         let text = text::printed(text);
         let written = self.bars.suspend(|| {
             let mut stdout = anstream::stdout().lock();
@@ -127,7 +127,7 @@ impl Screen {
             if error.kind() != io::ErrorKind::BrokenPipe {
                 self.err(&format!("error: stdout cannot be written\n  caused by: {error}\n"));
             }
-            OutputClosed
+            ClosedOutput
         })
     }
 

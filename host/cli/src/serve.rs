@@ -33,7 +33,7 @@ use super::{
     failure::{ContextError, Failure},
     key,
     paths::PathArguments,
-    screen::{OutputClosed, Screen},
+    screen::{ClosedOutput, Screen},
     signals::{Interrupts, Signal},
     store_argument::StoreArgument,
 };
@@ -60,7 +60,7 @@ pub(super) struct ServeArguments {
     #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8484")]
     listen: Option<SocketAddr>,
 
-    /// The file of keys of a server; else the one that the configuration names, else the one beside the store.
+    /// The file of keys of a server; else the one that the configuration names, else the one next to the store.
     #[arg(long, value_name = "FILE", requires = "listen")]
     keys: Option<PathBuf>,
 
@@ -102,7 +102,7 @@ const TOGETHER: Duration = Duration::from_millis(20);
 /// Threads that answer requests: half of the machine's, up to this number.
 const MAX_HTTP_THREADS: usize = 8;
 
-/// Each more wakes the others for each request; what takes long is done beside them.
+/// Returns the number of threads. Each one more is woken for each request; long work is done on other threads.
 fn answering() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     (cores / 2).clamp(1, MAX_HTTP_THREADS)
@@ -238,7 +238,7 @@ async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) {
 ///
 /// # Errors
 /// When stdout is closed.
-fn tell_rest(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) -> Result<(), OutputClosed> {
+fn tell_rest(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) -> Result<(), ClosedOutput> {
     loop {
         match tidings.try_recv() {
             Ok(tiding) => telling.tell(&tiding)?,

@@ -44,7 +44,8 @@ pub(super) fn dir() -> Option<PathBuf> {
 }
 
 /// A directory below `cache` with these components; other components have another.
-fn unpacked((identity, components): EmbeddedExecutors, cache: &Path) -> io::Result<PathBuf> {
+fn unpacked(embedded: EmbeddedExecutors, cache: &Path) -> io::Result<PathBuf> {
+    let (identity, components) = embedded;
     let dir = cache.join(identity);
     if !dir.is_dir() {
         let partial = dir.with_added_extension(std::process::id().to_string());

@@ -56,7 +56,7 @@ impl StoreReader {
         }
     }
 
-    /// The notices of a run, the latest first, `limit` at most.
+    /// Returns the notifications of a run, the latest first, `limit` at most.
     ///
     /// # Errors
     /// When they cannot be read.

@@ -14,7 +14,7 @@ pub(super) enum Since {
 }
 
 impl Since {
-    /// The instant, as of now.
+    /// Returns the time, as of now.
     pub(super) fn instant(self, now: Timestamp) -> Timestamp {
         match self {
             Self::Ago(length) => {
@@ -25,7 +25,7 @@ impl Since {
     }
 }
 
-/// Reads how long ago (`2h`), a day (`2026-11-20`) or an instant (`2026-11-20T08:00:00Z`), in UTC.
+/// Reads how long ago (`2h`), a day (`2026-11-20`) or a time (`2026-11-20T08:00:00Z`), in UTC.
 ///
 /// # Errors
 /// The message that clap shows to the user.

@@ -8,6 +8,8 @@ use phasm::{
     store::{StoreError, view::SubmittedView},
 };
 
+#[cfg(unix)]
+use super::live_request;
 use super::{
     super::{
         command_line::Target,
@@ -17,17 +19,14 @@ use super::{
         parameters::{self, ParameterArgument},
         paths::PathArguments,
         problems::{self, Source},
-        request,
         screen::Screen,
         store_argument::{self, StoreArgument},
         submission::{ReadySubmission, Submission},
         text,
-        writable_store::WritableStore,
     },
-    LocalRun, SubmitOutcome,
+    LocalRun, SubmitOutcome, request,
+    writable_store::WritableStore,
 };
-#[cfg(unix)]
-use crate::live_request;
 
 /// A store on this machine, or a database.
 pub(crate) struct LocalBackend<'a> {

@@ -22,7 +22,7 @@ use super::super::{
 /// Characters of what is wrong at most.
 const MAX_MESSAGE_CHARS: usize = 400;
 
-/// Shows a schedule: what it says, when it comes next, what came of its instants, and why it cannot fire.
+/// Shows a schedule: its settings, its next runs, its history, and why it cannot start runs.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cron get nightly --store runs.db\n  \
                         phasm cron get data/nightly --store runs.db --json\n  \

@@ -11,10 +11,10 @@ use super::super::{
     screen::Screen, target::TargetArguments,
 };
 
-/// Instants that are told at most.
+/// Maximum number of times that are printed.
 const MAX_TIMES: u16 = 1000;
 
-/// Prints the next instants of a schedule of a store, or of a document that need not be kept anywhere.
+/// Prints the times of the next runs of a schedule, or of a file that is not added anywhere.
 ///
 /// One a line, in UTC, the first one first; fewer if the schedule ends before. Pauses do not count.
 #[derive(Args, Debug)]
@@ -38,7 +38,7 @@ pub(crate) struct NextArguments {
     json: bool,
 }
 
-/// Prints instants.
+/// Prints the times.
 pub(super) fn next(arguments: &NextArguments, screen: &Screen) -> Result<Exit, Failure> {
     let NextArguments { name, number, json: as_json, .. } = arguments;
     let now = Clock::start().now();
@@ -50,7 +50,7 @@ pub(super) fn next(arguments: &NextArguments, screen: &Screen) -> Result<Exit, F
         arguments.store.backend(&PathArguments::of(None), screen, *as_json)?.next_times(&name, count)?
     };
     if instants.is_empty() {
-        screen.err("it does not come any more\n");
+        screen.err("there are no more runs\n");
     }
     let instants: Vec<_> = instants.into_iter().map(Timestamp::to_rfc3339).collect();
     let said = if *as_json {

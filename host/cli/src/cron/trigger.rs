@@ -14,10 +14,10 @@ use super::super::{
     target::TargetArguments,
 };
 
-/// Has a schedule start a run now, whatever it says and whether it pauses or not, and prints the run's id.
+/// Starts a run of a schedule now, also if the schedule is suspended, and prints the run's id.
 ///
-/// The run is due for any `phasm serve` of the store. It counts as one of the schedule's: with `Forbid` nothing is started beside it at the next
-/// instant, with `Replace` it is cancelled then.
+/// The run is due for any `phasm serve` of the store. It counts as one of the schedule's: at the next
+/// time, `Forbid` starts nothing while it is open, and `Replace` cancels it.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cron trigger nightly --store runs.db\n  \
                         phasm cron trigger nightly -p day=2026-11-22 --store runs.db --json")]

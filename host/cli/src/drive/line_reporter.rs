@@ -64,7 +64,7 @@ struct Attempt {
 }
 
 impl LineReporter {
-    /// Goes on with a run that has come so far.
+    /// Starts after the events that a run already has.
     pub(crate) fn after(run: &Run) -> Self {
         let below = run.tasks().iter().filter(|task| task.depth > 0);
         let ended = below.clone().filter(|task| task.phase.is_terminal()).count();

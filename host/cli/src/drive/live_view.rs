@@ -11,7 +11,7 @@ use super::{
 };
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/// Characters of a message beside a task.
+/// Maximum number of characters of a task's message.
 const MAX_MESSAGE_CHARS: usize = 80;
 
 /// Minimum width for what follows a name on its line: a phase, and how long it took.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::super::{text, trace};
 
-/// A notice as `--events` prints it, in lines. Log lines and progress are not in the journal and have no `seq`.
+/// Returns an event as `--events` prints it, in lines. Log lines and progress are not in the journal and have no `seq`.
 pub(super) fn json_lines(notice: &Notice, watch: &Watch, run_id: &str, now: Timestamp) -> String {
     let told = |kind: &str, path: &str, attempt: u32, data: Value| {
         let (scope, name) = path.rsplit_once('/').unwrap_or(("", path));

@@ -29,7 +29,7 @@ use super::{
 
 /// How often a terminal is drawn anew.
 const FRAME: Duration = Duration::from_millis(100);
-/// Notices taken in one go.
+/// Maximum number of events that are taken at once.
 const MAX_NOTICES: usize = 4096;
 /// Task runs shown at once while a run goes on, and at its end.
 pub(super) const MAX_ROWS: usize = 16;
@@ -88,7 +88,7 @@ impl Session {
         }
     }
 
-    /// Follows the run until it has ended, is parked or is given up.
+    /// Follows the run until it has ended, only waits for answers, or is left.
     ///
     /// # Errors
     /// When the run's store failed.

@@ -24,7 +24,7 @@ const DEFAULT_KEYS: &str = "server.keys";
 /// Which file of keys is meant.
 #[derive(Args, Debug)]
 pub(crate) struct KeysArgument {
-    /// The file of keys; else the one that the configuration names, else the one beside the store.
+    /// The file of keys; else the one that the configuration names, else the one next to the store.
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
 

@@ -9,7 +9,7 @@ use serde_json::json;
 pub(super) const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG: &str = "application/vnd.wasm.config.v0+json";
 const COMPONENT: &str = "application/wasm";
-/// Where a signature is: beside the layer that it is of.
+/// Annotation with the signature, next to the layer it belongs to.
 const SIGNATURE: &str = "phasm.signature.minisign";
 
 /// Contents of a plugin to push.

@@ -4,8 +4,8 @@ use clap::Args;
 
 use super::{
     super::{
-        drive::runtime, exit::Exit, failure::Failure, paths::PathArguments, screen::Screen, text,
-        writable_store::me,
+        backend::writable_store::me, drive::runtime, exit::Exit, failure::Failure, paths::PathArguments,
+        screen::Screen, text,
     },
     library::{LibraryContext, to_grant},
     server::{ServerArgument, failed, name_and_version},

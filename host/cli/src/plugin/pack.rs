@@ -15,7 +15,7 @@ use super::{
     library::packed,
 };
 
-/// Puts the manifest that lies beside a component into it, so that the two are one file: what is signed, added and pushed.
+/// Puts the manifest next to a component into it, so that one file is signed, added and pushed.
 ///
 /// Each member of it stands in place of the component's own; what it does not say stays, and what it replaces is told. `plugin add` and `plugin push` do so by themselves, but for components that are signed.
 #[derive(Args, Debug)]

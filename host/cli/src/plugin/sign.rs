@@ -27,7 +27,7 @@ use super::{
 /// Files with keys have a few hundred bytes.
 const MAX_KEY_BYTES: u64 = 16 << 10;
 
-/// Signs components: writes `NAME.wasm.minisig` beside each.
+/// Signs components: writes `NAME.wasm.minisig` next to each.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm plugin sign --key plugins.key ./greet.wasm\n  phasm plugin sign --key plugins.key plugins/greet"

@@ -39,7 +39,10 @@ impl Listener {
         let address = listener.local_addr().map_err(Failure::host)?;
         let url = server.url(address);
         let unwritten = |error| {
-            Failure::host(ContextError::new("where the server is cannot be written beside its store", error))
+            Failure::host(ContextError::new(
+                "the server's address cannot be written next to its store",
+                error,
+            ))
         };
         let left = Address::leave(store, &url).map_err(unwritten)?;
         telling.listens(&url, server.has_keys().map_err(Failure::call)?);

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::super::{
     paths,
-    screen::{OutputClosed, Screen},
+    screen::{ClosedOutput, Screen},
     signals::Signal,
     text,
 };
@@ -85,7 +85,7 @@ impl ServeReporter {
     ///
     /// # Errors
     /// When stdout is closed.
-    pub(super) fn tell(&self, tiding: &Tiding) -> Result<(), OutputClosed> {
+    pub(super) fn tell(&self, tiding: &Tiding) -> Result<(), ClosedOutput> {
         let Tiding { head, what } = tiding;
         if self.as_json {
             let (kind, more) = described(what);
@@ -105,7 +105,7 @@ impl ServeReporter {
     ///
     /// # Errors
     /// When stdout is closed.
-    pub(super) fn left_out(&self, count: u64) -> Result<(), OutputClosed> {
+    pub(super) fn left_out(&self, count: u64) -> Result<(), ClosedOutput> {
         if self.as_json {
             return self.print(&json!({ "type": "left-out", "count": count }));
         }
@@ -125,7 +125,7 @@ impl ServeReporter {
         self.screen.err(&format!("{}: runs stay open{more}\n", told.word()));
     }
 
-    fn print(&self, object: &Value) -> Result<(), OutputClosed> {
+    fn print(&self, object: &Value) -> Result<(), ClosedOutput> {
         self.screen.out(&(object.to_string() + "\n"))
     }
 }
@@ -143,8 +143,8 @@ fn described(what: &Became) -> (&'static str, Value) {
 fn line(what: &Became) -> String {
     match what {
         Became::Driven => "is driven here".to_owned(),
-        Became::GivenBack(Some(due)) => format!("waiting until {} or a request", due.to_rfc3339()),
-        Became::GivenBack(None) => "waiting for a request".to_owned(),
+        Became::GivenBack(Some(due)) => format!("waits until {}, or for a request", due.to_rfc3339()),
+        Became::GivenBack(None) => "waits for a request".to_owned(),
         Became::Ended(phase) => text::phase(*phase),
         Became::PassedOver(why) => {
             format!("{} {}", text::doubtful("is left to other hosts:"), text::clean(why))

@@ -138,7 +138,7 @@ fn what_was_told_is_listed() {
     let run = ran.stdout.trim();
     let nothing = listed(&bench, run, &[]);
     assert_eq!((nothing.status, nothing.stdout.as_str()), (0, ""), "{nothing:?}");
-    assert!(nothing.stderr.contains("there are no notices"), "{nothing:?}");
+    assert!(nothing.stderr.contains("there are no notifications"), "{nothing:?}");
     let serve = ["serve", "--store", "runs.db", "--config", "phasm.toml", "--log-level", "info"];
     let mut host = Running::start(&bench, &serve);
     host.until(&["serving runs.db"]);
@@ -183,7 +183,7 @@ fn a_server_tells_of_notices_what_its_store_does() {
         assert_eq!((told.status, plain(&told)), (0, plain(&kept)), "{arguments:?}: {told:?}");
     }
     let page = bench.phasm(&["get", &run, "--store", "runs.db"]).stdout;
-    let told = "\nnotices: 1 not wanted (chat: it answered 410: it wants nothing more of this run): ";
+    let told = "\nnotifications: 1 not wanted (chat: it answered 410: it wants nothing more of this run): ";
     assert!(page.contains(told) && page.contains(&format!(" notify list {run} --store runs.db\n")), "{page}");
     let view = bench.phasm(&["get", &run, "--json", "--store", "runs.db"]).json();
     let expected = serde_json::json!({ "waiting": 0, "delivered": 0, "givenUp": 0, "gone": 1, "more": false,

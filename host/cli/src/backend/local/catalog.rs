@@ -19,9 +19,9 @@ use super::{
             parameters::{self, ParameterArgument},
             problems::{self, Source},
             submission::{self, DocumentArgument},
-            writable_store::{WritableStore, me},
         },
         SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome,
+        writable_store::{WritableStore, me},
     },
     LocalBackend,
 };

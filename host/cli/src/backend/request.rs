@@ -2,9 +2,7 @@
 
 use phasm::{RecoverError, Request, RequestError, engine::run::Run};
 
-#[cfg(unix)]
-use super::live_request;
-use super::{
+use super::super::{
     drive::{ActiveRun, ActiveRuns, Answers, DriveArguments, LineReporter},
     exit::Exit,
     failure::{ContextError, Failure},
@@ -12,6 +10,8 @@ use super::{
     store_argument::{self, StoreArgument},
     text,
 };
+#[cfg(unix)]
+use super::live_request;
 
 /// Has a request to the run that `meant` names recorded, and the run driven on. Nothing is begun before the request has
 /// reached it.
@@ -20,7 +20,7 @@ use super::{
 ///
 /// # Errors
 /// When there is no such run, it has ended, or `request` refuses.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     meant: &str,
     store: &StoreArgument,
     arguments: &DriveArguments,

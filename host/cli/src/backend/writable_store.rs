@@ -6,18 +6,18 @@ use std::{path::Path, sync::Arc};
 use phasm::ring::Ring;
 use phasm::store::{Postgres, Sqlite, Store, StoreError};
 
-use super::{command_line::Target, failure::Failure, paths::database_url};
+use super::super::{command_line::Target, failure::Failure, paths::database_url};
 
 /// A store that a command writes to, also while another process holds it.
-pub(super) struct WritableStore {
-    pub(super) store: Arc<dyn Store>,
+pub(crate) struct WritableStore {
+    pub(crate) store: Arc<dyn Store>,
     is_held: bool,
 }
 
 impl WritableStore {
     /// # Errors
     /// When it cannot be opened.
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let (store, is_held): (Arc<dyn Store>, bool) = match database_url(path) {
             Some(url) => (Arc::new(Postgres::open(url).map_err(Failure::store)?), true),
             None => match Sqlite::open(path) {
@@ -31,7 +31,7 @@ impl WritableStore {
     }
 
     /// Notifies the process that serves the store. Returns a hint for the user if there is none.
-    pub(super) async fn tell(&self, path: &Path, target: &Target) -> Option<String> {
+    pub(crate) async fn tell(&self, path: &Path, target: &Target) -> Option<String> {
         if self.is_held {
             ring(path).await;
             return None;
@@ -41,7 +41,7 @@ impl WritableStore {
 }
 
 /// Asks the process that holds a file to look for due work.
-pub(super) async fn ring(file: &Path) {
+pub(crate) async fn ring(file: &Path) {
     #[cfg(unix)]
     if database_url(file).is_none()
         && let Some(ring) = Ring::at(file).await
@@ -52,6 +52,6 @@ pub(super) async fn ring(file: &Path) {
 }
 
 /// Returns the name of the user, who is recorded as the author of what they save.
-pub(super) fn me() -> Option<String> {
+pub(crate) fn me() -> Option<String> {
     ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty())
 }

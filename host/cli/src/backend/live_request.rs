@@ -10,7 +10,7 @@ use phasm::{
     store::{Answer, Sqlite},
 };
 
-use super::{
+use super::super::{
     command_line::Target,
     exit::Exit,
     failure::{ContextError, Failure},
@@ -27,7 +27,7 @@ use super::{
 ///
 /// # Errors
 /// When there is no such run, it has ended, or it refuses.
-pub(super) async fn ask(
+pub(crate) async fn ask(
     meant: &str,
     store: &StoreArgument,
     as_json: bool,
@@ -76,7 +76,7 @@ async fn answered(
 ///
 /// # Errors
 /// When there is no such run, when it has ended, or when the process can run it.
-pub(super) async fn abandon(
+pub(crate) async fn abandon(
     meant: &str,
     store: &StoreArgument,
     reason: &str,
@@ -102,7 +102,7 @@ pub(super) async fn abandon(
 ///
 /// # Errors
 /// Unless it was carried out.
-pub(super) fn told(
+pub(crate) fn told(
     said: Result<bool, RequestError>,
     run_id: &str,
     word: &str,
