@@ -13,9 +13,9 @@ use super::{
     store_reader::StoreReader,
 };
 
-/// Copies a store to a new file, also while it is written to. The copy is consistent: all of it is from one moment.
+/// Copies a store to a new file, also while it is written to.
 ///
-/// The copy is a store like the one it was made of, without the room that deleted runs left. A PostgreSQL database is copied by
+/// All of the copy is from one moment. It is a store like the one it was made of, without the room that deleted runs left. A PostgreSQL database is copied by
 /// PostgreSQL's own pg_dump.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm backup copy.db --store runs.db")]

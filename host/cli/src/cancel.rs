@@ -7,7 +7,7 @@ use super::{
     target::TargetArguments, trace::LogLevel,
 };
 
-/// Cancels a run of a store, or one of its tasks, and drives the run on as `run` does.
+/// Cancels a run, or one of its tasks, and continues the run as `run` does.
 ///
 /// The exit status is the run's, as of `run`: 5 for one that is Cancelled; 2 if there is no such run or task, if it has
 /// already ended. A run that another process drives is cancelled there, and the exit status is 0 once that is recorded.

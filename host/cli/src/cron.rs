@@ -12,7 +12,7 @@ use clap::Subcommand;
 
 use super::{exit::Exit, failure::Failure, screen::Screen};
 
-/// Keeps, shows, pauses and triggers schedules: documents of kind CronWorkflow that start by themselves where `phasm serve` runs.
+/// Adds, shows, suspends and triggers schedules, which start runs where `phasm serve` runs: workflow files of kind CronWorkflow.
 #[derive(Debug, Subcommand)]
 pub(super) enum CronCommand {
     Add(add::AddScheduleArguments),

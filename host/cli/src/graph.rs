@@ -25,7 +25,7 @@ use super::{
     target::TargetArguments,
 };
 
-/// Draws a document, or a run of a store: what follows what, containers in containers, and how far it is.
+/// Draws a workflow file, or a run and its progress, as a graph.
 ///
 /// On a terminal the drawing is a tree; otherwise, or with `--svg`, an SVG. Parts that are too large for a picture are counted in it.
 /// No plugin is needed.

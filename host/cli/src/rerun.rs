@@ -13,7 +13,7 @@ use super::{
     trace::LogLevel,
 };
 
-/// Runs a run of a store again: a new run with its document, its executors and its parameters, driven as `run` does.
+/// Runs a run again: a new run with the same workflow, executors and parameters.
 ///
 /// The earlier run stays as it is. The exit status is the new run's, as of `run`; 2 if there is no such run, if it has not
 /// ended, if its executors, grants or secrets are not there as they were, or if another process holds the store.

@@ -14,7 +14,7 @@ use super::{
     trace::LogLevel,
 };
 
-/// Answers a suspended task, and drives its run on as `run` does.
+/// Answers a suspended task, and continues its run as `run` does.
 ///
 /// The answer is recorded before anything follows from it. The exit status is the run's, as of `run`; 2 if there is no
 /// such run or task, or if the task is not suspended or the run has ended. A run that another process drives gets the answer

@@ -16,7 +16,7 @@ use super::{
     trace::LogLevel,
 };
 
-/// Runs a document to its end in this process.
+/// Runs a workflow file to its end in this process.
 ///
 /// The exit status is 0 Succeeded or Skipped, 1 Failed, 2 problems in the document or the call, 3 Error, 4 Timeout,
 /// 5 Cancelled, 6 waiting (only suspended tasks keep the run open), 130 interrupted, 143 ended by SIGTERM, which leaves a

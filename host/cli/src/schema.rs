@@ -19,7 +19,7 @@ use super::{
     text,
 };
 
-/// Prints the JSON Schema of documents, with which editors complete and check them.
+/// Prints the JSON Schema of workflow files, for completion and checks in editors.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm schema > workflow.schema.json\n  phasm schema --plugins plugins > workflow.schema.json\n  \

@@ -31,11 +31,11 @@ use super::{
 /// A document, and how strictly it is taken.
 #[derive(Args, Clone, Debug)]
 pub(super) struct DocumentArgument {
-    /// The document, JSON or YAML; `-` is stdin.
+    /// The workflow file, JSON or YAML; `-` is stdin.
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
-    /// Go on although an executor is not installed or cannot be used; its attempts end with code 3.
+    /// Continue although an executor is not installed or cannot be used; its attempts end with code 3.
     #[arg(long)]
     allow_missing: bool,
 }

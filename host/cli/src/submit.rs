@@ -8,9 +8,9 @@ use super::{
     submission::Submission, target::TargetArguments,
 };
 
-/// Puts a run into a store without driving it, and prints its id.
+/// Submits a run to a store or a server, and prints its id.
 ///
-/// The document and the parameters are checked as `run` does. Once the id is printed the run is durable, and due for any
+/// The workflow file and the parameters are checked as `run` does. Once the id is printed the run is durable, and due for any
 /// `phasm serve` of the store, also one that is started later. The exit status is 0, or 2 for problems in the document or the
 /// call; with `--wait` the run's, as of `run`.
 #[derive(Args, Debug)]

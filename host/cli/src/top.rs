@@ -19,8 +19,9 @@ use super::{
     target::TargetArguments, times,
 };
 
-/// Shows the open runs of a store or a server, the busiest first, and the load of its host. On a terminal the view is live until `q` is pressed;
-/// otherwise it is printed once.
+/// Shows the open runs of a store or a server, the busiest first, and the load of its host.
+///
+/// On a terminal the view is live until `q` is pressed; otherwise it is printed once.
 ///
 /// For a server, `--server`, it also shows slots, attempts that wait for a slot, and attempts and commits per second; a store alone
 /// does not know that. Keys: `s` sorts by something else, `j` and `k` or the arrows scroll, `q` ends it.

@@ -31,7 +31,7 @@ use super::{
     text,
 };
 
-/// Checks documents without running them.
+/// Checks workflow files without running them.
 ///
 /// Values for spec.arguments are not asked for. The exit status is 0 if all documents are valid, else 2.
 #[derive(Args, Debug)]

@@ -10,7 +10,7 @@ use clap::Subcommand;
 
 use super::{exit::Exit, failure::Failure, screen::Screen};
 
-/// Saves documents in a store, with their versions, and submits them by name.
+/// Saves workflows by name in a store, with their versions, and submits them.
 #[derive(Debug, Subcommand)]
 pub(super) enum WorkflowCommand {
     Save(save::SaveArguments),

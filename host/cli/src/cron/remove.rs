@@ -12,7 +12,7 @@ use super::super::{
     target::TargetArguments,
 };
 
-/// Deletes a schedule: it starts nothing any more. Its runs stay, and those that are open go on.
+/// Deletes a schedule. Its runs stay, and open ones continue.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cron remove nightly --store runs.db")]
 pub(crate) struct RemoveScheduleArguments {
