@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 /// Expectations for a document.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Expected {
+struct Expectation {
     /// The exit status of the last command.
     status: i32,
     /// A configuration, in TOML.
@@ -67,7 +67,7 @@ impl Bench {
     }
 
     /// Runs the document, and what comes after it.
-    fn play(&self, document: &str, expected: &Expected) -> (Option<i32>, Value) {
+    fn play(&self, document: &str, expected: &Expectation) -> (Option<i32>, Value) {
         let mut run = vec!["run", document];
         if let Some(config) = &expected.config {
             fs::write(self.dir.path().join("phasm.toml"), config).unwrap();
@@ -114,7 +114,7 @@ fn fired(view: &Value, hook: &Value) -> String {
 }
 
 /// Returns the part of the view that is expected, in the form of the expectation.
-fn found(view: &Value, expected: &Expected) -> Value {
+fn found(view: &Value, expected: &Expectation) -> Value {
     let members = |(name, members): (&String, &Map<String, Value>)| {
         let entry = task(view, name);
         let member = |key: &String| match key.as_str() {
@@ -134,7 +134,7 @@ fn found(view: &Value, expected: &Expected) -> Value {
 }
 
 /// The documents, with what is expected of each.
-fn documents() -> Vec<(PathBuf, Expected)> {
+fn documents() -> Vec<(PathBuf, Expectation)> {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/aether");
     let files = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| !file.to_str().unwrap().ends_with(".expect.json")).collect();

@@ -27,13 +27,13 @@ pub(crate) struct Server {
 
 /// CPU time and switches of a process so far.
 #[derive(Debug)]
-pub(crate) struct Spent {
+pub(crate) struct ResourceUse {
     ticks: u64,
     /// How often each of its threads was woken up.
     wakes: BTreeMap<OsString, u64>,
 }
 
-impl Spent {
+impl ResourceUse {
     /// Ticks of CPU time and wake-ups since then.
     pub(crate) fn since(&self, before: &Self) -> (u64, u64) {
         let woken = |(thread, count): (&OsString, &u64)| count - before.wakes.get(thread).unwrap_or(&0);
@@ -83,11 +83,11 @@ impl Server {
         line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("a number") << 10
     }
 
-    pub(crate) fn spent(&self) -> Spent {
+    pub(crate) fn spent(&self) -> ResourceUse {
         let stat = self.read("stat");
         let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
         let field = |at: usize| fields.get(at).and_then(|text| text.parse::<u64>().ok()).expect("a number");
-        Spent { ticks: field(11) + field(12), wakes: self.wakes() }
+        ResourceUse { ticks: field(11) + field(12), wakes: self.wakes() }
     }
 
     fn wakes(&self) -> BTreeMap<OsString, u64> {

@@ -16,7 +16,7 @@ const ROUNDS: u32 = 3;
 const WATCHERS: u32 = 1_000;
 
 /// A run's time, and what its followers took of the CPU meanwhile.
-struct Watched {
+struct FollowerCost {
     took: Duration,
     until_told: Duration,
     cpu: Duration,
@@ -48,11 +48,11 @@ pub(crate) fn print(bench: &Bench) {
     }
 }
 
-fn less(one: Watched, other: Watched) -> Watched {
+fn less(one: FollowerCost, other: FollowerCost) -> FollowerCost {
     if other.took < one.took { other } else { one }
 }
 
-fn row(what: &str, watched: &Watched, floor: &Watched) {
+fn row(what: &str, watched: &FollowerCost, floor: &FollowerCost) {
     println!(
         "{what:<48} {:>9.1} {:>7.2} {:>9.1} {:>7.0} % {:>9.1}",
         watched.took.as_secs_f64() * 1e3,
@@ -64,7 +64,7 @@ fn row(what: &str, watched: &Watched, floor: &Watched) {
 }
 
 /// From the answer that a run waits for to its end, by the run's own clock.
-async fn watched(server: &Server, text: &str, watchers: u32) -> Watched {
+async fn watched(server: &Server, text: &str, watchers: u32) -> FollowerCost {
     let mut connection = Connection::open(server.address).await;
     let run = connection.ask(&submission(text)).await.run().to_owned();
     connection.get(&format!("/v1/runs/{run}?wait=30s&tasks=0")).await;
@@ -82,7 +82,7 @@ async fn watched(server: &Server, text: &str, watchers: u32) -> Watched {
     let mut connection = Connection::open(server.address).await;
     let view = connection.get(&format!("/v1/runs/{run}?wait=60s&tasks=0")).await;
     let (until_told, cpu) = (answered.elapsed(), cpu_time().saturating_sub(cpu));
-    Watched { took: took(&mut connection, &run, &view).await, until_told, cpu, bytes }
+    FollowerCost { took: took(&mut connection, &run, &view).await, until_told, cpu, bytes }
 }
 
 /// From the task that asks to the end, as the run itself has it.

@@ -131,18 +131,18 @@ fn a_real_registry_gives_back_what_it_was_given() {
 }
 
 /// Requests to a lying registry: `METHOD PATH`, and the value of `authorization`.
-type Asked = Arc<Mutex<Vec<(String, Option<String>)>>>;
+type RequestLog = Arc<Mutex<Vec<(String, Option<String>)>>>;
 
 /// A registry that answers as it was told, each request on a connection of its own.
 struct Liar {
     host: String,
-    asked: Asked,
+    asked: RequestLog,
 }
 
 impl Liar {
     fn start(answer: impl Fn(&str, Option<&str>) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (host, asked) = (listener.local_addr().unwrap().to_string(), Asked::default());
+        let (host, asked) = (listener.local_addr().unwrap().to_string(), RequestLog::default());
         let of_thread = Arc::clone(&asked);
         thread::spawn(move || {
             for stream in listener.incoming() {
@@ -157,7 +157,7 @@ impl Liar {
     }
 }
 
-fn serve(mut stream: TcpStream, asked: &Asked, answer: &impl Fn(&str, Option<&str>) -> Vec<u8>) {
+fn serve(mut stream: TcpStream, asked: &RequestLog, answer: &impl Fn(&str, Option<&str>) -> Vec<u8>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut line = String::new();
     reader.read_line(&mut line).unwrap();

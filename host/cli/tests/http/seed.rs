@@ -22,13 +22,13 @@ use crate::{
 const EXAMPLE: &str = include_str!("../../../../tests/seeds/002-3.1-http.yaml");
 
 /// A clock on which delays of minutes are over in no time.
-struct Hurried(Instant);
+struct FastClock(Instant);
 
-impl Hurried {
+impl FastClock {
     const TIMES: u32 = 2000;
 }
 
-impl TimeSource for Hurried {
+impl TimeSource for FastClock {
     fn wall(&self) -> Timestamp {
         Timestamp(1_700_000_000_000 + i64::try_from(self.elapsed()).unwrap())
     }
@@ -61,7 +61,7 @@ async fn run(replies: Vec<Reply>) -> (RunView, Vec<String>) {
         .sandbox(SandboxConfig { http, ..SandboxConfig::default() })
         .plugin("http", Arc::clone(&HTTP))
         .grant("http", grants)
-        .time(Arc::new(Hurried(Instant::now())))
+        .time(Arc::new(FastClock(Instant::now())))
         .open()
         .unwrap();
     let plan = host.plan("pages.yaml", &document()).await.unwrap_or_else(|problems| panic!("{problems:#?}"));
@@ -110,7 +110,7 @@ async fn the_page_is_fetched_and_read() {
         .plugin("http", Arc::clone(&HTTP))
         .plugin("jq", crate::guest::built("jq"))
         .grant("http", grants)
-        .time(Arc::new(Hurried(Instant::now())))
+        .time(Arc::new(FastClock(Instant::now())))
         .open()
         .unwrap();
     let example = include_str!("../../../examples/fetch.yaml")
@@ -125,7 +125,7 @@ async fn the_page_is_fetched_and_read() {
 /// R-I21: what is pinned by its digest is granted by its name.
 #[tokio::test]
 async fn a_refusal_in_a_run_says_whom_to_grant_it() {
-    let time = Arc::new(Hurried(Instant::now()));
+    let time = Arc::new(FastClock(Instant::now()));
     let host = Host::builder().plugin("http", Arc::clone(&HTTP)).time(time).open().unwrap();
     let parameters = Map::from([("api_url".into(), Value::from("https://api.example"))]);
     let plan = host.plan("pages.yaml", &document()).await.unwrap_or_else(|problems| panic!("{problems:#?}"));

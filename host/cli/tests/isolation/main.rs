@@ -231,9 +231,9 @@ async fn processes_have_their_memory_of_the_budget() {
 }
 
 /// The command as a child, and the numbers of the processes that were started for attempts.
-struct Counted(tempfile::TempDir);
+struct ProcessCounter(tempfile::TempDir);
 
-impl Counted {
+impl ProcessCounter {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (here, phasm) = (dir.path().display(), env!("CARGO_BIN_EXE_phasm"));
@@ -269,7 +269,7 @@ impl Counted {
 /// R-I27: a process is kept for the next attempt, of the same plugin only, and not if its guest came to grief.
 #[tokio::test]
 async fn a_process_serves_one_plugin() {
-    let counted = Counted::new();
+    let counted = ProcessCounter::new();
     let plugins = counted.plugins(&["echo", "count", "trap"]);
     for name in ["echo", "echo", "echo", "count", "echo", "count"] {
         assert_eq!(call(&plugins, invocation(name)).await.0.code, 0, "{name}");
@@ -284,7 +284,7 @@ async fn a_process_serves_one_plugin() {
 /// R-I27: grants are a process's for good.
 #[tokio::test]
 async fn a_process_has_the_grants_it_began_with() {
-    let counted = Counted::new();
+    let counted = ProcessCounter::new();
     let plugins = counted.plugins(&["echo"]);
     let env = [("A".to_owned(), "1".to_owned())].into();
     plugins.register("other", guest("echo"), Grants { env, ..Grants::default() });
@@ -297,7 +297,7 @@ async fn a_process_has_the_grants_it_began_with() {
 /// R-I27, R-T4: no guest outlives its deadline, nor its attempt, nor its host.
 #[tokio::test]
 async fn a_process_ends_with_its_attempt_or_its_host() {
-    let counted = Counted::new();
+    let counted = ProcessCounter::new();
     let plugins = counted.plugins(&["spin", "echo"]);
     let deadline = Some(Instant::now() + Duration::from_millis(300));
     let (outcome, _) = call(&plugins, Invocation { deadline, ..invocation("spin") }).await;
@@ -323,7 +323,7 @@ async fn a_process_ends_with_its_attempt_or_its_host() {
 /// R-I27: what the kernel says about a process that waits for calls.
 #[tokio::test]
 async fn a_process_is_locked_in() {
-    let counted = Counted::new();
+    let counted = ProcessCounter::new();
     let plugins = counted.plugins(&["echo"]);
     call(&plugins, invocation("echo")).await;
     let [process] = counted.started().try_into().unwrap();

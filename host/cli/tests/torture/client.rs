@@ -32,11 +32,11 @@ pub(crate) struct Client {
 }
 
 /// Response to the client.
-pub(crate) struct Done {
+pub(crate) struct ClientRun {
     pub(crate) name: &'static str,
     pub(crate) run: String,
     /// Whether it was asked to end, and what is known of that.
-    pub(crate) cancelled: Cancelled,
+    pub(crate) cancelled: Cancellation,
     pub(crate) phase: String,
     /// Events that its follower received.
     pub(crate) events: Vec<Value>,
@@ -46,7 +46,7 @@ pub(crate) struct Done {
 
 /// Whether a run was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cancelled {
+pub(crate) enum Cancellation {
     No,
     /// The request was acknowledged.
     Yes,
@@ -66,20 +66,20 @@ impl Client {
         Self { hosts, name, document, key, cancels, random, until: Instant::now() + LONGEST }
     }
 
-    pub(crate) fn start(mut self) -> JoinHandle<Result<Done, String>> {
+    pub(crate) fn start(mut self) -> JoinHandle<Result<ClientRun, String>> {
         thread::spawn(move || {
             let key = self.key.clone();
             self.all().map_err(|why| format!("{key}: {why}"))
         })
     }
 
-    fn all(&mut self) -> Result<Done, String> {
+    fn all(&mut self) -> Result<ClientRun, String> {
         let (run, mut left) = self.submit()?;
         let follower = self.clone().follow(run.clone());
-        let cancelled = if self.cancels { self.cancel(&run, &mut left)? } else { Cancelled::No };
+        let cancelled = if self.cancels { self.cancel(&run, &mut left)? } else { Cancellation::No };
         let phase = self.end(&run, &mut left)?;
         let (events, cuts) = follower.join().map_err(|_panic| "a follower fell".to_owned())??;
-        Ok(Done { name: self.name, run, cancelled, phase, events, cuts, left })
+        Ok(ClientRun { name: self.name, run, cancelled, phase, events, cuts, left })
     }
 
     /// The run of its key, however often it has to be submitted.
@@ -102,17 +102,17 @@ impl Client {
         }
     }
 
-    fn cancel(&mut self, run: &str, left: &mut u32) -> Result<Cancelled, String> {
+    fn cancel(&mut self, run: &str, left: &mut u32) -> Result<Cancellation, String> {
         thread::sleep(Duration::from_millis(self.random.below(900)));
         let before = *left;
         let request = Request::new("POST", &format!("/v1/runs/{run}/cancel"), &[], "");
         let mut unheard = 0;
         let answer = self.insist_counting(&request, 200, &[409], (left, &mut unheard))?;
         Ok(match answer.status {
-            200 => Cancelled::Yes,
+            200 => Cancellation::Yes,
             // The run has ended, by an earlier request or by itself.
-            _ if *left > before || unheard > 0 => Cancelled::Perhaps,
-            _ => Cancelled::No,
+            _ if *left > before || unheard > 0 => Cancellation::Perhaps,
+            _ => Cancellation::No,
         })
     }
 

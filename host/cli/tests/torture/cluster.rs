@@ -11,7 +11,7 @@ use crate::{
     process::Process,
     proxy::Proxy,
     random::Random,
-    round::{Expected, Round, undisturbed},
+    round::{Expectations, Round, undisturbed},
     server::{Server, server},
     tally::{KILLS, Tally},
     workload::{ANSWER, WORKLOADS},
@@ -227,7 +227,7 @@ impl<'t> Cluster<'t> {
         self.round.fail(&format!("{why}\nhosts said\n{}", hosts.join("\n--\n")))
     }
 
-    fn play(mut self, expected: &Expected) -> Tally {
+    fn play(mut self, expected: &Expectations) -> Tally {
         while self.round.left > 0 {
             for _ in 0..self.round.random.below(3) {
                 self.submit();

@@ -9,7 +9,7 @@ use crate::{
     kills,
     process::{LONGEST, Process},
     random::Random,
-    round::{Expected, Round, undisturbed},
+    round::{Expectations, Round, undisturbed},
     tally::{KILLS, Tally},
     workload::ANSWER,
 };
@@ -31,7 +31,7 @@ fn next(round: &mut Round, runs: &[Digest]) -> Process {
     }
 }
 
-fn round(random: &mut Random, expected: &Expected, kills: u32) -> Tally {
+fn round(random: &mut Random, expected: &Expectations, kills: u32) -> Tally {
     let mut round = Round::new(random, "runs.db", kills);
     round.submit_all();
     loop {

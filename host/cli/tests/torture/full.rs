@@ -18,7 +18,7 @@ use crate::{
     kills,
     process::Process,
     random::Random,
-    round::{Expected, Round, undisturbed},
+    round::{Expectations, Round, undisturbed},
     workload::{ANSWER, WORKLOADS},
 };
 
@@ -101,7 +101,7 @@ fn ended(round: &mut Round, file: &Path, host: &mut Process) -> Vec<Digest> {
 }
 
 /// Whether there are disks to fill, so that so much is left on them.
-fn a_full_disk(random: &mut Random, expected: &Expected, left: impl FnOnce(&mut Random) -> u64) -> bool {
+fn a_full_disk(random: &mut Random, expected: &Expectations, left: impl FnOnce(&mut Random) -> u64) -> bool {
     let mut round = Round::new(random, "disk/runs.db", 0);
     let Some(disk) = Disk::mount(round.bench.path("disk")) else { return false };
     let file = round.bench.path("disk/runs.db");

@@ -77,7 +77,7 @@ pub(crate) struct Stream {
 
 /// One event of it.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct StreamEvent {
     pub(crate) id: Option<u64>,
     pub(crate) name: String,
     pub(crate) data: Value,
@@ -100,7 +100,7 @@ impl Stream {
     }
 
     /// The next event; nothing once it has ended, was cut, or nothing came for long.
-    pub(crate) fn next(&mut self) -> Option<Told> {
+    pub(crate) fn next(&mut self) -> Option<StreamEvent> {
         loop {
             if let Some((block, rest)) = self.left.split_once("\n\n") {
                 let told = told(block);
@@ -122,8 +122,8 @@ impl Stream {
 }
 
 /// Nothing of what is said to keep the connection.
-fn told(block: &str) -> Option<Told> {
+fn told(block: &str) -> Option<StreamEvent> {
     let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     let (id, name) = (field("id").and_then(|id| id.parse().ok()), field("event")?.to_owned());
-    Some(Told { id, name, data: serde_json::from_str(field("data")?).ok()? })
+    Some(StreamEvent { id, name, data: serde_json::from_str(field("data")?).ok()? })
 }

@@ -42,12 +42,12 @@ struct Way {
 
 /// Requests of one connection so far.
 #[derive(Default)]
-struct Asked {
+struct ConnectionState {
     /// Statement that begins an exchange, once it was prepared.
     exchange: Option<Vec<u8>>,
 }
 
-impl Asked {
+impl ConnectionState {
     /// Whether a piece of what is asked begins an exchange, which is known by the name under which it was prepared.
     fn exchanges(&mut self, piece: &[u8]) -> bool {
         if let Some(at) = find(piece, EXCHANGE) {
@@ -119,7 +119,7 @@ impl Way {
         let Ok(server) = UnixStream::connect(server) else { return };
         self.open.lock().unwrap().extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
         let unanswered = Arc::new(AtomicBool::new(false));
-        let (way, loses, mut asked) = (Arc::clone(self), Arc::clone(&unanswered), Asked::default());
+        let (way, loses, mut asked) = (Arc::clone(self), Arc::clone(&unanswered), ConnectionState::default());
         self.pump(client.try_clone().unwrap(), server.try_clone().unwrap(), move |piece| {
             if asked.exchanges(piece) && way.loses_one() {
                 loses.store(true, Relaxed);

@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// Results of each workflow without disturbances.
-pub(crate) type Expected = BTreeMap<String, String>;
+pub(crate) type Expectations = BTreeMap<String, String>;
 
 /// A store, its runs and what was done.
 pub(crate) struct Round<'t> {
@@ -204,7 +204,7 @@ impl<'t> Round<'t> {
     }
 
     /// Everything has ended, as it does undisturbed.
-    pub(crate) fn check(&mut self, runs: &[Digest], expected: &Expected) {
+    pub(crate) fn check(&mut self, runs: &[Digest], expected: &Expectations) {
         // Seen with --nocapture only.
         println!("{}", self.done.join("\n"));
         for run in runs {
@@ -222,7 +222,7 @@ impl<'t> Round<'t> {
 }
 
 /// Results of each workload, computed in a file of its own.
-pub(crate) fn undisturbed() -> Expected {
+pub(crate) fn undisturbed() -> Expectations {
     let mut random = Random::new(0);
     let mut round = Round::new(&mut random, "undisturbed.db", 0);
     for (name, _) in WORKLOADS {

@@ -13,12 +13,12 @@ use phasm::store::{PostgresReader, ReadStore, SqliteReader};
 use rustix::process::Signal;
 
 use crate::{
-    client::{Cancelled, Client, Done},
+    client::{Cancellation, Client, ClientRun},
     digest::Digest,
     kills,
     process::Process,
     random::Random,
-    round::{Expected, Round, undisturbed},
+    round::{Expectations, Round, undisturbed},
     server::server,
     tally::{KILLS, Tally},
     workload::WORKLOADS,
@@ -29,15 +29,15 @@ const A_ROUND: u32 = 25;
 /// Clients at once.
 const CLIENTS: usize = 8;
 
-type Working = JoinHandle<Result<Done, String>>;
+type Working = JoinHandle<Result<ClientRun, String>>;
 
-struct Served<'t> {
+struct ServedRound<'t> {
     round: Round<'t>,
     hosts: Vec<Process>,
     addresses: Arc<Vec<SocketAddr>>,
     clients: Vec<Working>,
     submitted: u32,
-    done: Vec<Done>,
+    done: Vec<ClientRun>,
 }
 
 /// A free address without a listener, which no client is given meanwhile.
@@ -50,7 +50,7 @@ fn free(random: &mut Random) -> SocketAddr {
     }
 }
 
-impl<'t> Served<'t> {
+impl<'t> ServedRound<'t> {
     fn new(random: &'t mut Random, store: &str, hosts: usize, kills: u32) -> Self {
         let round = Round::new(random, store, kills);
         round.bench.write("few.toml", "[limits]\nslots = 2\n");
@@ -151,7 +151,7 @@ impl<'t> Served<'t> {
         host.signal(Signal::CONT);
     }
 
-    fn play(mut self, expected: &Expected) -> Tally {
+    fn play(mut self, expected: &Expectations) -> Tally {
         while self.round.left > 0 {
             self.begin();
             self.strike();
@@ -170,7 +170,7 @@ impl<'t> Served<'t> {
                 self.fail(&format!("run {} of {} is not there", done.run, done.name))
             };
             self.compare(&done, &run, expected);
-            if done.cancelled == Cancelled::No {
+            if done.cancelled == Cancellation::No {
                 undisturbed.push(run);
             }
         }
@@ -180,7 +180,7 @@ impl<'t> Served<'t> {
     }
 
     /// Responses to clients agree with the store.
-    fn compare(&mut self, done: &Done, run: &Digest, expected: &Expected) {
+    fn compare(&mut self, done: &ClientRun, run: &Digest, expected: &Expectations) {
         if run.row.status.open || run.row.status.phase.as_str() != done.phase {
             self.fail(&format!("{} was said to be {}: {:?}", done.run, done.phase, run.row));
         }
@@ -190,9 +190,9 @@ impl<'t> Served<'t> {
         }
         let as_ever = expected.get(done.name) == Some(&run.text);
         let is_right = match done.cancelled {
-            Cancelled::No => true,
-            Cancelled::Yes => done.phase == "Cancelled",
-            Cancelled::Perhaps => done.phase == "Cancelled" || as_ever,
+            Cancellation::No => true,
+            Cancellation::Yes => done.phase == "Cancelled",
+            Cancellation::Perhaps => done.phase == "Cancelled" || as_ever,
         };
         if !is_right {
             self.fail(&format!(
@@ -229,14 +229,14 @@ fn share() -> u32 {
     kills().div_ceil(8)
 }
 
-fn play(random: &mut Random, expected: &Expected, hosts: usize, store: impl Fn(u32) -> String) -> Tally {
+fn play(random: &mut Random, expected: &Expectations, hosts: usize, store: impl Fn(u32) -> String) -> Tally {
     let (wanted, mut tally) = (share(), Tally::default());
     for number in 0.. {
         let left = wanted.saturating_sub(tally.of(KILLS));
         if left == 0 {
             break;
         }
-        tally.add(Served::new(random, &store(number), hosts, left.min(A_ROUND)).play(expected));
+        tally.add(ServedRound::new(random, &store(number), hosts, left.min(A_ROUND)).play(expected));
     }
     tally
 }
