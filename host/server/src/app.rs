@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State that all requests share.
 
 use std::{future::poll_fn, io, pin::pin, sync::Arc};
 
@@ -15,12 +15,12 @@ use crate::{
 
 /// Streams at once that read what happened before they came.
 const CATCHING_UP: usize = 64;
-/// What is larger takes long enough for others to wait: a millisecond and more.
+/// Size of a large document, in bytes. Planning one takes a millisecond or more, for which other requests would wait.
 const LARGE: usize = 32 << 10;
 /// Such documents that are read and planned at once.
 const PLANNING: usize = 2;
 
-/// What all requests share.
+/// State that all requests share.
 pub(crate) struct App {
     pub(crate) host: Arc<Host>,
     pub(crate) config: ServerConfig,
@@ -33,7 +33,7 @@ pub(crate) struct App {
     planning: Semaphore,
     /// Plugins that are uploaded at once.
     pub(crate) uploads: Semaphore,
-    /// What was read of plugins.
+    /// Cache of rows of plugins.
     pub(crate) rows: Rows,
     stopping: watch::Sender<bool>,
 }
@@ -71,13 +71,13 @@ impl App {
         if bytes <= LARGE || Handle::current().runtime_flavor() != RuntimeFlavor::MultiThread {
             return work.await;
         }
-        // It is never closed.
+        // The semaphore is never closed.
         let _turn = self.planning.acquire().await;
         let mut work = pin!(work);
         poll_fn(|cx| block_in_place(|| work.as_mut().poll(cx))).await
     }
 
-    /// From now on streams end, and nobody waits any more.
+    /// Ends all streams and all waiting requests.
     pub(crate) fn stop(&self) {
         self.stopping.send_replace(true);
     }

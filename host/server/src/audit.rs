@@ -1,4 +1,4 @@
-//! Who did what. No parameters, answers or keys are in it.
+//! The audit log: one line for each request. Parameters, answers and keys are not in it.
 
 use std::{
     fs::{File, OpenOptions},

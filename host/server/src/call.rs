@@ -30,14 +30,14 @@ use crate::{
 /// The last event that a client of a stream has had.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// One request, of somebody who may make it.
+/// One request of an authorized caller.
 pub(crate) struct Call {
     pub(crate) app: Arc<App>,
     pub(crate) caller: Caller,
     pub(crate) query: Query,
     path: Vec<(String, String)>,
     parts: Parts,
-    /// Only for whoever reads it; in a mutex, as nobody else may look at it meanwhile.
+    /// Body until it is read. The mutex makes the request `Sync`, which a body is not.
     body: Mutex<Option<Body>>,
 }
 
@@ -77,7 +77,7 @@ impl Call {
         &self.parts.headers
     }
 
-    /// The caller's place in a trace, if he says it as W3C has it.
+    /// Returns the caller's trace context, if the request has a valid one (W3C Trace Context).
     pub(crate) fn trace(&self) -> Option<TraceContext> {
         let mut parents = self.headers().get_all(TRACEPARENT).iter();
         let parent = parents.next()?.to_str().ok().filter(|_| parents.next().is_none())?;
@@ -133,7 +133,7 @@ impl Call {
     /// The whole body, which is a plugin.
     ///
     /// # Errors
-    /// As of [`Self::bytes`].
+    /// The errors of [`Self::bytes`].
     pub(crate) async fn upload(&mut self) -> Result<Bytes, Refusal> {
         let limits = self.app.config.limits;
         self.bytes_within(limits.upload, limits.upload_time).await
@@ -141,7 +141,7 @@ impl Call {
 
     async fn bytes_within(&mut self, most: usize, time: Duration) -> Result<Bytes, Refusal> {
         let body = self.take_body();
-        // What says that it is too large is not read.
+        // A body whose declared length is too large is not read.
         if body.size_hint().lower() > most as u64 {
             return Err(too_large(most));
         }
@@ -170,7 +170,7 @@ impl Call {
     /// A handle to the run of the path.
     ///
     /// # Errors
-    /// As of [`Self::run`].
+    /// The errors of [`Self::run`].
     pub(crate) async fn handle(&self) -> Result<RunHandle, Refusal> {
         let row = self.run().await?;
         Ok(self.app.host.run_of(&row))
@@ -201,7 +201,7 @@ fn broken(error: &(dyn std::error::Error + Send + Sync + 'static), most: usize) 
 
 /// `value` as JSON.
 pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
-    // What is answered has string keys and finite numbers only: this cannot fail.
+    // Responses have string keys and finite numbers only: this cannot fail.
     let mut bytes = serde_json::to_vec(value).unwrap_or_default();
     bytes.push(b'\n');
     let mut response = Response::new(Body::from(bytes));

@@ -36,7 +36,7 @@ const PAGE: usize = 1000;
 const WAIT: &str = "30s";
 /// Tries again after a server that is not there for a moment.
 const PAUSE: Duration = Duration::from_secs(1);
-/// What stands for itself in a part of a path.
+/// Bytes that need no percent-encoding in a path segment.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// A server somewhere.
@@ -53,7 +53,7 @@ struct Inner {
 /// Why a server did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// It was not reached, or what it said makes no sense.
+    /// The server was not reached, or its response cannot be read.
     #[error("{url} cannot be asked: {why}")]
     Unreached {
         /// The server.
@@ -61,7 +61,7 @@ pub enum RemoteError {
         /// Why.
         why: String,
     },
-    /// It refused.
+    /// The server refused the request.
     #[error("{url} refused: {detail}")]
     Refused {
         /// The server.
@@ -70,7 +70,7 @@ pub enum RemoteError {
         status: u16,
         /// Its own words.
         detail: String,
-        /// What is wrong with what was sent, as `validate --json` has it.
+        /// Problems of the request, as `validate --json` prints them.
         problems: Vec<Value>,
     },
 }
@@ -86,13 +86,13 @@ impl RemoteError {
     }
 }
 
-/// What is asked.
+/// A request to the server.
 struct Asked<'a> {
     method: &'static str,
     path: Cow<'a, str>,
     query: &'a [(&'a str, String)],
     headers: Vec<(&'static str, String)>,
-    /// What it is, and its bytes.
+    /// Media type and bytes of the body.
     body: Option<(&'static str, Vec<u8>)>,
 }
 
@@ -198,7 +198,7 @@ impl Remote {
         Ok(found)
     }
 
-    /// What the server measures, as Prometheus reads it.
+    /// Returns the server's metrics in the Prometheus text format.
     ///
     /// # Errors
     /// When it refuses, as for a key that is bound to namespaces, or cannot be reached.
@@ -283,7 +283,7 @@ impl Remote {
         Ok(found)
     }
 
-    /// Tells of every change until the run has ended, or nobody listens.
+    /// Sends a message for every change until the run has ended or the receiver is dropped.
     async fn tell(self, run_id: Arc<str>, news: watch::Sender<()>) {
         let mut known = None;
         loop {
@@ -347,7 +347,7 @@ fn senseless(url: &str, why: String) -> StoreError {
     StoreError::Io { path: PathBuf::from(url), action: "read", source: Arc::new(io::Error::other(why)) }
 }
 
-/// What a server tells nobody.
+/// The error of a method that the API does not offer.
 fn untold<T: Send + 'static>(url: &str) -> Pending<T> {
     let error = senseless(url, "a server does not tell that; name its store".to_owned());
     Box::pin(async move { Err(error) })

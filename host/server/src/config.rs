@@ -1,20 +1,20 @@
-//! What an embedder or operator says about a server.
+//! Configuration of a server.
 
 use std::{path::PathBuf, time::Duration};
 
 /// How a server is set up; the default is for loopback.
 #[derive(Clone, Debug, Default)]
 pub struct ServerConfig {
-    /// The file of keys; it need not exist. Without keys in it whoever reaches the server may do everything, and only loopback
-    /// addresses are listened on.
+    /// The key file, which need not exist. Without keys every client may do everything, and the server only listens on
+    /// loopback addresses.
     pub keys: Option<PathBuf>,
     /// Names under which the server is reached, besides `localhost` and addresses in numbers.
     pub hosts: Vec<String>,
     /// The certificate and its key.
     pub tls: Option<TlsFiles>,
-    /// The file that says who did what, a JSON object a line; without it `tracing` is told, under the target `audit`.
+    /// The audit log, one JSON object per line. Without a file, entries go to `tracing` under the target `audit`.
     pub audit: Option<PathBuf>,
-    /// What clients may take.
+    /// Limits for clients.
     pub limits: ServerLimits,
 }
 
@@ -27,7 +27,7 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// What clients of a server may take.
+/// Limits for the clients of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerLimits {
     /// Bytes of a body.

@@ -20,7 +20,7 @@ use crate::{config::ServerLimits, patient::Patient, tls::Tls};
 
 /// Fields of a head.
 const MOST_HEADERS: usize = 64;
-/// What a connection has in memory to be written.
+/// Size of a connection's write buffer, in bytes.
 const BUFFER: usize = 64 << 10;
 
 /// Accepts connections until it is told to stop, and lets requests end.
@@ -45,7 +45,7 @@ impl Accepting {
             };
             match accepted {
                 Ok((stream, place)) => shared.begin(stream, place, &ending),
-                // Of a connection that is gone again, or for want of descriptors, which others give back.
+                // The connection is gone again, or there are no file descriptors left until other connections close.
                 Err(error) => {
                     tracing::warn!(%error, "a connection was not accepted");
                     sleep(std::time::Duration::from_millis(50)).await;
@@ -60,7 +60,7 @@ impl Accepting {
 
     fn begin(self: &Arc<Self>, stream: TcpStream, place: OwnedSemaphorePermit, ending: &GracefulShutdown) {
         let (shared, watcher) = (Arc::clone(self), ending.watcher());
-        // Frames of streams are small, and somebody waits for them.
+        // Frames of streams are small and must not be delayed.
         drop(stream.set_nodelay(true));
         tokio::spawn(async move {
             let stream = Patient::new(stream, shared.limits.write_time);

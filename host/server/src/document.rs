@@ -14,13 +14,13 @@ use phasm::{
 
 use crate::{call::Call, refusal::Refusal};
 
-/// What may be sent.
+/// Media types of a document in a request.
 pub(crate) const JSON: &str = "application/json";
 const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
 /// A document, and the parameters beside it.
 pub(crate) struct Sent {
-    /// What problems call it.
+    /// Name of the document in problems.
     pub(crate) name: &'static str,
     /// How large the body was.
     pub(crate) bytes: usize,
@@ -58,7 +58,7 @@ pub(crate) async fn plan(call: &Call, name: &str, bytes: usize, draft: Draft) ->
 
 /// A document as it was written.
 pub(crate) struct Written {
-    /// What problems call it.
+    /// Name of the document in problems.
     pub(crate) file: &'static str,
     pub(crate) text: String,
     pub(crate) draft: Draft,
@@ -67,7 +67,7 @@ pub(crate) struct Written {
 /// Reads a document that comes by itself.
 ///
 /// # Errors
-/// As of [`read`].
+/// The errors of [`read`].
 pub(crate) async fn written(call: &mut Call) -> Result<Written, Refusal> {
     let file = file(call)?;
     let text = text(call).await?;
@@ -79,7 +79,7 @@ pub(crate) async fn written(call: &mut Call) -> Result<Written, Refusal> {
     Ok(Written { file, text, draft })
 }
 
-/// What problems call the document of the body, by what it is written in.
+/// Returns the name of the body's document in problems, which depends on its format.
 fn file(call: &Call) -> Result<&'static str, Refusal> {
     match call.content_type().as_deref() {
         Some(JSON) => Ok("document.json"),

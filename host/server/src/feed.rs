@@ -24,7 +24,7 @@ use crate::sse;
 const BEHIND: usize = 128;
 /// A frame with more bytes is read in the store by each.
 const LARGEST: usize = 128 << 10;
-/// So many bytes are not added to.
+/// Size from which nothing is added to a frame, in bytes.
 const FULL: usize = LARGEST / 2;
 /// For each who hears a frame nothing is told for so long, some ten to twenty times what it costs to tell: what happens meanwhile makes one
 /// frame, so that a run is not slowed down by how many look on.
@@ -34,12 +34,12 @@ const PAUSE_OF_BYTE: Duration = Duration::from_nanos(2);
 /// At most.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-/// What follows a run tells.
+/// Message to the streams that follow a run.
 #[derive(Clone, Debug)]
 pub(crate) enum Heard {
     /// Some of its events.
     Frame(Arc<Frame>),
-    /// It has ended in that phase.
+    /// The run has ended in that phase.
     Over(Phase),
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Heard {
 pub(crate) struct Frame {
     pub(crate) first: u64,
     pub(crate) next: u64,
-    /// As they are written; nothing of what is too large to be kept for others.
+    /// Serialized events. `None` if they are too large to be shared.
     bytes: Option<Bytes>,
     /// Where each begins.
     starts: Vec<usize>,
@@ -82,7 +82,7 @@ impl Gathered {
         self.text.len() >= FULL
     }
 
-    /// What was gathered; nothing more is in it then.
+    /// Takes the gathered events as a frame and leaves none behind.
     pub(crate) fn take(&mut self) -> Option<Frame> {
         let Self { first, next, text, starts } = std::mem::take(self);
         Some(Frame { first: first?, next, bytes: Some(text.into()), starts })
@@ -96,7 +96,7 @@ impl Frame {
         self
     }
 
-    /// What is to be written from event `seq` on; nothing if it has to be read in the store.
+    /// Returns the bytes from event `seq` on. `None` if they have to be read from the store.
     pub(crate) fn from(&self, seq: u64) -> Option<Bytes> {
         let bytes = self.bytes.as_ref().filter(|_| self.first <= seq)?;
         let at = usize::try_from(seq - self.first).ok()?;
@@ -111,7 +111,7 @@ pub(crate) struct Feeds {
     feeds: Mutex<HashMap<Arc<str>, Weak<Feed>>>,
 }
 
-/// What is told of one run, while somebody hears it.
+/// Live events of one run, for as long as a stream follows it.
 pub(crate) struct Feed {
     frames: Sender<Heard>,
     telling: AbortHandle,
@@ -141,7 +141,7 @@ impl Feeds {
         let feed = Arc::new(Feed { frames, telling });
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         feeds.retain(|_, feed| feed.strong_count() > 0);
-        // Of two that were made at once each has its own hearers.
+        // Two feeds of one run may be created at once; each has its own subscribers.
         feeds.insert(Arc::clone(run_id), Arc::downgrade(&feed));
         Ok((feed, heard))
     }
@@ -185,7 +185,7 @@ fn pass_on(gathered: &mut Gathered, frames: &Sender<Heard>) -> Duration {
     let Some(frame) = gathered.take() else { return Duration::ZERO };
     let bytes = frame.bytes.as_ref().map_or(0, Bytes::len);
     let each = PAUSE + PAUSE_OF_BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX));
-    // Whoever comes next reads it in the store.
+    // The next subscriber reads these events from the store.
     let heard = frames.send(Heard::Frame(Arc::new(frame.shared()))).unwrap_or(0);
     each.saturating_mul(u32::try_from(heard).unwrap_or(u32::MAX)).min(LONGEST_PAUSE)
 }
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::ZERO);
     }
 
-    /// What is full is told, and not added to.
+    /// Sends a frame once it is full.
     #[test]
     fn a_frame_has_so_much() {
         let mut full = gathered(FULL);

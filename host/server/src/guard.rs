@@ -1,4 +1,4 @@
-//! What holds for every request: under which name the server is asked, from which page, and what its answers may do in a browser.
+//! Checks of every request: its `Host`, its origin, and the security headers of its response.
 
 use std::{net::IpAddr, sync::Arc, time::Instant};
 
@@ -66,7 +66,7 @@ fn check(names: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal
     }
 }
 
-/// Whether somebody only follows a link here: what that shows the other page does not see.
+/// Returns whether the request follows a link. The page with the link cannot read the response.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let is = |name: &str, wanted: &str| headers.get(name).is_some_and(|value| value == wanted);
     is("sec-fetch-mode", "navigate")

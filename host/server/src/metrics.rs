@@ -1,4 +1,4 @@
-//! What an operator sees of a host, with a bounded number of series.
+//! Metrics of a host, with a bounded number of series.
 //!
 //! ```text
 //!  Host::measured, the store's census, requests, /proc ──▶ Scrape ──▶ Sheet ──▶ OpenMetrics
@@ -31,7 +31,7 @@ use crate::streams::Streams;
 /// For how long a count of the store's open runs is believed.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// What is counted of a server itself, and when the store was counted last.
+/// Counters of the server itself, and the last count of the store.
 pub(crate) struct Metrics {
     pub(crate) traffic: Traffic,
     counted: Mutex<Option<(Instant, Option<Census>)>>,
@@ -78,7 +78,7 @@ impl Metrics {
     }
 }
 
-/// What is told at once.
+/// Values of one scrape.
 struct Scrape {
     census: Option<Census>,
     measured: Measured,

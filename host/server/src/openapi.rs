@@ -117,7 +117,7 @@ fn reference(schema: &str) -> Value {
 
 /// Refusals that every route has: of another origin, under another name.
 const OF_ALL: [u16; 2] = [403, 421];
-/// Of those that look at the query, and ask for a key.
+/// Refusals of routes that read the query and need a key.
 const OF_KEYS: [u16; 2] = [400, 401];
 
 fn responses(route: &Route, routes: &[&Route]) -> Value {
@@ -149,7 +149,7 @@ fn responses(route: &Route, routes: &[&Route]) -> Value {
     Value::Object(responses)
 }
 
-/// What is said beside a body with that status, always or where there is something to say.
+/// Returns the headers of a response with that status.
 fn headers(route: &Route, status: u16) -> Option<Value> {
     let header = |name: &str, required: bool, what: &str, schema: Value| {
         Some(json!({ name: { "description": what, "required": required, "schema": schema } }))

@@ -25,7 +25,7 @@ impl<S> Patient<S> {
         Self { stream, patience, waits: None }
     }
 
-    /// What came of writing: as it was, or an end of the patience.
+    /// Returns the result of a write, or a timeout error if it has been pending for too long.
     fn bounded<T>(&mut self, written: Poll<io::Result<T>>, cx: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.waits = None;

@@ -13,13 +13,13 @@ use phasm::{
 
 use crate::{auth::caller::Caller, refusal::Refusal};
 
-/// What of all that is installed exists for somebody: the plugins of all, and of tenants those whose runs he may see.
+/// Returns the installed plugins that the caller can see: the shared ones, and those of tenants whose runs it may see.
 pub(crate) async fn seen(host: &Host, caller: &Caller) -> Vec<PluginEntry> {
     let own: Vec<_> = caller.namespaces.iter().map(|namespace| host.tenant_of(namespace)).collect();
     host.plugin_entries(|tenant| !caller.is_bound() || own.contains(tenant)).await
 }
 
-/// The tenants whose plugins somebody may change: those all of whose namespaces his key is bound to.
+/// Returns the tenants whose plugins the caller may change: the key is bound to all of their namespaces.
 pub(crate) fn own_tenants(host: &Host, caller: &Caller) -> Vec<Arc<str>> {
     let is_whole =
         |namespaces: &[Arc<str>]| !namespaces.is_empty() && namespaces.iter().all(|own| caller.sees(own));
@@ -27,10 +27,10 @@ pub(crate) fn own_tenants(host: &Host, caller: &Caller) -> Vec<Arc<str>> {
     own.map(|(name, _)| Arc::clone(name)).collect()
 }
 
-/// Whose plugins a request changes: those of all, or of a tenant.
+/// Returns the tenant whose plugins a request changes. `None` for the shared plugins.
 ///
 /// # Errors
-/// 403 and 404 for those that are not his, 400 where he has to say it.
+/// 403 and 404 for tenants that the caller may not change, 400 if the tenant must be named.
 pub(crate) fn whose(
     host: &Host,
     caller: &Caller,

@@ -1,4 +1,4 @@
-//! What stands behind the `?`, of which every fault is told at once.
+//! The query of a request. All its errors are reported at once.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ impl Query {
         self.parsed(name, "`true` or `false`", parse).unwrap_or_default()
     }
 
-    /// Those whose names begin so, without that beginning.
+    /// Returns the parameters whose names have that prefix, without the prefix.
     pub(crate) fn beginning(&mut self, prefix: &'static str) -> Vec<(String, String)> {
         let found = self.pairs.extract_if(.., |(key, _)| key.starts_with(prefix) && key.len() > prefix.len());
         let strip =
@@ -83,7 +83,7 @@ impl Query {
     }
 
     /// # Errors
-    /// Every fault at once, what nobody knows included.
+    /// Reports all errors at once, unknown parameters included.
     pub(crate) fn done(&mut self) -> Result<(), Refusal> {
         let expected = match self.known.as_slice() {
             [] => "none".to_owned(),

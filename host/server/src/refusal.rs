@@ -11,7 +11,7 @@ use phasm::{
 };
 use serde_json::{Value, json};
 
-/// What the pages of a kind of refusal begin with.
+/// Prefix of problem types.
 const KINDS: &str = "urn:phasm:problem:";
 
 /// Why a request was not carried out.
@@ -127,7 +127,7 @@ impl From<StoreError> for Refusal {
             | StoreError::Io { .. }
             | StoreError::Locked { .. }
             | StoreError::Unavailable { .. }
-            // Another host has the run by now: whoever asks again is told by that one's records.
+            // Another host drives the run by now: a retry is answered from its records.
             | StoreError::Fenced { .. } => Self::unavailable(&error),
             StoreError::Conflict { .. }
             | StoreError::StillOpen { .. }

@@ -15,13 +15,13 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     /// Its name in the document.
     pub(crate) id: &'static str,
-    /// Who may; everybody, without a key, where it is nothing.
+    /// Role that a caller needs. `None` for routes without authentication.
     pub(crate) needs: Option<Role>,
     pub(crate) what: &'static str,
     pub(crate) query: &'static [Parameter],
     pub(crate) headers: &'static [Parameter],
     pub(crate) body: Option<Sends>,
-    /// What it answers where all is well.
+    /// Successful answers: status, description, body.
     pub(crate) answers: &'static [(u16, &'static str, Shape)],
     /// Refusals of its own, besides those of all routes.
     pub(crate) refusals: &'static [u16],
@@ -64,7 +64,7 @@ pub(crate) struct Parameter {
     pub(crate) kind: Kind,
 }
 
-/// What a parameter is.
+/// Type of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Text,
@@ -78,7 +78,7 @@ pub(crate) enum Kind {
     Length,
 }
 
-/// What a body holds.
+/// Content of a request body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sends {
     /// A document, JSON or YAML, or one beside its parameters.
@@ -87,11 +87,11 @@ pub(crate) enum Sends {
     Answer,
     /// A component.
     Plugin,
-    /// What is to be other than it was.
+    /// Changes to the run that is run again.
     Rerun,
 }
 
-/// What an answer holds.
+/// Content of a response body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     Json(&'static str),

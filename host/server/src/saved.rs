@@ -1,4 +1,4 @@
-//! What is kept by a name: workflows, and schedules.
+//! Saved documents: workflows and schedules.
 
 pub(crate) mod schedules;
 pub(crate) mod workflows;
@@ -24,7 +24,7 @@ use crate::{
     refusal::Refusal,
 };
 
-/// Of a page, unless asked.
+/// Default number of entries of a page.
 const PAGE: usize = 100;
 /// At most.
 const MOST: usize = 1000;
@@ -109,7 +109,7 @@ async fn written(call: &Call, version: &Version) -> Result<Response, Refusal> {
     Ok(response)
 }
 
-/// What a page of a list was asked for.
+/// Parameters of a list request.
 struct Listed {
     namespaces: Vec<Option<String>>,
     after: Option<(String, String)>,
@@ -138,7 +138,7 @@ impl Listed {
         Ok(Self { namespaces, after, limit })
     }
 
-    /// Those namespaces that a page may still have something of, and what it begins behind there.
+    /// Returns the namespaces that the rest of the list is in, with the name that the page begins after.
     fn left(&self) -> impl Iterator<Item = (Option<&str>, Option<(&str, &str)>)> {
         let after = self.after.as_ref().map(|(namespace, name)| (namespace.as_str(), name.as_str()));
         let namespaces = self.namespaces.iter().map(Option::as_deref);
@@ -186,7 +186,7 @@ fn check_named((namespace, name): &(String, String), plan: &Plan, own: &str) -> 
     Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
 }
 
-/// Who saved it.
+/// Name of the caller, for the record of who saved a document.
 pub(crate) fn by(caller: &Caller) -> Option<&str> {
     caller.key.as_deref()
 }

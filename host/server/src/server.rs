@@ -59,13 +59,13 @@ impl Server {
         Ok(Self { app, tls })
     }
 
-    /// All routes, for an embedder who has a server already. It is his then to say who can reach it: where there are no keys,
-    /// everybody may do everything; limits of connections, and of time for heads and writing, are his, too.
+    /// Returns all routes, for an embedder with a server of their own. The embedder decides who can reach it: without keys,
+    /// every client may do everything. Limits of connections, and timeouts for heads and writes, are up to the embedder too.
     pub fn router(&self) -> Router {
         routes::router(&self.app)
     }
 
-    /// What it is reached by from here at that address: by its first name, if it has one and is not for this machine alone.
+    /// Returns the URL of the server at that address. The first configured host name is used unless the address is loopback.
     #[must_use]
     pub fn url(&self, mut address: SocketAddr) -> String {
         let scheme = if self.tls.is_some() { "https" } else { "http" };
@@ -84,7 +84,7 @@ impl Server {
         }
     }
 
-    /// Streams end with a word from now on, and nobody waits any more.
+    /// Ends all streams, with a reason, and all waiting requests.
     pub fn stop(&self) {
         self.app.stop();
     }
@@ -103,7 +103,7 @@ impl Server {
         Ok(TcpListener::bind(address).await.map_err(named)?)
     }
 
-    /// Without keys only this machine may reach it; and if all are removed meanwhile, nobody is let in without one.
+    /// Without keys only this machine may reach the server. If all keys are removed later, a key is still required.
     fn check_exposure(&self, address: SocketAddr) -> Result<(), ServerError> {
         if address.ip().is_loopback() {
             return Ok(());

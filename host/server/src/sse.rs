@@ -35,7 +35,7 @@ pub(crate) struct Outlet {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Left;
 
-/// What a stream of events is answered with, and where it is written to.
+/// Opens a stream of events: its response, and the sender of its pieces.
 pub(crate) fn open(streaming: Streaming, patience: Duration) -> (Outlet, Response) {
     let (pieces, queued) = mpsc::channel(QUEUE);
     let last = Arc::<Mutex<Option<Bytes>>>::default();
@@ -95,7 +95,7 @@ pub(crate) fn write(text: &mut String, id: Option<u64>, name: &str, data: &str) 
     }
 }
 
-/// What is to be written, and at last why it ends.
+/// Pieces that wait to be written, and then the reason for the end.
 struct Pieces {
     queued: mpsc::Receiver<Bytes>,
     last: Arc<Mutex<Option<Bytes>>>,

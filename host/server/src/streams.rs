@@ -59,7 +59,7 @@ impl Streams {
 }
 
 impl Streaming {
-    /// It is ended, as its reader does not read.
+    /// Counts a stream that was ended because its client does not read.
     pub(crate) fn dropped(&self) {
         self.dropped.fetch_add(1, Relaxed);
     }

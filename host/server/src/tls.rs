@@ -18,7 +18,7 @@ use crate::config::TlsFiles;
 /// When the certificate and its key were written.
 type Written = (SystemTime, SystemTime);
 
-/// What connections are accepted with.
+/// TLS configuration of accepted connections.
 pub(crate) struct Tls {
     files: TlsFiles,
     read: Mutex<(Written, TlsAcceptor)>,

@@ -10,7 +10,7 @@ use crate::{
     refusal::Refusal,
 };
 
-/// As the command's `validate --json`.
+/// Output of the command's `validate --json`.
 #[derive(Serialize)]
 struct Validated {
     problems: Vec<ProblemView>,

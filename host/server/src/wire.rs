@@ -114,7 +114,7 @@ impl SentRow {
     }
 }
 
-/// A record of a journal. What is bytes is base64.
+/// A record of a journal. Bytes are base64.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SentRecord {
@@ -155,7 +155,7 @@ impl SentRecord {
     }
 }
 
-/// What is kept of an attempt's log.
+/// The stored log of an attempt.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct SentLog {
     task: u32,
@@ -198,7 +198,7 @@ pub(crate) struct SentRun {
     pub(crate) logs: Vec<SentLog>,
 }
 
-/// A page of what somebody outside is told of a run.
+/// A page of notifications about a run.
 #[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct SentNotices {
     pub(crate) notices: Vec<NoticeView>,

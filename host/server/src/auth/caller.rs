@@ -1,4 +1,4 @@
-//! Who asks, and what he may.
+//! The caller of a request, and its permissions.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::refusal::Refusal;
 
-/// What a key lets its holder do; each may do what those before it may.
+/// Role of a key. Each role includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -31,13 +31,13 @@ impl Role {
     }
 }
 
-/// Who asks.
+/// The caller of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Caller {
     /// The key's name; nothing where no key is asked for.
     pub(crate) key: Option<Arc<str>>,
     pub(crate) role: Role,
-    /// Those that the key is bound to; all, if there are none.
+    /// Namespaces that the key is bound to. Empty means all.
     pub(crate) namespaces: Arc<[Arc<str>]>,
 }
 
@@ -51,7 +51,7 @@ impl Caller {
         self.key.as_deref().unwrap_or("-")
     }
 
-    /// Whether what is in that namespace exists for him.
+    /// Returns whether the caller can see that namespace.
     pub(crate) fn sees(&self, namespace: &str) -> bool {
         self.namespaces.is_empty() || self.namespaces.iter().any(|own| &**own == namespace)
     }
@@ -61,7 +61,7 @@ impl Caller {
     }
 
     /// # Errors
-    /// 403 if he may not do what `needed` may.
+    /// 403 if the caller's role does not include `needed`.
     pub(crate) fn may(&self, needed: Role) -> Result<(), Refusal> {
         if self.role >= needed {
             return Ok(());
@@ -74,7 +74,7 @@ impl Caller {
     }
 
     /// # Errors
-    /// 403 if he may not submit runs there.
+    /// 403 if the caller may not submit runs to that namespace.
     pub(crate) fn may_submit_to(&self, namespace: &str) -> Result<(), Refusal> {
         if self.sees(namespace) {
             return Ok(());

@@ -1,6 +1,6 @@
 //! Keys: made once, shown once, kept as digests.
 //!
-//! A key has 256 bits that nobody can guess, so that a digest of it, without salt and quick to compute, tells nothing of it.
+//! A key has 256 random bits, so that a plain digest without salt reveals nothing of it.
 
 mod file;
 
@@ -18,7 +18,7 @@ use self::file::Mark;
 pub use self::file::{KeyFile, KeyFileError};
 pub use super::caller::Role;
 
-/// What keys begin with, so that they are known for what they are where they should not be.
+/// Prefix of keys, so that scanners recognize leaked ones.
 const PREFIX: &str = "phasm_";
 /// Random bytes of a key.
 const BYTES: usize = 32;
@@ -27,9 +27,9 @@ const BYTES: usize = 32;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Key {
-    /// What it is called, in logs and for removing it.
+    /// Name of the key in logs, and for removing it.
     pub name: String,
-    /// What it lets its holder do.
+    /// Role of the key's holder.
     pub role: Role,
     /// The namespaces it is bound to; all, if there are none.
     #[serde(default)]
@@ -95,7 +95,7 @@ impl Keys {
         Self { file: file.map(KeyFile::at), read: Mutex::default() }
     }
 
-    /// Those that count now.
+    /// Returns the current keys.
     pub(crate) fn now(&self) -> Result<Arc<KeyRing>, KeyFileError> {
         let Some(file) = &self.file else { return Ok(Arc::default()) };
         let mark = file.mark()?;

@@ -1,4 +1,4 @@
-//! Who has signed in with a key: a browser holds a random word for it, never the key.
+//! Sessions of browsers that signed in with a key. The cookie is a random token, never the key.
 
 use std::{
     collections::VecDeque,
@@ -47,7 +47,7 @@ impl Sessions {
     }
 }
 
-/// A word that nobody guesses, of so many bytes.
+/// Returns a random token of `BYTES` bytes, in hexadecimal.
 pub(crate) fn random<const BYTES: usize>() -> Result<String, getrandom::Error> {
     let mut word = [0_u8; BYTES];
     getrandom::fill(&mut word)?;

@@ -16,12 +16,12 @@ pub(crate) const TICKET_LIFETIME: Duration = Duration::from_secs(60);
 /// One that was given away.
 struct Ticket {
     digest: [u8; 32],
-    /// Whose; nobody's where no key is asked for.
+    /// Key of the ticket. `None` on a server that requires no key.
     key: Option<String>,
     until: Instant,
 }
 
-/// Those that are good, the oldest first.
+/// Valid tickets, the oldest first.
 #[derive(Default)]
 pub(crate) struct Tickets(Mutex<VecDeque<Ticket>>);
 

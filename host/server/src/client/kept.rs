@@ -1,4 +1,4 @@
-//! What a server keeps by a name: schedules, and saved workflows.
+//! Saved documents of a server: schedules and workflows.
 
 use std::borrow::Cow;
 
@@ -150,7 +150,7 @@ impl Remote {
         word.ok_or_else(|| self.unreached("what it says is no ticket".to_owned()))
     }
 
-    /// What is kept by that name, as a store would have it.
+    /// Returns the saved document of that name, as a store would.
     pub(super) async fn kept_entry(&self, name: &EntryName) -> Result<Option<KeptEntry>, StoreError> {
         let path = path(name.shelf, &name.namespace, &name.name, "");
         match self.get::<Value>(&path, &[]).await {
@@ -191,7 +191,7 @@ impl Remote {
         };
         let name = EntryName { shelf, namespace: namespace.into(), name: name.into() };
         let due = text("next").and_then(Timestamp::from_rfc3339);
-        // Nobody changes it from here.
+        // A client does not change it.
         Ok(KeptEntry { name, revision: 0, due, body: said.to_string().into() })
     }
 }

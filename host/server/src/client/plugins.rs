@@ -43,7 +43,7 @@ impl Remote {
         Ok(found.versions)
     }
 
-    /// What there is to know of a version, of the highest that begins so, or of a digest.
+    /// Returns the details of a version: an exact one, the highest with that prefix, or one by digest.
     ///
     /// # Errors
     /// When it refuses, or cannot be reached.

@@ -11,7 +11,7 @@ impl Scrape {
     pub(super) fn cluster(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
         let (leases, letters, schedules) =
             (&self.measured.leases, &self.measured.letters, &self.measured.schedules);
-        let claimed = "Runs that this host has claimed, as they were due or nobody's";
+        let claimed = "Runs that this host has claimed, because they were due or had no host";
         sheet.counter("phasm_leases_claimed", claimed, leases.claimed)?;
         let given_back = "Runs that this host has given back to the store, as they rest";
         sheet.counter("phasm_leases_given_back", given_back, leases.given_back)?;

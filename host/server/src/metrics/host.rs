@@ -38,7 +38,7 @@ impl Scrape {
         )?;
         let tasks = "Task and hook runs, containers included, that ended here, by phase";
         sheet.counters("phasm_tasks_ended", tasks, by_phase(&measured.tasks_ended))?;
-        let open = "Runs of the store that have not ended, by who goes on with them";
+        let open = "Runs of the store that have not ended, by the host that runs them";
         let census = self.census.into_iter().flat_map(|Census { owned, due, waiting, parked, .. }| {
             [("driven", owned), ("due", due), ("waiting", waiting), ("parked", parked)]
         });

@@ -1,4 +1,4 @@
-//! What became of notices, by endpoint: the configuration says how many there are.
+//! Outcomes of notifications by endpoint. The configuration bounds their number.
 
 use std::{borrow::Cow, fmt};
 

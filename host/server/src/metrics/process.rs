@@ -1,4 +1,4 @@
-//! What the system says of this process, and of the disk that its store is on.
+//! Resource use of this process, and of the disk of its store.
 
 use std::{fmt, fs, path::Path};
 
@@ -6,7 +6,7 @@ use prometheus_client::registry::Unit;
 
 use super::sheet::Sheet;
 
-/// What the system says; nothing of what it does not.
+/// Resource use of the process. Values that the system does not report are `None`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Process {
     cpu_seconds: Option<f64>,
@@ -72,7 +72,7 @@ fn field(status: &str, name: &str) -> Option<u64> {
     value.split_whitespace().next()?.parse().ok()
 }
 
-/// What the kernel counts a second in for programs.
+/// Clock ticks per second in `/proc`.
 #[cfg(target_os = "linux")]
 const TICKS: f64 = 100.0;
 

@@ -14,10 +14,10 @@ use prometheus_client::{
 /// Names and values of a sample.
 pub(super) type Labels<'l> = Vec<(&'static str, Cow<'l, str>)>;
 
-/// What is being written.
+/// Encoder of the metrics.
 pub(super) struct Sheet<'e>(DescriptorEncoder<'e>);
 
-/// What one unit of a time is: a microsecond.
+/// Units of a time per second: times are in microseconds.
 const PER_SECOND: f64 = 1e6;
 
 impl<'e> Sheet<'e> {
@@ -148,7 +148,7 @@ fn of(
     if labels.is_empty() { write(metric) } else { write(&mut metric.encode_family(labels)?) }
 }
 
-/// What Prometheus counts in.
+/// Converts a count to a float, which Prometheus uses.
 #[expect(clippy::cast_precision_loss, reason = "beyond 2^53 one more or less is nothing")]
 pub(super) fn float(number: u64) -> f64 {
     number as f64

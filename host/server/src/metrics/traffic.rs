@@ -13,7 +13,7 @@ use prometheus_client::registry::Unit;
 
 use super::sheet::Sheet;
 
-/// What no route answers.
+/// Label of requests without a route.
 const NO_ROUTE: &str = "none";
 
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "DELETE", "other"];
@@ -103,7 +103,7 @@ fn class(status: StatusCode) -> usize {
     usize::from(status.as_u16() / 100).saturating_sub(1).min(CLASSES.len() - 1)
 }
 
-/// What was counted of requests.
+/// Counters of requests at one time.
 #[derive(Default)]
 pub(super) struct Told {
     answers: Vec<([&'static str; 3], u64)>,

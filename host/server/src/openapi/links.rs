@@ -7,13 +7,13 @@ use crate::route::{Route, Verb};
 
 /// Where answers have the value of a part of a path: those of routes whose path begins so.
 ///
-/// Lists are left out: the first of an empty one is nobody.
+/// Lists are left out: an empty one has no first entry to link to.
 struct Said {
     by: &'static [&'static str],
     status: u16,
     /// Parts of a path, and where the answer has them.
     parts: &'static [(&'static str, &'static str)],
-    /// What the paths begin with that have these parts.
+    /// Prefix of the paths that have these parts.
     under: &'static str,
 }
 

@@ -33,7 +33,7 @@ fn title(route: &Route) -> String {
 }
 
 fn shown(route: &Route) -> Markup {
-    let role = route.needs.map_or("nobody's key", Role::word);
+    let role = route.needs.map_or("no key", Role::word);
     let path = segments(route.path).map(|name| (name, "A part of the path."));
     let given = route.query.iter().chain(route.headers).map(|Parameter { name, what, .. }| (*name, *what));
     let parameters: Vec<_> = path.chain(given).collect();

@@ -1,4 +1,4 @@
-//! What bodies and answers hold: all of it, as this version has it.
+//! Schemas of request and response bodies, complete for this version.
 
 mod kept;
 mod plugin;

@@ -1,4 +1,4 @@
-//! What somebody asks of a run on its page.
+//! Actions on the page of a run.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ pub(super) async fn resume(mut call: Call) -> Result<Response, Refusal> {
         true => Ok(back(&call)),
         false => Err(Refusal::new(
             StatusCode::CONFLICT,
-            "the task does not wait any more: somebody has answered, or its time is over",
+            "the task is not waiting any more: it was answered, or has expired",
         )),
     }
 }

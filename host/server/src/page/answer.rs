@@ -1,4 +1,4 @@
-//! What a suspended task asks for, and what somebody answers.
+//! The form of a suspended task, and the response to it.
 
 use axum::http::StatusCode;
 use maud::{Markup, html};
@@ -10,17 +10,17 @@ use phasm::{
 use super::{fields::Field, form::Form, words};
 use crate::refusal::Refusal;
 
-/// What tells its fields from those of other forms.
+/// Prefix of the form's fields, which tells them from those of other forms.
 const PREFIX: &str = "answer.";
 /// The field of an answer of which nothing is known but that it is an object.
 const WHOLE: &str = "whole";
 
-/// What a suspended task said that it wants to know.
+/// The schema that a suspended task asks for.
 fn asked(task: &TaskRun) -> Option<&Value> {
     task.outputs.iter().find(|output| &*output.name == "asked").map(|output| &output.value)
 }
 
-/// What it asks, if it says that in words.
+/// Returns the question, if the task has one in words.
 pub(super) fn question(task: &TaskRun) -> Option<&str> {
     let message = asked(task).and_then(|asked| asked.member("message")).and_then(Value::as_str);
     message.or(Some(&*task.message)).filter(|words| !words.is_empty())
@@ -40,18 +40,18 @@ pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
     let details = asked.and_then(|asked| asked.member("details")).filter(|details| !details.is_null());
     Some(html! {
         section class="ask" id="answer" aria-labelledby="answer-title" {
-            h2 id="answer-title" { (message.unwrap_or("It waits for an answer")) }
+            h2 id="answer-title" { (message.unwrap_or("Waiting for a response")) }
             @if let Some(details) = details { (words::value(details)) }
             @if !task.message.is_empty() && Some(&*task.message) != message { p class="notice" { (task.message) } }
             form class="sheet" method="post" action={ "/runs/" (run.id()) "/tasks/" (task.id) "/resume" } {
                 @for field in &fields { (field.draw(PREFIX, None)) }
                 @if fields.is_empty() {
                     div class="field" {
-                        label for=(WHOLE) { "The answer, a JSON object" }
+                        label for=(WHOLE) { "Response, a JSON object" }
                         textarea id=(WHOLE) name=(WHOLE) rows="4" class="code" spellcheck="false" { "\n{}" }
                     }
                 }
-                button { "Send the answer" }
+                button { "Send response" }
             }
         }
     })

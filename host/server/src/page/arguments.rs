@@ -22,13 +22,13 @@ pub(super) fn draw(plan: &Plan, form: Option<&Form>) -> Markup {
     }
 }
 
-/// The form as somebody fills it in who gives these.
+/// Returns a form that is filled in with these parameters.
 pub(super) fn given(parameters: &Map) -> Form {
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_json(), str::to_owned);
     Form::of(parameters.iter().map(|(name, value)| (format!("{PREFIX}{name}"), text(value))))
 }
 
-/// What was given; what was left out has its default.
+/// Returns the given parameters. Those left out have their defaults.
 pub(super) fn read(plan: &Plan, form: &Form) -> Map {
     let given = fields(plan).filter_map(|field| {
         let text = form.beginning(PREFIX).find(|(name, _)| *name == field.name).map(|(_, text)| text)?;

@@ -24,7 +24,7 @@ const MOST: usize = 50;
 const INSTANTS: usize = 5;
 /// For how long a page waits for plugins that are built first.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// What is said while that takes long.
+/// Message while a check takes long.
 pub(super) const LATE: &str = "It is being looked at: an executor that is used for the first time is built now, which may take minutes.";
 
 /// A document, and what was found of it.
@@ -32,7 +32,7 @@ pub(super) struct Checked {
     pub(super) text: String,
     pub(super) plan: Option<Arc<Plan>>,
     pub(super) problems: Vec<Problem>,
-    /// Why whoever looks at it may not have it run.
+    /// Reason why the caller may not run the document.
     pub(super) refused: Option<Refusal>,
     /// How many versions are kept by its name already, or 1 for a schedule.
     kept: usize,
@@ -82,7 +82,7 @@ impl Checked {
         Self { text, plan: None, problems: Vec::new(), refused: None, kept: 0, is_pending: false }
     }
 
-    /// What problems call it, by what it is written in.
+    /// Returns the name of the document in problems, which depends on its format.
     pub(super) fn file(&self) -> &'static str {
         if self.text.trim_start().starts_with('{') { "document.json" } else { "document.yaml" }
     }
@@ -164,9 +164,9 @@ fn comes(cron: &Cron) -> Markup {
     html! {
         section id="comes" aria-labelledby="comes-title" {
             h2 id="comes-title" { "It starts a run" }
-            @if cron.suspend { p { "Not before somebody lets it go on: the document says " code { "suspend: true" } "." } }
-            @if instants.is_empty() { p class="bad" { "Never: there is no such instant any more." } }
-            @else { ol class="instants" { @for at in instants { li { (words::clock(zone, at)) } } li { "and so on, by the clocks of " (zone) } } }
+            @if cron.suspend { p { "Paused until you resume it: the workflow says " code { "suspend: true" } "." } }
+            @if instants.is_empty() { p class="bad" { "Never: there is no such time any more." } }
+            @else { ol class="instants" { @for at in instants { li { (words::clock(zone, at)) } } li { "and so on, in the time zone " (zone) } } }
         }
     }
 }
@@ -176,7 +176,7 @@ fn next(schedule: &Schedule) -> Vec<Timestamp> {
     std::iter::successors(first, |at| schedule.next_after(*at)).take(INSTANTS).collect()
 }
 
-/// What the form depends on: as long as it stays, so does the form.
+/// Returns a key of the form's parameters. The form is replaced when it changes.
 fn keys(plan: &Plan) -> String {
     let all = plan.arguments.iter().map(|argument| format!("{}:{}", argument.name, argument.kind.as_str()));
     all.collect::<Vec<_>>().join(",")

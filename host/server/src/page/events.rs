@@ -9,7 +9,7 @@ use crate::{call::Call, refusal::Refusal};
 
 /// Events of a page.
 const PAGE: u64 = 200;
-/// Of what an event says, in bytes.
+/// Longest text of an event, in bytes.
 const LONGEST: usize = 400;
 
 /// The events from `since` on.

@@ -112,7 +112,7 @@ impl Field {
     }
 
     fn label(&self) -> Markup {
-        html! { (self.title) @if !self.required { span class="optional" { " (may be left out)" } } }
+        html! { (self.title) @if !self.required { span class="optional" { " (optional)" } } }
     }
 
     fn control(&self, name: &str, shown: &str, help: &str) -> Markup {
@@ -147,7 +147,7 @@ impl Field {
         }
     }
 
-    /// What was given; nothing if it was left out.
+    /// Returns the given value. `None` if it was left out.
     pub(super) fn read(&self, text: &str) -> Option<Value> {
         match &self.kind {
             Asked::Line | Asked::Lines if text.is_empty() && !self.required => None,

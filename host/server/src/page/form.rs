@@ -1,4 +1,4 @@
-//! What a form has posted.
+//! A posted form.
 
 use axum::http::StatusCode;
 
@@ -18,7 +18,7 @@ impl Form {
         Ok(Self(form_urlencoded::parse(&bytes).into_owned().collect()))
     }
 
-    /// Fields that nobody has sent.
+    /// A form without fields.
     pub(super) fn of(fields: impl Iterator<Item = (String, String)>) -> Self {
         Self(fields.collect())
     }

@@ -1,4 +1,4 @@
-//! What the pages of schedules and of saved workflows share.
+//! Parts that the pages of schedules and of saved workflows share.
 
 use axum::{http::header, response::Response};
 use maud::{Markup, html};
@@ -35,7 +35,7 @@ impl Kept {
     }
 }
 
-/// Where the server is, as whoever looks at it has it.
+/// Returns the server's URL, as the browser has it.
 pub(super) fn url(call: &Call) -> String {
     let host = call.header(&header::HOST).unwrap_or("localhost");
     let scheme = if call.app.config.tls.is_some() { "https" } else { "http" };

@@ -18,16 +18,16 @@ use crate::{
 /// Several changes within this time are one.
 const AT_ONCE: Duration = Duration::from_millis(400);
 
-/// What is looked at.
+/// Subject of a live page.
 enum Looked {
     /// One run.
     Run(watch::Receiver<()>),
-    /// All of them, and what is kept by a name, whoever changes it.
+    /// All runs, and all saved documents.
     All { tidings: broadcast::Receiver<phasm::Tiding>, heard: [watch::Receiver<()>; 3] },
 }
 
 impl Looked {
-    /// When something has changed; false once nobody would say so.
+    /// Waits for a change. Returns false once no more changes will be reported.
     async fn changes(&mut self) -> bool {
         match self {
             Self::Run(written) => written.changed().await.is_ok(),
@@ -81,7 +81,7 @@ async fn tell(app: Arc<App>, mut looked: Looked, outlet: Outlet) {
             () = outlet.left() => return,
             changed = looked.changes() => {
                 if !changed {
-                    // Nobody drives it who would say so: the stream stays, so that the browser does not come back at once.
+                    // No more changes will be reported. The stream stays open, so that the browser does not reconnect at once.
                     outlet.left().await;
                     return;
                 }

@@ -25,7 +25,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     .await
 }
 
-/// Signs in whoever brings a ticket; who has signed in already stays who he is.
+/// Signs in with a ticket. A browser with a valid session keeps it.
 fn by_ticket(call: &Call, ticket: &str, to: &str) -> Result<Response, Refusal> {
     let key = call.app.auth.tickets.take(ticket);
     if call.app.auth.sessions.key(call.headers()).is_some_and(|key| known(call, &key)) {
@@ -57,7 +57,7 @@ fn shown(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
                 label for="key" { "Key" }
                 input id="key" name="key" type="password" autocomplete="current-password" required aria-describedby="key-help";
                 p id="key-help" class="help" {
-                    "Whoever runs the server makes one with " code { "phasm key add NAME" } ". With it in "
+                    "The server's operator creates one with " code { "phasm key add NAME" } ". With it in "
                     code { "PHASM_KEY" } ", " code { "phasm open" } " signs in by itself."
                 }
             }

@@ -86,7 +86,7 @@ fn facts(view: &PluginView) -> Markup {
             div { dt { "Digest" } dd { (words::id(&view.digest)) } }
             @if let Some(tenant) = &view.tenant { div { dt { "Whose" } dd { (tenant) } } }
         }
-        @if let Some(comment) = &view.signature.comment { p class="help" { "Whoever signed it says: " (comment) } }
+        @if let Some(comment) = &view.signature.comment { p class="help" { "Signer's comment: " (comment) } }
     }
 }
 
@@ -103,7 +103,7 @@ fn acts(view: &PluginView) -> Markup {
                 }))
             }
             (confirmed("Remove…", &action("remove"), view, &html! {
-                p { "Documents cannot name it any more. Runs that were submitted with it go on: they have its component." }
+                p { "Workflows cannot use it any more. Runs that were submitted with it continue: they have its component." }
                 button class="danger" { "Remove " (exactly) }
             }))
         }
@@ -123,7 +123,7 @@ fn confirmed(summary: &str, action: &str, view: &PluginView, inner: &Markup) -> 
     }
 }
 
-/// What it takes or gives, as a table.
+/// A table of parameters or results.
 fn ports(title: &str, schema: &Value) -> Markup {
     let properties = schema.member("properties").and_then(Value::as_object);
     html! {
@@ -250,7 +250,7 @@ pub(super) async fn remove(mut call: Call) -> Result<Response, Refusal> {
     Ok(see_other("/plugins"))
 }
 
-/// Whose version is meant, and which.
+/// Returns the tenant and the version that the request names.
 async fn meant(call: &mut Call) -> Result<(Option<std::sync::Arc<str>>, String), Refusal> {
     let form = Form::read(call).await?;
     let tenant = Some(form.text("tenant").to_owned()).filter(|tenant| !tenant.is_empty());

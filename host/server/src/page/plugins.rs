@@ -16,7 +16,7 @@ use crate::{
     refusal::Refusal,
 };
 
-/// Of a page.
+/// Entries of a page.
 const PAGE: usize = 100;
 
 pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
@@ -117,7 +117,7 @@ fn state(row: &PluginRow) -> Markup {
     }
 }
 
-/// What a state means, where that is not its word already.
+/// Returns an explanation of a state, where its name is not enough.
 fn meaning(state: &str) -> Option<&'static str> {
     Some(match state {
         "stale" => "built when a workflow names it",
@@ -133,7 +133,7 @@ fn signed(row: &PluginRow) -> Markup {
     } }
 }
 
-/// What is granted, as a journal describes it.
+/// Granted access, as a journal describes it.
 pub(super) fn grants(granted: &Value) -> Markup {
     let list = |name| granted.member(name).and_then(Value::as_array).unwrap_or_default();
     let dirs = granted.member("dirs").and_then(Value::as_object);
@@ -152,7 +152,7 @@ pub(super) fn grants(granted: &Value) -> Markup {
     }
 }
 
-/// Whether somebody may change a plugin of that tenant, or of all.
+/// Returns whether the caller may change a plugin of that tenant, or a shared one.
 pub(super) fn may_change(call: &Call, caller: &Caller, tenant: Option<&str>) -> bool {
     let asked = tenant.map(str::to_owned);
     let is_of_all = tenant.is_none() && caller.is_bound();

@@ -15,7 +15,7 @@ use phasm_graph::Suspensions;
 
 use crate::app::App;
 
-/// What is told of one task run.
+/// History of one task run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Told {
     /// Which rule decided last, and in which attempt.
@@ -24,14 +24,14 @@ pub(crate) struct Told {
     pub(crate) clock: Option<TimeLimit>,
 }
 
-/// A run, when its tasks were suspended, and what is told of one of them.
+/// A run, the times its tasks were suspended, and the history of one of its tasks.
 pub(crate) struct Recorded {
     pub(crate) run: Run,
     pub(crate) suspensions: Suspensions,
     pub(crate) told: Told,
 }
 
-/// Reads a run, and what is told of a task run of it.
+/// Reads a run, and the history of one of its task runs.
 pub(crate) async fn read(
     app: &App,
     run_id: &Arc<str>,

@@ -18,7 +18,7 @@ pub(super) fn page(caller: Option<&Caller>, refusal: &Refusal) -> Response {
     shell.answered(refusal.status(), &body)
 }
 
-/// What is wrong with what was asked, each fault.
+/// A list of the problems.
 pub(super) fn faults(refusal: &Refusal) -> Markup {
     html! {
         @if !refusal.shown().is_empty() {

@@ -24,10 +24,10 @@ use crate::{
 
 /// Suspended tasks that are named at the top.
 const MOST_ASKED: usize = 10;
-/// Of what one of them asks, in bytes.
+/// Longest question of a suspended task, in bytes.
 const LONGEST_QUESTION: usize = 160;
 
-/// What of it is shown.
+/// Views of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum View {
     Graph,
@@ -155,11 +155,11 @@ fn drawn(picture: &str, name: &str) -> Markup {
     html! { div class="picture" tabindex="0" role="group" aria-label=(name) { (PreEscaped(picture)) } }
 }
 
-/// What the bars of a timeline mean.
+/// The legend of a timeline.
 fn legend() -> Markup {
     html! {
         p class="help" {
-            "A full bar is an attempt, a dashed one waits for an answer, a thin line waits to begin or to be tried again; pointed at, each says how long."
+            "Solid bar: running. Dashed: waiting for approval. Line: queued or retry delay. Hover for durations."
         }
     }
 }
@@ -222,14 +222,14 @@ fn facts(run: &Run, row: &Shown) -> Markup {
             }
             @if !labels.is_empty() { div { dt { "Labels" } dd { (labels.join(", ")) } } }
         }
-        @if let Some(note) = &row.note { div class="notice bad" role="alert" { p { "No host can go on with it: " (note.why) } } }
+        @if let Some(note) = &row.note { div class="notice bad" role="alert" { p { "No host can resume it: " (note.why) } } }
         @if let Some(root) = run.tasks().first().filter(|root| !root.message.is_empty()) {
             div class="notice" { p { (root.message) } }
         }
     }
 }
 
-/// Who waits for somebody.
+/// Suspended tasks that wait for a response.
 fn asked(run: &Run) -> Markup {
     let suspended: Vec<&TaskRun> =
         run.tasks().iter().filter(|task| task.phase == Phase::Suspended).take(MOST_ASKED).collect();

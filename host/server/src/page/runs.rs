@@ -40,7 +40,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     Ok(Shell { live, ..Shell::new("Runs", "/runs", &call.caller) }.answered(status, &body))
 }
 
-/// What is looked for.
+/// The filter of the list.
 struct Asked(Vec<(String, String)>);
 
 impl Asked {
@@ -140,7 +140,7 @@ fn line(row: &RunRow) -> Markup {
     }
 }
 
-/// What one sees first of all, with the first command to copy.
+/// The page of a store without runs, with a first command to copy.
 fn nothing(call: &Call, asked: &Asked) -> Markup {
     let key = if call.caller.key.is_some() { " -H \"Authorization: Bearer $PHASM_KEY\"" } else { "" };
     html! {
@@ -156,7 +156,7 @@ fn nothing(call: &Call, asked: &Asked) -> Markup {
                     p { "It appears here as soon as it is taken." }
                 }
             } @else {
-                h2 { "No run fits" }
+                h2 { "No matching runs" }
                 p { a href="/runs" { "Show all runs" } }
             }
         }

@@ -33,7 +33,7 @@ async fn shown(
 ) -> Result<Response, Refusal> {
     let found = one(call).await?;
     let kept = Kept::read(call, &found.what.document).await?;
-    // Of a document that cannot be read any more there are none.
+    // A document that cannot be read any more has no next times.
     let next = call.app.host.next_instants(&found.namespace, &found.name, INSTANTS).await.unwrap_or_default();
     let (zone, may) = (schedules::zone(&found), call.caller.may(Role::Run).is_ok());
     let address = words::kept_path("schedules", &found.namespace, &found.name);
@@ -75,10 +75,10 @@ fn facts(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
         dl class="facts" {
             div { dt { "When" } dd { code { (schedule) } " " (zone) } }
             div { dt { "Runs are called" } dd { (workflow) } }
-            div { dt { "Beside open runs" } dd { (schedules::beside(concurrency_policy)) } }
+            div { dt { "If still running" } dd { (schedules::beside(concurrency_policy)) } }
             div { dt { "Namespace" } dd { (found.namespace) } }
             div { dt { "Document" } dd { (words::digest(&document.digest)) } }
-            div { dt { "Kept" } dd { (kept::origin(document)) } }
+            div { dt { "Saved" } dd { (kept::origin(document)) } }
         }
         @if let Some(trouble) = trouble {
             div class="notice bad" role="alert" {
@@ -86,8 +86,8 @@ fn facts(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
             }
         }
         @match suspended {
-            Some(Suspension::ByDocument) => { div class="notice" { p { "It pauses, as its document says. When it goes on, what came meanwhile is not made up for." } } }
-            Some(Suspension::ByHand) => { div class="notice" { p { "It pauses, as somebody said. When it goes on, what came meanwhile is not made up for." } } }
+            Some(Suspension::ByDocument) => { div class="notice" { p { "Paused by its workflow file. When you resume it, missed runs are not started." } } }
+            Some(Suspension::ByHand) => { div class="notice" { p { "Paused by a user. When you resume it, missed runs are not started." } } }
             None => {}
         }
     }
@@ -95,7 +95,7 @@ fn facts(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
 
 fn comes(found: &Saved<ScheduleState>, next: &[Timestamp], zone: &Zone) -> Markup {
     html! {
-        h2 { @if found.what.suspended.is_some() { "It would come at" } @else { "It comes at" } }
+        h2 { @if found.what.suspended.is_some() { "Next runs, if resumed" } @else { "Next runs" } }
         @if next.is_empty() { p class="none" { "It does not come any more." } }
         @else { ol class="instants" { @for at in next { li { (words::clock(zone, *at)) } } } }
     }
@@ -119,11 +119,11 @@ fn trigger_form(address: &str, kept: &Kept, form: Option<&Form>, problems: &[pha
 
 fn firings(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
     html! {
-        h2 { "What came of its instants" }
+        h2 { "History" }
         @if found.what.firings.is_empty() { p class="none" { "None has come yet." } } @else {
             table class="list" {
                 caption class="unseen" { "Instants, the last one first" }
-                thead { tr { th scope="col" { "Instant" } th scope="col" { "What came of it" } th scope="col" { "Run" } th scope="col" { "Phase" } } }
+                thead { tr { th scope="col" { "Time" } th scope="col" { "Result" } th scope="col" { "Run" } th scope="col" { "Phase" } } }
                 tbody { @for firing in found.what.firings.iter().rev() { (line(firing, zone)) } }
             }
             p { a href={ "/runs?label=phasm%2Fschedule%3D" (crate::client::segment(&found.name)) "&namespace=" (crate::client::segment(&found.namespace)) } {
@@ -135,8 +135,8 @@ fn firings(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
 fn line(firing: &FiringNote, zone: &Zone) -> Markup {
     html! {
         tr {
-            th scope="row" data-label="Instant" { (words::clock(zone, firing.at)) }
-            td data-label="What came of it" { (firing.what.words()) }
+            th scope="row" data-label="Time" { (words::clock(zone, firing.at)) }
+            td data-label="Result" { (firing.what.words()) }
             td data-label="Run" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (words::id(run)) } } @else { span class="none" { "–" } } }
             td data-label="Phase" { (schedules::phase(firing)) }
         }
@@ -176,7 +176,7 @@ pub(super) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
 pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
     call.query.done()?;
     let found = one(&call).await?;
-    let what = html! { p { "It starts nothing any more. Its runs stay, and those that are open go on." } };
+    let what = html! { p { "The schedule starts no more runs. Its runs are kept, and open runs continue." } };
     Ok(kept::question(&call, AT, "schedule", &found.namespace, &found.name, &what))
 }
 

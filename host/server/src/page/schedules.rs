@@ -57,7 +57,7 @@ fn table(all: &[Saved<ScheduleState>]) -> Markup {
         table class="list" {
             caption class="unseen" { "Schedules by name" }
             thead { tr { th scope="col" { "State" } th scope="col" { "Schedule" } th scope="col" { "When" } th scope="col" { "Next" }
-                th scope="col" { "Last run" } th scope="col" { "Beside open runs" } } }
+                th scope="col" { "Last run" } th scope="col" { "If still running" } } }
             tbody { @for one in all { (line(one)) } }
         }
     }
@@ -75,7 +75,7 @@ fn line(one: &Saved<ScheduleState>) -> Markup {
             td data-label="When" { code { (what.schedule) } " " (what.timezone) }
             td data-label="Next" { @match one.next { Some(at) => (words::clock(&zone(one), at)), None => span class="none" { "–" } } }
             td data-label="Last run" { @match last { Some(firing) => (run(&zone(one), firing)), None => span class="none" { "–" } } }
-            td data-label="Beside open runs" { (beside(&what.concurrency_policy)) }
+            td data-label="If still running" { (beside(&what.concurrency_policy)) }
         }
     }
 }
@@ -97,7 +97,7 @@ pub(super) fn standing(one: &Saved<ScheduleState>) -> Markup {
     html! { span class={ "standing " (word.replace(' ', "-")) } { span aria-hidden="true" { (sign) } " " (word) } }
 }
 
-/// What is done where earlier runs are open.
+/// The concurrency policy: the action if earlier runs are open.
 pub(super) fn beside(policy: &str) -> String {
     let what = match policy {
         "Allow" => "another one starts",

@@ -1,4 +1,4 @@
-//! What stands around every page.
+//! The layout around every page.
 
 use axum::{
     http::StatusCode,
@@ -16,7 +16,7 @@ pub(crate) struct Shell<'a> {
     pub(super) caller: Option<&'a Caller>,
     /// Where changes of it are told; nothing, if it stays as it is.
     pub(super) live: Option<String>,
-    /// What is told to those who do not see it when it changes.
+    /// Status that screen readers announce when it changes.
     pub(super) standing: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Shell<'a> {
     }
 
     fn navigation(&self) -> Markup {
-        // The API's page asks nobody who he is.
+        // The API's page needs no key.
         let is_open = self.at == API;
         let may = |role| is_open || self.caller.is_some_and(|caller| caller.may(role).is_ok());
         html! {

@@ -29,10 +29,10 @@ use crate::{
     saved::{by, schedules, workflows},
 };
 
-/// What one may begin with: the word of the address, its name, and the document.
+/// Examples: name in the address, title, and document.
 const EXAMPLES: [(&str, &str, &str); 3] = [
     ("hello", "a greeting", include_str!("assets/hello.yaml")),
-    ("approval", "somebody approves", include_str!("assets/approval.yaml")),
+    ("approval", "an approval", include_str!("assets/approval.yaml")),
     ("schedule", "every working day", include_str!("assets/schedule.yaml")),
 ];
 
@@ -83,7 +83,7 @@ async fn edit(call: &Call, text: &str) -> Result<Response, Refusal> {
     Ok(shown(call, StatusCode::OK, &checked, None))
 }
 
-/// An example in a namespace that is whoever looks at it's own.
+/// Returns an example, in a namespace that the caller may use.
 fn example_for(caller: &Caller, text: &str) -> String {
     match caller.namespaces.first().filter(|_| !caller.sees("default")) {
         Some(own) => text.replacen("metadata: { ", &format!("metadata: {{ namespace: {own}, "), 1),
@@ -91,7 +91,7 @@ fn example_for(caller: &Caller, text: &str) -> String {
     }
 }
 
-/// What was found of a document, as a part of the page.
+/// The check of a document, as a part of the page.
 pub(super) async fn check(mut call: Call) -> Result<Response, Refusal> {
     let form = Form::read(&mut call).await?;
     let checked = Checked::of(&call, form.text("document")).await?;
@@ -162,7 +162,7 @@ fn done(what: &str, plan: &Plan, name: &str, saved: Result<(), SaveError>) -> Do
 }
 
 fn shown(call: &Call, status: StatusCode, checked: &Checked, form: Option<&Form>) -> Response {
-    // Whoever cannot have one may post twice.
+    // Without a random word the form has no idempotency key.
     let word = || random::<16>().ok().map(|word| format!("page-{word}"));
     let sent = form.map(|form| form.text("once").to_owned()).filter(|once| !once.is_empty());
     let once = sent.or_else(word).unwrap_or_default();

@@ -14,7 +14,7 @@ use crate::query::Query;
 
 /// Task runs of a page.
 const PAGE: usize = 200;
-/// Of a message, in bytes.
+/// Longest message, in bytes.
 const LONGEST: usize = 160;
 
 /// Which of them.
@@ -60,7 +60,7 @@ pub(super) fn draw(run: &Run, wanted: &Wanted) -> Markup {
                 th scope="col" { "Took" } th scope="col" { "Message" } } }
             tbody { @for task in &rows { (line(run, task)) } }
         }
-        @if rows.is_empty() { p class="empty" { "No task fits." } }
+        @if rows.is_empty() { p class="empty" { "No matching tasks." } }
         p class="more" {
             @if wanted.after > 0 { a href=(wanted.address(run, wanted.after.saturating_sub(PAGE))) rel="prev" { "Earlier tasks" } " " }
             @if more { a href=(wanted.address(run, wanted.after + PAGE)) rel="next" { "Later tasks" } }

@@ -44,7 +44,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
         }
         p id="why" class="why" data-part { (why::why(run, task, recorded.told)) }
         div id="message" data-part { @if !is_asked && !task.message.is_empty() { div class="notice" { p { (task.message) } } } }
-        // Not exchanged while somebody fills it in.
+        // Not replaced while the form is being filled in.
         div id="form" data-part data-keep { @if may { @if let Some(form) = answer::form(run, task) { (form) } } }
         div id="facts" data-part { (facts(run, task)) }
         div id="inside" data-part { (inside(run, task)) }
@@ -58,7 +58,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     Ok(Shell { live, standing, ..Shell::new(&title, "/runs", &call.caller) }.around(&body))
 }
 
-/// What it stands in, from the run downwards.
+/// The task's ancestors, from the run downwards.
 fn path(run: &Run, task: &TaskRun) -> Markup {
     let mut above: Vec<&TaskRun> = std::iter::successors(run.above(task), |task| run.above(task)).collect();
     above.reverse();
@@ -99,7 +99,7 @@ fn facts(run: &Run, task: &TaskRun) -> Markup {
     }
 }
 
-/// What executes it; a plugin by the component that it stood for when the run was submitted.
+/// The executor. A plugin is shown by the component that it resolved to when the run was submitted.
 fn plugin(run: &Run, executor: &str) -> Markup {
     let pinned = run.plan().executors.get(executor);
     let place = pinned.and_then(|pinned| Some(address(pinned.plugin.as_deref()?, pinned.digest.as_deref()?)));
@@ -161,7 +161,7 @@ fn attempts(task: &TaskRun) -> Markup {
     }
 }
 
-/// What its attempts wrote, and what the current one writes.
+/// Logs of the attempts, the current one included.
 fn written(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
     let query = form_urlencoded::Serializer::new("stream=true".to_owned())
         .append_pair("task", &run.path(task))

@@ -25,13 +25,13 @@ use crate::{
 
 /// Bytes of a field that is typed.
 const LONGEST: u64 = 1 << 10;
-/// What stands around fields.
+/// Bytes for the multipart syntax around fields.
 const AROUND: usize = 64 << 10;
 /// How WebAssembly begins.
 const MAGIC: &[u8] = b"\0asm";
 const FIELDS: [&str; 4] = ["component", "signature", "called", "tenant"];
 
-/// What was sent.
+/// Fields of the form.
 #[derive(Default)]
 struct Sent {
     component: Vec<u8>,

@@ -25,9 +25,9 @@ pub(super) fn why(run: &Run, task: &TaskRun, told: Told) -> String {
     }
     match task.phase {
         Phase::Created => before(run, task),
-        Phase::Ready => "It has been dispatched, and its executor is about to start.".to_owned(),
+        Phase::Ready => "Dispatched; its executor is about to start.".to_owned(),
         Phase::Running => running(run, task),
-        Phase::Suspended => "It waits for an answer.".to_owned(),
+        Phase::Suspended => "Waiting for approval.".to_owned(),
         Phase::Skipped => skipped(task, node),
         Phase::Succeeded | Phase::Failed | Phase::Error | Phase::Timeout | Phase::Cancelled => {
             ended(run, task, node, told)
@@ -40,25 +40,23 @@ fn waits(run: &Run, task: &TaskRun, waiting: &Waiting) -> String {
     match (waiting.what, &waiting.at) {
         (WaitsFor::Answer, _) => {
             let end = task.clocks.absolute();
-            let end = end.map(|at| format!(" Its time ends at {}.", words::instant(at))).unwrap_or_default();
-            format!("Its executor asked for an answer and waits until somebody gives one.{end}")
+            let end = end.map(|at| format!(" Expires at {}.", words::instant(at))).unwrap_or_default();
+            format!("Waiting for approval.{end}")
         }
         (WaitsFor::Retry, _) => {
             let until = waiting.until.map(words::instant).unwrap_or_default();
             let (last, next) = (task.attempt, task.attempt + 1);
-            format!(
-                "Attempt {last} did not succeed, and attempt {next} begins when the delay is over, at {until}."
-            )
+            format!("Attempt {last} did not succeed. Attempt {next} starts after the delay, at {until}.")
         }
         (WaitsFor::Parallelism, Some(at)) if !at.is_empty() => {
-            format!("It waits for a place in {at}, whose limit of what is executed at once is used up.")
+            format!("Waiting for a free place in {at}: its parallelism limit is reached.")
         }
-        (WaitsFor::Parallelism, _) => "It waits for a place: spec.parallelism is used up.".to_owned(),
-        (WaitsFor::Slot, _) => format!("It is ready, and has waited {since} for a slot of the host."),
-        (WaitsFor::Quota, _) => {
-            "It is ready, and its tenant's quota of running attempts is used up.".to_owned()
+        (WaitsFor::Parallelism, _) => {
+            "Waiting for a free place: the limit `spec.parallelism` is reached.".to_owned()
         }
-        (WaitsFor::Start, _) => "It has been dispatched, and its executor is about to start.".to_owned(),
+        (WaitsFor::Slot, _) => format!("Ready, and waiting for a slot of the host for {since}."),
+        (WaitsFor::Quota, _) => "Ready, but its tenant's quota of running attempts is used up.".to_owned(),
+        (WaitsFor::Start, _) => "Dispatched; its executor is about to start.".to_owned(),
     }
 }
 
@@ -85,7 +83,7 @@ fn before(run: &Run, task: &TaskRun) -> String {
 
 fn running(run: &Run, task: &TaskRun) -> String {
     if run.children(task).len() > 0 {
-        return "What is in it goes on.".to_owned();
+        return "Its tasks are still running.".to_owned();
     }
     let limits = [
         (task.clocks.max_runtime, "maxRuntime"),
@@ -95,7 +93,7 @@ fn running(run: &Run, task: &TaskRun) -> String {
     let first = limits.into_iter().filter_map(|(at, name)| Some((at?, name))).min();
     let end =
         first.map(|(at, name)| format!(" `{name}` ends it at {}.", words::instant(at))).unwrap_or_default();
-    format!("Attempt {} is being executed.{end}", task.attempt)
+    format!("Attempt {} is running.{end}", task.attempt)
 }
 
 fn skipped(task: &TaskRun, node: &Node) -> String {
@@ -120,17 +118,18 @@ fn ended(run: &Run, task: &TaskRun, node: &Node, told: Told) -> String {
 fn by_reason(task: &TaskRun, told: Told) -> Option<String> {
     let clock = told.clock.map_or("a clock", TimeLimit::as_str);
     Some(match task.reason? {
-        Reason::User => "Somebody cancelled it.".to_owned(),
+        Reason::User => "Cancelled by a user.".to_owned(),
         Reason::ScopeFailed => {
-            "Something beside it had failed before it began, and its scope fails fast.".to_owned()
+            "Not started because another task of its scope had failed, and the scope fails fast.".to_owned()
         }
-        Reason::ScopeTimeout => "The `timeout` of what it stands in ran out.".to_owned(),
-        Reason::WorkflowTimeout => "The run's `spec.timeout` ran out.".to_owned(),
-        Reason::TimeoutPolicy => format!("`{clock}` ran out, and what ran out is cancelled here."),
-        Reason::Deadline => "`deadline` ran out, across all attempts and delays.".to_owned(),
-        Reason::MaxRuntime => "`maxRuntime` of its last attempt ran out.".to_owned(),
+        Reason::ScopeTimeout => "Timed out: its scope exceeded its `timeout`.".to_owned(),
+        Reason::WorkflowTimeout => "Timed out: the run exceeded `spec.timeout`.".to_owned(),
+        Reason::TimeoutPolicy => format!("Timed out: exceeded `{clock}`, and its policy cancels the task."),
+        Reason::Deadline => "Timed out: exceeded `deadline`, across all attempts and delays.".to_owned(),
+        Reason::MaxRuntime => "Timed out: its last attempt exceeded `maxRuntime`.".to_owned(),
         Reason::MaxInactivity => {
-            "`maxInactivity` of its last attempt ran out: the executor said nothing for so long.".to_owned()
+            "Timed out: the executor was inactive for longer than `maxInactivity` in its last attempt."
+                .to_owned()
         }
         Reason::PolicyFail => "A rule said `fail`.".to_owned(),
         Reason::MaxJumps => "Its pipeline had jumped as often as it may.".to_owned(),

@@ -55,7 +55,7 @@ pub(super) fn kept_path(what: &str, namespace: &str, name: &str) -> String {
     format!("/{what}/{}/{}", segment(namespace), segment(name))
 }
 
-/// What is kept by a name, as it is spoken of.
+/// Returns the display name of a saved document.
 pub(super) fn kept_name(namespace: &str, name: &str) -> String {
     if namespace == "default" { name.to_owned() } else { format!("{namespace}/{name}") }
 }
@@ -112,7 +112,7 @@ fn pretty(value: &Value) -> String {
         .unwrap_or(compact)
 }
 
-/// Who vouches for a plugin.
+/// The signer of a plugin.
 pub(super) fn signed(signature: &SignatureStatus) -> Markup {
     let number = signature.number.as_deref().unwrap_or_default();
     let why = signature.why.as_deref().unwrap_or_default();

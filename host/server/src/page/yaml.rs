@@ -59,7 +59,7 @@ fn member(out: &mut String, value: &Value, depth: usize) {
     }
 }
 
-/// What follows a dash: an object begins beside it.
+/// Writes an item after its dash: an object begins on the same line.
 fn item(out: &mut String, value: &Value, depth: usize) {
     match value {
         Value::Object(members) if !is_short(value) => {
@@ -103,7 +103,7 @@ fn one_line(value: &Value) -> String {
     }
 }
 
-/// Without quotes only what nobody reads as anything but text; JSON's quotes are YAML's, too.
+/// Quotes every text that a YAML reader could take for something else. JSON's quotes are valid YAML.
 fn text(said: &str) -> String {
     let begins = said.starts_with(|c: char| c.is_ascii_alphabetic());
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);

@@ -1,4 +1,4 @@
-//! What there is.
+//! Listing plugins.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     refusal::Refusal,
 };
 
-/// Of a page, unless asked.
+/// Default number of entries of a page.
 const PAGE: usize = 100;
 /// At most.
 const MOST: usize = 1000;
@@ -59,7 +59,7 @@ pub(crate) async fn version(mut call: Call) -> Result<Response, Refusal> {
     Ok(json(StatusCode::OK, &view))
 }
 
-/// All of one name that exist for somebody.
+/// Returns all plugins of a name that the caller can see.
 ///
 /// # Errors
 /// 404 if there are none.
@@ -69,7 +69,7 @@ pub(crate) async fn entries(app: &App, caller: &Caller, name: &str) -> Result<Ve
     if all.is_empty() { Err(nothing(name)) } else { Ok(all) }
 }
 
-/// What a list has of them. Files are read elsewhere than where requests are answered.
+/// Returns the rows of a list. Files are read on a blocking thread.
 ///
 /// # Errors
 /// When the server is being stopped.
@@ -91,7 +91,7 @@ pub(crate) async fn rows(
     tokio::task::spawn_blocking(read).await.map_err(|error| Refusal::failed(&error))
 }
 
-/// What there is to know of one: that version, that digest, or the highest that begins so.
+/// Returns the details of a plugin: by version, by digest, or the highest version with that prefix.
 ///
 /// # Errors
 /// 404 if there is none, 422 if it cannot be looked into.

@@ -21,7 +21,7 @@ pub(super) const IDEMPOTENCY: Parameter = parameter(
     "What you call this submission: of several with one key in a namespace there is one run.",
 );
 pub(super) const SUBMITTING: &[Parameter] = &[IDEMPOTENCY, TRACE, TRACE_STATE];
-/// Of what starts a run without a key of its own.
+/// Headers of routes that start a run without an idempotency key.
 pub(super) const STARTING: &[Parameter] = &[TRACE, TRACE_STATE];
 pub(super) const TRACE: Parameter = parameter(
     "traceparent",
@@ -49,7 +49,7 @@ pub(super) const KEPT_LISTING: &[Parameter] = &[
     parameter("cursor", Kind::Like("^[^/\u{0}]*/[^\u{0}]*$"), "`next` of the page before."),
 ];
 
-/// What a document that is kept was called where it came from.
+/// The original file name of a saved document.
 pub(super) const KEEPING: &[Parameter] = &[parameter(
     "file",
     Kind::Like("^[^\\u0000-\\u001f\\u007f-\\u009f]+$"),

@@ -110,7 +110,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs/{run}/notices",
         id: "getNotices",
         needs: Some(Role::Read),
-        what: "What somebody outside was told of a run, and what waits to be delivered: the latest first.",
+        what: "Notifications about a run, delivered and pending: the latest first.",
         query: &[
             parameter(
                 "limit",

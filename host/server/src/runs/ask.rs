@@ -1,4 +1,4 @@
-//! What is asked of a run that goes on: an answer to a task, an end.
+//! Requests to a running run: resume a task, cancel.
 
 use axum::{http::StatusCode, response::Response};
 use phasm::RequestError;

@@ -99,7 +99,7 @@ enum End {
     Left,
     /// The server stops.
     Stopping,
-    /// It cannot be read.
+    /// The run cannot be read.
     Failed,
 }
 
@@ -169,7 +169,7 @@ impl Following {
                         quiet = Instant::now() + KEEP_ALIVE;
                     }
                     Ok(Heard::Over(phase)) => return Err(End::Over(phase)),
-                    // It is behind, or the frame is too large to be kept for many: the store has it.
+                    // The stream is behind, or the frame is too large to be shared: read it from the store.
                     Ok(Heard::Frame(_)) | Err(RecvError::Lagged(_)) => break,
                     Err(RecvError::Closed) => return Err(End::Failed),
                 }

@@ -62,7 +62,7 @@ async fn waited(
 ) -> Result<(Option<RunRow>, Option<NoticeSummary>), Refusal> {
     let rested = rest(&call.app, handle, wait).await?;
     let row = if rested == Some(Rest::Ended) { None } else { Some(call.run().await?) };
-    // Where there is nobody to be told, nobody waits for what was told elsewhere.
+    // Without endpoints there are no notifications to read.
     let notices = match call.app.host.endpoints().is_empty() {
         true => None,
         false => notices(call, handle).await?,
@@ -92,8 +92,8 @@ pub(super) async fn rest(app: &App, handle: &RunHandle, wait: Duration) -> Resul
     }
 }
 
-/// The run view after something was asked of the run, with some of its task runs, and where the others are. What it lacks is shown of the row,
-/// which a run that has ended does not need.
+/// Returns the run view after a request to the run, with a page of its task runs and a link to the next. The row adds what the view lacks;
+/// a run that has ended needs no row.
 pub(super) async fn shown(
     handle: &RunHandle,
     row: Option<&RunRow>,

@@ -35,7 +35,7 @@ struct Page<'r> {
     next: Option<String>,
 }
 
-/// What is asked for.
+/// Parameters of a list request.
 struct Wanted {
     filter: Filter,
     text: Option<String>,
@@ -92,7 +92,7 @@ fn wanted(call: &mut Call) -> Result<(Wanted, Option<u64>), Refusal> {
     let cursor = cursor.map(|number: u64| number.min(i64::MAX.unsigned_abs()));
     query.done()?;
     let namespaces = match namespace {
-        // Of a namespace that does not exist for the caller nothing is found.
+        // A namespace that the caller cannot see has no runs.
         Some(namespace) if !call.caller.sees(&namespace) => vec![Arc::from(NOWHERE)],
         Some(namespace) => vec![namespace],
         None => call.caller.namespaces.to_vec(),

@@ -1,4 +1,4 @@
-//! What attempts wrote: what is kept, and lines while they are written.
+//! Logs of attempts: stored ones, and lines while they are written.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::{
 /// A page ends behind so many bytes.
 const PAGE_BYTES: usize = 16 << 20;
 
-/// Whose logs are asked for.
+/// Filter of the logs.
 #[derive(Clone, Debug, Default)]
 struct Whose {
     task: Option<String>,
@@ -56,7 +56,7 @@ pub(crate) async fn logs(mut call: Call) -> Result<Response, Refusal> {
     Ok(response)
 }
 
-/// What is kept, in the order of tasks.
+/// Stored logs, in the order of tasks.
 async fn page(call: &Call, whose: &Whose, after: usize) -> Result<Response, Refusal> {
     let handle = call.handle().await?;
     let (store, run_id) = (call.app.host.store(), handle.id());

@@ -1,4 +1,4 @@
-//! What somebody outside was told of a run, and what waits.
+//! Notifications about a run: delivered and pending.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) async fn notices(mut call: Call) -> Result<Response, Refusal> {
     let before = call.query.count("before", 0, LAST).map(|before| before as u64);
     call.query.done()?;
     let run_id = Arc::clone(&call.run().await?.head.run_id);
-    // Those of one event are on one page: as many as there may be endpoints more are asked for.
+    // Notifications of one event are on one page, so up to one more per endpoint is read.
     let endpoints = call.app.host.endpoints().len().max(1);
     let wanted = Notices { run_id, endpoint: None, before, limit: limit + endpoints };
     let kept = call.app.host.store().notices(wanted).await?;

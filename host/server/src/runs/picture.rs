@@ -10,7 +10,7 @@ use phasm_graph::{Diagram, Drawing, Limits, Timeline};
 
 use crate::{call::Call, page::recorded, refusal::Refusal};
 
-/// Its style is in it; nothing else is loaded, whoever looks at it.
+/// The style is inline: the picture loads nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 pub(crate) async fn picture(mut call: Call) -> Result<Response, Refusal> {

@@ -17,7 +17,7 @@ use crate::{
     refusal::Refusal,
 };
 
-/// What whoever submits calls the submission.
+/// Header with the client's key of a submission.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Characters of it at most.
 const LONGEST_KEY: usize = 255;
@@ -37,7 +37,7 @@ pub(crate) async fn submit(mut call: Call) -> Result<Accepted, Refusal> {
     start(&call, &plan, Submission { name, parameters, overrides, key, wait }).await
 }
 
-/// For how long whoever submits waits for the end.
+/// Returns the longest time that the client waits for the end of the run.
 pub(crate) fn wait(call: &mut Call) -> Option<Duration> {
     let longest = call.app.config.limits.wait;
     call.query.length("wait", longest)
@@ -96,7 +96,7 @@ pub(crate) async fn start(
 
 pub(crate) fn idempotency_key(call: &Call) -> Result<Option<String>, Refusal> {
     let Some(given) = call.headers().get(IDEMPOTENCY_KEY) else { return Ok(None) };
-    // As a string of RFC 8941, or bare.
+    // A string of RFC 8941, or bare.
     let key = given.to_str().ok().map(|text| {
         let text = text.trim();
         text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text).trim()

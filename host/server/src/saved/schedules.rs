@@ -51,7 +51,7 @@ pub(crate) async fn document(mut call: Call) -> Result<Response, Refusal> {
 pub(crate) async fn put(call: Call) -> Result<Response, Refusal> {
     super::put(
         call,
-        // What is none has no name that could be another one.
+        // A document that is no schedule has no name to compare.
         |plan| plan.cron.as_ref().map(|cron| &*cron.name),
         |host, plan, written, by| Box::pin(host.put_schedule(plan, written, by)),
     )

@@ -101,7 +101,7 @@ impl Client {
     ) -> Answer {
         let mut stream = self.begin(method, path, headers, body).await;
         let mut bytes = Vec::new();
-        // Whoever is cut off has read what there was.
+        // A client that is cut off has read everything up to then.
         let _cut = timeout(LONG, stream.read_to_end(&mut bytes)).await.expect("the server answers");
         answer(&bytes)
     }

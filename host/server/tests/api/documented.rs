@@ -120,11 +120,11 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     assert_eq!(whole["openapi"], "3.1.0");
     let mut document = Document { whole, seen: BTreeSet::new() };
 
-    // What all have.
+    // Responses that all routes have.
     let parked = submit(&client, &workflow("default", &["ask"])).await;
     client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
     what_all_have(&mut document, &world, &client, &parked).await;
-    // What each has.
+    // Responses of each route.
     let run = document
         .saw("submitRun", 202, client.post_yaml("/v1/runs", &workflow("default", &["talk"])).await)
         .text("/runID");
@@ -188,7 +188,7 @@ async fn what_all_have(document: &mut Document, world: &World, client: &Client, 
             document.saw(&id, 404, client.send(&verb, &nowhere, &[], "").await);
         }
         if id == "putPlugin" {
-            // What it has of its own is asked of a server with a library.
+            // Routes of plugins are tested on a server with a library.
             continue;
         }
         if path.contains("{name}") && verb != "PUT" {
@@ -196,7 +196,7 @@ async fn what_all_have(document: &mut Document, world: &World, client: &Client, 
             document.saw(&id, 404, client.send(&verb, &nowhere, &[], "").await);
         }
         if path.contains("{name}") && verb == "PUT" {
-            // Of another namespace than its key is bound to.
+            // The document names another namespace than the key is bound to.
             document.saw(&id, 404, world.key(&id, Role::Admin, &["other"]).send(&verb, &at, &[], "").await);
         }
         if document.operation(&id)["requestBody"].is_object() {
@@ -233,7 +233,7 @@ async fn what_is_streamed(
     document.followed("getEvents", 204, &client.stream(&format!("/v1/runs/{run}/events"), Some(last)).await);
 }
 
-/// What is asked of runs: one that has ended, one that waits for an answer, one of a namespace that may have no more.
+/// Requests to runs: one that has ended, one that waits for a response, one of a namespace whose quota is used up.
 async fn what_is_asked(document: &mut Document, client: &Client, [run, parked, of_few]: [&str; 3]) {
     for (id, path) in
         [("resumeTask", "tasks/t0/resume"), ("cancelTask", "tasks/t0/cancel"), ("cancelRun", "cancel")]

@@ -30,7 +30,7 @@ async fn from_the_first_key_on_one_is_asked_for() {
     for open in ["/healthz", "/readyz", "/v1/openapi.json", "/v1/docs"] {
         world.client.get(open).await.expect(200);
     }
-    // What was removed is not known any more, and what was never asked for is not asked for again.
+    // The last key was removed, and the server is on loopback: no key is required.
     KeyFile::at(world.dir.path().join("keys")).remove("ci").unwrap();
     world.client.get("/v1/runs").await.expect(200);
 }
@@ -128,7 +128,7 @@ async fn what_is_in_another_namespace_does_not_exist() {
     assert_ne!(with_key(a.clone(), "a").await, with_key(b.clone(), "b").await);
 }
 
-/// R-A10: without a key nobody else may reach it, and if they are all removed nobody gets in.
+/// R-A10: without keys only this machine can reach the server, and if all are removed no request is let in.
 #[tokio::test]
 async fn without_a_key_only_this_machine_reaches_it() {
     let world = World::new().await;

@@ -1,4 +1,4 @@
-//! Clients that send too much, too slowly, or what nobody should.
+//! Clients that send too much, too slowly, or malformed requests.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ fn small(config: &mut ServerConfig) {
     config.limits.body_time = SHORT;
 }
 
-/// What the server says to these bytes until it closes.
+/// Returns the server's response to these bytes, until it closes the connection.
 async fn raw(world: &World, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(world.client.address).await.unwrap();
     let _refused = stream.write_all(bytes).await;
@@ -53,11 +53,11 @@ async fn a_body_that_is_too_large_or_broken_is_refused() {
     world.client.post_json("/v1/runs", "{\"document\": {}, \"more\": 1}").await.expect(400);
     world.client.post_json("/v1/runs", "{\"document\": \"a: [\"}").await.expect(422);
     world.client.post_yaml("/v1/runs", "").await.expect(422);
-    // It is well afterwards.
+    // The server works afterwards.
     world.client.post_yaml("/v1/runs", &workflow("default", &["ok"])).await.expect(202);
 }
 
-/// R-A12: one thread answers, and large documents take it from nobody, whichever way they come.
+/// R-A12: on one thread, large documents delay no other request, whichever way they come.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn who_sends_a_large_document_keeps_nobody_waiting() {
     let world = World::new().await;
@@ -157,7 +157,7 @@ async fn other_names_and_other_pages_are_refused() {
     send(vec![yaml, ("origin", "http://evil.example")]).await.expect(403);
     send(vec![yaml, ("sec-fetch-site", "cross-site")]).await.expect(403);
     send(vec![yaml, ("host", "phasm.example"), ("origin", "https://phasm.example")]).await.expect(202);
-    // What a form of another page could send without asking is no document.
+    // A form of another page can only send media types that no document has.
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"] {
         send(vec![("content-type", kind)]).await.expect(415);
     }

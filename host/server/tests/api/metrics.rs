@@ -1,4 +1,4 @@
-//! What is measured, as Prometheus reads it.
+//! Metrics, as Prometheus reads them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +15,7 @@ fn text_of(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)).unwrap()
 }
 
-/// What `/metrics` says, read strictly.
+/// Reads `/metrics` strictly.
 pub(crate) struct Exposition {
     /// Kinds by the names of their families.
     kinds: BTreeMap<String, String>,
@@ -274,5 +274,5 @@ async fn dashboard_and_alerts_ask_for_what_there_is() {
         .into_keys()
         .filter(|name| !all.iter().any(|asked| asked.starts_with(name.as_str())))
         .collect();
-    assert!(unseen.is_empty(), "nobody looks at {unseen:?}");
+    assert!(unseen.is_empty(), "no test reads {unseen:?}");
 }

@@ -1,4 +1,4 @@
-//! R-A40: what somebody outside is told of a run is shown with it.
+//! R-A40: notifications about a run are shown with it.
 
 use phasm::notify::{Endpoint, TOLD_PHASES};
 use phasm_server::keys::Role;
@@ -9,7 +9,7 @@ fn endpoint() -> Endpoint {
     Endpoint { url: "https://hooks.example/SECRET".into(), on: TOLD_PHASES.to_vec(), ..Endpoint::default() }
 }
 
-/// The latest first, those of one event on one page, and of nobody else's runs.
+/// The latest first, those of one event on one page, and none of other callers' runs.
 #[tokio::test]
 async fn notices_of_a_run_are_paged() {
     let build =

@@ -9,7 +9,7 @@ use crate::{
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
-/// As a form sends it.
+/// Encodes fields as a form does.
 pub(crate) fn encoded(text: &str) -> String {
     text.bytes().map(|byte| format!("%{byte:02X}")).collect()
 }
@@ -42,7 +42,7 @@ pub(crate) async fn page(client: &Client, path: &str) -> String {
     assert!(policy.contains("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     let page = answer.body;
     assert_whole(&page);
-    // What the policy would not let through.
+    // Content that the policy would block.
     for never in ["style=\"", "<style", " onclick", "<script>", "javascript:"] {
         assert!(!page.contains(never), "{never} in {page}");
     }
@@ -80,7 +80,7 @@ async fn every_page_is_whole_without_a_script() {
     assert_eq!(world.client.get(&format!("/runs/{run}/tasks/99")).await.status, 404);
 }
 
-/// What a run was made of is there to be changed, with the parameters that it had.
+/// The document of a run can be edited, with the parameters that it had.
 #[tokio::test]
 async fn a_run_is_written_anew() {
     let world = World::in_file().await;
@@ -111,7 +111,7 @@ async fn a_run_is_written_anew() {
     assert_eq!(other.get(&format!("/runs/{run}/edit")).await.status, 404);
 }
 
-/// What waits for its retry says so wherever it is shown, and until when.
+/// A task that waits for its retry says so wherever it is shown, and until when.
 #[tokio::test]
 async fn a_retry_that_is_to_come_is_shown() {
     let world = World::in_file().await;
@@ -129,10 +129,7 @@ async fn a_retry_that_is_to_come_is_shown() {
         assert!(shown.contains(says), "{view}: {shown}");
     }
     let task = page(&world.client, &format!("/runs/{run}/tasks/1")).await;
-    assert!(
-        task.contains("attempt 2 begins when the delay is over, at 20") && task.contains(" UTC."),
-        "{task}"
-    );
+    assert!(task.contains("attempt 2 starts after the delay, at 20") && task.contains(" UTC."), "{task}");
 }
 
 /// R-A85: a workflow is saved, run by its name and removed, without a script.
@@ -291,7 +288,7 @@ async fn forms_do_what_the_api_does() {
     assert_eq!(parked.text("/parameters/0/value"), "Ada");
     assert!(page(client, &at).await.contains(&format!("{at}/tasks/2#answer")));
     let task = page(client, &format!("{at}/tasks/2")).await;
-    assert!(task.contains("name=\"whole\"") && task.contains("waits until somebody gives one"), "{task}");
+    assert!(task.contains("name=\"whole\"") && task.contains("Waiting for approval."), "{task}");
     assert_eq!(post(client, &format!("{at}/tasks/2/resume"), "whole=1").await.status, 400);
     assert_eq!(post(client, &format!("{at}/tasks/2/resume"), "whole=%7B%7D").await.status, 303);
     assert_eq!(post(client, &format!("{at}/tasks/2/resume"), "whole=%7B%7D").await.status, 409);
@@ -372,7 +369,7 @@ async fn what_changes_is_told() {
     all.until("changed").await;
 }
 
-/// R-A84: what is kept by a name is told of, too.
+/// R-A84: changes of saved documents are reported, too.
 #[tokio::test]
 async fn what_is_kept_is_told_of() {
     let world = World::new().await;

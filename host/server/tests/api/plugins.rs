@@ -47,7 +47,7 @@ async fn delete(client: &Client, path: &str) -> Answer {
     client.send("DELETE", &format!("/v1/plugins/{path}"), &[], "").await
 }
 
-/// Of each what it is called, its version and its state.
+/// Name, version and state of each plugin.
 async fn listed(client: &Client) -> Vec<(String, String, String)> {
     let page = client.get("/v1/plugins").await.expect(200).json();
     let word = |row: &Value, name: &str| row[name].as_str().unwrap_or("-").to_owned();
@@ -113,7 +113,7 @@ async fn a_plugin_is_added_looked_at_approved_and_removed() {
     }
 }
 
-/// R-A62: a run goes on with what it was submitted with.
+/// R-A62: a run continues with the plugins it was submitted with.
 #[tokio::test]
 async fn a_run_outlives_the_name_of_its_plugin() {
     let world = World::with_library(|builder| builder, |_| {}).await;
@@ -269,7 +269,7 @@ async fn what_is_a_tenants_is_nobody_elses() {
     );
     let shown = all.get("/v1/plugins").await.expect(200).body;
     assert!(!shown.contains("hunter2") && shown.contains("\"tenant\":\"a\""), "{shown}");
-    // What exists for nobody else.
+    // A plugin of one tenant only.
     let absent = |answer: Answer, name: &str| answer.expect(404).body.replace(name, "NAME");
     for (method, path) in [("GET", ""), ("GET", "/1.0.0"), ("DELETE", "/1.0.0"), ("POST", "/1.0.0/approve")] {
         let at = |name: &str| format!("/v1/plugins/{name}{path}");
@@ -289,7 +289,7 @@ async fn what_is_a_tenants_is_nobody_elses() {
     put(&part, "greet/1.0.0", &greet("1.0.0", &json!({}))).await.expect(403);
     put(&reader, "greet/1.0.0", &greet("1.0.0", &json!({}))).await.expect(403);
     delete(&reader, "greet/1.0.0").await.expect(403);
-    // Whoever has to do with all says whose it is.
+    // A key for all tenants names the tenant.
     all.send("DELETE", "/v1/plugins/greet/1.0.0", &[], "").await.expect(404);
     all.send("DELETE", "/v1/plugins/greet/1.0.0?tenant=none", &[], "").await.expect(404);
     all.send("DELETE", "/v1/plugins/greet/1.0.0?tenant=a", &[], "").await.expect(200);
@@ -374,7 +374,7 @@ pub(crate) async fn what_plugins_answer(mut saw: impl FnMut(&str, u16, Answer)) 
     saw("putPlugin", 422, put(&client, "greet/2.0.0", b"junk").await);
     let long = [WASM, ("content-length", "1000")];
     let mut slow = client.begin("PUT", path, &long, "x").await;
-    // The one before is read once it is refused: until then nobody else is.
+    // The previous upload holds its turn until it is refused.
     let refused = loop {
         let answer = put(&client, "greet/1.0.0", &bytes).await;
         if answer.status == 429 {
@@ -440,7 +440,7 @@ async fn forms_add_approve_and_remove_plugins() {
         shown.contains("Whom &lt;b&gt;to&lt;/b&gt; greet") && shown.contains("Remove greet@1.0.0"),
         "{shown}"
     );
-    // What the page says can be pasted.
+    // The example on the page can be pasted.
     let example =
         shown.split("data-copy>").nth(1).unwrap().split("</pre>").next().unwrap().replace("&quot;", "\"");
     let tasks: String = example.lines().map(|line| format!("          {line}\n")).collect();
@@ -474,7 +474,7 @@ async fn forms_add_approve_and_remove_plugins() {
     assert_eq!(post("/plugins/greet/1.1.0/remove").await.status, 303);
     assert_eq!(post("/plugins/greet/1.1.0/remove").await.status, 404);
     assert_eq!(client.get("/plugins/greet").await.status, 303);
-    // Whoever may only look has no forms.
+    // A read-only key gets no forms.
     let reader = world.key("reader", Role::Read, &[]);
     assert!(!crate::page::page(&reader, "/plugins").await.contains("<form class=\"sheet\""));
     assert_eq!(sent(&reader, &[]).await.status, 403);

@@ -30,7 +30,7 @@ async fn a_run_is_submitted_and_waited_for() {
     assert_eq!(run["tasks"].as_array().unwrap().len(), 2);
 }
 
-/// R-A3: whoever submits may wait for the end in the same request.
+/// R-A3: a client that submits may wait for the end in the same request.
 #[tokio::test]
 async fn a_submission_is_answered_by_the_run_at_rest() {
     let world = World::new().await;
@@ -46,7 +46,7 @@ async fn a_submission_is_answered_by_the_run_at_rest() {
     assert!(tasks.iter().any(|task| task["phase"] == "Suspended"), "{tasks:?}");
     let late = client.post_yaml("/v1/runs?wait=1ms", &workflow("default", &["block"])).await.expect(202);
     assert_eq!(at(&late), Some(format!("/v1/runs/{}", late.text("/runID"))));
-    // Of several with one key, each waits for the one run.
+    // Several submissions with one key all wait for the one run.
     let key = [("content-type", "application/yaml"), ("idempotency-key", "once")];
     let mut runs = Vec::new();
     for _ in 0..2 {

@@ -33,7 +33,7 @@ fn names(answer: &Answer, word: &str) -> Vec<String> {
 /// R-A32: kept, looked at, paused, started, removed.
 #[tokio::test]
 async fn a_schedule_is_kept_and_triggered() {
-    // What is due is driven by hosts that claim it.
+    // Due runs are driven by hosts that claim them.
     let world = World::with(|builder| builder.claiming(std::time::Duration::from_secs(60)), |_| {}).await;
     let client = &world.client;
     let path = "/v1/schedules/data/nightly";

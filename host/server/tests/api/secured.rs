@@ -73,7 +73,7 @@ async fn a_certificate_is_read_again_when_it_has_changed() {
     assert_eq!(shown(address).await, certificate(FIRST.0));
     write(&key, SECOND.1, 1);
     assert_eq!(shown(address).await, certificate(SECOND.0));
-    // Who does not speak TLS hears nothing, and is in nobody's way.
+    // A client that does not speak TLS gets no response, and delays no other.
     let mut plain = TcpStream::connect(address).await.unwrap();
     plain.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
     let mut said = Vec::new();

@@ -12,7 +12,7 @@ use crate::{
     world::{World, submit, workflow},
 };
 
-/// What is in everything of a namespace, and in no question of the other's.
+/// A mark in everything of one namespace, and in no request of the other.
 fn word(namespace: &str) -> String {
     format!("sesame-{namespace}")
 }
@@ -27,7 +27,7 @@ fn document(namespace: &str, kinds: &[&str]) -> String {
         .replace("[t1]", &format!("[{word}]"))
 }
 
-/// What a namespace has.
+/// Objects of a namespace.
 struct House {
     client: Client,
     namespace: &'static str,
@@ -83,7 +83,7 @@ fn filled(path: &str, run: &str, namespace: &str) -> String {
         .replace("{script}", "page.js")
 }
 
-/// As a client of the API or a browser's form asks; streams are read until a moment nothing comes.
+/// Sends a request as a client of the API or a browser's form. Streams are read until they pause.
 async fn ask(client: &Client, verb: &str, path: &str, streams: bool) -> Answer {
     let json = ("content-type", "application/json");
     let form = ("content-type", "application/x-www-form-urlencoded");

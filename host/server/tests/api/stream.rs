@@ -235,7 +235,7 @@ async fn a_server_that_stops_says_so_where_somebody_waits() {
     let mut source = client.stream(&path, None).await;
     let first = source.next().await.unwrap();
     let mut waiting = client.begin("GET", &format!("/v1/runs/{run}?wait=5m"), &[], "").await;
-    // Whoever came later has been answered.
+    // Later clients have been answered.
     client.get("/healthz").await.expect(200);
     world.stop().await;
     let last = source.until("end-of-stream").await;

@@ -1,4 +1,4 @@
-//! Whose part a run is: said by whoever starts it, however that is done (R-O1).
+//! The trace that a run is part of: its client sets it, whichever way the run starts (R-O1).
 
 use serde_json::json;
 
@@ -20,7 +20,7 @@ async fn whatever_starts_a_run_reads_whose_part_it_is() {
     client.send("PUT", "/v1/workflows/default/w", &[YAML], &text).await.expect(200);
     let first = submit(client, &text).await;
     let ended = client.get(&format!("/v1/runs/{first}?wait=30s")).await.expect(200).json();
-    assert_eq!(ended.get("traceID"), None, "nobody has said anything: {ended}");
+    assert_eq!(ended.get("traceID"), None, "no trace was given: {ended}");
     let starting = [
         ("submitRun", "/v1/runs".to_owned(), text.as_str()),
         ("rerunRun", format!("/v1/runs/{first}/rerun"), "{}"),

@@ -122,7 +122,7 @@ impl World {
         self.serving.take().unwrap().await.unwrap();
     }
 
-    /// Submits a document and waits until it has ended or waits for somebody.
+    /// Submits a document and waits until the run has ended or waits for a response.
     pub(crate) async fn submit(&self, document: &str) -> String {
         submit(&self.client, document).await
     }

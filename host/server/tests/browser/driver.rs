@@ -124,12 +124,12 @@ impl Browser {
         address.as_str().unwrap().to_owned()
     }
 
-    /// What a script returns.
+    /// Returns the result of a script.
     pub(crate) fn run(&self, script: &str) -> Value {
         self.ask("execute/sync", &json!({ "script": script, "args": [] }))
     }
 
-    /// What a script calls back with.
+    /// Returns the value that a script passes to its callback.
     pub(crate) fn run_async(&self, script: &str) -> Value {
         self.ask("execute/async", &json!({ "script": script, "args": [] }))
     }

@@ -290,7 +290,7 @@ fn a_plugin_is_added_approved_and_removed() {
     let Some(visit) = Visit::of(Site::with_library) else { return };
     let browser = &visit.browser;
     let says = |version: &str, wants: Value| {
-        json!({ "name": "greet", "version": version, "description": "Greets whoever is there, in writing", "wants": wants,
+        json!({ "name": "greet", "version": version, "description": "Writes a greeting", "wants": wants,
             "retry": { "limit": 3, "delay": "1s" },
             "inputs": { "type": "object", "required": ["who"], "properties": {
                 "who": { "type": "string", "description": "Whom to greet" },
@@ -338,7 +338,7 @@ fn a_plugin_is_added_approved_and_removed() {
     browser.until("document.querySelectorAll('tbody tr').length === 1");
 }
 
-/// Somebody who has read nothing submits the example, saves it, runs it by its name, answers one that asks, and cancels another.
+/// A new user submits the example, saves it, runs it by its name, answers an approval, and cancels another run.
 #[test]
 fn a_newcomer_needs_no_manual() {
     let Some(visit) = Visit::begin() else { return };
@@ -408,7 +408,7 @@ fn a_schedule_is_written_and_looked_after() {
     browser.until("document.querySelector('.gutter .wrong')");
     browser.until_says("Check it");
     typed("Europe/Berlinn", "America/New_York");
-    browser.until_says("by the clocks of America/New_York");
+    browser.until_says("in the time zone America/New_York");
     browser.click("button[value=keep]");
     browser.until_says("None has come yet.");
     visit.check();
@@ -417,9 +417,9 @@ fn a_schedule_is_written_and_looked_after() {
     browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
     browser.click("#facts a[href='/schedules/default/report']");
     browser.until_says("triggered");
-    // Somebody else has it pause: the page shows it by itself.
+    // Another client pauses the schedule: the page shows it by itself.
     visit.site.suspend("default", "report");
-    browser.until_says("It pauses, as somebody said.");
+    browser.until_says("Paused by a user.");
     browser.click("#acts button");
     browser.until("document.querySelector('#acts button').innerText === 'Pause'");
     visit.check();

@@ -11,7 +11,7 @@ use phasm::{
 use phasm_server::{Server, ServerConfig};
 use tokio::{net::TcpListener, runtime::Runtime, sync::Semaphore};
 
-/// What an approval asks for.
+/// Schema of an approval.
 const SCHEMA: &str = r#"{ "type": "object", "required": ["approved"], "properties": {
     "approved": { "type": "boolean", "title": "Release it?", "description": "No ends the run as Failed." },
     "by": { "type": "string", "title": "Who decides" },
@@ -125,7 +125,7 @@ impl Site {
         })
     }
 
-    /// Has a schedule pause, as whoever is elsewhere does.
+    /// Pauses a schedule, as another client does.
     pub(crate) fn suspend(&self, namespace: &str, name: &str) {
         self.runtime.block_on(self.host.suspend_schedule(namespace, name)).unwrap();
     }
@@ -139,7 +139,7 @@ impl Site {
         });
     }
 
-    /// Submits a run, and waits until it has ended or asks somebody.
+    /// Submits a run, and waits until it has ended or waits for a response.
     pub(crate) fn settled(&self, document: &str) -> RunHandle {
         let run = self.submit(document);
         self.runtime.block_on(run.wait_or_park()).unwrap();
@@ -157,7 +157,7 @@ pub(crate) fn workflow(name: &str, tasks: &[&str]) -> String {
     )
 }
 
-/// What most pictures are of.
+/// The workflow of most pictures.
 pub(crate) fn release(build: &str) -> String {
     workflow(
         "release",

@@ -1,4 +1,4 @@
-//! The file that keys are kept in: readable by its owner alone, replaced as a whole by whoever has the lock beside it.
+//! The key file: readable by its owner only, and replaced as a whole under a lock file next to it.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use super::Key;
 /// The largest file of keys, in bytes.
 const LARGEST: u64 = 4 << 20;
 
-/// What tells one state of a file from another; nothing where there is none.
+/// Identity of a file's state: modification time, size and inode. `None` without a file.
 pub(super) type Mark = Option<(SystemTime, u64, u64)>;
 
 /// The file that keys are kept in.
@@ -23,7 +23,7 @@ pub struct KeyFile {
     path: PathBuf,
 }
 
-/// What the file says.
+/// Content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -33,7 +33,7 @@ struct Written {
 /// Why a file of keys is of no use.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
-    /// It cannot be read or written.
+    /// The file cannot be read or written.
     #[error("the file of keys {path} cannot be used")]
     Io {
         /// The file.
@@ -41,12 +41,12 @@ pub enum KeyFileError {
         /// The system's reason.
         source: io::Error,
     },
-    /// It holds something else.
+    /// The file is not a key file.
     #[error("{path} is no file of keys")]
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What was met.
+        /// The parser's error.
         source: serde_json::Error,
     },
     /// A name may be given once.
@@ -116,8 +116,8 @@ impl KeyFile {
         self.write(kept).map(|()| true)
     }
 
-    /// Nobody else changes the file until this is dropped. The lock is on a file of its own, as that of the keys is replaced; it stays behind,
-    /// since who removed it would let two in.
+    /// Locks the file against other writers until the guard is dropped. The lock is a file of its own, as the key file is replaced; it stays behind,
+    /// as removing it would let two writers in.
     fn lock(&self) -> Result<fs::File, KeyFileError> {
         let mut options = fs::OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);

@@ -1,4 +1,4 @@
-//! What is kept by a name, and runs as their store has them.
+//! Schemas of saved documents, and of runs as stored.
 
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn kept_run() -> Value {
     object(&[("row", of("KeptRow")), ("records", records), ("logs", logs)], &[])
 }
 
-/// What is bytes is base64.
+/// Bytes are base64.
 fn kept_record() -> Value {
     let document = object(&[("digest", text()), ("bytes", bytes())], &[]);
     let members = [

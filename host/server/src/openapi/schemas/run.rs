@@ -72,13 +72,13 @@ fn row() -> Value {
     )
 }
 
-/// What a run waits for, as far as its row tells.
+/// Reason why a run waits, as far as its row shows.
 fn row_waiting() -> Value {
     let what = words(["answer", "time", "host", "missing", "quota"]);
     object(&[("for", what)], &[("since", instant()), ("until", instant()), ("why", text())])
 }
 
-/// What something waits for that somebody drives; of a run also what its row tells.
+/// Reason why a task or run waits. A run's may also come from its row.
 fn waiting() -> Value {
     let what = words(["slot", "quota", "parallelism", "start", "retry", "answer"]);
     object(

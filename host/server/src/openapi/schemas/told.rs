@@ -19,7 +19,7 @@ pub(super) fn schemas() -> Named {
     ]
 }
 
-/// What `data` has follows from `type`; the specification of journals says it.
+/// The content of `data` depends on `type`; see the specification of journals.
 fn event() -> Value {
     object(
         &[
