@@ -8,7 +8,7 @@ use axum::{
 };
 use phasm::{RunHandle, store::view::SubmittedView};
 
-use crate::call::json;
+use crate::request::json;
 
 /// Outcome of a handler. The router turns it into a response.
 pub(crate) enum Answer {

@@ -21,7 +21,7 @@ use self::{
     session::Sessions,
     ticket::Tickets,
 };
-use crate::refusal::Refusal;
+use crate::problem_response::ProblemResponse;
 
 /// Decides which caller a request has.
 pub(crate) struct Auth {
@@ -59,7 +59,7 @@ impl Auth {
     ///
     /// # Errors
     /// 401 without a valid key, where one is required.
-    pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
+    pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<Caller, ProblemResponse> {
         let given = headers.get(header::AUTHORIZATION);
         let given = given.map(|value| value.to_str().unwrap_or_default().to_owned());
         // A browser that has signed in has a session for its key.
@@ -71,13 +71,13 @@ impl Auth {
     ///
     /// # Errors
     /// 401 without a valid key, where one is required.
-    pub(crate) fn caller(&self, authorization: Option<&str>) -> Result<Caller, Refusal> {
-        let keys = self.keys.now().map_err(|error| Refusal::failed(&error))?;
+    pub(crate) fn caller(&self, authorization: Option<&str>) -> Result<Caller, ProblemResponse> {
+        let keys = self.keys.now().map_err(|error| ProblemResponse::failed(&error))?;
         if keys.is_empty() && !self.exposed.load(Ordering::Relaxed) {
             return Ok(Caller::without_key());
         }
         let refused = |detail: &str| {
-            Refusal::new(StatusCode::UNAUTHORIZED, detail)
+            ProblemResponse::new(StatusCode::UNAUTHORIZED, detail)
                 .with(header::WWW_AUTHENTICATE, "Bearer realm=\"phasm\"")
         };
         let given = authorization.ok_or_else(|| refused("expected a key, as `Authorization: Bearer KEY`"))?;

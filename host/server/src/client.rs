@@ -1,7 +1,7 @@
 //! A server as a store to look at, and to ask for what its runs are asked.
 
-mod kept;
 mod plugins;
+mod saved;
 
 use std::{borrow::Cow, io, net::IpAddr, path::PathBuf, sync::Arc, time::Duration};
 
@@ -25,17 +25,17 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::watch;
 
-pub use self::kept::SentDocument;
-use crate::wire::{SentLog, SentNotices, SentRecord, SentRow, SentRows, SentRun};
+pub use self::saved::SentDocument;
+use crate::wire::{WireLog, WireNotices, WireRecord, WireRow, WireRows, WireRun};
 
 /// The largest answer that is read.
-const LARGEST: u64 = 1 << 30;
+const MAX_RESPONSE_BYTES: u64 = 1 << 30;
 /// Rows of a page.
-const PAGE: usize = 1000;
+const PAGE_RUNS: usize = 1000;
 /// How long a change is waited for at once.
 const WAIT: &str = "30s";
 /// Tries again after a server that is not there for a moment.
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// Bytes that need no percent-encoding in a path segment.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
@@ -87,7 +87,7 @@ impl RemoteError {
 }
 
 /// A request to the server.
-struct Asked<'a> {
+struct ClientRequest<'a> {
     method: &'static str,
     path: Cow<'a, str>,
     query: &'a [(&'a str, String)],
@@ -144,7 +144,7 @@ impl Remote {
             texts.iter().map(|(name, text)| (format!("param.{name}"), (*text).to_owned())).collect();
         let query: Vec<_> = names.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
         let asked = post("/v1/runs".into(), Some(body));
-        self.ask(Asked { headers: key.into_iter().collect(), query: &query, ..asked }).await
+        self.ask(ClientRequest { headers: key.into_iter().collect(), query: &query, ..asked }).await
     }
 
     /// Ends a run, or one task of it. Returns the run view after that.
@@ -187,9 +187,9 @@ impl Remote {
         let path = format!("/v1/runs/{}/notices", segment(run_id));
         let (mut found, mut before) = (Vec::new(), None);
         while found.len() < limit {
-            let mut query = vec![("limit", (limit - found.len()).clamp(1, PAGE).to_string())];
+            let mut query = vec![("limit", (limit - found.len()).clamp(1, PAGE_RUNS).to_string())];
             query.extend(before.map(|before: u64| ("before", before.to_string())));
-            let SentNotices { notices, next } = self.get(&path, &query).await?;
+            let WireNotices { notices, next } = self.get(&path, &query).await?;
             found.extend(notices);
             let Some(next) = next else { break };
             before = Some(next);
@@ -204,24 +204,24 @@ impl Remote {
     /// When it refuses, as for a key that is bound to namespaces, or cannot be reached.
     pub async fn metrics(&self) -> Result<String, RemoteError> {
         let path = Cow::Borrowed("/metrics");
-        let asked = Asked { method: "GET", path, query: &[], headers: Vec::new(), body: None };
+        let asked = ClientRequest { method: "GET", path, query: &[], headers: Vec::new(), body: None };
         Ok(String::from_utf8_lossy(&self.send(asked).await?.body).into_owned())
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, RemoteError> {
         let path = Cow::Borrowed(path);
-        self.ask(Asked { method: "GET", path, query, headers: Vec::new(), body: None }).await
+        self.ask(ClientRequest { method: "GET", path, query, headers: Vec::new(), body: None }).await
     }
 
-    async fn ask<T: DeserializeOwned>(&self, asked: Asked<'_>) -> Result<T, RemoteError> {
+    async fn ask<T: DeserializeOwned>(&self, asked: ClientRequest<'_>) -> Result<T, RemoteError> {
         let answer = self.send(asked).await?;
         serde_json::from_slice(&answer.body)
             .map_err(|error| self.unreached(format!("what it says is not understood: {error}")))
     }
 
-    async fn send(&self, asked: Asked<'_>) -> Result<HttpAnswer, RemoteError> {
+    async fn send(&self, asked: ClientRequest<'_>) -> Result<HttpAnswer, RemoteError> {
         let Inner { url, key, client } = &*self.0;
-        let Asked { method, path, query, mut headers, body } = asked;
+        let ClientRequest { method, path, query, mut headers, body } = asked;
         let mut query = Serializer::for_suffix(String::from("?"), 1).extend_pairs(query).finish();
         if query == "?" {
             query.clear();
@@ -238,7 +238,7 @@ impl Remote {
             url: format!("{url}{path}{query}"),
             headers,
             body,
-            most: LARGEST,
+            most: MAX_RESPONSE_BYTES,
             inside: true,
         };
         let answer = client.send(request).await.map_err(|why| self.unreached(why))?;
@@ -257,7 +257,7 @@ impl Remote {
         RemoteError::Refused { url: self.0.url.clone(), status: answer.status, detail, problems }
     }
 
-    async fn kept(&self, run_id: &str, query: &[(&str, String)]) -> Result<SentRun, StoreError> {
+    async fn kept(&self, run_id: &str, query: &[(&str, String)]) -> Result<WireRun, StoreError> {
         let found = self.get(&format!("/v1/rows/{}", segment(run_id)), query).await;
         found.map_err(|error| failed(error, Some(run_id)))
     }
@@ -269,9 +269,9 @@ impl Remote {
         most: usize,
     ) -> Result<Vec<RunRow>, StoreError> {
         let mut found = Vec::new();
-        query.push(("limit", most.clamp(1, PAGE).to_string()));
+        query.push(("limit", most.clamp(1, PAGE_RUNS).to_string()));
         loop {
-            let page: SentRows = self.get("/v1/rows", &query).await.map_err(|error| failed(error, None))?;
+            let page: WireRows = self.get("/v1/rows", &query).await.map_err(|error| failed(error, None))?;
             for row in page.rows {
                 found.push(row.row().map_err(|why| senseless(&self.0.url, why))?);
             }
@@ -289,12 +289,12 @@ impl Remote {
         loop {
             let wait = known.map(|seq: u64| [("since", seq.to_string()), ("wait", WAIT.to_owned())]);
             let asked = self.kept(&run_id, wait.as_ref().map_or(&[], |wait| wait.as_slice()));
-            let row: SentRow = tokio::select! {
+            let row: WireRow = tokio::select! {
                 () = news.closed() => return,
                 found = asked => match found {
                     Ok(found) => found.row,
                     Err(StoreError::Unavailable { .. }) => {
-                        tokio::time::sleep(PAUSE).await;
+                        tokio::time::sleep(RETRY_PAUSE).await;
                         continue;
                     }
                     Err(_) => return,
@@ -321,9 +321,9 @@ fn is_here(rest: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-fn post<'a>(path: String, body: Option<Value>) -> Asked<'a> {
+fn post<'a>(path: String, body: Option<Value>) -> ClientRequest<'a> {
     let body = body.map(|body| ("application/json", body.to_string().into_bytes()));
-    Asked { method: "POST", path: path.into(), query: &[], headers: Vec::new(), body }
+    ClientRequest { method: "POST", path: path.into(), query: &[], headers: Vec::new(), body }
 }
 
 /// A part of a path.
@@ -358,7 +358,7 @@ impl ReadStore for Remote {
         let (remote, run_id) = (self.clone(), run_id.to_owned());
         Box::pin(async move {
             let found = remote.kept(&run_id, &[("since", since.to_string())]).await?;
-            let records: Result<_, String> = found.records.into_iter().map(SentRecord::record).collect();
+            let records: Result<_, String> = found.records.into_iter().map(WireRecord::record).collect();
             records.map_err(|why| senseless(&remote.0.url, why))
         })
     }
@@ -390,7 +390,7 @@ impl ReadStore for Remote {
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         let remote = self.clone();
-        Box::pin(async move { remote.rows(vec![("open", "true".to_owned())], PAGE).await })
+        Box::pin(async move { remote.rows(vec![("open", "true".to_owned())], PAGE_RUNS).await })
     }
 
     fn census(&self, _now: Timestamp) -> Pending<Census> {
@@ -419,7 +419,7 @@ impl ReadStore for Remote {
             let mut query = vec![("logs", "true".to_owned())];
             query.extend(task.map(|task| ("task", task.to_string())));
             let found = remote.kept(&run_id, &query).await?;
-            let logs: Result<_, String> = found.logs.into_iter().map(SentLog::log).collect();
+            let logs: Result<_, String> = found.logs.into_iter().map(WireLog::log).collect();
             logs.map_err(|why| senseless(&remote.0.url, why))
         })
     }

@@ -16,21 +16,21 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::{config::ServerLimits, patient::Patient, tls::Tls};
+use crate::{config::ServerLimits, tls::Tls, write_timeout::WriteTimeout};
 
 /// Fields of a head.
-const MOST_HEADERS: usize = 64;
+const MAX_HEADERS: usize = 64;
 /// Size of a connection's write buffer, in bytes.
-const BUFFER: usize = 64 << 10;
+const WRITE_BUFFER_BYTES: usize = 64 << 10;
 
 /// Accepts connections until it is told to stop, and lets requests end.
-pub(crate) struct Accepting {
+pub(crate) struct Acceptor {
     pub(crate) router: Router,
     pub(crate) limits: ServerLimits,
     pub(crate) tls: Option<Arc<Tls>>,
 }
 
-impl Accepting {
+impl Acceptor {
     /// Accepts until `stop`, then gives what goes on its grace.
     pub(crate) async fn until(self, listener: TcpListener, stop: impl Future<Output = ()>) {
         let room = Arc::new(Semaphore::new(self.limits.connections));
@@ -63,7 +63,7 @@ impl Accepting {
         // Frames of streams are small and must not be delayed.
         drop(stream.set_nodelay(true));
         tokio::spawn(async move {
-            let stream = Patient::new(stream, shared.limits.write_time);
+            let stream = WriteTimeout::new(stream, shared.limits.write_time);
             match &shared.tls {
                 None => shared.serve(stream, watcher).await,
                 Some(tls) => {
@@ -84,9 +84,9 @@ impl Accepting {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new())
             .header_read_timeout(self.limits.head_time)
-            .max_headers(MOST_HEADERS)
+            .max_headers(MAX_HEADERS)
             .max_header_size(self.limits.head)
-            .max_buf_size(self.limits.head.max(BUFFER));
+            .max_buf_size(self.limits.head.max(WRITE_BUFFER_BYTES));
         let service = TowerToHyperService::new(self.router.clone());
         let connection = http.serve_connection(TokioIo::new(stream), service);
         // A client that breaks off, or says what is no HTTP, is owed nothing.

@@ -1,6 +1,6 @@
 //! Requests whose client hangs up.
 
-use crate::refusal::Refusal;
+use crate::problem_response::ProblemResponse;
 
 /// Carries out a request that changes something in a task of its own. The change completes and reaches the audit log
 /// even if the client disconnects, which drops the future of its connection.
@@ -9,6 +9,6 @@ use crate::refusal::Refusal;
 /// 500 if the handler panics.
 pub(crate) async fn complete_despite_disconnect<T: Send + 'static>(
     request: impl Future<Output = T> + Send + 'static,
-) -> Result<T, Refusal> {
-    tokio::spawn(request).await.map_err(|error| Refusal::failed(&error))
+) -> Result<T, ProblemResponse> {
+    tokio::spawn(request).await.map_err(|error| ProblemResponse::failed(&error))
 }

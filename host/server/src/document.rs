@@ -12,14 +12,14 @@ use phasm::{
     reader,
 };
 
-use crate::{call::Call, refusal::Refusal};
+use crate::{problem_response::ProblemResponse, request::RequestContext};
 
 /// Media types of a document in a request.
 pub(crate) const JSON: &str = "application/json";
 const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
 /// A document, and the parameters beside it.
-pub(crate) struct Sent {
+pub(crate) struct DocumentRequest {
     /// Name of the document in problems.
     pub(crate) name: &'static str,
     /// How large the body was.
@@ -32,32 +32,37 @@ pub(crate) struct Sent {
 ///
 /// # Errors
 /// 415 for what is neither JSON nor YAML, 422 with every problem.
-pub(crate) async fn read(call: &mut Call) -> Result<Sent, Refusal> {
-    let name = file(call)?;
-    let text = text(call).await?;
-    call.app.planning(text.len(), async { sent(name, &text) }).await
+pub(crate) async fn read(context: &mut RequestContext) -> Result<DocumentRequest, ProblemResponse> {
+    let name = file(context)?;
+    let text = text(context).await?;
+    context.app.planning(text.len(), async { sent(name, &text) }).await
 }
 
-fn sent(name: &'static str, text: &str) -> Result<Sent, Refusal> {
-    let tree = reader::read(name, text).map_err(|found| Refusal::problems(name, &found))?;
+fn sent(name: &'static str, text: &str) -> Result<DocumentRequest, ProblemResponse> {
+    let tree = reader::read(name, text).map_err(|found| ProblemResponse::problems(name, &found))?;
     let (name, draft, parameters) = match wrapped(&tree) {
         None => (name, Draft::read(&tree), Map::new()),
         Some(members) => unwrap(name, members)?,
     };
-    Ok(Sent { name, bytes: text.len(), draft, parameters })
+    Ok(DocumentRequest { name, bytes: text.len(), draft, parameters })
 }
 
 /// Plans a document of so many bytes.
 ///
 /// # Errors
 /// 422 with every problem.
-pub(crate) async fn plan(call: &Call, name: &str, bytes: usize, draft: Draft) -> Result<Arc<Plan>, Refusal> {
-    let planned = call.app.planning(bytes, call.app.host.plan_draft(draft)).await;
-    planned.map_err(|found| Refusal::problems(name, &found))
+pub(crate) async fn plan(
+    context: &RequestContext,
+    name: &str,
+    bytes: usize,
+    draft: Draft,
+) -> Result<Arc<Plan>, ProblemResponse> {
+    let planned = context.app.planning(bytes, context.app.host.plan_draft(draft)).await;
+    planned.map_err(|found| ProblemResponse::problems(name, &found))
 }
 
 /// A document as it was written.
-pub(crate) struct Written {
+pub(crate) struct DocumentFile {
     /// Name of the document in problems.
     pub(crate) file: &'static str,
     pub(crate) text: String,
@@ -68,25 +73,25 @@ pub(crate) struct Written {
 ///
 /// # Errors
 /// The errors of [`read`].
-pub(crate) async fn written(call: &mut Call) -> Result<Written, Refusal> {
-    let file = file(call)?;
-    let text = text(call).await?;
-    let read = call.app.planning(text.len(), async {
-        let tree = reader::read(file, &text).map_err(|found| Refusal::problems(file, &found))?;
-        Ok::<_, Refusal>(Draft::read(&tree))
+pub(crate) async fn written(context: &mut RequestContext) -> Result<DocumentFile, ProblemResponse> {
+    let file = file(context)?;
+    let text = text(context).await?;
+    let read = context.app.planning(text.len(), async {
+        let tree = reader::read(file, &text).map_err(|found| ProblemResponse::problems(file, &found))?;
+        Ok::<_, ProblemResponse>(Draft::read(&tree))
     });
     let draft = read.await?;
-    Ok(Written { file, text, draft })
+    Ok(DocumentFile { file, text, draft })
 }
 
 /// Returns the name of the body's document in problems, which depends on its format.
-fn file(call: &Call) -> Result<&'static str, Refusal> {
-    match call.content_type().as_deref() {
+fn file(context: &RequestContext) -> Result<&'static str, ProblemResponse> {
+    match context.content_type().as_deref() {
         Some(JSON) => Ok("document.json"),
         Some(other) if YAML.contains(&other) => Ok("document.yaml"),
         other => {
             let detail = format!("{}; expected {JSON} or {}", other.unwrap_or("no Content-Type"), YAML[0]);
-            let refusal = Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
+            let refusal = ProblemResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
             Err(refusal.with(header::ACCEPT, "application/json, application/yaml"))
         }
     }
@@ -96,10 +101,10 @@ fn file(call: &Call) -> Result<&'static str, Refusal> {
 ///
 /// # Errors
 /// 400 for what is no UTF-8.
-pub(crate) async fn text(call: &mut Call) -> Result<String, Refusal> {
-    let bytes = call.bytes().await?;
+pub(crate) async fn text(context: &mut RequestContext) -> Result<String, ProblemResponse> {
+    let bytes = context.bytes().await?;
     String::from_utf8(bytes.into())
-        .map_err(|_| Refusal::new(StatusCode::BAD_REQUEST, "the body is no text; expected UTF-8"))
+        .map_err(|_| ProblemResponse::new(StatusCode::BAD_REQUEST, "the body is no text; expected UTF-8"))
 }
 
 type Members = [(phasm::engine::tree::Key, Tree)];
@@ -110,13 +115,13 @@ fn wrapped(tree: &Tree) -> Option<&Members> {
     members.iter().any(|(key, _)| &*key.name == "document").then_some(members.as_slice())
 }
 
-fn unwrap(name: &'static str, members: &Members) -> Result<(&'static str, Draft, Map), Refusal> {
+fn unwrap(name: &'static str, members: &Members) -> Result<(&'static str, Draft, Map), ProblemResponse> {
     let (mut document, mut parameters) = (None, Map::new());
     for (key, tree) in members {
         match (&*key.name, &tree.node) {
             ("document", TreeNode::String(inner)) if document.is_none() => {
-                let read =
-                    reader::read("document", inner).map_err(|found| Refusal::problems("document", &found))?;
+                let read = reader::read("document", inner)
+                    .map_err(|found| ProblemResponse::problems("document", &found))?;
                 document = Some(("document", read));
             }
             ("document", TreeNode::Object(_)) if document.is_none() => {
@@ -129,7 +134,7 @@ fn unwrap(name: &'static str, members: &Members) -> Result<(&'static str, Draft,
                 let detail = format!(
                     "`{other}` is not expected so; expected `document`, an object or a text, and `parameters`, an object, each once"
                 );
-                return Err(Refusal::new(StatusCode::BAD_REQUEST, detail));
+                return Err(ProblemResponse::new(StatusCode::BAD_REQUEST, detail));
             }
         }
     }
@@ -142,27 +147,29 @@ fn unwrap(name: &'static str, members: &Members) -> Result<(&'static str, Draft,
 ///
 /// # Errors
 /// 415, 400 for what is no object.
-pub(crate) async fn object(call: &mut Call) -> Result<Map, Refusal> {
-    let kind = call.content_type();
-    let text = text(call).await?;
+pub(crate) async fn object(context: &mut RequestContext) -> Result<Map, ProblemResponse> {
+    let kind = context.content_type();
+    let text = text(context).await?;
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
     if kind.as_deref() != Some(JSON) {
         let detail = format!("{}; expected {JSON}", kind.as_deref().unwrap_or("no Content-Type"));
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail).with(header::ACCEPT, JSON));
+        return Err(
+            ProblemResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail).with(header::ACCEPT, JSON)
+        );
     }
     let tree = reader::read("body.json", &text).map_err(|found| broken(&found))?;
     let value = tree.to_value();
     let Value::Object(map) = &value else {
         let detail = format!("{}; expected an object of values by name", value.type_name());
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, detail));
+        return Err(ProblemResponse::new(StatusCode::BAD_REQUEST, detail));
     };
     Ok(Map::clone(map))
 }
 
-fn broken(found: &[Problem]) -> Refusal {
-    Refusal::faults(
+fn broken(found: &[Problem]) -> ProblemResponse {
+    ProblemResponse::faults(
         found.iter().map(|problem| phasm::store::view::ProblemView::of("body.json", problem)).collect(),
     )
 }

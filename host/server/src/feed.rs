@@ -21,22 +21,22 @@ use tokio::{
 use crate::sse;
 
 /// Frames that a stream may be behind before it reads in the store.
-const BEHIND: usize = 128;
+const MAX_FRAMES_BEHIND: usize = 128;
 /// A frame with more bytes is read in the store by each.
-const LARGEST: usize = 128 << 10;
+const MAX_SHARED_FRAME_BYTES: usize = 128 << 10;
 /// Size from which nothing is added to a frame, in bytes.
-const FULL: usize = LARGEST / 2;
+const FULL_FRAME_BYTES: usize = MAX_SHARED_FRAME_BYTES / 2;
 /// For each who hears a frame nothing is told for so long, some ten to twenty times what it costs to tell: what happens meanwhile makes one
 /// frame, so that a run is not slowed down by how many look on.
-const PAUSE: Duration = Duration::from_micros(300);
+const PAUSE_PER_SUBSCRIBER: Duration = Duration::from_micros(300);
 /// And so much more for each byte of it.
-const PAUSE_OF_BYTE: Duration = Duration::from_nanos(2);
+const PAUSE_PER_BYTE: Duration = Duration::from_nanos(2);
 /// At most.
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const MAX_PAUSE: Duration = Duration::from_secs(1);
 
 /// Message to the streams that follow a run.
 #[derive(Clone, Debug)]
-pub(crate) enum Heard {
+pub(crate) enum FeedMessage {
     /// Some of its events.
     Frame(Arc<Frame>),
     /// The run has ended in that phase.
@@ -56,14 +56,14 @@ pub(crate) struct Frame {
 
 /// A frame that goes on.
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(crate) struct FrameBuilder {
     first: Option<u64>,
     next: u64,
     text: String,
     starts: Vec<usize>,
 }
 
-impl Gathered {
+impl FrameBuilder {
     /// Adds the record that was told last.
     pub(crate) fn add(&mut self, watch: &Watch, told: &Told) {
         self.first.get_or_insert(told.first_seq);
@@ -79,7 +79,7 @@ impl Gathered {
     }
 
     pub(crate) const fn is_full(&self) -> bool {
-        self.text.len() >= FULL
+        self.text.len() >= FULL_FRAME_BYTES
     }
 
     /// Takes the gathered events as a frame and leaves none behind.
@@ -92,7 +92,7 @@ impl Gathered {
 impl Frame {
     /// The same, for others to have.
     fn shared(mut self) -> Self {
-        self.bytes = self.bytes.filter(|bytes| bytes.len() <= LARGEST);
+        self.bytes = self.bytes.filter(|bytes| bytes.len() <= MAX_SHARED_FRAME_BYTES);
         self
     }
 
@@ -113,7 +113,7 @@ pub(crate) struct Feeds {
 
 /// Live events of one run, for as long as a stream follows it.
 pub(crate) struct Feed {
-    frames: Sender<Heard>,
+    frames: Sender<FeedMessage>,
     telling: AbortHandle,
 }
 
@@ -130,13 +130,13 @@ impl Feeds {
         host: &Host,
         run_id: &Arc<str>,
         seq: u64,
-    ) -> Result<(Arc<Feed>, Receiver<Heard>), StoreError> {
+    ) -> Result<(Arc<Feed>, Receiver<FeedMessage>), StoreError> {
         if let Some(feed) = self.known(run_id) {
             let heard = feed.frames.subscribe();
             return Ok((feed, heard));
         }
         let watch = host.watch(run_id, seq).await?;
-        let (frames, heard) = broadcast::channel(BEHIND);
+        let (frames, heard) = broadcast::channel(MAX_FRAMES_BEHIND);
         let telling = tokio::spawn(tell(watch, frames.clone())).abort_handle();
         let feed = Arc::new(Feed { frames, telling });
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
@@ -153,8 +153,8 @@ impl Feeds {
 }
 
 /// Tells until the run has ended, or the host is closed.
-async fn tell(mut watch: Watch, frames: Sender<Heard>) {
-    let (mut gathered, mut again) = (Gathered::default(), Instant::now());
+async fn tell(mut watch: Watch, frames: Sender<FeedMessage>) {
+    let (mut gathered, mut again) = (FrameBuilder::default(), Instant::now());
     loop {
         let notice = tokio::select! {
             biased;
@@ -176,37 +176,37 @@ async fn tell(mut watch: Watch, frames: Sender<Heard>) {
     }
     pass_on(&mut gathered, &frames);
     if let Some(run) = watch.run().filter(|run| run.is_over()) {
-        drop(frames.send(Heard::Over(run.phase())));
+        drop(frames.send(FeedMessage::Over(run.phase())));
     }
 }
 
 /// Tells all who hear, and says for how long not to tell them more.
-fn pass_on(gathered: &mut Gathered, frames: &Sender<Heard>) -> Duration {
+fn pass_on(gathered: &mut FrameBuilder, frames: &Sender<FeedMessage>) -> Duration {
     let Some(frame) = gathered.take() else { return Duration::ZERO };
     let bytes = frame.bytes.as_ref().map_or(0, Bytes::len);
-    let each = PAUSE + PAUSE_OF_BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX));
+    let each = PAUSE_PER_SUBSCRIBER + PAUSE_PER_BYTE.saturating_mul(u32::try_from(bytes).unwrap_or(u32::MAX));
     // The next subscriber reads these events from the store.
-    let heard = frames.send(Heard::Frame(Arc::new(frame.shared()))).unwrap_or(0);
-    each.saturating_mul(u32::try_from(heard).unwrap_or(u32::MAX)).min(LONGEST_PAUSE)
+    let heard = frames.send(FeedMessage::Frame(Arc::new(frame.shared()))).unwrap_or(0);
+    each.saturating_mul(u32::try_from(heard).unwrap_or(u32::MAX)).min(MAX_PAUSE)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn gathered(bytes: usize) -> Gathered {
-        Gathered { first: Some(0), next: 2, text: "x".repeat(bytes), starts: vec![0, bytes / 2] }
+    fn gathered(bytes: usize) -> FrameBuilder {
+        FrameBuilder { first: Some(0), next: 2, text: "x".repeat(bytes), starts: vec![0, bytes / 2] }
     }
 
     /// R-A8: by how many hear, and how much.
     #[test]
     fn the_more_is_told_the_longer_is_nothing_more() {
         let (frames, one) = broadcast::channel(4);
-        assert_eq!(pass_on(&mut Gathered::default(), &frames), Duration::ZERO);
+        assert_eq!(pass_on(&mut FrameBuilder::default(), &frames), Duration::ZERO);
         assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::from_micros(302));
         let others: Vec<_> = (1..100).map(|_| frames.subscribe()).collect();
         assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::from_micros(30_200));
-        assert_eq!(pass_on(&mut gathered(LARGEST * 100), &frames), LONGEST_PAUSE);
+        assert_eq!(pass_on(&mut gathered(MAX_SHARED_FRAME_BYTES * 100), &frames), MAX_PAUSE);
         drop((others, one));
         assert_eq!(pass_on(&mut gathered(1000), &frames), Duration::ZERO);
     }
@@ -214,11 +214,11 @@ mod tests {
     /// Sends a frame once it is full.
     #[test]
     fn a_frame_has_so_much() {
-        let mut full = gathered(FULL);
-        assert!(full.is_full() && !gathered(FULL - 1).is_full());
+        let mut full = gathered(FULL_FRAME_BYTES);
+        assert!(full.is_full() && !gathered(FULL_FRAME_BYTES - 1).is_full());
         let frame = full.take().unwrap();
         assert_eq!((frame.first, frame.next), (0, 2));
-        assert_eq!(frame.from(1).unwrap().len(), FULL / 2);
+        assert_eq!(frame.from(1).unwrap().len(), FULL_FRAME_BYTES / 2);
         assert!(full.is_empty() && full.take().is_none());
     }
 }

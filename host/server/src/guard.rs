@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use crate::{app::App, metrics::Asked, refusal::Refusal};
+use crate::{metrics::RouteLabel, problem_response::ProblemResponse, state::AppState};
 
 /// Nothing but what the server itself serves, and no code within a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
@@ -24,7 +24,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
     (header::CACHE_CONTROL, "no-store"),
 ];
 
-pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let (began, method) = (Instant::now(), request.method().clone());
     let mut response = match check(&app.config.hosts, request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
@@ -33,14 +33,14 @@ pub(crate) async fn guard(State(app): State<Arc<App>>, request: Request, next: N
     for (name, value) in HEADERS {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
-    let route = response.extensions_mut().remove::<Asked>();
+    let route = response.extensions_mut().remove::<RouteLabel>();
     app.metrics.traffic.answered(route, &method, response.status(), began.elapsed());
     response
 }
 
 /// # Errors
 /// 421 for a name that is not this server's, 403 for a page that is another's.
-fn check(names: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal> {
+fn check(names: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), ProblemResponse> {
     let host = match uri.authority() {
         Some(authority) => Some(authority.as_str()),
         None => headers.get(header::HOST).and_then(|value| value.to_str().ok()),
@@ -49,10 +49,10 @@ fn check(names: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), Refusal
     if !is_ours(names, host) {
         let detail = "the server has another name than the request's Host; expected an address in numbers, localhost, or one of \
                       `hosts` under [server] of the configuration";
-        return Err(Refusal::new(StatusCode::MISDIRECTED_REQUEST, detail));
+        return Err(ProblemResponse::new(StatusCode::MISDIRECTED_REQUEST, detail));
     }
     let from_elsewhere =
-        || Refusal::new(StatusCode::FORBIDDEN, "the request was made by a page of another origin");
+        || ProblemResponse::new(StatusCode::FORBIDDEN, "the request was made by a page of another origin");
     if let Some(site) = headers.get("sec-fetch-site")
         && !["same-origin", "none"].iter().any(|own| site == own)
         && !is_navigation(headers)

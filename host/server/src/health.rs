@@ -10,37 +10,39 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::{
-    call::{Call, json},
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
 };
 
 /// How long the store may take to be ready.
-const PATIENCE: Duration = Duration::from_secs(2);
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
-pub(crate) async fn healthz(_: Call) -> Result<Response, Refusal> {
+pub(crate) async fn healthz(_: RequestContext) -> Result<Response, ProblemResponse> {
     std::future::ready(Ok(json(StatusCode::OK, &json!({ "status": "ok" })))).await
 }
 
-pub(crate) async fn readyz(call: Call) -> Result<Response, Refusal> {
-    let not_ready = |why: String| Refusal::new(StatusCode::SERVICE_UNAVAILABLE, why).again_after(1);
-    if call.app.is_stopping() {
+pub(crate) async fn readyz(context: RequestContext) -> Result<Response, ProblemResponse> {
+    let not_ready = |why: String| ProblemResponse::new(StatusCode::SERVICE_UNAVAILABLE, why).again_after(1);
+    if context.app.is_stopping() {
         return Err(not_ready("the server is being stopped".to_owned()));
     }
     // There is no such run; that it is looked for is what counts.
-    match timeout(PATIENCE, call.app.host.store().get("")).await {
+    match timeout(STORE_TIMEOUT, context.app.host.store().get("")).await {
         Ok(Ok(_)) => Ok(json(StatusCode::OK, &json!({ "status": "ready" }))),
         Ok(Err(error)) => Err(not_ready(format!("the store cannot be read: {error}"))),
-        Err(_late) => Err(not_ready(format!("the store does not answer within {}s", PATIENCE.as_secs()))),
+        Err(_late) => {
+            Err(not_ready(format!("the store does not answer within {}s", STORE_TIMEOUT.as_secs())))
+        }
     }
 }
 
-pub(crate) async fn metrics(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    if call.caller.is_bound() {
+pub(crate) async fn metrics(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    if context.caller.is_bound() {
         let detail = "metrics are of all namespaces; the key is bound to some";
-        return Err(Refusal::new(StatusCode::FORBIDDEN, detail));
+        return Err(ProblemResponse::new(StatusCode::FORBIDDEN, detail));
     }
-    let text = call.app.metrics.text(&call.app.host, &call.app.streams).await;
+    let text = context.app.metrics.text(&context.app.host, &context.app.streams).await;
     let mut response = text.into_response();
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);

@@ -20,10 +20,8 @@
 //! ```
 
 mod answer;
-mod app;
 mod audit;
 mod auth;
-mod call;
 pub mod client;
 mod config;
 mod connection;
@@ -35,21 +33,23 @@ mod health;
 mod metrics;
 mod openapi;
 mod page;
-mod patient;
 mod plugins;
+mod problem_response;
 mod query;
-mod refusal;
+mod request;
 mod route;
 mod routes;
 mod runs;
 mod saved;
 mod server;
 mod sse;
+mod state;
 mod streams;
 mod tickets;
 mod tls;
 mod validate;
 mod wire;
+mod write_timeout;
 
 pub use self::{
     auth::keys,

@@ -1,7 +1,7 @@
 //! Metrics of a host, with a bounded number of series.
 //!
 //! ```text
-//!  Host::measured, the store's census, requests, /proc ──▶ Scrape ──▶ Sheet ──▶ OpenMetrics
+//!  Host::measured, the store's census, requests, /proc ──▶ Scrape ──▶ MetricWriter ──▶ OpenMetrics
 //! ```
 //!
 //! Everything is counted where it happens; here it gets a name. Labels are words of this program, routes, configured tenants, and the
@@ -11,8 +11,8 @@ mod cluster;
 mod host;
 mod notices;
 mod process;
-mod sheet;
 mod traffic;
+mod writer;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
@@ -24,12 +24,12 @@ use prometheus_client::{
 };
 use tokio::{sync::Mutex, time::Instant};
 
-pub(crate) use self::traffic::{Asked, Traffic};
-use self::{process::Process, sheet::Sheet};
+pub(crate) use self::traffic::{RouteLabel, Traffic};
+use self::{process::Process, writer::MetricWriter};
 use crate::streams::Streams;
 
 /// For how long a count of the store's open runs is believed.
-const FRESH: Duration = Duration::from_secs(5);
+const MAX_CENSUS_AGE: Duration = Duration::from_secs(5);
 
 /// Counters of the server itself, and the last count of the store.
 pub(crate) struct Metrics {
@@ -68,7 +68,7 @@ impl Metrics {
     async fn census(&self, host: &Host) -> Option<Census> {
         let mut counted = self.counted.lock().await;
         if let Some((at, census)) = *counted
-            && at.elapsed() < FRESH
+            && at.elapsed() < MAX_CENSUS_AGE
         {
             return census;
         }
@@ -85,7 +85,7 @@ struct Scrape {
     notices: BTreeMap<Arc<str>, NoticeCounts>,
     loaded: usize,
     file: Option<PathBuf>,
-    traffic: traffic::Told,
+    traffic: traffic::TrafficSnapshot,
     streams: usize,
     dropped: u64,
     process: Process,
@@ -99,7 +99,7 @@ impl fmt::Debug for Scrape {
 
 impl Collector for Scrape {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut sheet = Sheet::new(encoder);
+        let mut sheet = MetricWriter::new(encoder);
         sheet.info("phasm_build", "What this server is", &[("version", env!("CARGO_PKG_VERSION"))])?;
         self.runs(&mut sheet)?;
         self.attempts(&mut sheet)?;
@@ -116,7 +116,7 @@ impl Collector for Scrape {
 }
 
 impl Scrape {
-    fn store(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    fn store(&self, sheet: &mut MetricWriter<'_>) -> fmt::Result {
         let readable = "Whether the store could be read when its open runs were counted last";
         sheet.gauge("phasm_store_readable", readable, u64::from(self.census.is_some()))?;
         let written = self.measured.written.as_ref();

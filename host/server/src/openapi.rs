@@ -33,8 +33,8 @@ pub(crate) fn document(routes: &[&Route]) -> Value {
     })
 }
 
-const ABOUT: &str = "Submits workflows, follows them and answers them. What is refused is told as RFC 9457 has it. Objects have no other \
-                     members in this version; others may have more, and whoever reads them passes over what it does not know.";
+const ABOUT: &str = "Submits workflows, follows runs and responds to tasks. Errors are problem details (RFC 9457). Objects have no other \
+                     members in this version; later versions may add members, and clients must ignore unknown ones.";
 
 fn operation(route: &Route, routes: &[&Route]) -> Value {
     let segments = segments(route.path)

@@ -1,30 +1,32 @@
 //! The page for people: made here, whole without a script, and kept up to date by a few of our own.
 //!
 //! ```text
-//! request ─▶ guard ─▶ Call (a key, or a session that has one) ─▶ a page's function ─▶ shell ─▶ HTML
+//! request ─▶ guard ─▶ RequestContext (a key, or a session that has one) ─▶ a page's function ─▶ shell ─▶ HTML
 //! script  ─▶ /live: something changed ─▶ the same page again, of which the parts that differ are exchanged
 //! ```
 //!
 //! Whatever comes from documents, guests and people is text: maud escapes it, and pictures escape for themselves. Forms post, and
 //! what they change is done by the functions that the API has; the guard refuses what another origin posts.
 
-mod acts;
+mod actions;
 mod answer;
 mod arguments;
 mod assets;
-mod checked;
+mod editor;
+mod error;
 mod events;
+mod explain;
 mod fields;
 mod form;
-mod kept;
+pub(crate) mod format;
+pub(crate) mod history;
 mod live;
 mod login;
 mod plugin;
 mod plugins;
-pub(crate) mod recorded;
-mod refused;
 mod run;
 mod runs;
+mod saved;
 mod schedule;
 mod schedules;
 mod shell;
@@ -33,8 +35,6 @@ mod table;
 mod task;
 mod upload;
 mod upload_form;
-mod why;
-pub(crate) mod words;
 mod workflow;
 mod workflows;
 mod yaml;
@@ -51,24 +51,24 @@ use axum::{
 
 pub(crate) use self::shell::{API, Shell};
 use crate::{
-    app::App,
     auth::caller::{Caller, Role},
-    call::Call,
     disconnect::complete_despite_disconnect,
-    metrics::Asked,
-    refusal::Refusal,
+    metrics::RouteLabel,
+    problem_response::ProblemResponse,
+    request::RequestContext,
+    state::AppState,
 };
 
-type Served = Pin<Box<dyn Future<Output = Result<Response, Refusal>> + Send>>;
+type Served = Pin<Box<dyn Future<Output = Result<Response, ProblemResponse>> + Send>>;
 
 macro_rules! serve {
     ($function:path) => {
-        |call| Box::pin($function(call))
+        |context| Box::pin($function(context))
     };
 }
 
 /// A route of the page.
-type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(Call) -> Served);
+type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(RequestContext) -> Served);
 
 /// All of them, with who may ask for them.
 const PAGES: [PageRoute; 39] = [
@@ -77,10 +77,10 @@ const PAGES: [PageRoute; 39] = [
     (MethodFilter::GET, "/runs/{run}", Some(Role::Read), serve!(run::page)),
     (MethodFilter::GET, "/runs/{run}/tasks/{task}", Some(Role::Read), serve!(task::page)),
     (MethodFilter::GET, "/runs/{run}/edit", Some(Role::Run), serve!(submit::rewrite)),
-    (MethodFilter::POST, "/runs/{run}/cancel", Some(Role::Run), serve!(acts::cancel)),
-    (MethodFilter::POST, "/runs/{run}/rerun", Some(Role::Run), serve!(acts::rerun)),
-    (MethodFilter::POST, "/runs/{run}/tasks/{task}/cancel", Some(Role::Run), serve!(acts::cancel_task)),
-    (MethodFilter::POST, "/runs/{run}/tasks/{task}/resume", Some(Role::Run), serve!(acts::resume)),
+    (MethodFilter::POST, "/runs/{run}/cancel", Some(Role::Run), serve!(actions::cancel)),
+    (MethodFilter::POST, "/runs/{run}/rerun", Some(Role::Run), serve!(actions::rerun)),
+    (MethodFilter::POST, "/runs/{run}/tasks/{task}/cancel", Some(Role::Run), serve!(actions::cancel_task)),
+    (MethodFilter::POST, "/runs/{run}/tasks/{task}/resume", Some(Role::Run), serve!(actions::resume)),
     (MethodFilter::GET, "/submit", Some(Role::Run), serve!(submit::page)),
     (MethodFilter::POST, "/submit", Some(Role::Run), serve!(submit::submit)),
     (MethodFilter::POST, "/submit/check", Some(Role::Run), serve!(submit::check)),
@@ -114,11 +114,11 @@ const PAGES: [PageRoute; 39] = [
 ];
 
 /// Routes of the page; the guard stands before them as before the API.
-pub(crate) fn router() -> Router<Arc<App>> {
+pub(crate) fn router() -> Router<Arc<AppState>> {
     PAGES.into_iter().fold(Router::new(), |router, (method, path, role, serve)| {
-        let handler = move |State(app): State<Arc<App>>, request: Request| async move {
+        let handler = move |State(app): State<Arc<AppState>>, request: Request| async move {
             let mut response = answer(app, role, serve, request).await;
-            response.extensions_mut().insert(Asked(path));
+            response.extensions_mut().insert(RouteLabel(path));
             response
         };
         router.route(path, on(method, handler))
@@ -130,25 +130,30 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
     PAGES.iter().map(|(_, path, ..)| *path)
 }
 
-async fn answer(app: Arc<App>, role: Option<Role>, serve: fn(Call) -> Served, request: Request) -> Response {
+async fn answer(
+    app: Arc<AppState>,
+    role: Option<Role>,
+    serve: fn(RequestContext) -> Served,
+    request: Request,
+) -> Response {
     let is_safe = request.method().is_safe();
     let carried_out = carry_out(app, role, serve, request);
     if is_safe {
         return carried_out.await;
     }
-    complete_despite_disconnect(carried_out).await.unwrap_or_else(Refusal::into_response)
+    complete_despite_disconnect(carried_out).await.unwrap_or_else(ProblemResponse::into_response)
 }
 
 async fn carry_out(
-    app: Arc<App>,
+    app: Arc<AppState>,
     role: Option<Role>,
-    serve: fn(Call) -> Served,
+    serve: fn(RequestContext) -> Served,
     request: Request,
 ) -> Response {
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
     let target = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
-    let (caller, answered) = match Call::of(Arc::clone(&app), request, role).await {
-        Ok(call) => (Some(Caller::clone(&call.caller)), serve(call).await),
+    let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, role).await {
+        Ok(context) => (Some(Caller::clone(&context.caller)), serve(context).await),
         Err((caller, refusal)) => (caller, Err(refusal)),
     };
     let response = match answered {
@@ -156,13 +161,13 @@ async fn carry_out(
         Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && method.is_safe() => {
             see_other(&login::address(&target))
         }
-        Err(refusal) => refused::page(caller.as_ref(), &refusal),
+        Err(refusal) => error::page(caller.as_ref(), &refusal),
     };
     app.audit.write(caller.as_ref(), &method, &path, response.status());
     response
 }
 
-async fn home(_: Call) -> Result<Response, Refusal> {
+async fn home(_: RequestContext) -> Result<Response, ProblemResponse> {
     std::future::ready(Ok(see_other("/runs"))).await
 }
 

@@ -11,7 +11,7 @@ use phasm::{
     plugins::{AddError, LibraryError, PluginEntry},
 };
 
-use crate::{auth::caller::Caller, refusal::Refusal};
+use crate::{auth::caller::Caller, problem_response::ProblemResponse};
 
 /// Returns the installed plugins that the caller can see: the shared ones, and those of tenants whose runs it may see.
 pub(crate) async fn seen(host: &Host, caller: &Caller) -> Vec<PluginEntry> {
@@ -35,34 +35,34 @@ pub(crate) fn whose(
     host: &Host,
     caller: &Caller,
     asked: Option<String>,
-) -> Result<Option<Arc<str>>, Refusal> {
+) -> Result<Option<Arc<str>>, ProblemResponse> {
     let own = own_tenants(host, caller);
     let asked = asked.map(Arc::from).filter(|asked: &Arc<str>| !asked.is_empty());
     match (asked, own.as_slice()) {
         (Some(asked), own) if own.contains(&asked) => Ok(Some(asked)),
         (None, _) if !caller.is_bound() => Ok(None),
         (Some(asked), _) if !caller.is_bound() => {
-            Err(Refusal::new(StatusCode::NOT_FOUND, format!("there is no tenant {asked}")))
+            Err(ProblemResponse::new(StatusCode::NOT_FOUND, format!("there is no tenant {asked}")))
         }
         (None, [only]) => Ok(Some(Arc::clone(only))),
         (None, [_, _, ..]) => {
             let detail = format!("whose plugin is it? expected `tenant` as one of {}", own.join(", "));
-            Err(Refusal::new(StatusCode::BAD_REQUEST, detail))
+            Err(ProblemResponse::new(StatusCode::BAD_REQUEST, detail))
         }
         (Some(_), _) | (None, []) => {
             let detail = "a key that is bound to namespaces changes the plugins of a tenant whose namespaces it is bound to, all of them; \
                           plugins of all are changed with a key that is bound to none";
-            Err(Refusal::new(StatusCode::FORBIDDEN, detail))
+            Err(ProblemResponse::new(StatusCode::FORBIDDEN, detail))
         }
     }
 }
 
 /// Nothing that exists for the caller.
-pub(crate) fn nothing(name: &str) -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, format!("there is no plugin {name}"))
+pub(crate) fn nothing(name: &str) -> ProblemResponse {
+    ProblemResponse::new(StatusCode::NOT_FOUND, format!("there is no plugin {name}"))
 }
 
-impl From<PluginAdminError> for Refusal {
+impl From<PluginAdminError> for ProblemResponse {
     fn from(error: PluginAdminError) -> Self {
         let refused = |status| Self::new(status, error.to_string());
         match &error {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use phasm::{Value, engine::duration, store::view::ProblemView};
 
-use crate::refusal::Refusal;
+use crate::problem_response::ProblemResponse;
 
 /// The parameters of a request's query.
 pub(crate) struct Query {
@@ -84,7 +84,7 @@ impl Query {
 
     /// # Errors
     /// Reports all errors at once, unknown parameters included.
-    pub(crate) fn done(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn done(&mut self) -> Result<(), ProblemResponse> {
         let expected = match self.known.as_slice() {
             [] => "none".to_owned(),
             known => known.join(", "),
@@ -92,7 +92,11 @@ impl Query {
         for (name, value) in std::mem::take(&mut self.pairs) {
             self.fault(&name, &value, &format!("is not known here; expected one of: {expected}"));
         }
-        if self.faults.is_empty() { Ok(()) } else { Err(Refusal::faults(std::mem::take(&mut self.faults))) }
+        if self.faults.is_empty() {
+            Ok(())
+        } else {
+            Err(ProblemResponse::faults(std::mem::take(&mut self.faults)))
+        }
     }
 
     fn fault(&mut self, name: &str, value: &str, message: &str) {

@@ -4,10 +4,10 @@ use std::pin::Pin;
 
 use axum::routing::MethodFilter;
 
-use crate::{answer::Answer, auth::caller::Role, call::Call, refusal::Refusal};
+use crate::{answer::Answer, auth::caller::Role, problem_response::ProblemResponse, request::RequestContext};
 
 /// Future of a handler.
-pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Answer, Refusal>> + Send>>;
+pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Answer, ProblemResponse>> + Send>>;
 
 /// One route.
 pub(crate) struct Route {
@@ -25,7 +25,7 @@ pub(crate) struct Route {
     pub(crate) answers: &'static [(u16, &'static str, Shape)],
     /// Refusals of its own, besides those of all routes.
     pub(crate) refusals: &'static [u16],
-    pub(crate) serve: fn(Call) -> Handling,
+    pub(crate) serve: fn(RequestContext) -> Handling,
 }
 
 /// How a route is asked.
@@ -108,7 +108,7 @@ pub(crate) const fn parameter(name: &'static str, kind: Kind, what: &'static str
 /// Makes the handler of a route of an async function.
 macro_rules! serve {
     ($function:path) => {
-        |call| Box::pin(async move { $function(call).await.map($crate::answer::Answer::from) })
+        |context| Box::pin(async move { $function(context).await.map($crate::answer::Answer::from) })
     };
 }
 

@@ -23,16 +23,16 @@ use phasm::spans::on_behalf_of;
 
 use crate::{
     answer::Answer,
-    app::App,
     auth::caller::Caller,
-    call::Call,
     disconnect::complete_despite_disconnect,
     guard::guard,
-    metrics::Asked,
+    metrics::RouteLabel,
     page,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::RequestContext,
     route::{Route, Verb},
     runs::submit,
+    state::AppState,
 };
 
 /// Routes of the API, by subject.
@@ -50,9 +50,9 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
 }
 
 /// The router of the API and of the page, behind the guard.
-pub(crate) fn router(app: &Arc<App>) -> Router {
+pub(crate) fn router(app: &Arc<AppState>) -> Router {
     let api = api().fold(Router::new(), |router, route| {
-        let handler = move |State(app): State<Arc<App>>, request: Request| answer(app, route, request);
+        let handler = move |State(app): State<Arc<AppState>>, request: Request| answer(app, route, request);
         router.route(route.path, on(route.method.filter(), handler))
     });
     api.merge(page::router())
@@ -62,7 +62,7 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         .with_state(Arc::clone(app))
 }
 
-async fn answer(app: Arc<App>, route: &'static Route, request: Request) -> Response {
+async fn answer(app: Arc<AppState>, route: &'static Route, request: Request) -> Response {
     let handled = handle(Arc::clone(&app), route, request);
     let answered = if route.method == Verb::Get {
         handled.await
@@ -74,31 +74,31 @@ async fn answer(app: Arc<App>, route: &'static Route, request: Request) -> Respo
         Ok(Answer::Accepted(accepted)) => submit::render(&app, *accepted).await,
         Err(refusal) => refusal.into_response(),
     };
-    response.extensions_mut().insert(Asked(route.path));
+    response.extensions_mut().insert(RouteLabel(route.path));
     response
 }
 
 /// Authenticates a request, runs its handler and writes the audit log.
-async fn handle(app: Arc<App>, route: &Route, request: Request) -> Result<Answer, Refusal> {
+async fn handle(app: Arc<AppState>, route: &Route, request: Request) -> Result<Answer, ProblemResponse> {
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
-    let (caller, answered) = match Call::of(Arc::clone(&app), request, route.needs).await {
-        Ok(call) => {
-            let (caller, trace) = (Caller::clone(&call.caller), call.trace());
-            (Some(caller), on_behalf_of(trace, (route.serve)(call)).await)
+    let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, route.needs).await {
+        Ok(context) => {
+            let (caller, trace) = (Caller::clone(&context.caller), context.trace());
+            (Some(caller), on_behalf_of(trace, (route.serve)(context)).await)
         }
         Err((caller, refusal)) => (caller, Err(refusal)),
     };
-    let status = answered.as_ref().map_or_else(Refusal::status, Answer::status);
+    let status = answered.as_ref().map_or_else(ProblemResponse::status, Answer::status);
     app.audit.write(caller.as_ref(), &method, &path, status);
     answered
 }
 
-async fn nothing(request: Request) -> Refusal {
-    let detail = format!("there is nothing at {}; all there is: /v1/docs", request.uri().path());
-    std::future::ready(Refusal::new(StatusCode::NOT_FOUND, detail)).await
+async fn nothing(request: Request) -> ProblemResponse {
+    let detail = format!("not found: {}; see /v1/docs", request.uri().path());
+    std::future::ready(ProblemResponse::new(StatusCode::NOT_FOUND, detail)).await
 }
 
-async fn not_so(request: Request) -> Refusal {
+async fn not_so(request: Request) -> ProblemResponse {
     let detail = format!("{} cannot be asked with {}", request.uri().path(), request.method());
-    std::future::ready(Refusal::new(StatusCode::METHOD_NOT_ALLOWED, detail)).await
+    std::future::ready(ProblemResponse::new(StatusCode::METHOD_NOT_ALLOWED, detail)).await
 }

@@ -19,18 +19,18 @@ use serde_json::json;
 
 use crate::{
     auth::caller::Caller,
-    call::{Call, is_storable, json},
-    document::{self, Written},
-    refusal::Refusal,
+    document::{self, DocumentFile},
+    problem_response::ProblemResponse,
+    request::{RequestContext, is_storable, json},
 };
 
 /// Default number of entries of a page.
-const PAGE: usize = 100;
+const DEFAULT_PAGE_ENTRIES: usize = 100;
 /// At most.
-const MOST: usize = 1000;
+const MAX_PAGE_ENTRIES: usize = 1000;
 
 /// Bytes of the name of a document's file.
-const LONGEST_FILE: usize = 255;
+const MAX_FILE_NAME_BYTES: usize = 255;
 
 type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -52,11 +52,11 @@ type Keep<T> = for<'a> fn(
 
 /// A page of what is kept of a kind, and the cursor of the next.
 pub(crate) async fn found<T>(
-    call: &mut Call,
+    context: &mut RequestContext,
     find: Find<T>,
-) -> Result<(Vec<Saved<T>>, Option<String>), Refusal> {
-    let listed = Listed::read(call)?;
-    let store = call.app.reader();
+) -> Result<(Vec<Saved<T>>, Option<String>), ProblemResponse> {
+    let listed = ListQuery::read(context)?;
+    let store = context.app.reader();
     let mut found = Vec::new();
     for (namespace, after) in listed.left() {
         let left = listed.limit - found.len();
@@ -68,41 +68,45 @@ pub(crate) async fn found<T>(
 }
 
 /// A page, under that word.
-async fn list<T: Serialize>(mut call: Call, word: &str, find: Find<T>) -> Result<Response, Refusal> {
-    let (found, next) = found(&mut call, find).await?;
+async fn list<T: Serialize>(
+    mut context: RequestContext,
+    word: &str,
+    find: Find<T>,
+) -> Result<Response, ProblemResponse> {
+    let (found, next) = found(&mut context, find).await?;
     let mut response = json(StatusCode::OK, &json!({ word: found, "next": next }));
     if let Some(next) = next {
-        call.link_next(&mut response, &next);
+        context.link_next(&mut response, &next);
     }
     Ok(response)
 }
 
 /// Keeps the document of the body, which is to be the one that the path names: by its `own` name, if it has one.
 async fn put<T: Serialize>(
-    mut call: Call,
+    mut context: RequestContext,
     own: fn(&Plan) -> Option<&str>,
     keep: Keep<T>,
-) -> Result<Response, Refusal> {
-    let is_json = call.content_type().as_deref() == Some(document::JSON);
+) -> Result<Response, ProblemResponse> {
+    let is_json = context.content_type().as_deref() == Some(document::JSON);
     let expected = "the name of a file, which ends in `.json` only where JSON is sent";
-    let called = call.query.parsed("file", expected, |name| {
-        let fits = (1..=LONGEST_FILE).contains(&name.len()) && !name.contains(char::is_control);
+    let called = context.query.parsed("file", expected, |name| {
+        let fits = (1..=MAX_FILE_NAME_BYTES).contains(&name.len()) && !name.contains(char::is_control);
         (fits && (is_json || !name.to_ascii_lowercase().ends_with(".json"))).then(|| name.to_owned())
     });
-    call.query.done()?;
-    let meant = named(&call)?;
-    let (file, text, plan) = planned(&mut call).await?;
+    context.query.done()?;
+    let meant = named(&context)?;
+    let (file, text, plan) = planned(&mut context).await?;
     if let Some(own) = own(&plan) {
         check_named(&meant, &plan, own)?;
     }
     let written = WrittenDocument { file: called.as_deref().unwrap_or(file), text: &text };
-    let kept = keep(&call.app.host, &plan, written, by(&call.caller)).await?;
+    let kept = keep(&context.app.host, &plan, written, by(&context.caller)).await?;
     Ok(json(StatusCode::OK, &kept))
 }
 
 /// A document as it was given.
-async fn written(call: &Call, version: &Version) -> Result<Response, Refusal> {
-    let text = saved_text(&*call.app.reader(), &version.digest).await?.unwrap_or_default();
+async fn written(context: &RequestContext, version: &Version) -> Result<Response, ProblemResponse> {
+    let text = saved_text(&*context.app.reader(), &version.digest).await?.unwrap_or_default();
     let mut response = text.into_response();
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, plain);
@@ -110,28 +114,29 @@ async fn written(call: &Call, version: &Version) -> Result<Response, Refusal> {
 }
 
 /// Parameters of a list request.
-struct Listed {
+struct ListQuery {
     namespaces: Vec<Option<String>>,
     after: Option<(String, String)>,
     limit: usize,
 }
 
-impl Listed {
-    fn read(call: &mut Call) -> Result<Self, Refusal> {
-        let namespace = call.query.text("namespace");
-        let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
+impl ListQuery {
+    fn read(context: &mut RequestContext) -> Result<Self, ProblemResponse> {
+        let namespace = context.query.text("namespace");
+        let limit = context.query.count("limit", 1, MAX_PAGE_ENTRIES).unwrap_or(DEFAULT_PAGE_ENTRIES);
         let split = |text: &str| text.split_once('/').map(|(one, other)| (one.to_owned(), other.to_owned()));
         let split = |text: &str| split(text).filter(|_| is_storable(text));
-        let after = call.query.parsed("cursor", "`next` of the page before", split);
-        call.query.done()?;
+        let after = context.query.parsed("cursor", "`next` of the page before", split);
+        context.query.done()?;
         let own = || {
-            let mut own: Vec<_> = call.caller.namespaces.iter().map(|name| Some(name.to_string())).collect();
+            let mut own: Vec<_> =
+                context.caller.namespaces.iter().map(|name| Some(name.to_string())).collect();
             own.sort();
             if own.is_empty() { vec![None] } else { own }
         };
         let namespaces = match namespace {
             // In a namespace that does not exist for the caller there is nothing.
-            Some(namespace) if !call.caller.sees(&namespace) || !is_storable(&namespace) => Vec::new(),
+            Some(namespace) if !context.caller.sees(&namespace) || !is_storable(&namespace) => Vec::new(),
             Some(namespace) => vec![Some(namespace)],
             None => own(),
         };
@@ -151,39 +156,39 @@ impl Listed {
 }
 
 /// The name of the path, in a namespace that exists for the caller.
-pub(crate) fn named(call: &Call) -> Result<(String, String), Refusal> {
-    let (namespace, name) = (call.segment("namespace").to_owned(), call.segment("name").to_owned());
-    if call.caller.sees(&namespace) && is_storable(&namespace) && is_storable(&name) {
+pub(crate) fn named(context: &RequestContext) -> Result<(String, String), ProblemResponse> {
+    let (namespace, name) = (context.segment("namespace").to_owned(), context.segment("name").to_owned());
+    if context.caller.sees(&namespace) && is_storable(&namespace) && is_storable(&name) {
         Ok((namespace, name))
     } else {
         Err(nothing(&namespace, &name))
     }
 }
 
-pub(crate) fn nothing(namespace: &str, name: &str) -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, format!("there is no {namespace}/{name}"))
+pub(crate) fn nothing(namespace: &str, name: &str) -> ProblemResponse {
+    ProblemResponse::new(StatusCode::NOT_FOUND, format!("there is no {namespace}/{name}"))
 }
 
 /// The document of the body: what problems call it, as it is written, and planned.
-async fn planned(call: &mut Call) -> Result<(&'static str, String, Arc<Plan>), Refusal> {
-    let Written { file, text, draft } = document::written(call).await?;
+async fn planned(context: &mut RequestContext) -> Result<(&'static str, String, Arc<Plan>), ProblemResponse> {
+    let DocumentFile { file, text, draft } = document::written(context).await?;
     if let Some(namespace) = draft.namespace() {
-        call.caller.may_submit_to(&namespace)?;
+        context.caller.may_submit_to(&namespace)?;
     }
-    let plan = document::plan(call, file, text.len(), draft).await?;
-    call.caller.may_submit_to(&plan.namespace)?;
+    let plan = document::plan(context, file, text.len(), draft).await?;
+    context.caller.may_submit_to(&plan.namespace)?;
     Ok((file, text, plan))
 }
 
 /// # Errors
 /// 422 unless the document is the one that the path names.
-fn check_named((namespace, name): &(String, String), plan: &Plan, own: &str) -> Result<(), Refusal> {
+fn check_named((namespace, name): &(String, String), plan: &Plan, own: &str) -> Result<(), ProblemResponse> {
     if (&*plan.namespace, own) == (namespace.as_str(), name.as_str()) {
         return Ok(());
     }
     let detail =
         format!("the document is {}/{own}; expected {namespace}/{name}, as the path says", plan.namespace);
-    Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
+    Err(ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
 }
 
 /// Name of the caller, for the record of who saved a document.
@@ -192,7 +197,7 @@ pub(crate) fn by(caller: &Caller) -> Option<&str> {
 }
 
 /// The answer to a deletion.
-fn removed(was_there: bool, (namespace, name): &(String, String)) -> Result<Response, Refusal> {
+fn removed(was_there: bool, (namespace, name): &(String, String)) -> Result<Response, ProblemResponse> {
     if was_there {
         Ok(json(StatusCode::OK, &json!({ "removed": true })))
     } else {
@@ -200,7 +205,7 @@ fn removed(was_there: bool, (namespace, name): &(String, String)) -> Result<Resp
     }
 }
 
-impl From<SaveError> for Refusal {
+impl From<SaveError> for ProblemResponse {
     fn from(error: SaveError) -> Self {
         match error {
             SaveError::Problems(found) => Self::problems("document", &found),
@@ -213,7 +218,7 @@ impl From<SaveError> for Refusal {
     }
 }
 
-impl From<TriggerError> for Refusal {
+impl From<TriggerError> for ProblemResponse {
     fn from(error: TriggerError) -> Self {
         match error {
             TriggerError::Saved(error) => error.into(),

@@ -11,13 +11,13 @@ use phasm::Host;
 use tokio::net::TcpListener;
 
 use crate::{
-    app::App, auth::keys::KeyFileError, config::ServerConfig, connection::Accepting, routes, tls::Tls,
+    auth::keys::KeyFileError, config::ServerConfig, connection::Acceptor, routes, state::AppState, tls::Tls,
 };
 
 /// Serves a host over HTTP.
 #[derive(Clone)]
 pub struct Server {
-    app: Arc<App>,
+    app: Arc<AppState>,
     tls: Option<Arc<Tls>>,
 }
 
@@ -54,7 +54,7 @@ impl Server {
     /// When a file that the configuration names is of no use.
     pub fn new(host: Arc<Host>, config: ServerConfig) -> Result<Self, ServerError> {
         let tls = config.tls.as_ref().map(Tls::read).transpose()?.map(Arc::new);
-        let app = Arc::new(App::new(host, config, routes::paths())?);
+        let app = Arc::new(AppState::new(host, config, routes::paths())?);
         app.auth.has_keys()?;
         Ok(Self { app, tls })
     }
@@ -134,7 +134,7 @@ impl Server {
     ) -> Result<(), ServerError> {
         self.check_exposure(listener.local_addr()?)?;
         let accepting =
-            Accepting { router: self.router(), limits: self.app.config.limits, tls: self.tls.clone() };
+            Acceptor { router: self.router(), limits: self.app.config.limits, tls: self.tls.clone() };
         let stopped = async {
             stop.await;
             self.stop();

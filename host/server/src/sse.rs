@@ -16,48 +16,48 @@ use futures_core::Stream;
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use crate::streams::Streaming;
+use crate::streams::StreamGuard;
 
-/// Pieces that wait to be written to one client.
-const QUEUE: usize = 16;
+/// PieceStream that wait to be written to one client.
+const MAX_QUEUED_PIECES: usize = 16;
 /// A word after so long without one keeps whatever is in between from taking the connection for gone.
-pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(25);
+pub(crate) const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(25);
 
 /// One client's stream.
-pub(crate) struct Outlet {
+pub(crate) struct EventSender {
     pieces: mpsc::Sender<Bytes>,
     last: Arc<Mutex<Option<Bytes>>>,
     patience: Duration,
-    streaming: Streaming,
+    streaming: StreamGuard,
 }
 
 /// The client has left, or was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Left;
+pub(crate) struct ClientGone;
 
 /// Opens a stream of events: its response, and the sender of its pieces.
-pub(crate) fn open(streaming: Streaming, patience: Duration) -> (Outlet, Response) {
-    let (pieces, queued) = mpsc::channel(QUEUE);
+pub(crate) fn open(streaming: StreamGuard, patience: Duration) -> (EventSender, Response) {
+    let (pieces, queued) = mpsc::channel(MAX_QUEUED_PIECES);
     let last = Arc::<Mutex<Option<Bytes>>>::default();
-    let pieces_to_read = Pieces { queued, last: Arc::clone(&last) };
+    let pieces_to_read = PieceStream { queued, last: Arc::clone(&last) };
     let mut response = Response::new(Body::from_stream(pieces_to_read));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     // For proxies that would gather what is to be told at once.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    (Outlet { pieces, last, patience, streaming }, response)
+    (EventSender { pieces, last, patience, streaming }, response)
 }
 
-impl Outlet {
+impl EventSender {
     /// Writes a piece; a client that does not get on with reading is dropped, and told where to go on: after `seen`.
-    pub(crate) async fn send(&self, piece: Bytes, seen: Option<u64>) -> Result<(), Left> {
+    pub(crate) async fn send(&self, piece: Bytes, seen: Option<u64>) -> Result<(), ClientGone> {
         match self.pieces.send_timeout(piece, self.patience).await {
             Ok(()) => Ok(()),
-            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(Left),
+            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(ClientGone),
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
                 self.streaming.dropped();
                 self.end("slow", seen);
-                Err(Left)
+                Err(ClientGone)
             }
         }
     }
@@ -95,13 +95,13 @@ pub(crate) fn write(text: &mut String, id: Option<u64>, name: &str, data: &str) 
     }
 }
 
-/// Pieces that wait to be written, and then the reason for the end.
-struct Pieces {
+/// PieceStream that wait to be written, and then the reason for the end.
+struct PieceStream {
     queued: mpsc::Receiver<Bytes>,
     last: Arc<Mutex<Option<Bytes>>>,
 }
 
-impl Stream for Pieces {
+impl Stream for PieceStream {
     type Item = Result<Bytes, std::convert::Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

@@ -10,7 +10,7 @@ use std::{
 
 use axum::http::StatusCode;
 
-use crate::{auth::caller::Caller, refusal::Refusal};
+use crate::{auth::caller::Caller, problem_response::ProblemResponse};
 
 type Counts = Arc<Mutex<HashMap<Arc<str>, usize>>>;
 
@@ -22,7 +22,7 @@ pub(crate) struct Streams {
 }
 
 /// One of them, until dropped.
-pub(crate) struct Streaming {
+pub(crate) struct StreamGuard {
     of: Arc<str>,
     counts: Counts,
     dropped: Arc<AtomicU64>,
@@ -35,17 +35,17 @@ impl Streams {
 
     /// # Errors
     /// 429 if the key has as many as it may.
-    pub(crate) fn enter(&self, caller: &Caller) -> Result<Streaming, Refusal> {
+    pub(crate) fn enter(&self, caller: &Caller) -> Result<StreamGuard, ProblemResponse> {
         let of = Arc::from(caller.name());
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(Arc::clone(&of)).or_default();
         if *count >= self.most {
             let detail =
                 format!("{} streams are open, which is the most for one key; end some of them", self.most);
-            return Err(Refusal::new(StatusCode::TOO_MANY_REQUESTS, detail).again_after(1));
+            return Err(ProblemResponse::new(StatusCode::TOO_MANY_REQUESTS, detail).again_after(1));
         }
         *count += 1;
-        Ok(Streaming { of, counts: Arc::clone(&self.counts), dropped: Arc::clone(&self.dropped) })
+        Ok(StreamGuard { of, counts: Arc::clone(&self.counts), dropped: Arc::clone(&self.dropped) })
     }
 
     /// How many were ended as their reader did not read.
@@ -58,14 +58,14 @@ impl Streams {
     }
 }
 
-impl Streaming {
+impl StreamGuard {
     /// Counts a stream that was ended because its client does not read.
     pub(crate) fn dropped(&self) {
         self.dropped.fetch_add(1, Relaxed);
     }
 }
 
-impl Drop for Streaming {
+impl Drop for StreamGuard {
     fn drop(&mut self) {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = counts.get_mut(&self.of) {

@@ -16,12 +16,12 @@ use tokio_rustls::TlsAcceptor;
 use crate::config::TlsFiles;
 
 /// When the certificate and its key were written.
-type Written = (SystemTime, SystemTime);
+type ModificationTimes = (SystemTime, SystemTime);
 
 /// TLS configuration of accepted connections.
 pub(crate) struct Tls {
     files: TlsFiles,
-    read: Mutex<(Written, TlsAcceptor)>,
+    read: Mutex<(ModificationTimes, TlsAcceptor)>,
 }
 
 impl Tls {
@@ -50,7 +50,7 @@ impl Tls {
     }
 }
 
-fn written(files: &TlsFiles) -> io::Result<Written> {
+fn written(files: &TlsFiles) -> io::Result<ModificationTimes> {
     let of = |path: &Path| {
         fs::metadata(path).and_then(|found| found.modified()).map_err(|error| named(path, error))
     };

@@ -5,26 +5,26 @@ use phasm::store::view::ProblemView;
 use serde::Serialize;
 
 use crate::{
-    call::{Call, json},
-    document::{self, Sent},
-    refusal::Refusal,
+    document::{self, DocumentRequest},
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
 };
 
 /// Output of the command's `validate --json`.
 #[derive(Serialize)]
-struct Validated {
+struct ValidationView {
     problems: Vec<ProblemView>,
     warnings: Vec<ProblemView>,
 }
 
-pub(crate) async fn validate(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let Sent { name, bytes, draft, .. } = document::read(&mut call).await?;
+pub(crate) async fn validate(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let DocumentRequest { name, bytes, draft, .. } = document::read(&mut context).await?;
     if let Some(namespace) = draft.namespace() {
-        call.caller.may_submit_to(&namespace)?;
+        context.caller.may_submit_to(&namespace)?;
     }
-    let plan = document::plan(&call, name, bytes, draft).await?;
-    call.caller.may_submit_to(&plan.namespace)?;
+    let plan = document::plan(&context, name, bytes, draft).await?;
+    context.caller.may_submit_to(&plan.namespace)?;
     let warnings = plan.warnings.iter().map(|warning| ProblemView::of(name, warning)).collect();
-    Ok(json(StatusCode::OK, &Validated { problems: Vec::new(), warnings }))
+    Ok(json(StatusCode::OK, &ValidationView { problems: Vec::new(), warnings }))
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// A row.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SentRow {
+pub(crate) struct WireRow {
     number: u64,
     #[serde(rename = "runID")]
     run_id: Arc<str>,
@@ -28,26 +28,26 @@ pub(crate) struct SentRow {
     phase: String,
     finished_at: Option<i64>,
     open: bool,
-    rest: Option<SentRest>,
+    rest: Option<WireRest>,
     seq: u64,
     owner: Option<String>,
     wake_at: Option<i64>,
-    note: Option<SentNote>,
+    note: Option<WireNote>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct SentRest {
+struct WireRest {
     parked: bool,
     until: Option<i64>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct SentNote {
+struct WireNote {
     why: Arc<str>,
     since: i64,
 }
 
-impl From<&RunRow> for SentRow {
+impl From<&RunRow> for WireRow {
     fn from(RunRow { number, head, status, seq, owner, wake_at, note }: &RunRow) -> Self {
         let RunHead { run_id, workflow, namespace, priority, submitted_at, key, labels } = &**head;
         let millis = |at: Option<Timestamp>| at.map(|at| at.0);
@@ -63,16 +63,16 @@ impl From<&RunRow> for SentRow {
             phase: status.phase.as_str().to_owned(),
             finished_at: millis(status.finished_at),
             open: status.open,
-            rest: status.rest.map(|rest| SentRest { parked: rest.parked, until: millis(rest.until) }),
+            rest: status.rest.map(|rest| WireRest { parked: rest.parked, until: millis(rest.until) }),
             seq: *seq,
             owner: owner.as_ref().map(|owner| owner.as_str().to_owned()),
             wake_at: millis(*wake_at),
-            note: note.as_ref().map(|note| SentNote { why: Arc::clone(&note.why), since: note.since.0 }),
+            note: note.as_ref().map(|note| WireNote { why: Arc::clone(&note.why), since: note.since.0 }),
         }
     }
 }
 
-impl SentRow {
+impl WireRow {
     pub(crate) const fn seq(&self) -> u64 {
         self.seq
     }
@@ -117,23 +117,23 @@ impl SentRow {
 /// A record of a journal. Bytes are base64.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct SentRecord {
+pub(crate) struct WireRecord {
     first_seq: u64,
     events: NonZeroU32,
     time: i64,
     body: String,
-    document: Option<SentDocument>,
+    document: Option<WireDocument>,
 }
 
 #[derive(Debug, Deserialize, Serialize)]
-struct SentDocument {
+struct WireDocument {
     digest: Arc<str>,
     bytes: String,
 }
 
-impl From<&Record<Vec<u8>>> for SentRecord {
+impl From<&Record<Vec<u8>>> for WireRecord {
     fn from(Record { first_seq, events, time, body, document, notices: _ }: &Record<Vec<u8>>) -> Self {
-        let document = document.as_ref().map(|document| SentDocument {
+        let document = document.as_ref().map(|document| WireDocument {
             digest: Arc::clone(&document.digest),
             bytes: BASE64.encode(&document.bytes),
         });
@@ -141,7 +141,7 @@ impl From<&Record<Vec<u8>>> for SentRecord {
     }
 }
 
-impl SentRecord {
+impl WireRecord {
     /// # Errors
     /// For what is no base64.
     pub(crate) fn record(self) -> Result<Record<Vec<u8>>, String> {
@@ -157,7 +157,7 @@ impl SentRecord {
 
 /// The stored log of an attempt.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct SentLog {
+pub(crate) struct WireLog {
     task: u32,
     attempt: u32,
     dispatch: u32,
@@ -165,13 +165,13 @@ pub(crate) struct SentLog {
     text: String,
 }
 
-impl From<&AttemptLog> for SentLog {
+impl From<&AttemptLog> for WireLog {
     fn from(AttemptLog { task, attempt, dispatch, cut, text }: &AttemptLog) -> Self {
         Self { task: *task, attempt: *attempt, dispatch: *dispatch, cut: *cut, text: BASE64.encode(text) }
     }
 }
 
-impl SentLog {
+impl WireLog {
     /// # Errors
     /// For what is no base64.
     pub(crate) fn log(self) -> Result<AttemptLog, String> {
@@ -182,25 +182,25 @@ impl SentLog {
 
 /// Rows of runs.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct SentRows {
-    pub(crate) rows: Vec<SentRow>,
+pub(crate) struct WireRows {
+    pub(crate) rows: Vec<WireRow>,
     /// `cursor` of the next page.
     pub(crate) next: Option<String>,
 }
 
 /// A run as its store has it.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct SentRun {
-    pub(crate) row: SentRow,
+pub(crate) struct WireRun {
+    pub(crate) row: WireRow,
     /// From the event on that was asked for.
-    pub(crate) records: Vec<SentRecord>,
+    pub(crate) records: Vec<WireRecord>,
     #[serde(default)]
-    pub(crate) logs: Vec<SentLog>,
+    pub(crate) logs: Vec<WireLog>,
 }
 
 /// A page of notifications about a run.
 #[derive(Debug, Deserialize, Serialize)]
-pub(crate) struct SentNotices {
+pub(crate) struct WireNotices {
     pub(crate) notices: Vec<NoticeView>,
     /// Before which event there may be more.
     pub(crate) next: Option<u64>,

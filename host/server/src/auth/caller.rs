@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::refusal::Refusal;
+use crate::problem_response::ProblemResponse;
 
 /// Role of a key. Each role includes those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -62,12 +62,12 @@ impl Caller {
 
     /// # Errors
     /// 403 if the caller's role does not include `needed`.
-    pub(crate) fn may(&self, needed: Role) -> Result<(), Refusal> {
+    pub(crate) fn may(&self, needed: Role) -> Result<(), ProblemResponse> {
         if self.role >= needed {
             return Ok(());
         }
         let (needed, has) = (needed.word(), self.role.word());
-        Err(Refusal::new(
+        Err(ProblemResponse::new(
             StatusCode::FORBIDDEN,
             format!("this needs the role `{needed}`; the key has `{has}`"),
         ))
@@ -75,12 +75,12 @@ impl Caller {
 
     /// # Errors
     /// 403 if the caller may not submit runs to that namespace.
-    pub(crate) fn may_submit_to(&self, namespace: &str) -> Result<(), Refusal> {
+    pub(crate) fn may_submit_to(&self, namespace: &str) -> Result<(), ProblemResponse> {
         if self.sees(namespace) {
             return Ok(());
         }
         let own = self.namespaces.join("`, `");
         let detail = format!("the key is bound to the namespaces `{own}`; the document says `{namespace}`");
-        Err(Refusal::new(StatusCode::FORBIDDEN, detail))
+        Err(ProblemResponse::new(StatusCode::FORBIDDEN, detail))
     }
 }

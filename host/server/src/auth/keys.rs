@@ -21,7 +21,7 @@ pub use super::caller::Role;
 /// Prefix of keys, so that scanners recognize leaked ones.
 const PREFIX: &str = "phasm_";
 /// Random bytes of a key.
-const BYTES: usize = 32;
+const KEY_BYTES: usize = 32;
 
 /// A key as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Key {
     /// # Errors
     /// When the system has no random bytes.
     pub fn make(name: &str, role: Role, namespaces: Vec<String>) -> Result<(Self, String), io::Error> {
-        let mut random = [0; BYTES];
+        let mut random = [0; KEY_BYTES];
         getrandom::fill(&mut random).map_err(io::Error::other)?;
         let text = format!("{PREFIX}{}", hex(&random));
         let created = phasm::clock::Clock::start().now().to_rfc3339();
@@ -119,7 +119,7 @@ mod tests {
         let ring = KeyRing(made.iter().map(|(key, _)| key.clone()).collect());
         for (key, text) in &made {
             assert_eq!(ring.find(text), Some(key));
-            assert_eq!(text.len(), PREFIX.len() + 2 * BYTES);
+            assert_eq!(text.len(), PREFIX.len() + 2 * KEY_BYTES);
             assert!(!serde_json::to_string(key).unwrap().contains(text.as_str()));
             assert_eq!(ring.find(&key.digest), None);
             assert_eq!(ring.find(&text.to_uppercase()), None);

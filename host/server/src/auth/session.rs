@@ -9,10 +9,10 @@ use axum::http::{HeaderMap, header};
 use sha2::{Digest as _, Sha256};
 
 /// Sessions at once; the oldest ends for one more.
-const MOST: usize = 1000;
+const MAX_SESSIONS: usize = 1000;
 const COOKIE: &str = "phasm-session";
 /// Seconds that a browser keeps it.
-const KEPT: u32 = 12 * 60 * 60;
+const SESSION_LIFETIME_SECONDS: u32 = 12 * 60 * 60;
 
 /// Sessions since the server began, the oldest first: by the digest of its word, the key it has.
 #[derive(Default)]
@@ -23,11 +23,11 @@ impl Sessions {
     pub(crate) fn begin(&self, key: &str, secure: bool) -> Result<String, getrandom::Error> {
         let word = random::<32>()?;
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST {
+        if all.len() >= MAX_SESSIONS {
             all.pop_front();
         }
         all.push_back((digest(&word), key.to_owned()));
-        Ok(cookie(&word, KEPT, secure))
+        Ok(cookie(&word, SESSION_LIFETIME_SECONDS, secure))
     }
 
     /// Ends that of a request; what makes the browser forget it.
@@ -100,7 +100,7 @@ mod tests {
     fn the_oldest_session_ends_for_one_more() {
         let sessions = Sessions::default();
         let first = sent(&sessions.begin("first", false).unwrap());
-        let last: Vec<_> = (0..MOST).map(|_| sessions.begin("other", false).unwrap()).collect();
+        let last: Vec<_> = (0..MAX_SESSIONS).map(|_| sessions.begin("other", false).unwrap()).collect();
         assert_eq!(sessions.key(&first), None);
         assert!(sessions.key(&sent(last.last().unwrap())).is_some());
     }

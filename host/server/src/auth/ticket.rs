@@ -9,7 +9,7 @@ use std::{
 use super::session::{digest, random};
 
 /// Tickets at once; the oldest is gone for one more.
-const MOST: usize = 1000;
+const MAX_TICKETS: usize = 1000;
 /// Time that a ticket is valid.
 pub(crate) const TICKET_LIFETIME: Duration = Duration::from_secs(60);
 
@@ -30,7 +30,7 @@ impl Tickets {
         let word = random::<32>()?;
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|ticket| ticket.until > now);
-        if all.len() >= MOST {
+        if all.len() >= MAX_TICKETS {
             all.pop_front();
         }
         all.push_back(Ticket { digest: digest(&word), key, until: now + TICKET_LIFETIME });
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(tickets.take_at(&one, now), None);
         assert_eq!(tickets.take_at(&late, now + TICKET_LIFETIME), None);
         let first = tickets.begin(None, now).unwrap();
-        let last = (0..MOST).map(|_| tickets.begin(None, now).unwrap()).last().unwrap();
+        let last = (0..MAX_TICKETS).map(|_| tickets.begin(None, now).unwrap()).last().unwrap();
         assert_eq!(tickets.take_at(&first, now), None, "the oldest is gone for one more");
         assert_eq!(tickets.take_at(&last, now), Some(None));
     }

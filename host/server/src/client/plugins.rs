@@ -4,16 +4,16 @@ use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use phasm::plugins::{AddView, ApprovalView, NewPlugin, PluginRow, PluginView};
 use serde::Deserialize;
 
-use super::{Asked, PAGE, Remote, RemoteError, post, segment};
+use super::{ClientRequest, PAGE_RUNS, Remote, RemoteError, post, segment};
 
 #[derive(Deserialize)]
-struct SentPlugins {
+struct WirePlugins {
     plugins: Vec<PluginRow>,
     next: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct SentVersions {
+struct WireVersions {
     versions: Vec<PluginRow>,
 }
 
@@ -24,9 +24,9 @@ impl Remote {
     /// When it refuses, or cannot be reached.
     pub async fn plugins(&self) -> Result<Vec<PluginRow>, RemoteError> {
         let mut found = Vec::new();
-        let mut query = vec![("limit", PAGE.to_string())];
+        let mut query = vec![("limit", PAGE_RUNS.to_string())];
         loop {
-            let page: SentPlugins = self.get("/v1/plugins", &query).await?;
+            let page: WirePlugins = self.get("/v1/plugins", &query).await?;
             found.extend(page.plugins);
             let Some(next) = page.next else { return Ok(found) };
             query.truncate(1);
@@ -39,7 +39,7 @@ impl Remote {
     /// # Errors
     /// When it refuses, or cannot be reached.
     pub async fn plugin_versions(&self, name: &str) -> Result<Vec<PluginRow>, RemoteError> {
-        let found: SentVersions = self.get(&format!("/v1/plugins/{}", segment(name)), &[]).await?;
+        let found: WireVersions = self.get(&format!("/v1/plugins/{}", segment(name)), &[]).await?;
         Ok(found.versions)
     }
 
@@ -60,8 +60,14 @@ impl Remote {
         let path = address(&new.name, new.version.as_deref().unwrap_or("-")).into();
         let signature = new.signature.as_ref().map(|text| ("phasm-signature", BASE64.encode(text)));
         let body = Some(("application/wasm", new.bytes.to_vec()));
-        self.ask(Asked { method: "PUT", path, query: &[], headers: signature.into_iter().collect(), body })
-            .await
+        self.ask(ClientRequest {
+            method: "PUT",
+            path,
+            query: &[],
+            headers: signature.into_iter().collect(),
+            body,
+        })
+        .await
     }
 
     /// Has a version be used that is held.
@@ -78,7 +84,7 @@ impl Remote {
     /// When it refuses, or cannot be reached.
     pub async fn remove_plugin(&self, name: &str, version: &str) -> Result<(), RemoteError> {
         let path = address(name, version).into();
-        let asked = Asked { method: "DELETE", path, query: &[], headers: Vec::new(), body: None };
+        let asked = ClientRequest { method: "DELETE", path, query: &[], headers: Vec::new(), body: None };
         self.ask::<serde_json::Value>(asked).await.map(drop)
     }
 }

@@ -4,11 +4,11 @@ use std::fmt;
 
 use super::{
     Scrape,
-    sheet::{Labels, Sheet},
+    writer::{Labels, MetricWriter},
 };
 
 impl Scrape {
-    pub(super) fn cluster(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    pub(super) fn cluster(&self, sheet: &mut MetricWriter<'_>) -> fmt::Result {
         let (leases, letters, schedules) =
             (&self.measured.leases, &self.measured.letters, &self.measured.schedules);
         let claimed = "Runs that this host has claimed, because they were due or had no host";

@@ -9,7 +9,7 @@ use phasm::{
 
 use super::{
     Scrape,
-    sheet::{Labels, Sheet},
+    writer::{Labels, MetricWriter},
 };
 
 /// Under what those are told who are not told apart. No executor and no tenant of that name is hidden: it is counted with them.
@@ -24,7 +24,7 @@ fn by_phase(counts: &PhaseCounts) -> impl Iterator<Item = (Labels<'static>, u64)
 }
 
 impl Scrape {
-    pub(super) fn runs(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    pub(super) fn runs(&self, sheet: &mut MetricWriter<'_>) -> fmt::Result {
         let measured = &self.measured;
         sheet.counter(
             "phasm_runs_submitted",
@@ -47,7 +47,7 @@ impl Scrape {
         sheet.gauge("phasm_runs_loaded", "Runs in memory", self.loaded)
     }
 
-    pub(super) fn attempts(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    pub(super) fn attempts(&self, sheet: &mut MetricWriter<'_>) -> fmt::Result {
         let measured = &self.measured;
         let begun = "Attempts that have begun on this host";
         sheet.counter("phasm_attempts_begun", begun, measured.attempts_begun)?;
@@ -90,7 +90,7 @@ impl Scrape {
         sheet.gauges("phasm_tenant_attempts_waiting", waiting, of_each(|of| of.waiting))
     }
 
-    pub(super) fn sandbox(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    pub(super) fn sandbox(&self, sheet: &mut MetricWriter<'_>) -> fmt::Result {
         let sandbox = self.measured.sandbox.as_ref();
         let one = |value: Option<u64>| value.map(|value| (Vec::new(), value));
         let slots = sandbox.map(|sandbox| sandbox.slots.into());

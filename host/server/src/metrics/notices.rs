@@ -6,11 +6,11 @@ use phasm::notify::NoticeCounts;
 
 use super::{
     Scrape,
-    sheet::{Labels, Sheet},
+    writer::{Labels, MetricWriter},
 };
 
 impl Scrape {
-    pub(super) fn notices(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    pub(super) fn notices(&self, sheet: &mut MetricWriter<'_>) -> fmt::Result {
         let came = self.notices.iter().flat_map(|(endpoint, counts)| {
             let NoticeCounts { delivered, failed, given_up, .. } = *counts;
             [("delivered", delivered), ("failed", failed), ("given_up", given_up)]

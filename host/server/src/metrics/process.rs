@@ -4,7 +4,7 @@ use std::{fmt, fs, path::Path};
 
 use prometheus_client::registry::Unit;
 
-use super::sheet::Sheet;
+use super::writer::MetricWriter;
 
 /// Resource use of the process. Values that the system does not report are `None`.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ impl Process {
         }
     }
 
-    pub(super) fn tell(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+    pub(super) fn tell(&self, sheet: &mut MetricWriter<'_>) -> fmt::Result {
         let seconds = Some(&Unit::Seconds);
         let float = |value: Option<f64>| value.map(|value| (Vec::new(), value));
         let one = |value: Option<u64>| value.map(|value| (Vec::new(), value));
@@ -74,7 +74,7 @@ fn field(status: &str, name: &str) -> Option<u64> {
 
 /// Clock ticks per second in `/proc`.
 #[cfg(target_os = "linux")]
-const TICKS: f64 = 100.0;
+const CLOCK_TICKS_PER_SECOND: f64 = 100.0;
 
 /// When this process began, in seconds since 1970: what it is told in ticks since the machine began.
 #[cfg(target_os = "linux")]
@@ -83,7 +83,7 @@ fn started() -> Option<f64> {
     let ticks: f64 = stat.rsplit_once(')')?.1.split_whitespace().nth(19)?.parse().ok()?;
     let machine = fs::read_to_string("/proc/stat").ok()?;
     let began: f64 = machine.lines().find_map(|line| line.strip_prefix("btime "))?.trim().parse().ok()?;
-    Some(began + ticks / TICKS)
+    Some(began + ticks / CLOCK_TICKS_PER_SECOND)
 }
 
 /// How much room a store in `file` takes and has.

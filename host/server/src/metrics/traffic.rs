@@ -11,7 +11,7 @@ use axum::http::{Method, StatusCode};
 use phasm::metrics::{Buckets, Histogram, TIMES};
 use prometheus_client::registry::Unit;
 
-use super::sheet::Sheet;
+use super::writer::MetricWriter;
 
 /// Label of requests without a route.
 const NO_ROUTE: &str = "none";
@@ -31,14 +31,14 @@ const REFUSALS: [(StatusCode, &str); 7] = [
 
 /// The route that has answered; left with the answer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked(pub(crate) &'static str);
+pub(crate) struct RouteLabel(pub(crate) &'static str);
 
-struct OfRoute {
+struct RouteCounters {
     answers: [[AtomicU64; CLASSES.len()]; METHODS.len()],
     took: Buckets<{ TIMES.len() }>,
 }
 
-impl OfRoute {
+impl RouteCounters {
     fn new() -> Self {
         let answers = [const { [const { AtomicU64::new(0) }; CLASSES.len()] }; METHODS.len()];
         Self { answers, took: Buckets::new(&TIMES) }
@@ -47,7 +47,7 @@ impl OfRoute {
 
 /// All requests.
 pub(crate) struct Traffic {
-    routes: BTreeMap<&'static str, OfRoute>,
+    routes: BTreeMap<&'static str, RouteCounters>,
     refused: [AtomicU64; REFUSALS.len()],
 }
 
@@ -55,12 +55,18 @@ impl Traffic {
     pub(super) fn new(paths: impl IntoIterator<Item = &'static str>) -> Self {
         let paths = paths.into_iter().chain([NO_ROUTE]);
         let refused = [const { AtomicU64::new(0) }; REFUSALS.len()];
-        Self { routes: paths.map(|path| (path, OfRoute::new())).collect(), refused }
+        Self { routes: paths.map(|path| (path, RouteCounters::new())).collect(), refused }
     }
 
     /// A request was answered, or refused before a route was found for it.
-    pub(crate) fn answered(&self, route: Option<Asked>, method: &Method, status: StatusCode, took: Duration) {
-        let known = self.routes.get(route.map_or(NO_ROUTE, |Asked(path)| path));
+    pub(crate) fn answered(
+        &self,
+        route: Option<RouteLabel>,
+        method: &Method,
+        status: StatusCode,
+        took: Duration,
+    ) {
+        let known = self.routes.get(route.map_or(NO_ROUTE, |RouteLabel(path)| path));
         let (method, class) = (place(&METHODS, method.as_str()), class(status));
         if let Some(of) = known {
             let count = of.answers.get(method).and_then(|classes| classes.get(class));
@@ -75,8 +81,8 @@ impl Traffic {
         }
     }
 
-    pub(super) fn now(&self) -> Told {
-        let mut told = Told::default();
+    pub(super) fn now(&self) -> TrafficSnapshot {
+        let mut told = TrafficSnapshot::default();
         for (route, of) in &self.routes {
             let took = of.took.get();
             if took.count() > 0 {
@@ -105,14 +111,14 @@ fn class(status: StatusCode) -> usize {
 
 /// Counters of requests at one time.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct TrafficSnapshot {
     answers: Vec<([&'static str; 3], u64)>,
     took: Vec<(&'static str, Histogram)>,
     refused: Vec<(&'static str, u64)>,
 }
 
-impl Told {
-    pub(super) fn tell(&self, sheet: &mut Sheet<'_>) -> fmt::Result {
+impl TrafficSnapshot {
+    pub(super) fn tell(&self, sheet: &mut MetricWriter<'_>) -> fmt::Result {
         let requests = "Requests that were answered, by method, route and class of status";
         let answers = self.answers.iter().map(|([method, route, status], count)| {
             let labels = [("method", *method), ("route", *route), ("status", *status)];

@@ -8,7 +8,7 @@ use crate::route::{Route, Verb};
 /// Where answers have the value of a part of a path: those of routes whose path begins so.
 ///
 /// Lists are left out: an empty one has no first entry to link to.
-struct Said {
+struct LinkRule {
     by: &'static [&'static str],
     status: u16,
     /// Parts of a path, and where the answer has them.
@@ -17,26 +17,26 @@ struct Said {
     under: &'static str,
 }
 
-const SAID: &[Said] = &[
-    Said {
+const LINK_RULES: &[LinkRule] = &[
+    LinkRule {
         by: &["submitRun", "rerunRun", "triggerSchedule", "runWorkflow"],
         status: 202,
         parts: &[("run", "$response.body#/runID")],
         under: "/v1/runs/{run}",
     },
-    Said {
+    LinkRule {
         by: &["getRun"],
         status: 200,
         parts: &[("run", "$request.path.run"), ("task", "$response.body#/tasks/1/taskName")],
         under: "/v1/runs/{run}/tasks/{task}",
     },
-    Said {
+    LinkRule {
         by: &["putSchedule", "getSchedule"],
         status: 200,
         parts: &[("namespace", "$response.body#/namespace"), ("name", "$response.body#/name")],
         under: "/v1/schedules/{namespace}/{name}",
     },
-    Said {
+    LinkRule {
         by: &["putWorkflow", "getWorkflow"],
         status: 200,
         parts: &[("namespace", "$response.body#/namespace"), ("name", "$response.body#/name")],
@@ -47,7 +47,7 @@ const SAID: &[Said] = &[
 /// The links of an answer, by the routes that they lead to; nothing without any.
 pub(super) fn of(route: &Route, status: u16, routes: &[&Route]) -> Option<Value> {
     let mut links = Map::new();
-    for said in SAID.iter().filter(|said| said.status == status && said.by.contains(&route.id)) {
+    for said in LINK_RULES.iter().filter(|said| said.status == status && said.by.contains(&route.id)) {
         for to in routes.iter().filter(|to| leads(said, route, to)) {
             let parameters: Map<_, _> =
                 said.parts.iter().map(|(name, from)| ((*name).to_owned(), json!(from))).collect();
@@ -58,7 +58,7 @@ pub(super) fn of(route: &Route, status: u16, routes: &[&Route]) -> Option<Value>
 }
 
 /// Whether all parts of a path are said; what puts a document says its own.
-fn leads(said: &Said, from: &Route, to: &Route) -> bool {
+fn leads(said: &LinkRule, from: &Route, to: &Route) -> bool {
     let is_said = |name: &str| said.parts.iter().any(|(part, _)| *part == name);
     to.path.starts_with(said.under)
         && segments(to.path).all(is_said)

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use super::segments;
 use crate::{
     auth::caller::{Caller, Role},
-    page::{API, Shell, words},
+    page::{API, Shell, format},
     route::{Parameter, Route},
 };
 
@@ -20,7 +20,7 @@ pub(crate) fn page(routes: &[&Route], caller: &Caller) -> Response {
             thead { tr { th scope="col" { "Request" } th scope="col" { "What it does" } } }
             tbody { @for route in routes { tr {
                 th scope="row" { a href=(format!("#{}", route.id)) { code { (title(route)) } } }
-                td { (words::said(route.what)) }
+                td { (format::said(route.what)) }
             } } }
         }
         @for route in routes { (shown(route)) }
@@ -40,12 +40,12 @@ fn shown(route: &Route) -> Markup {
     html! {
         section id=(route.id) {
             h2 { code { (title(route)) } }
-            p { (words::said(route.what)) " Needs: " (role) "." }
+            p { (format::said(route.what)) " Needs: " (role) "." }
             @if !parameters.is_empty() {
-                dl class="values" { @for (name, what) in parameters { dt { code { (name) } } dd { (words::said(what)) } } }
+                dl class="values" { @for (name, what) in parameters { dt { code { (name) } } dd { (format::said(what)) } } }
             }
             ul {
-                @for (status, what, _) in route.answers { li { (status) ": " (words::said(what)) } }
+                @for (status, what, _) in route.answers { li { (status) ": " (format::said(what)) } }
                 @if !route.refusals.is_empty() {
                     li { "refused with: " (route.refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")) }
                 }

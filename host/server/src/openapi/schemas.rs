@@ -1,9 +1,9 @@
 //! Schemas of request and response bodies, complete for this version.
 
-mod kept;
+mod events;
 mod plugin;
 mod run;
-mod told;
+mod saved;
 
 use phasm::Phase;
 use serde_json::{Map, Value, json};
@@ -19,14 +19,14 @@ pub(super) fn all() -> Value {
     let each = of_all
         .into_iter()
         .chain(run::schemas())
-        .chain(kept::schemas())
+        .chain(saved::schemas())
         .chain(plugin::schemas())
-        .chain(told::schemas());
+        .chain(events::schemas());
     Value::Object(each.map(|(name, schema)| (name.to_owned(), schema)).collect())
 }
 
 /// Schemas by their names.
-type Named = Vec<(&'static str, Value)>;
+type NamedSchemas = Vec<(&'static str, Value)>;
 
 /// An object that has all of `members`, may have `others`, and nothing else.
 fn object(members: &[(&str, Value)], others: &[(&str, Value)]) -> Value {

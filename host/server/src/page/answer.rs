@@ -7,8 +7,8 @@ use phasm::{
     engine::run::{Run, TaskRun},
 };
 
-use super::{fields::Field, form::Form, words};
-use crate::refusal::Refusal;
+use super::{fields::Field, form::Form, format};
+use crate::problem_response::ProblemResponse;
 
 /// Prefix of the form's fields, which tells them from those of other forms.
 const PREFIX: &str = "answer.";
@@ -41,7 +41,7 @@ pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
     Some(html! {
         section class="ask" id="answer" aria-labelledby="answer-title" {
             h2 id="answer-title" { (message.unwrap_or("Waiting for a response")) }
-            @if let Some(details) = details { (words::value(details)) }
+            @if let Some(details) = details { (format::value(details)) }
             @if !task.message.is_empty() && Some(&*task.message) != message { p class="notice" { (task.message) } }
             form class="sheet" method="post" action={ "/runs/" (run.id()) "/tasks/" (task.id) "/resume" } {
                 @for field in &fields { (field.draw(PREFIX, None)) }
@@ -61,11 +61,11 @@ pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
 ///
 /// # Errors
 /// 400 for what is no object.
-pub(super) fn read(task: &TaskRun, form: &Form) -> Result<Map, Refusal> {
+pub(super) fn read(task: &TaskRun, form: &Form) -> Result<Map, ProblemResponse> {
     let fields = fields(task);
     if fields.is_empty() {
         let whole = Value::from_json(form.text(WHOLE)).ok();
-        let wrong = || Refusal::new(StatusCode::BAD_REQUEST, "the answer is no JSON object");
+        let wrong = || ProblemResponse::new(StatusCode::BAD_REQUEST, "the answer is no JSON object");
         return whole.as_ref().and_then(Value::as_object).cloned().ok_or_else(wrong);
     }
     let given = fields.iter().filter_map(|field| {

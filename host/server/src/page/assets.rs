@@ -5,7 +5,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use crate::{call::Call, refusal::Refusal};
+use crate::{problem_response::ProblemResponse, request::RequestContext};
 
 const STYLE: &str = include_str!("assets/page.css");
 const ICON: &str = include_str!("assets/icon.svg");
@@ -17,18 +17,18 @@ const SCRIPTS: [(&str, &str); 5] = [
     ("copy.js", include_str!("assets/copy.js")),
 ];
 
-pub(super) async fn style(_: Call) -> Result<Response, Refusal> {
+pub(super) async fn style(_: RequestContext) -> Result<Response, ProblemResponse> {
     std::future::ready(Ok(asset("text/css; charset=utf-8", format!("{}\n{STYLE}", phasm_graph::STYLE)))).await
 }
 
-pub(super) async fn icon(_: Call) -> Result<Response, Refusal> {
+pub(super) async fn icon(_: RequestContext) -> Result<Response, ProblemResponse> {
     std::future::ready(Ok(asset("image/svg+xml", ICON.to_owned()))).await
 }
 
-pub(super) async fn script(call: Call) -> Result<Response, Refusal> {
-    let name = call.segment("script");
+pub(super) async fn script(context: RequestContext) -> Result<Response, ProblemResponse> {
+    let name = context.segment("script");
     let found = SCRIPTS.iter().find(|(known, _)| *known == name);
-    let missing = || Refusal::new(StatusCode::NOT_FOUND, format!("there is no script {name}"));
+    let missing = || ProblemResponse::new(StatusCode::NOT_FOUND, format!("there is no script {name}"));
     let (_, text) = found.ok_or_else(missing)?;
     std::future::ready(Ok(asset("text/javascript; charset=utf-8", (*text).to_owned()))).await
 }

@@ -4,22 +4,26 @@ use maud::{Markup, html};
 use phasm::{Notice, engine::text, store::RunRow};
 use serde_json::Value;
 
-use super::words;
-use crate::{call::Call, refusal::Refusal};
+use super::format;
+use crate::{problem_response::ProblemResponse, request::RequestContext};
 
 /// Events of a page.
-const PAGE: u64 = 200;
+const PAGE_EVENTS: u64 = 200;
 /// Longest text of an event, in bytes.
-const LONGEST: usize = 400;
+const MAX_EVENT_TEXT_BYTES: usize = 400;
 
 /// The events from `since` on.
-pub(super) async fn list(call: &Call, row: &RunRow, since: u64) -> Result<Markup, Refusal> {
-    let mut watch = call.app.host.recorded(&row.head.run_id, since);
+pub(super) async fn list(
+    context: &RequestContext,
+    row: &RunRow,
+    since: u64,
+) -> Result<Markup, ProblemResponse> {
+    let mut watch = context.app.host.recorded(&row.head.run_id, since);
     let (mut lines, mut more) = (Vec::new(), false);
     'read: while let Some(notice) = watch.known().await? {
         let Notice::Record(told) = notice else { continue };
         for (view, seq) in watch.views(&told).zip(told.first_seq..) {
-            if seq >= since + PAGE {
+            if seq >= since + PAGE_EVENTS {
                 more = true;
                 break 'read;
             }
@@ -37,8 +41,8 @@ pub(super) async fn list(call: &Call, row: &RunRow, since: u64) -> Result<Markup
             tbody { @for line in lines { (line) } }
         }
         p class="more" {
-            @if since > 0 { a href=(address(since.saturating_sub(PAGE))) rel="prev" { "Earlier events" } " " }
-            @if more { a href=(address(since + PAGE)) rel="next" { "Later events" } }
+            @if since > 0 { a href=(address(since.saturating_sub(PAGE_EVENTS))) rel="prev" { "Earlier events" } " " }
+            @if more { a href=(address(since + PAGE_EVENTS)) rel="next" { "Later events" } }
         }
     })
 }
@@ -53,10 +57,10 @@ fn line(event: &Value, time: phasm::engine::time::Timestamp) -> Markup {
     html! {
         tr {
             td data-label="No." { (event.get("seq").and_then(Value::as_u64).unwrap_or(0)) }
-            td data-label="Time" { (words::exact_time(time)) }
+            td data-label="Time" { (format::exact_time(time)) }
             th scope="row" data-label="Event" { code { (text("type")) } }
             td data-label="Task" { (path) (attempt) }
-            td data-label="What it says" { code class="data" { (text::cut(&data, LONGEST)) } }
+            td data-label="What it says" { code class="data" { (text::cut(&data, MAX_EVENT_TEXT_BYTES)) } }
         }
     }
 }

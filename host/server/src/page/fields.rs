@@ -12,13 +12,13 @@ pub(super) struct Field {
     pub(super) name: String,
     title: String,
     help: String,
-    kind: Asked,
+    kind: Input,
     required: bool,
     default: Option<Value>,
 }
 
 /// How it is asked for.
-enum Asked {
+enum Input {
     YesNo,
     Choice(Vec<Value>),
     Number { whole: bool, least: Option<String>, most: Option<String> },
@@ -28,7 +28,7 @@ enum Asked {
 }
 
 /// Longer texts have several lines.
-const LINE: f64 = 200.0;
+const MAX_LINE_LENGTH: f64 = 200.0;
 
 impl Field {
     /// A property of an object's schema.
@@ -38,17 +38,17 @@ impl Field {
         let bound = |key| number(key).map(Value::to_json);
         let long = number("maxLength").and_then(|most| most.to_json().parse::<f64>().ok());
         let kind = match (schema.member("enum").and_then(Value::as_array), text("type").as_str()) {
-            (Some(values), _) => Asked::Choice(values.to_vec()),
-            (None, "boolean") => Asked::YesNo,
+            (Some(values), _) => Input::Choice(values.to_vec()),
+            (None, "boolean") => Input::YesNo,
             (None, "integer") => {
-                Asked::Number { whole: true, least: bound("minimum"), most: bound("maximum") }
+                Input::Number { whole: true, least: bound("minimum"), most: bound("maximum") }
             }
             (None, "number") => {
-                Asked::Number { whole: false, least: bound("minimum"), most: bound("maximum") }
+                Input::Number { whole: false, least: bound("minimum"), most: bound("maximum") }
             }
-            (None, "string") if long.is_some_and(|most| most > LINE) => Asked::Lines,
-            (None, "string") => Asked::Line,
-            (None, _) => Asked::Json,
+            (None, "string") if long.is_some_and(|most| most > MAX_LINE_LENGTH) => Input::Lines,
+            (None, "string") => Input::Line,
+            (None, _) => Input::Json,
         };
         let title = Some(text("title")).filter(|title| !title.is_empty()).unwrap_or_else(|| name.to_owned());
         let default = schema.member("default").cloned();
@@ -69,12 +69,12 @@ impl Field {
     /// A parameter of a document.
     pub(super) fn of_parameter(parameter: &Parameter) -> Self {
         let kind = match parameter.kind {
-            _ if !parameter.allowed.is_empty() => Asked::Choice(parameter.allowed.clone()),
-            ParameterType::String => Asked::Line,
-            ParameterType::Number => Asked::Number { whole: false, least: None, most: None },
-            ParameterType::Integer => Asked::Number { whole: true, least: None, most: None },
-            ParameterType::Boolean => Asked::YesNo,
-            ParameterType::Any | ParameterType::Object | ParameterType::Array => Asked::Json,
+            _ if !parameter.allowed.is_empty() => Input::Choice(parameter.allowed.clone()),
+            ParameterType::String => Input::Line,
+            ParameterType::Number => Input::Number { whole: false, least: None, most: None },
+            ParameterType::Integer => Input::Number { whole: true, least: None, most: None },
+            ParameterType::Boolean => Input::YesNo,
+            ParameterType::Any | ParameterType::Object | ParameterType::Array => Input::Json,
         };
         let written = parameter.value.as_ref().or(parameter.default.as_ref());
         let default = written.and_then(|written| written.as_literal()).cloned();
@@ -90,7 +90,7 @@ impl Field {
         let shown = given.map(str::to_owned).or(default).unwrap_or_default();
         let help = format!("{name}-help");
         html! {
-            @if let Asked::YesNo = self.kind {
+            @if let Input::YesNo = self.kind {
                 fieldset class="field" {
                     legend { (self.label()) }
                     @for (value, word) in [("true", "yes"), ("false", "no")] {
@@ -119,20 +119,20 @@ impl Field {
         let required = self.required;
         html! {
             @match &self.kind {
-                Asked::YesNo => {}
-                Asked::Choice(values) => select id=(name) name=(name) required[required] aria-describedby=(help) {
+                Input::YesNo => {}
+                Input::Choice(values) => select id=(name) name=(name) required[required] aria-describedby=(help) {
                     @if !required || shown.is_empty() { option value="" { "–" } }
                     @for value in values {
                         @let written = value.to_json();
                         option value=(written) selected[shown == written || shown == self.written(value)] { (self.written(value)) }
                     }
                 },
-                Asked::Number { whole, least, most } => input id=(name) name=(name) type="number" value=(shown)
+                Input::Number { whole, least, most } => input id=(name) name=(name) type="number" value=(shown)
                     step=(if *whole { "1" } else { "any" }) min=[least.as_deref()] max=[most.as_deref()] required[required]
                     aria-describedby=(help);,
-                Asked::Line => input id=(name) name=(name) type="text" value=(shown) required[required] aria-describedby=(help);,
-                Asked::Lines => textarea id=(name) name=(name) rows="4" required[required] aria-describedby=(help) { "\n" (shown) },
-                Asked::Json => textarea id=(name) name=(name) rows="3" class="code" spellcheck="false" required[required]
+                Input::Line => input id=(name) name=(name) type="text" value=(shown) required[required] aria-describedby=(help);,
+                Input::Lines => textarea id=(name) name=(name) rows="4" required[required] aria-describedby=(help) { "\n" (shown) },
+                Input::Json => textarea id=(name) name=(name) rows="3" class="code" spellcheck="false" required[required]
                     aria-describedby=(help) { "\n" (shown) },
             }
         }
@@ -142,7 +142,7 @@ impl Field {
     fn written(&self, value: &Value) -> String {
         match (value, &self.kind) {
             (Value::Null, _) => String::new(),
-            (Value::String(text), Asked::Line | Asked::Lines | Asked::Choice(_)) => text.to_string(),
+            (Value::String(text), Input::Line | Input::Lines | Input::Choice(_)) => text.to_string(),
             (value, _) => value.to_json(),
         }
     }
@@ -150,10 +150,10 @@ impl Field {
     /// Returns the given value. `None` if it was left out.
     pub(super) fn read(&self, text: &str) -> Option<Value> {
         match &self.kind {
-            Asked::Line | Asked::Lines if text.is_empty() && !self.required => None,
-            Asked::Line | Asked::Lines => Some(text.replace("\r\n", "\n").into()),
+            Input::Line | Input::Lines if text.is_empty() && !self.required => None,
+            Input::Line | Input::Lines => Some(text.replace("\r\n", "\n").into()),
             _ if text.trim().is_empty() => None,
-            Asked::YesNo | Asked::Choice(_) | Asked::Number { .. } | Asked::Json => {
+            Input::YesNo | Input::Choice(_) | Input::Number { .. } | Input::Json => {
                 Some(view::undeclared(text))
             }
         }

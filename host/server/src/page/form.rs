@@ -2,19 +2,22 @@
 
 use axum::http::StatusCode;
 
-use crate::{call::Call, refusal::Refusal};
+use crate::{problem_response::ProblemResponse, request::RequestContext};
 
 /// The fields of a form, as they were sent.
 pub(super) struct Form(Vec<(String, String)>);
 
 impl Form {
     /// # Errors
-    /// 415 for what no form sends, and as of [`Call::bytes`].
-    pub(super) async fn read(call: &mut Call) -> Result<Self, Refusal> {
-        if call.content_type().as_deref() != Some("application/x-www-form-urlencoded") {
-            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected what a form sends"));
+    /// 415 for what no form sends, and as of [`RequestContext::bytes`].
+    pub(super) async fn read(context: &mut RequestContext) -> Result<Self, ProblemResponse> {
+        if context.content_type().as_deref() != Some("application/x-www-form-urlencoded") {
+            return Err(ProblemResponse::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "expected what a form sends",
+            ));
         }
-        let bytes = call.bytes().await?;
+        let bytes = context.bytes().await?;
         Ok(Self(form_urlencoded::parse(&bytes).into_owned().collect()))
     }
 

@@ -9,24 +9,24 @@ use tokio::{
 };
 
 use crate::{
-    app::App,
-    call::Call,
-    refusal::Refusal,
-    sse::{self, KEEP_ALIVE, Outlet},
+    problem_response::ProblemResponse,
+    request::RequestContext,
+    sse::{self, EventSender, KEEP_ALIVE_INTERVAL},
+    state::AppState,
 };
 
 /// Several changes within this time are one.
-const AT_ONCE: Duration = Duration::from_millis(400);
+const CHANGE_INTERVAL: Duration = Duration::from_millis(400);
 
 /// Subject of a live page.
-enum Looked {
+enum Subject {
     /// One run.
     Run(watch::Receiver<()>),
     /// All runs, and all saved documents.
     All { tidings: broadcast::Receiver<phasm::Tiding>, heard: [watch::Receiver<()>; 3] },
 }
 
-impl Looked {
+impl Subject {
     /// Waits for a change. Returns false once no more changes will be reported.
     async fn changes(&mut self) -> bool {
         match self {
@@ -41,30 +41,30 @@ impl Looked {
     }
 }
 
-pub(super) async fn live(mut call: Call) -> Result<Response, Refusal> {
-    let run = call.query.text("run");
-    call.query.done()?;
-    let host = &call.app.host;
+pub(super) async fn live(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let run = context.query.text("run");
+    context.query.done()?;
+    let host = &context.app.host;
     let looked = match run {
         Some(run_id) => {
             let row = host.store().get(&run_id).await?;
-            row.filter(|row| call.caller.sees(&row.head.namespace))
-                .ok_or_else(|| Refusal::no_run(&run_id))?;
-            Looked::Run(host.store().follow(&run_id))
+            row.filter(|row| context.caller.sees(&row.head.namespace))
+                .ok_or_else(|| ProblemResponse::no_run(&run_id))?;
+            Subject::Run(host.store().follow(&run_id))
         }
         None => {
             let store = host.store();
             let heard = [store.changed(), store.rows_changed(), store.entries_changed()];
-            Looked::All { tidings: host.tidings(), heard }
+            Subject::All { tidings: host.tidings(), heard }
         }
     };
-    let streaming = call.app.streams.enter(&call.caller)?;
-    let (outlet, response) = sse::open(streaming, call.app.config.limits.write_time);
-    tokio::spawn(tell(Arc::clone(&call.app), looked, outlet));
+    let streaming = context.app.streams.enter(&context.caller)?;
+    let (outlet, response) = sse::open(streaming, context.app.config.limits.write_time);
+    tokio::spawn(tell(Arc::clone(&context.app), looked, outlet));
     Ok(response)
 }
 
-async fn tell(app: Arc<App>, mut looked: Looked, outlet: Outlet) {
+async fn tell(app: Arc<AppState>, mut looked: Subject, outlet: EventSender) {
     let stops = app.stops();
     let mut stops = std::pin::pin!(stops);
     // Something may have changed since the page was made.
@@ -73,8 +73,8 @@ async fn tell(app: Arc<App>, mut looked: Looked, outlet: Outlet) {
         if outlet.send(word, None).await.is_err() {
             return;
         }
-        sleep(AT_ONCE).await;
-        let quiet = Instant::now() + KEEP_ALIVE;
+        sleep(CHANGE_INTERVAL).await;
+        let quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
         word = tokio::select! {
             biased;
             () = &mut stops => return outlet.end("stopping", None),

@@ -6,8 +6,8 @@ use axum::{
 };
 use maud::html;
 
-use super::{form::Form, see_other, shell::Shell, words};
-use crate::{call::Call, refusal::Refusal};
+use super::{form::Form, format, see_other, shell::Shell};
+use crate::{problem_response::ProblemResponse, request::RequestContext};
 
 /// Where one signs in, to go on to that page.
 pub(super) fn address(to: &str) -> String {
@@ -15,24 +15,24 @@ pub(super) fn address(to: &str) -> String {
     format!("/login?{query}")
 }
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    let to = call.query.text("to").unwrap_or_default();
-    let ticket = call.query.text("ticket");
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let to = context.query.text("to").unwrap_or_default();
+    let ticket = context.query.text("ticket");
     std::future::ready(match ticket {
-        Some(ticket) => by_ticket(&call, &ticket, &to),
+        Some(ticket) => by_ticket(&context, &ticket, &to),
         None => Ok(shown(StatusCode::OK, &to, None)),
     })
     .await
 }
 
 /// Signs in with a ticket. A browser with a valid session keeps it.
-fn by_ticket(call: &Call, ticket: &str, to: &str) -> Result<Response, Refusal> {
-    let key = call.app.auth.tickets.take(ticket);
-    if call.app.auth.sessions.key(call.headers()).is_some_and(|key| known(call, &key)) {
+fn by_ticket(context: &RequestContext, ticket: &str, to: &str) -> Result<Response, ProblemResponse> {
+    let key = context.app.auth.tickets.take(ticket);
+    if context.app.auth.sessions.key(context.headers()).is_some_and(|key| known(context, &key)) {
         return Ok(see_other(here(to)));
     }
     match key {
-        Some(Some(key)) if known(call, &key) => begin(call, &key, to),
+        Some(Some(key)) if known(context, &key) => begin(context, &key, to),
         // None is asked for.
         Some(None) => Ok(see_other(here(to))),
         Some(Some(_)) | None => Ok(shown(StatusCode::UNAUTHORIZED, to, Some(SPENT))),
@@ -42,15 +42,15 @@ fn by_ticket(call: &Call, ticket: &str, to: &str) -> Result<Response, Refusal> {
 const WRONG: &str = "The key is not known, or was removed.";
 const SPENT: &str = "What `phasm open` brought is good for one minute and one browser, which is over. Call it again, or give the key here.";
 
-fn known(call: &Call, key: &str) -> bool {
-    call.app.auth.caller(Some(&format!("Bearer {key}"))).is_ok()
+fn known(context: &RequestContext, key: &str) -> bool {
+    context.app.auth.caller(Some(&format!("Bearer {key}"))).is_ok()
 }
 
 fn shown(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
     let shell = Shell { title: "Sign in", at: "", caller: None, live: None, standing: None };
     let body = html! {
         h1 { "Sign in" }
-        @if let Some(wrong) = wrong { div class="notice bad" role="alert" { p { (words::said(wrong)) } } }
+        @if let Some(wrong) = wrong { div class="notice bad" role="alert" { p { (format::said(wrong)) } } }
         form class="sheet" method="post" action="/login" {
             input type="hidden" name="to" value=(to);
             div class="field" {
@@ -67,18 +67,18 @@ fn shown(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
     shell.answered(status, &body)
 }
 
-pub(super) async fn login(mut call: Call) -> Result<Response, Refusal> {
-    let form = Form::read(&mut call).await?;
+pub(super) async fn login(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let form = Form::read(&mut context).await?;
     let (key, to) = (form.text("key").trim(), form.text("to"));
-    if !known(&call, key) {
+    if !known(&context, key) {
         return Ok(shown(StatusCode::UNAUTHORIZED, to, Some(WRONG)));
     }
-    begin(&call, key, to)
+    begin(&context, key, to)
 }
 
-fn begin(call: &Call, key: &str, to: &str) -> Result<Response, Refusal> {
-    let cookie = call.app.auth.sessions.begin(key, call.app.config.tls.is_some());
-    let cookie = cookie.map_err(|error| Refusal::failed(&error))?;
+fn begin(context: &RequestContext, key: &str, to: &str) -> Result<Response, ProblemResponse> {
+    let cookie = context.app.auth.sessions.begin(key, context.app.config.tls.is_some());
+    let cookie = cookie.map_err(|error| ProblemResponse::failed(&error))?;
     Ok(with_cookie(see_other(here(to)), &cookie))
 }
 
@@ -88,8 +88,8 @@ fn here(to: &str) -> &str {
     if is_here { to } else { "/runs" }
 }
 
-pub(super) async fn logout(call: Call) -> Result<Response, Refusal> {
-    let cookie = call.app.auth.sessions.end(call.headers(), call.app.config.tls.is_some());
+pub(super) async fn logout(context: RequestContext) -> Result<Response, ProblemResponse> {
+    let cookie = context.app.auth.sessions.end(context.headers(), context.app.config.tls.is_some());
     std::future::ready(Ok(with_cookie(see_other("/login"), &cookie))).await
 }
 

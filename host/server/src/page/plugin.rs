@@ -9,31 +9,31 @@ use phasm::{
     plugins::{PluginRow, PluginView},
 };
 
-use super::{form::Form, plugins, see_other, shell::Shell, words};
+use super::{form::Form, format, plugins, see_other, shell::Shell};
 use crate::{
-    call::Call,
     plugins::{change::address, list, whose},
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::RequestContext,
 };
 
 /// Goes to the version that a bare name means.
-pub(super) async fn first(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let name = call.segment("name");
-    let entries = list::entries(&call.app, &call.caller, name).await?;
-    let mut rows = list::rows(&call.app, &call.caller, entries).await?;
+pub(super) async fn first(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let name = context.segment("name");
+    let entries = list::entries(&context.app, &context.caller, name).await?;
+    let mut rows = list::rows(&context.app, &context.caller, entries).await?;
     rows.sort_by_key(PluginRow::is_held);
     let version = rows.into_iter().find_map(|row| row.digest.or(row.version));
     Ok(see_other(&version.map_or_else(|| "/plugins".to_owned(), |version| address(name, &version))))
 }
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    let tenant = call.query.text("tenant");
-    call.query.done()?;
-    let (name, version) = (call.segment("name"), call.segment("version"));
-    let view = list::look(&call.app, &call.caller, name, version, tenant.as_deref()).await?;
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let tenant = context.query.text("tenant");
+    context.query.done()?;
+    let (name, version) = (context.segment("name"), context.segment("version"));
+    let view = list::look(&context.app, &context.caller, name, version, tenant.as_deref()).await?;
     let exactly = exactly(&view);
-    let is_shadowed = is_shadowed(&call, &view).await?;
+    let is_shadowed = is_shadowed(&context, &view).await?;
     let body = html! {
         p class="path" { a href="/plugins" { "Plugins" } }
         div class="head" { h1 { (exactly) } }
@@ -49,7 +49,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
         @for judged in view.trust.iter().filter_map(|judged| judged.why.as_deref()) {
             div class="notice bad" { p { "Not used: " (judged) } }
         }
-        @if view.state.is_some() && plugins::may_change(&call, &call.caller, view.tenant.as_deref()) { (acts(&view)) }
+        @if view.state.is_some() && plugins::may_change(&context, &context.caller, view.tenant.as_deref()) { (acts(&view)) }
         h2 { "A step that uses it" }
         pre tabindex="0" data-copy { (example(&view)) }
         (ports("Inputs", &view.inputs))
@@ -59,13 +59,13 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
         h2 { "Imports" }
         @if view.imports.is_empty() { p class="none" { "nothing" } } @else { ul class="grants" { @for one in &view.imports { li { code { (one) } } } } }
     };
-    Ok(Shell::new(&exactly, "/plugins", &call.caller).around(&body))
+    Ok(Shell::new(&exactly, "/plugins", &context.caller).around(&body))
 }
 
 /// Whether another of its name is found first, wherever its component lies.
-async fn is_shadowed(call: &Call, view: &PluginView) -> Result<bool, Refusal> {
-    let entries = list::entries(&call.app, &call.caller, &view.name).await?;
-    let rows = list::rows(&call.app, &call.caller, entries).await?;
+async fn is_shadowed(context: &RequestContext, view: &PluginView) -> Result<bool, ProblemResponse> {
+    let entries = list::entries(&context.app, &context.caller, &view.name).await?;
+    let rows = list::rows(&context.app, &context.caller, entries).await?;
     let is_it = |row: &&PluginRow| row.tenant == view.tenant && row.digest.as_deref() == Some(&*view.digest);
     Ok(rows.iter().filter(is_it).all(|row| row.shadowed))
 }
@@ -81,9 +81,9 @@ fn facts(view: &PluginView) -> Markup {
     html! {
         dl class="facts" {
             @if let Some(state) = &view.state { div { dt { "State" } dd { (state) @if let Some(by) = &view.approved_by { " by " (by) } } } }
-            div { dt { "Signature" } dd { (words::signed(&view.signature)) } }
+            div { dt { "Signature" } dd { (format::signed(&view.signature)) } }
             div { dt { "Size" } dd { (view.bytes) " bytes" } }
-            div { dt { "Digest" } dd { (words::id(&view.digest)) } }
+            div { dt { "Digest" } dd { (format::id(&view.digest)) } }
             @if let Some(tenant) = &view.tenant { div { dt { "Whose" } dd { (tenant) } } }
         }
         @if let Some(comment) = &view.signature.comment { p class="help" { "Signer's comment: " (comment) } }
@@ -188,7 +188,7 @@ fn phases(view: &PluginView) -> Markup {
     html! {
         @if !view.defaults.is_empty() {
             h2 { "Unless a document says otherwise" }
-            dl class="values" { @for (name, value) in view.defaults.iter() { dt { (name) } dd { (words::value(value)) } } }
+            dl class="values" { @for (name, value) in view.defaults.iter() { dt { (name) } dd { (format::value(value)) } } }
         }
     }
 }
@@ -237,23 +237,25 @@ fn sample(schema: &Value) -> String {
     .to_owned()
 }
 
-pub(super) async fn approve(mut call: Call) -> Result<Response, Refusal> {
-    let (tenant, version) = meant(&mut call).await?;
-    let by = call.caller.key.as_deref().map(str::to_owned);
-    let approved = call.app.host.approve_plugin(tenant.as_deref(), &version, by).await?;
+pub(super) async fn approve(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (tenant, version) = meant(&mut context).await?;
+    let by = context.caller.key.as_deref().map(str::to_owned);
+    let approved = context.app.host.approve_plugin(tenant.as_deref(), &version, by).await?;
     Ok(see_other(&address(&approved.name, &approved.digest)))
 }
 
-pub(super) async fn remove(mut call: Call) -> Result<Response, Refusal> {
-    let (tenant, version) = meant(&mut call).await?;
-    call.app.host.remove_plugin(tenant.as_deref(), &version).await?;
+pub(super) async fn remove(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (tenant, version) = meant(&mut context).await?;
+    context.app.host.remove_plugin(tenant.as_deref(), &version).await?;
     Ok(see_other("/plugins"))
 }
 
 /// Returns the tenant and the version that the request names.
-async fn meant(call: &mut Call) -> Result<(Option<std::sync::Arc<str>>, String), Refusal> {
-    let form = Form::read(call).await?;
+async fn meant(
+    context: &mut RequestContext,
+) -> Result<(Option<std::sync::Arc<str>>, String), ProblemResponse> {
+    let form = Form::read(context).await?;
     let tenant = Some(form.text("tenant").to_owned()).filter(|tenant| !tenant.is_empty());
-    let tenant = whose(&call.app.host, &call.caller, tenant)?;
-    Ok((tenant, format!("{}@{}", call.segment("name"), call.segment("version"))))
+    let tenant = whose(&context.app.host, &context.caller, tenant)?;
+    Ok((tenant, format!("{}@{}", context.segment("name"), context.segment("version"))))
 }

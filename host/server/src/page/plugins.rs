@@ -5,41 +5,41 @@ use maud::{Markup, html};
 use phasm::{Value, plugins::PluginRow};
 
 use super::{
+    format,
     shell::Shell,
-    upload_form::{Wrong, upload_form},
-    words,
+    upload_form::{FieldError, upload_form},
 };
 use crate::{
     auth::caller::{Caller, Role},
-    call::Call,
     plugins::{change::address, list, seen},
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::RequestContext,
 };
 
 /// Entries of a page.
-const PAGE: usize = 100;
+const PAGE_PLUGINS: usize = 100;
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    call.query.leave_out_empty();
-    let cursor = call.query.text("cursor");
-    call.query.done()?;
-    shown(&call, StatusCode::OK, cursor.as_deref(), None).await
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.leave_out_empty();
+    let cursor = context.query.text("cursor");
+    context.query.done()?;
+    shown(&context, StatusCode::OK, cursor.as_deref(), None).await
 }
 
 /// The list, and the form that adds one, with what was wrong with what was sent.
 pub(super) async fn shown(
-    call: &Call,
+    context: &RequestContext,
     status: StatusCode,
     cursor: Option<&str>,
-    wrong: Option<&Wrong>,
-) -> Result<Response, Refusal> {
-    let mut all = seen(&call.app.host, &call.caller).await;
+    wrong: Option<&FieldError>,
+) -> Result<Response, ProblemResponse> {
+    let mut all = seen(&context.app.host, &context.caller).await;
     // One that is none shows the beginning.
     all.retain(|entry| cursor.is_none_or(|cursor| entry.is_behind(cursor).unwrap_or(true)));
-    let is_more = all.len() > PAGE;
-    all.truncate(PAGE);
+    let is_more = all.len() > PAGE_PLUGINS;
+    all.truncate(PAGE_PLUGINS);
     let next = all.last().filter(|_| is_more).map(phasm::plugins::PluginEntry::cursor);
-    let rows = list::rows(&call.app, &call.caller, all).await?;
+    let rows = list::rows(&context.app, &context.caller, all).await?;
     let body = html! {
         h1 { "Plugins" }
         p { "Each runs in a sandbox, and may touch nothing but what the configuration grants it." }
@@ -47,9 +47,9 @@ pub(super) async fn shown(
         @if let Some(next) = next {
             p class="more" { a href={ "/plugins?" (form_urlencoded::Serializer::new(String::new()).append_pair("cursor", &next).finish()) } { "More" } }
         }
-        @if call.caller.may(Role::Admin).is_ok() { (upload_form(call, wrong)) }
+        @if context.caller.may(Role::Admin).is_ok() { (upload_form(context, wrong)) }
     };
-    Ok(Shell::new("Plugins", "/plugins", &call.caller).answered(status, &body))
+    Ok(Shell::new("Plugins", "/plugins", &context.caller).answered(status, &body))
 }
 
 fn nothing() -> Markup {
@@ -128,7 +128,7 @@ fn meaning(state: &str) -> Option<&'static str> {
 
 fn signed(row: &PluginRow) -> Markup {
     html! { @match &row.signature {
-        Some(signature) => (words::signed(signature)),
+        Some(signature) => (format::signed(signature)),
         None => span class="none" { "–" },
     } }
 }
@@ -153,10 +153,10 @@ pub(super) fn grants(granted: &Value) -> Markup {
 }
 
 /// Returns whether the caller may change a plugin of that tenant, or a shared one.
-pub(super) fn may_change(call: &Call, caller: &Caller, tenant: Option<&str>) -> bool {
+pub(super) fn may_change(context: &RequestContext, caller: &Caller, tenant: Option<&str>) -> bool {
     let asked = tenant.map(str::to_owned);
     let is_of_all = tenant.is_none() && caller.is_bound();
     caller.may(Role::Admin).is_ok()
         && !is_of_all
-        && crate::plugins::whose(&call.app.host, caller, asked).is_ok()
+        && crate::plugins::whose(&context.app.host, caller, asked).is_ok()
 }

@@ -15,17 +15,17 @@ use phasm::{
 };
 use phasm_graph::{Diagram, Drawing, Limits, Timeline};
 
-use super::{answer, events, recorded, shell::Shell, table, words};
+use super::{answer, events, format, history, shell::Shell, table};
 use crate::{
     auth::caller::{Caller, Role},
-    call::Call,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::RequestContext,
 };
 
 /// Suspended tasks that are named at the top.
-const MOST_ASKED: usize = 10;
+const MAX_QUESTIONS: usize = 10;
 /// Longest question of a suspended task, in bytes.
-const LONGEST_QUESTION: usize = 160;
+const MAX_QUESTION_BYTES: usize = 160;
 
 /// Views of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,17 +58,17 @@ impl View {
     }
 }
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    call.query.leave_out_empty();
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.leave_out_empty();
     let named = |word: &str| View::ALL.into_iter().find(|view| view.word() == word);
-    let view = call.query.parsed("view", "graph, timeline, tasks or events", named).unwrap_or(View::Graph);
-    let wanted = table::Wanted::of(&mut call.query);
-    let since = call.query.count("since", 0, u32::MAX as usize).unwrap_or(0);
-    call.query.done()?;
-    let row = Shown::of(&call, call.run().await?).await?;
+    let view = context.query.parsed("view", "graph, timeline, tasks or events", named).unwrap_or(View::Graph);
+    let wanted = table::TableQuery::of(&mut context.query);
+    let since = context.query.count("since", 0, u32::MAX as usize).unwrap_or(0);
+    context.query.done()?;
+    let row = RunSummary::of(&context, context.run().await?).await?;
     let body = match view {
         View::Timeline => {
-            let recorded = recorded::read(&call.app, &row.head.run_id, None).await?;
+            let recorded = history::read(&context.app, &row.head.run_id, None).await?;
             let now = Clock::start().now();
             let timeline = Timeline::of(&recorded.run, &recorded.suspensions, now, Limits::default());
             let links = links(&recorded.run);
@@ -76,39 +76,39 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
             whole(
                 &recorded.run,
                 &row,
-                &call.caller,
+                &context.caller,
                 view,
                 &html! { (drawn(&picture, "Timeline")) (legend()) },
             )
         }
         View::Events => {
-            let list = events::list(&call, &row, since as u64).await?;
-            let recorded = recorded::read(&call.app, &row.head.run_id, None).await?;
-            whole(&recorded.run, &row, &call.caller, view, &list)
+            let list = events::list(&context, &row, since as u64).await?;
+            let recorded = history::read(&context.app, &row.head.run_id, None).await?;
+            whole(&recorded.run, &row, &context.caller, view, &list)
         }
         View::Graph | View::Tasks => {
-            let handle = call.app.host.run(&row.head.run_id).await?;
-            let (shown, caller) = (row.clone(), call.caller.clone());
+            let handle = context.app.host.run(&row.head.run_id).await?;
+            let (shown, caller) = (row.clone(), context.caller.clone());
             handle.look(move |run| whole(run, &shown, &caller, view, &looked(run, view, &wanted))).await?
         }
     };
     let title = format!("{} {}", row.head.workflow, row.status.phase);
     let live = row.status.open.then(|| format!("/live?run={}", row.head.run_id));
     let standing = Some(format!("{} is {}", row.head.workflow, row.status.phase));
-    let shell = Shell { live, standing, ..Shell::new(&title, "/runs", &call.caller) };
+    let shell = Shell { live, standing, ..Shell::new(&title, "/runs", &context.caller) };
     Ok(shell.answered(StatusCode::OK, &body))
 }
 
 /// A run's row, and what it came from as far as that is kept.
 #[derive(Clone)]
-struct Shown {
+struct RunSummary {
     row: RunRow,
     /// Names, and where they are.
     from: Vec<(&'static str, String, String)>,
     notices: Option<NoticeSummary>,
 }
 
-impl std::ops::Deref for Shown {
+impl std::ops::Deref for RunSummary {
     type Target = RunRow;
 
     fn deref(&self) -> &RunRow {
@@ -116,13 +116,13 @@ impl std::ops::Deref for Shown {
     }
 }
 
-impl Shown {
-    async fn of(call: &Call, row: RunRow) -> Result<Self, Refusal> {
-        let (store, head) = (call.app.reader(), &row.head);
+impl RunSummary {
+    async fn of(context: &RequestContext, row: RunRow) -> Result<Self, ProblemResponse> {
+        let (store, head) = (context.app.reader(), &row.head);
         let mut from = Vec::new();
         let mut add = |kind, what, name: &str| {
-            let address = words::kept_path(what, &head.namespace, name);
-            from.push((kind, words::kept_name(&head.namespace, name), address));
+            let address = format::kept_path(what, &head.namespace, name);
+            from.push((kind, format::kept_name(&head.namespace, name), address));
         };
         if let Some(name) = head.labels.get(SCHEDULE_LABEL)
             && catalog::schedule(&*store, &head.namespace, name).await?.is_some()
@@ -137,7 +137,7 @@ impl Shown {
     }
 }
 
-fn looked(run: &Run, view: View, wanted: &table::Wanted) -> Markup {
+fn looked(run: &Run, view: View, wanted: &table::TableQuery) -> Markup {
     if view == View::Tasks {
         return table::draw(run, wanted);
     }
@@ -164,11 +164,11 @@ fn legend() -> Markup {
     }
 }
 
-fn whole(run: &Run, row: &Shown, caller: &Caller, view: View, shown: &Markup) -> Markup {
+fn whole(run: &Run, row: &RunSummary, caller: &Caller, view: View, shown: &Markup) -> Markup {
     html! {
         p class="path" { a href="/runs" { "Runs" } }
         div class="head" {
-            h1 id="title" data-part { (run.plan().name) " " (words::phase(run.phase())) }
+            h1 id="title" data-part { (run.plan().name) " " (format::phase(run.phase())) }
             div id="acts" class="acts" data-part { @if caller.may(Role::Run).is_ok() { (acts(run)) } }
         }
         div id="facts" data-part { (facts(run, row)) }
@@ -203,20 +203,20 @@ fn acts(run: &Run) -> Markup {
     }
 }
 
-fn facts(run: &Run, row: &Shown) -> Markup {
+fn facts(run: &Run, row: &RunSummary) -> Markup {
     let times = run.times();
     let labels: Vec<_> = row.head.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     html! {
         dl class="facts" {
-            div { dt { "Run" } dd { (words::id(run.id())) } }
-            div { dt { "Submitted" } dd { (words::time(times.submitted_at)) } }
-            div { dt { "Took" } dd { (words::took(Some(times.submitted_at), times.finished_at)) } }
+            div { dt { "Run" } dd { (format::id(run.id())) } }
+            div { dt { "Submitted" } dd { (format::time(times.submitted_at)) } }
+            div { dt { "Took" } dd { (format::took(Some(times.submitted_at), times.finished_at)) } }
             div { dt { "Tasks ended" } dd { (run.progress()) } }
             div { dt { "Namespace" } dd { (row.head.namespace) } }
             @for (kind, name, address) in &row.from { div { dt { (kind) } dd { a href=(address) { (name) } } } }
-            @if let Some(at) = times.deadline_at.filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (words::time(at)) } } }
-            @if let Some(of) = run.rerun_of() { div { dt { "Rerun of" } dd { a href={ "/runs/" (of) } { (words::id(of)) } } } }
-            @if let Some(trace) = run.trace_id() { div { dt { "Trace" } dd { (words::id(trace)) } } }
+            @if let Some(at) = times.deadline_at.filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (format::time(at)) } } }
+            @if let Some(of) = run.rerun_of() { div { dt { "Rerun of" } dd { a href={ "/runs/" (of) } { (format::id(of)) } } } }
+            @if let Some(trace) = run.trace_id() { div { dt { "Trace" } dd { (format::id(trace)) } } }
             @if let Some(notices) = &row.notices {
                 div { dt { "Notices" } dd { (notices.counts()) @if let Some(why) = &notices.failure { " (" (why) ")" } } }
             }
@@ -232,15 +232,15 @@ fn facts(run: &Run, row: &Shown) -> Markup {
 /// Suspended tasks that wait for a response.
 fn asked(run: &Run) -> Markup {
     let suspended: Vec<&TaskRun> =
-        run.tasks().iter().filter(|task| task.phase == Phase::Suspended).take(MOST_ASKED).collect();
+        run.tasks().iter().filter(|task| task.phase == Phase::Suspended).take(MAX_QUESTIONS).collect();
     html! {
         @if !suspended.is_empty() {
             div class="notice ask" {
-                p { (words::count(suspended.len(), "task")) @if suspended.len() == MOST_ASKED { " or more" } " waiting for an answer:" }
+                p { (format::count(suspended.len(), "task")) @if suspended.len() == MAX_QUESTIONS { " or more" } " waiting for an answer:" }
                 ul { @for task in suspended {
                     li {
                         a href={ "/runs/" (run.id()) "/tasks/" (task.id) "#answer" } { "Answer " (run.path(task)) }
-                        @if let Some(question) = answer::question(task) { ": " (text::cut(question, LONGEST_QUESTION)) }
+                        @if let Some(question) = answer::question(task) { ": " (text::cut(question, MAX_QUESTION_BYTES)) }
                     }
                 } }
             }
@@ -253,11 +253,11 @@ fn values(run: &Run) -> Markup {
     html! {
         @if !outputs.is_empty() {
             h2 { "Outputs" }
-            dl class="values" { @for output in outputs.iter() { dt { (output.name) } dd { (words::value(&output.value)) } } }
+            dl class="values" { @for output in outputs.iter() { dt { (output.name) } dd { (format::value(&output.value)) } } }
         }
         @if !run.parameters().is_empty() {
             h2 { "Parameters" }
-            dl class="values" { @for (name, value) in run.parameters().iter() { dt { (name) } dd { (words::value(value)) } } }
+            dl class="values" { @for (name, value) in run.parameters().iter() { dt { (name) } dd { (format::value(value)) } } }
         }
         @if !run.warnings().is_empty() {
             h2 { "Warnings" }

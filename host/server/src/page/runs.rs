@@ -9,15 +9,15 @@ use phasm::{
     store::view::{RowWaits, RunState},
 };
 
-use super::{kept, refused, shell::Shell, words};
-use crate::{auth::caller::Role, call::Call, refusal::Refusal, runs::list};
+use super::{error, format, saved, shell::Shell};
+use crate::{auth::caller::Role, problem_response::ProblemResponse, request::RequestContext, runs::list};
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    call.query.leave_out_empty();
-    let asked = Asked::of(&call);
-    let (status, faults, (rows, next)) = match list::rows(&mut call).await {
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.leave_out_empty();
+    let asked = RunFilter::of(&context);
+    let (status, faults, (rows, next)) = match list::rows(&mut context).await {
         Ok(found) => (StatusCode::OK, None, found),
-        // Told beside the fields, in which it stays.
+        // TaskHistory beside the fields, in which it stays.
         Err(refusal) if refusal.status() == StatusCode::BAD_REQUEST => {
             (refusal.status(), Some(refusal), (Vec::new(), None))
         }
@@ -27,25 +27,25 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     let body = html! {
         div class="head" {
             h1 { "Runs" }
-            @if call.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
+            @if context.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
         }
         (asked.form())
-        @if let Some(refusal) = &faults { (refused::faults(refusal)) }
+        @if let Some(refusal) = &faults { (error::faults(refusal)) }
         @else { div id="rows" data-part {
-            @if rows.is_empty() { (nothing(&call, &asked)) } @else { (table(&rows)) }
+            @if rows.is_empty() { (nothing(&context, &asked)) } @else { (table(&rows)) }
             @if let Some(next) = &next { p class="more" { a href=(next) rel="next" { "Older runs" } } }
         } }
     };
     let live = faults.is_none().then(|| "/live".to_owned());
-    Ok(Shell { live, ..Shell::new("Runs", "/runs", &call.caller) }.answered(status, &body))
+    Ok(Shell { live, ..Shell::new("Runs", "/runs", &context.caller) }.answered(status, &body))
 }
 
 /// The filter of the list.
-struct Asked(Vec<(String, String)>);
+struct RunFilter(Vec<(String, String)>);
 
-impl Asked {
-    fn of(call: &Call) -> Self {
-        let query = call.path_and_query().1.unwrap_or_default();
+impl RunFilter {
+    fn of(context: &RequestContext) -> Self {
+        let query = context.path_and_query().1.unwrap_or_default();
         let pairs = form_urlencoded::parse(query.as_bytes()).into_owned();
         Self(pairs.filter(|(name, value)| name != "cursor" && !value.is_empty()).collect())
     }
@@ -124,34 +124,34 @@ fn line(row: &RunRow) -> Markup {
     });
     html! {
         tr {
-            td data-label="Phase" { (words::phase(status.phase)) }
+            td data-label="Phase" { (format::phase(status.phase)) }
             th scope="row" data-label="Workflow" {
                 a href={ "/runs/" (head.run_id) } { (head.workflow) }
                 @if let Some(schedule) = head.labels.get(SCHEDULE_LABEL) {
-                    " " a class="origin" href=(words::kept_path("schedules", &head.namespace, schedule)) { "schedule " (schedule) }
+                    " " a class="origin" href=(format::kept_path("schedules", &head.namespace, schedule)) { "schedule " (schedule) }
                 }
             }
-            td data-label="Run" { (words::id(&head.run_id)) }
+            td data-label="Run" { (format::id(&head.run_id)) }
             td data-label="Namespace" { (head.namespace) }
-            td data-label="Submitted" { (words::time(head.submitted_at)) }
-            td data-label="Took" { (words::took(Some(head.submitted_at), status.finished_at)) }
+            td data-label="Submitted" { (format::time(head.submitted_at)) }
+            td data-label="Took" { (format::took(Some(head.submitted_at), status.finished_at)) }
             td data-label="Waits for" { (waits.unwrap_or_default()) }
         }
     }
 }
 
 /// The page of a store without runs, with a first command to copy.
-fn nothing(call: &Call, asked: &Asked) -> Markup {
-    let key = if call.caller.key.is_some() { " -H \"Authorization: Bearer $PHASM_KEY\"" } else { "" };
+fn nothing(context: &RequestContext, asked: &RunFilter) -> Markup {
+    let key = if context.caller.key.is_some() { " -H \"Authorization: Bearer $PHASM_KEY\"" } else { "" };
     html! {
         div class="empty" {
             @if asked.0.is_empty() {
                 h2 { "No run yet" }
                 p { "A run is one execution of a workflow, which is a document." }
-                @if call.caller.may(Role::Run).is_ok() {
+                @if context.caller.may(Role::Run).is_ok() {
                     p { a href="/submit" { "Write a workflow here" } " (an example is there already), or send one that is in a file:" }
                     pre tabindex="0" data-copy {
-                        "curl " (kept::url(call)) "/v1/runs" (key) " \\\n     -H 'Content-Type: application/yaml' --data-binary @greet.yaml"
+                        "curl " (saved::url(context)) "/v1/runs" (key) " \\\n     -H 'Content-Type: application/yaml' --data-binary @greet.yaml"
                     }
                     p { "It appears here as soon as it is taken." }
                 }

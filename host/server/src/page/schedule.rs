@@ -8,39 +8,42 @@ use phasm::{
     engine::{schedule::Zone, time::Timestamp},
 };
 
-use super::{arguments, checked, form::Form, kept, kept::Kept, schedules, see_other, shell::Shell, words};
+use super::{
+    arguments, editor, form::Form, format, saved, saved::SavedDocument, schedules, see_other, shell::Shell,
+};
 use crate::{
     auth::caller::Role,
-    call::Call,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::RequestContext,
     saved::{named, nothing, schedules::one},
 };
 
 const AT: &str = "/schedules";
 /// Instants that are shown.
-const INSTANTS: usize = 5;
+const NEXT_TIMES: usize = 5;
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    shown(&call, StatusCode::OK, None, &[]).await
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    shown(&context, StatusCode::OK, None, &[]).await
 }
 
 async fn shown(
-    call: &Call,
+    context: &RequestContext,
     status: StatusCode,
     form: Option<&Form>,
     problems: &[phasm::Problem],
-) -> Result<Response, Refusal> {
-    let found = one(call).await?;
-    let kept = Kept::read(call, &found.what.document).await?;
+) -> Result<Response, ProblemResponse> {
+    let found = one(context).await?;
+    let kept = SavedDocument::read(context, &found.what.document).await?;
     // A document that cannot be read any more has no next times.
-    let next = call.app.host.next_instants(&found.namespace, &found.name, INSTANTS).await.unwrap_or_default();
-    let (zone, may) = (schedules::zone(&found), call.caller.may(Role::Run).is_ok());
-    let address = words::kept_path("schedules", &found.namespace, &found.name);
+    let next =
+        context.app.host.next_instants(&found.namespace, &found.name, NEXT_TIMES).await.unwrap_or_default();
+    let (zone, may) = (schedules::zone(&found), context.caller.may(Role::Run).is_ok());
+    let address = format::kept_path("schedules", &found.namespace, &found.name);
     let body = html! {
         p class="path" { a href=(AT) { "Schedules" } }
         div class="head" {
-            h1 id="title" data-part { (words::kept_name(&found.namespace, &found.name)) " " (schedules::standing(&found)) }
+            h1 id="title" data-part { (format::kept_name(&found.namespace, &found.name)) " " (schedules::standing(&found)) }
             div id="acts" class="acts" data-part { @if may { (acts(&found, &address)) } }
         }
         div id="facts" data-part { (facts(&found, &zone)) }
@@ -51,9 +54,9 @@ async fn shown(
         @if may { p { a href={ (address) "/edit" } { "Change it" } } }
         (kept.draw())
     };
-    let title = words::kept_name(&found.namespace, &found.name);
+    let title = format::kept_name(&found.namespace, &found.name);
     let standing = Some(format!("{title} is {}", found.standing()));
-    let shell = Shell { live: Some("/live".to_owned()), standing, ..Shell::new(&title, AT, &call.caller) };
+    let shell = Shell { live: Some("/live".to_owned()), standing, ..Shell::new(&title, AT, &context.caller) };
     Ok(shell.answered(status, &body))
 }
 
@@ -77,12 +80,12 @@ fn facts(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
             div { dt { "Runs are called" } dd { (workflow) } }
             div { dt { "If still running" } dd { (schedules::beside(concurrency_policy)) } }
             div { dt { "Namespace" } dd { (found.namespace) } }
-            div { dt { "Document" } dd { (words::digest(&document.digest)) } }
-            div { dt { "Saved" } dd { (kept::origin(document)) } }
+            div { dt { "Document" } dd { (format::digest(&document.digest)) } }
+            div { dt { "Saved" } dd { (saved::origin(document)) } }
         }
         @if let Some(trouble) = trouble {
             div class="notice bad" role="alert" {
-                p { "It cannot start its run, and is tried again: " (trouble.why) " (since " (words::time(trouble.since)) ")" }
+                p { "It cannot start its run, and is tried again: " (trouble.why) " (since " (format::time(trouble.since)) ")" }
             }
         }
         @match suspended {
@@ -97,18 +100,23 @@ fn comes(found: &Saved<ScheduleState>, next: &[Timestamp], zone: &Zone) -> Marku
     html! {
         h2 { @if found.what.suspended.is_some() { "Next runs, if resumed" } @else { "Next runs" } }
         @if next.is_empty() { p class="none" { "It does not come any more." } }
-        @else { ol class="instants" { @for at in next { li { (words::clock(zone, *at)) } } } }
+        @else { ol class="instants" { @for at in next { li { (format::clock(zone, *at)) } } } }
     }
 }
 
 /// Starting a run at once, with the parameters that the document has.
-fn trigger_form(address: &str, kept: &Kept, form: Option<&Form>, problems: &[phasm::Problem]) -> Markup {
+fn trigger_form(
+    address: &str,
+    kept: &SavedDocument,
+    form: Option<&Form>,
+    problems: &[phasm::Problem],
+) -> Markup {
     let plan = kept.plan.as_ref().filter(|plan| !plan.arguments.is_empty());
     html! {
         section aria-labelledby="trigger-title" {
             h2 id="trigger-title" { "Start a run now" }
             p class="help" { "Whatever the schedule says, and whether it pauses or not." }
-            (checked::list(problems, "problems"))
+            (editor::list(problems, "problems"))
             form class="sheet" method="post" action={ (address) "/trigger" } {
                 @if let Some(plan) = plan { (arguments::draw(plan, form)) }
                 button { "Start a run now" }
@@ -135,54 +143,54 @@ fn firings(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
 fn line(firing: &FiringNote, zone: &Zone) -> Markup {
     html! {
         tr {
-            th scope="row" data-label="Time" { (words::clock(zone, firing.at)) }
+            th scope="row" data-label="Time" { (format::clock(zone, firing.at)) }
             td data-label="Result" { (firing.what.words()) }
-            td data-label="Run" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (words::id(run)) } } @else { span class="none" { "–" } } }
+            td data-label="Run" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::id(run)) } } @else { span class="none" { "–" } } }
             td data-label="Phase" { (schedules::phase(firing)) }
         }
     }
 }
 
-pub(super) async fn suspend(call: Call) -> Result<Response, Refusal> {
-    let (namespace, name) = named(&call)?;
-    call.app.host.suspend_schedule(&namespace, &name).await?;
+pub(super) async fn suspend(context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (namespace, name) = named(&context)?;
+    context.app.host.suspend_schedule(&namespace, &name).await?;
     Ok(back(&namespace, &name))
 }
 
-pub(super) async fn resume(call: Call) -> Result<Response, Refusal> {
-    let (namespace, name) = named(&call)?;
-    call.app.host.resume_schedule(&namespace, &name).await?;
+pub(super) async fn resume(context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (namespace, name) = named(&context)?;
+    context.app.host.resume_schedule(&namespace, &name).await?;
     Ok(back(&namespace, &name))
 }
 
 fn back(namespace: &str, name: &str) -> Response {
-    see_other(&words::kept_path("schedules", namespace, name))
+    see_other(&format::kept_path("schedules", namespace, name))
 }
 
-pub(super) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
-    let form = Form::read(&mut call).await?;
-    let found = one(&call).await?;
-    let kept = Kept::read(&call, &found.what.document).await?;
+pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let form = Form::read(&mut context).await?;
+    let found = one(&context).await?;
+    let kept = SavedDocument::read(&context, &found.what.document).await?;
     let parameters = kept.plan.as_ref().map(|plan| arguments::read(plan, &form)).unwrap_or_default();
-    match call.app.host.trigger(&found.namespace, &found.name, &parameters).await {
+    match context.app.host.trigger(&found.namespace, &found.name, &parameters).await {
         Ok(run_id) => Ok(see_other(&format!("/runs/{run_id}"))),
         Err(TriggerError::Submit(SubmitError::Problems(problems))) => {
-            shown(&call, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await
+            shown(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
-pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let found = one(&call).await?;
+pub(super) async fn ask(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let found = one(&context).await?;
     let what = html! { p { "The schedule starts no more runs. Its runs are kept, and open runs continue." } };
-    Ok(kept::question(&call, AT, "schedule", &found.namespace, &found.name, &what))
+    Ok(saved::question(&context, AT, "schedule", &found.namespace, &found.name, &what))
 }
 
-pub(super) async fn remove(call: Call) -> Result<Response, Refusal> {
-    let (namespace, name) = named(&call)?;
-    match catalog::remove_schedule(&**call.app.host.store(), &namespace, &name).await? {
+pub(super) async fn remove(context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (namespace, name) = named(&context)?;
+    match catalog::remove_schedule(&**context.app.host.store(), &namespace, &name).await? {
         true => Ok(see_other(AT)),
         false => Err(nothing(&namespace, &name)),
     }

@@ -8,41 +8,41 @@ use phasm::{
     store::ReadStore,
 };
 
-use super::{kept, shell::Shell, words};
+use super::{format, saved, shell::Shell};
 use crate::{
     auth::caller::Role,
-    call::Call,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::RequestContext,
     saved::{found, schedules::FIND},
 };
 
 const AT: &str = "/schedules";
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    call.query.leave_out_empty();
-    let (mut all, next) = found(&mut call, FIND).await?;
-    let store = call.app.reader();
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.leave_out_empty();
+    let (mut all, next) = found(&mut context, FIND).await?;
+    let store = context.app.reader();
     for one in &mut all {
         look(&*store, one).await?;
     }
-    let may = call.caller.may(Role::Run).is_ok();
+    let may = context.caller.may(Role::Run).is_ok();
     let body = html! {
         div class="head" {
             h1 { "Schedules" }
             @if may { a class="button" href="/submit?example=schedule" { "Write a schedule" } }
         }
-        (kept::filter(&call, AT))
+        (saved::filter(&context, AT))
         div id="rows" data-part {
-            @if all.is_empty() { (nothing(&call)) } @else { (table(&all)) }
-            (kept::more(&call, AT, next.as_deref()))
+            @if all.is_empty() { (nothing(&context)) } @else { (table(&all)) }
+            (saved::more(&context, AT, next.as_deref()))
         }
     };
-    let shell = Shell { live: Some("/live".to_owned()), ..Shell::new("Schedules", AT, &call.caller) };
+    let shell = Shell { live: Some("/live".to_owned()), ..Shell::new("Schedules", AT, &context.caller) };
     Ok(shell.around(&body))
 }
 
 /// How the last run stands by now.
-async fn look(store: &dyn ReadStore, one: &mut Saved<ScheduleState>) -> Result<(), Refusal> {
+async fn look(store: &dyn ReadStore, one: &mut Saved<ScheduleState>) -> Result<(), ProblemResponse> {
     let started = |firing: &&mut FiringNote| firing.run_id.is_some();
     let Some(last) = one.what.firings.iter_mut().rfind(started) else { return Ok(()) };
     if let Some(run_id) = last.open() {
@@ -70,10 +70,10 @@ fn line(one: &Saved<ScheduleState>) -> Markup {
         tr {
             td data-label="State" { (standing(one)) }
             th scope="row" data-label="Schedule" {
-                a href=(words::kept_path("schedules", &one.namespace, &one.name)) { (words::kept_name(&one.namespace, &one.name)) }
+                a href=(format::kept_path("schedules", &one.namespace, &one.name)) { (format::kept_name(&one.namespace, &one.name)) }
             }
             td data-label="When" { code { (what.schedule) } " " (what.timezone) }
-            td data-label="Next" { @match one.next { Some(at) => (words::clock(&zone(one), at)), None => span class="none" { "–" } } }
+            td data-label="Next" { @match one.next { Some(at) => (format::clock(&zone(one), at)), None => span class="none" { "–" } } }
             td data-label="Last run" { @match last { Some(firing) => (run(&zone(one), firing)), None => span class="none" { "–" } } }
             td data-label="If still running" { (beside(&what.concurrency_policy)) }
         }
@@ -112,7 +112,7 @@ pub(super) fn beside(policy: &str) -> String {
 pub(super) fn run(zone: &Zone, firing: &FiringNote) -> Markup {
     html! {
         (phase(firing)) " "
-        @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (words::clock(zone, firing.at)) } }
+        @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::clock(zone, firing.at)) } }
     }
 }
 
@@ -120,21 +120,21 @@ pub(super) fn run(zone: &Zone, firing: &FiringNote) -> Markup {
 pub(super) fn phase(firing: &FiringNote) -> Markup {
     html! {
         @match (firing.phase, firing.open()) {
-            (Some(phase), _) => (words::phase(phase)),
+            (Some(phase), _) => (format::phase(phase)),
             (None, Some(_)) => "open",
             (None, None) => span class="none" { "–" },
         }
     }
 }
 
-fn nothing(call: &Call) -> Markup {
+fn nothing(context: &RequestContext) -> Markup {
     html! {
         div class="empty" {
             h2 { "No schedule" }
             p { "A schedule starts a run of its workflow by itself, say every working day at half past seven." }
-            @if call.caller.may(Role::Run).is_ok() {
+            @if context.caller.may(Role::Run).is_ok() {
                 p { a href="/submit?example=schedule" { "Begin with an example" } ", or keep one that is in a file:" }
-                (kept::command(call, "cron add report.yaml"))
+                (saved::command(context, "cron add report.yaml"))
             }
         }
     }

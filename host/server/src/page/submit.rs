@@ -15,17 +15,16 @@ use phasm::{
 
 use super::{
     arguments,
-    checked::{Checked, LATE, report},
+    editor::{BUILDING, DocumentCheck, report},
     form::Form,
-    see_other,
+    format, see_other,
     shell::Shell,
-    words,
     yaml::yaml,
 };
 use crate::{
     auth::{caller::Caller, session::random},
-    call::Call,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::RequestContext,
     saved::{by, schedules, workflows},
 };
 
@@ -36,51 +35,51 @@ const EXAMPLES: [(&str, &str, &str); 3] = [
     ("schedule", "every working day", include_str!("assets/schedule.yaml")),
 ];
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    call.query.leave_out_empty();
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.leave_out_empty();
     let named = |word: &str| EXAMPLES.iter().find(|(known, ..)| *known == word).map(|(_, _, text)| *text);
-    let example = call.query.parsed("example", "hello, approval or schedule", named);
-    call.query.done()?;
+    let example = context.query.parsed("example", "hello, approval or schedule", named);
+    context.query.done()?;
     let [(_, _, first), ..] = EXAMPLES;
-    let text = example_for(&call.caller, example.unwrap_or(first));
-    edit(&call, &text).await
+    let text = example_for(&context.caller, example.unwrap_or(first));
+    edit(&context, &text).await
 }
 
 /// The document of a schedule, to be changed.
-pub(super) async fn schedule(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let found = schedules::one(&call).await?;
-    kept(&call, &found.what.document.digest).await
+pub(super) async fn schedule(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let found = schedules::one(&context).await?;
+    kept(&context, &found.what.document.digest).await
 }
 
 /// The document of a workflow, to be changed.
-pub(super) async fn workflow(mut call: Call) -> Result<Response, Refusal> {
-    let version = call.query.text("version");
-    call.query.done()?;
-    let found = workflows::one(&call).await?;
+pub(super) async fn workflow(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let version = context.query.text("version");
+    context.query.done()?;
+    let found = workflows::one(&context).await?;
     let digest = found.what.version(version.as_deref()).map(|version| Arc::clone(&version.digest));
-    kept(&call, &digest.unwrap_or_default()).await
+    kept(&context, &digest.unwrap_or_default()).await
 }
 
 /// The document of a run, to be changed and run with the parameters that it had.
-pub(super) async fn rewrite(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let row = call.run().await?;
-    let handle = call.app.host.run(&row.head.run_id).await?;
+pub(super) async fn rewrite(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let row = context.run().await?;
+    let handle = context.app.host.run(&row.head.run_id).await?;
     let (document, parameters) =
         handle.look(|run| (run.plan().document.clone(), run.parameters().clone())).await?;
-    let checked = Checked::soon(&call, &yaml(&document.value())).await?;
-    Ok(shown(&call, StatusCode::OK, &checked, Some(&arguments::given(&parameters))))
+    let checked = DocumentCheck::soon(&context, &yaml(&document.value())).await?;
+    Ok(shown(&context, StatusCode::OK, &checked, Some(&arguments::given(&parameters))))
 }
 
-async fn kept(call: &Call, digest: &str) -> Result<Response, Refusal> {
-    let text = saved_text(&*call.app.reader(), digest).await?.unwrap_or_default();
-    edit(call, &text).await
+async fn kept(context: &RequestContext, digest: &str) -> Result<Response, ProblemResponse> {
+    let text = saved_text(&*context.app.reader(), digest).await?.unwrap_or_default();
+    edit(context, &text).await
 }
 
-async fn edit(call: &Call, text: &str) -> Result<Response, Refusal> {
-    let checked = Checked::soon(call, text).await?;
-    Ok(shown(call, StatusCode::OK, &checked, None))
+async fn edit(context: &RequestContext, text: &str) -> Result<Response, ProblemResponse> {
+    let checked = DocumentCheck::soon(context, text).await?;
+    Ok(shown(context, StatusCode::OK, &checked, None))
 }
 
 /// Returns an example, in a namespace that the caller may use.
@@ -92,15 +91,15 @@ fn example_for(caller: &Caller, text: &str) -> String {
 }
 
 /// The check of a document, as a part of the page.
-pub(super) async fn check(mut call: Call) -> Result<Response, Refusal> {
-    let form = Form::read(&mut call).await?;
-    let checked = Checked::of(&call, form.text("document")).await?;
+pub(super) async fn check(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let form = Form::read(&mut context).await?;
+    let checked = DocumentCheck::of(&context, form.text("document")).await?;
     Ok(report(&checked, Some(&form)).into_response())
 }
 
-pub(super) async fn submit(mut call: Call) -> Result<Response, Refusal> {
-    let form = Form::read(&mut call).await?;
-    let mut checked = Checked::of(&call, form.text("document")).await?;
+pub(super) async fn submit(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let form = Form::read(&mut context).await?;
+    let mut checked = DocumentCheck::of(&context, form.text("document")).await?;
     let act = form.text("act");
     let Some(plan) = checked.sound().cloned().filter(|_| act != "check") else {
         let status = match &checked.refused {
@@ -108,29 +107,29 @@ pub(super) async fn submit(mut call: Call) -> Result<Response, Refusal> {
             None if checked.problems.is_empty() => StatusCode::OK,
             None => StatusCode::UNPROCESSABLE_ENTITY,
         };
-        return Ok(shown(&call, status, &checked, Some(&form)));
+        return Ok(shown(&context, status, &checked, Some(&form)));
     };
     let done = match act {
-        "save" => save(&call, &checked, &plan).await,
-        "keep" => keep(&call, &checked, &plan).await,
-        _ => run(&call, &form, &plan).await,
+        "save" => save(&context, &checked, &plan).await,
+        "keep" => keep(&context, &checked, &plan).await,
+        _ => run(&context, &form, &plan).await,
     };
     match done? {
         Ok(address) => Ok(see_other(&address)),
         Err(problems) => {
             checked.problems = problems;
-            Ok(shown(&call, StatusCode::UNPROCESSABLE_ENTITY, &checked, Some(&form)))
+            Ok(shown(&context, StatusCode::UNPROCESSABLE_ENTITY, &checked, Some(&form)))
         }
     }
 }
 
 /// Where what was done is to be seen, or the problems that it has.
-type Done = Result<Result<String, Vec<Problem>>, Refusal>;
+type SubmitOutcome = Result<Result<String, Vec<Problem>>, ProblemResponse>;
 
-async fn run(call: &Call, form: &Form, plan: &Arc<Plan>) -> Done {
+async fn run(context: &RequestContext, form: &Form, plan: &Arc<Plan>) -> SubmitOutcome {
     let parameters = arguments::read(plan, form);
     let key = Some(form.text("once")).filter(|key| !key.is_empty());
-    let submission = async { call.app.host.new_run(plan, &parameters).await?.key(key).start().await };
+    let submission = async { context.app.host.new_run(plan, &parameters).await?.key(key).start().await };
     match submission.await {
         Ok(run) => Ok(Ok(format!("/runs/{}", run.id()))),
         // Posted twice.
@@ -140,28 +139,33 @@ async fn run(call: &Call, form: &Form, plan: &Arc<Plan>) -> Done {
     }
 }
 
-async fn save(call: &Call, checked: &Checked, plan: &Arc<Plan>) -> Done {
+async fn save(context: &RequestContext, checked: &DocumentCheck, plan: &Arc<Plan>) -> SubmitOutcome {
     let written = WrittenDocument { file: checked.file(), text: &checked.text };
-    let saved = call.app.host.save_workflow(plan, written, by(&call.caller)).await;
+    let saved = context.app.host.save_workflow(plan, written, by(&context.caller)).await;
     done("workflows", plan, &plan.name, saved.map(drop))
 }
 
-async fn keep(call: &Call, checked: &Checked, plan: &Arc<Plan>) -> Done {
+async fn keep(context: &RequestContext, checked: &DocumentCheck, plan: &Arc<Plan>) -> SubmitOutcome {
     let written = WrittenDocument { file: checked.file(), text: &checked.text };
-    let kept = call.app.host.put_schedule(plan, written, by(&call.caller)).await;
+    let kept = context.app.host.put_schedule(plan, written, by(&context.caller)).await;
     let name = plan.cron.as_ref().map_or(&plan.name, |cron| &cron.name);
     done("schedules", plan, name, kept.map(drop))
 }
 
-fn done(what: &str, plan: &Plan, name: &str, saved: Result<(), SaveError>) -> Done {
+fn done(what: &str, plan: &Plan, name: &str, saved: Result<(), SaveError>) -> SubmitOutcome {
     match saved {
-        Ok(()) => Ok(Ok(words::kept_path(what, &plan.namespace, name))),
+        Ok(()) => Ok(Ok(format::kept_path(what, &plan.namespace, name))),
         Err(SaveError::Problems(found)) => Ok(Err(found.to_vec())),
         Err(error) => Err(error.into()),
     }
 }
 
-fn shown(call: &Call, status: StatusCode, checked: &Checked, form: Option<&Form>) -> Response {
+fn shown(
+    context: &RequestContext,
+    status: StatusCode,
+    checked: &DocumentCheck,
+    form: Option<&Form>,
+) -> Response {
     // Without a random word the form has no idempotency key.
     let word = || random::<16>().ok().map(|word| format!("page-{word}"));
     let sent = form.map(|form| form.text("once").to_owned()).filter(|once| !once.is_empty());
@@ -173,7 +177,7 @@ fn shown(call: &Call, status: StatusCode, checked: &Checked, form: Option<&Form>
             @for (word, name, _) in EXAMPLES { a href={ "/submit?example=" (word) } { (name) } " " }
             span class="none" { "(their executors come with Phasm)" }
         }
-        form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" data-late=(LATE) {
+        form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" data-late=(BUILDING) {
             input type="hidden" name="once" value=(once);
             div class="field" {
                 label for="document" { "Document, YAML or JSON" }
@@ -186,5 +190,5 @@ fn shown(call: &Call, status: StatusCode, checked: &Checked, form: Option<&Form>
             noscript { p class="help" { "Without scripts: check what you have changed before you submit it." } }
         }
     };
-    Shell::new("Write a workflow", "/submit", &call.caller).answered(status, &body)
+    Shell::new("Write a workflow", "/submit", &context.caller).answered(status, &body)
 }

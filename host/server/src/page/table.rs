@@ -9,22 +9,22 @@ use phasm::{
     },
 };
 
-use super::words;
+use super::format;
 use crate::query::Query;
 
 /// Task runs of a page.
-const PAGE: usize = 200;
+const PAGE_TASKS: usize = 200;
 /// Longest message, in bytes.
-const LONGEST: usize = 160;
+const MAX_MESSAGE_BYTES: usize = 160;
 
 /// Which of them.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct TableQuery {
     phase: Option<Phase>,
     after: usize,
 }
 
-impl Wanted {
+impl TableQuery {
     pub(super) fn of(query: &mut Query) -> Self {
         let named = |text: &str| Phase::ALL.into_iter().find(|phase| phase.as_str() == text);
         let phase = query.parsed("phase", "the word of a phase", named);
@@ -37,10 +37,10 @@ impl Wanted {
     }
 }
 
-pub(super) fn draw(run: &Run, wanted: &Wanted) -> Markup {
+pub(super) fn draw(run: &Run, wanted: &TableQuery) -> Markup {
     let fit = |task: &&TaskRun| wanted.phase.is_none_or(|phase| phase == task.phase);
     let mut found = run.tasks().iter().filter(fit).skip(wanted.after);
-    let rows: Vec<&TaskRun> = found.by_ref().take(PAGE).collect();
+    let rows: Vec<&TaskRun> = found.by_ref().take(PAGE_TASKS).collect();
     let more = found.next().is_some();
     html! {
         form class="filters" method="get" action={ "/runs/" (run.id()) } {
@@ -62,8 +62,8 @@ pub(super) fn draw(run: &Run, wanted: &Wanted) -> Markup {
         }
         @if rows.is_empty() { p class="empty" { "No matching tasks." } }
         p class="more" {
-            @if wanted.after > 0 { a href=(wanted.address(run, wanted.after.saturating_sub(PAGE))) rel="prev" { "Earlier tasks" } " " }
-            @if more { a href=(wanted.address(run, wanted.after + PAGE)) rel="next" { "Later tasks" } }
+            @if wanted.after > 0 { a href=(wanted.address(run, wanted.after.saturating_sub(PAGE_TASKS))) rel="prev" { "Earlier tasks" } " " }
+            @if more { a href=(wanted.address(run, wanted.after + PAGE_TASKS)) rel="next" { "Later tasks" } }
         }
     }
 }
@@ -76,12 +76,12 @@ fn line(run: &Run, task: &TaskRun) -> Markup {
     let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).or(waits).unwrap_or_default();
     html! {
         tr {
-            td data-label="Phase" { (words::phase(task.phase)) span class="none" { (reason) } }
+            td data-label="Phase" { (format::phase(task.phase)) span class="none" { (reason) } }
             th scope="row" data-label="Task" { a href={ "/runs/" (run.id()) "/tasks/" (task.id) } { (run.path(task)) } }
             td data-label="Attempt" { @if task.attempt > 0 { (task.attempt) } @else { span class="none" { "–" } } }
-            td data-label="Started" { (words::maybe_time(task.started_at)) }
+            td data-label="Started" { (format::maybe_time(task.started_at)) }
             td data-label="Took" { (task.duration().map_or_else(|| "–".to_owned(), text::elapsed)) }
-            td data-label="Message" { (text::cut(&task.message, LONGEST)) }
+            td data-label="Message" { (text::cut(&task.message, MAX_MESSAGE_BYTES)) }
         }
     }
 }

@@ -13,36 +13,38 @@ use phasm::{
     store::view::LineView,
 };
 
-use super::{acts, answer, recorded, shell::Shell, why, words};
-use crate::{auth::caller::Role, call::Call, plugins::change::address, refusal::Refusal};
+use super::{actions, answer, explain, format, history, shell::Shell};
+use crate::{
+    auth::caller::Role, plugins::change::address, problem_response::ProblemResponse, request::RequestContext,
+};
 
 /// Attempts whose logs are shown: the last.
-const MOST_LOGS: usize = 5;
+const MAX_LOGS: usize = 5;
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let run_id = acts::run_id(&call).await?;
-    let id = acts::task_id(&call)?;
-    let recorded = recorded::read(&call.app, &run_id, Some(id)).await?;
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let run_id = actions::run_id(&context).await?;
+    let id = actions::task_id(&context)?;
+    let recorded = history::read(&context.app, &run_id, Some(id)).await?;
     let run = &recorded.run;
-    let task = run.task(id).ok_or_else(|| acts::no_task(&call))?;
-    let logs = call.app.host.store().logs(&run_id, Some(id.0)).await?;
-    let may = call.caller.may(Role::Run).is_ok();
+    let task = run.task(id).ok_or_else(|| actions::no_task(&context))?;
+    let logs = context.app.host.store().logs(&run_id, Some(id.0)).await?;
+    let may = context.caller.may(Role::Run).is_ok();
     // The form says it.
     let is_asked = may && task.phase == Phase::Suspended;
     let body = html! {
         (path(run, task))
         div class="head" {
-            h1 id="title" data-part { (run.label(task)) " " (words::phase(task.phase)) }
+            h1 id="title" data-part { (run.label(task)) " " (format::phase(task.phase)) }
             div id="acts" class="acts" data-part {
-                @if may && acts::is_open(task) {
+                @if may && actions::is_open(task) {
                     form method="post" action={ "/runs/" (run_id) "/tasks/" (id) "/cancel" } data-confirm="Cancel the task?" {
                         button class="danger" { "Cancel the task" }
                     }
                 }
             }
         }
-        p id="why" class="why" data-part { (why::why(run, task, recorded.told)) }
+        p id="why" class="why" data-part { (explain::why(run, task, recorded.told)) }
         div id="message" data-part { @if !is_asked && !task.message.is_empty() { div class="notice" { p { (task.message) } } } }
         // Not replaced while the form is being filled in.
         div id="form" data-part data-keep { @if may { @if let Some(form) = answer::form(run, task) { (form) } } }
@@ -55,7 +57,7 @@ pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
     let title = format!("{} {}", run.path(task), task.phase);
     let live = (!run.is_over()).then(|| format!("/live?run={run_id}"));
     let standing = Some(format!("{} is {}", run.label(task), task.phase));
-    Ok(Shell { live, standing, ..Shell::new(&title, "/runs", &call.caller) }.around(&body))
+    Ok(Shell { live, standing, ..Shell::new(&title, "/runs", &context.caller) }.around(&body))
 }
 
 /// The task's ancestors, from the run downwards.
@@ -74,7 +76,7 @@ fn path(run: &Run, task: &TaskRun) -> Markup {
 fn facts(run: &Run, task: &TaskRun) -> Markup {
     let node = run.node(task);
     let executor = match &node.work {
-        Work::Executor(call) => Some(call.executor_type.to_string()),
+        Work::Executor(context) => Some(context.executor_type.to_string()),
         Work::Container(_) | Work::Wrapper(_) => None,
     };
     let settings = &node.settings;
@@ -87,9 +89,9 @@ fn facts(run: &Run, task: &TaskRun) -> Markup {
     html! {
         dl class="facts" {
             @if let Some(executor) = &executor { div { dt { "Executor" } dd { (plugin(run, executor)) } } }
-            div { dt { "Task run" } dd { (words::id(&run.task_run_id(task.id))) } }
-            div { dt { "Started" } dd { (words::maybe_time(task.started_at)) } }
-            div { dt { "Ended" } dd { (words::maybe_time(task.finished_at)) } }
+            div { dt { "Task run" } dd { (format::id(&run.task_run_id(task.id))) } }
+            div { dt { "Started" } dd { (format::maybe_time(task.started_at)) } }
+            div { dt { "Ended" } dd { (format::maybe_time(task.finished_at)) } }
             div { dt { "Took" } dd { (task.duration().map_or_else(|| "–".to_owned(), text::elapsed)) } }
             @if task.retries > 0 { div { dt { "Retries" } dd { (task.retries) } } }
             @for (name, limit) in limits {
@@ -116,10 +118,10 @@ fn inside(run: &Run, task: &TaskRun) -> Markup {
     let all = run.children(task).len();
     html! {
         @if all > 0 {
-            h2 { (words::count(all, "task")) " in it" }
+            h2 { (format::count(all, "task")) " in it" }
             ul class="inside" {
                 @for child in run.children(task).take(100) {
-                    li { (words::phase(child.phase)) " " a href={ "/runs/" (run.id()) "/tasks/" (child.id) } { (run.label(child)) } }
+                    li { (format::phase(child.phase)) " " a href={ "/runs/" (run.id()) "/tasks/" (child.id) } { (run.label(child)) } }
                 }
             }
             @if all > 100 { p { a href={ "/runs/" (run.id()) "?view=tasks" } { "All tasks of the run" } } }
@@ -131,11 +133,11 @@ fn values(run: &Run, task: &TaskRun) -> Markup {
     html! {
         @if !task.inputs.is_empty() {
             h2 { "Inputs" }
-            dl class="values" { @for input in task.inputs.iter() { dt { (input.name) } dd { (words::value(&input.value.visible())) } } }
+            dl class="values" { @for input in task.inputs.iter() { dt { (input.name) } dd { (format::value(&input.value.visible())) } } }
         }
         @if !task.outputs.is_empty() {
             h2 { "Outputs" }
-            dl class="values" { @for output in task.outputs.iter() { dt { (output.name) } dd { (words::value(&output.value)) } } }
+            dl class="values" { @for output in task.outputs.iter() { dt { (output.name) } dd { (format::value(&output.value)) } } }
         } @else if run.phase().is_terminal() { p class="none" { "It returned nothing." } }
     }
 }
@@ -150,10 +152,10 @@ fn attempts(task: &TaskRun) -> Markup {
                     th scope="col" { "Took" } th scope="col" { "Message" } } }
                 tbody { @for attempt in &task.attempts { tr {
                     th scope="row" data-label="No." { (attempt.number) }
-                    td data-label="Phase" { (words::phase(attempt.phase)) }
+                    td data-label="Phase" { (format::phase(attempt.phase)) }
                     td data-label="Code" { @if let Some(code) = attempt.code { (code) } @else { span class="none" { "–" } } }
-                    td data-label="Started" { (words::maybe_time(attempt.started_at)) }
-                    td data-label="Took" { (words::took(attempt.started_at, attempt.finished_at)) }
+                    td data-label="Started" { (format::maybe_time(attempt.started_at)) }
+                    td data-label="Took" { (format::took(attempt.started_at, attempt.finished_at)) }
                     td data-label="Message" { (text::cut(&attempt.message, 400)) }
                 } } }
             }
@@ -167,7 +169,7 @@ fn written(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
         .append_pair("task", &run.path(task))
         .finish();
     let stream = format!("/v1/runs/{}/logs?{query}", run.id());
-    let shown = logs.get(logs.len().saturating_sub(MOST_LOGS)..).unwrap_or_default();
+    let shown = logs.get(logs.len().saturating_sub(MAX_LOGS)..).unwrap_or_default();
     html! {
         h2 { "Log" }
         div id="logs" data-part {
@@ -181,7 +183,7 @@ fn written(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
                 }
             }
         }
-        @if acts::is_open(task) {
+        @if actions::is_open(task) {
             pre id="lines" class="lines" tabindex="0" role="log" aria-label="What it writes now" data-stream=(stream) {}
             noscript { p class="help" { "What it writes is here when its attempt has ended: load the page again." } }
         }

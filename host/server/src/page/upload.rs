@@ -13,27 +13,27 @@ use phasm::{
 };
 use tokio::time::timeout;
 
-use super::{plugins, see_other, upload_form::Wrong};
+use super::{plugins, see_other, upload_form::FieldError};
 use crate::{
-    call::{Call, too_large, too_slow},
     plugins::{
         change::{address, turn},
         whose,
     },
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::{RequestContext, too_large, too_slow},
 };
 
 /// Bytes of a field that is typed.
-const LONGEST: u64 = 1 << 10;
+const MAX_TEXT_FIELD_BYTES: u64 = 1 << 10;
 /// Bytes for the multipart syntax around fields.
-const AROUND: usize = 64 << 10;
+const MULTIPART_OVERHEAD_BYTES: usize = 64 << 10;
 /// How WebAssembly begins.
 const MAGIC: &[u8] = b"\0asm";
 const FIELDS: [&str; 4] = ["component", "signature", "called", "tenant"];
 
 /// Fields of the form.
 #[derive(Default)]
-struct Sent {
+struct UploadFields {
     component: Vec<u8>,
     file: String,
     signature: Option<String>,
@@ -41,39 +41,39 @@ struct Sent {
     tenant: Option<String>,
 }
 
-pub(super) async fn add(mut call: Call) -> Result<Response, Refusal> {
-    let app = Arc::clone(&call.app);
+pub(super) async fn add(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let app = Arc::clone(&context.app);
     let turn = turn(&app).await?;
-    let sent = read(&mut call).await?;
-    let tenant = whose(&app.host, &call.caller, sent.tenant.clone())?;
+    let sent = read(&mut context).await?;
+    let tenant = whose(&app.host, &context.caller, sent.tenant.clone())?;
     let called = sent.called.clone();
-    let new = match new_plugin(sent, call.caller.name()) {
+    let new = match new_plugin(sent, context.caller.name()) {
         Ok(new) => new,
-        Err((field, why)) => return again(&call, Wrong { field, why, called }).await,
+        Err((field, why)) => return again(&context, FieldError { field, why, called }).await,
     };
     let added = app.host.add_plugin(tenant.as_deref(), new).await;
     drop(turn);
     match added {
         Ok(added) => Ok(see_other(&address(&added.name, &added.digest))),
         Err(error) => {
-            let refusal = Refusal::from(error);
+            let refusal = ProblemResponse::from(error);
             if refusal.status().is_server_error() {
                 return Err(refusal);
             }
             let why = refusal.detail().to_owned();
             let field =
                 if why.contains("signature") || why.contains("signed") { "signature" } else { "component" };
-            again(&call, Wrong { field, why, called }).await
+            again(&context, FieldError { field, why, called }).await
         }
     }
 }
 
-async fn again(call: &Call, wrong: Wrong) -> Result<Response, Refusal> {
-    plugins::shown(call, StatusCode::UNPROCESSABLE_ENTITY, None, Some(&wrong)).await
+async fn again(context: &RequestContext, wrong: FieldError) -> Result<Response, ProblemResponse> {
+    plugins::shown(context, StatusCode::UNPROCESSABLE_ENTITY, None, Some(&wrong)).await
 }
 
-fn new_plugin(sent: Sent, by: &str) -> Result<NewPlugin, (&'static str, String)> {
-    let Sent { component, file, signature, called, .. } = sent;
+fn new_plugin(sent: UploadFields, by: &str) -> Result<NewPlugin, (&'static str, String)> {
+    let UploadFields { component, file, signature, called, .. } = sent;
     if component.is_empty() {
         return Err(("component", "expected a file with a component".to_owned()));
     }
@@ -106,19 +106,19 @@ fn new_plugin(sent: Sent, by: &str) -> Result<NewPlugin, (&'static str, String)>
 
 /// # Errors
 /// 415 for what no form with files sends, 413 and 408 beyond the limits, 400 if it breaks off.
-async fn read(call: &mut Call) -> Result<Sent, Refusal> {
-    let boundary = call.header(&header::CONTENT_TYPE).and_then(|kind| multer::parse_boundary(kind).ok());
+async fn read(context: &mut RequestContext) -> Result<UploadFields, ProblemResponse> {
+    let boundary = context.header(&header::CONTENT_TYPE).and_then(|kind| multer::parse_boundary(kind).ok());
     let expected =
-        || Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected what a form with files sends");
+        || ProblemResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected what a form with files sends");
     let boundary = boundary.ok_or_else(expected)?;
-    let limits = call.app.config.limits;
+    let limits = context.app.config.limits;
     let sizes = SizeLimit::new()
-        .whole_stream((limits.upload + AROUND) as u64)
-        .per_field(LONGEST)
+        .whole_stream((limits.upload + MULTIPART_OVERHEAD_BYTES) as u64)
+        .per_field(MAX_TEXT_FIELD_BYTES)
         .for_field("component", limits.upload as u64)
         .for_field("signature", LARGEST_SIGNATURE);
     let constraints = Constraints::new().allowed_fields(FIELDS.to_vec()).size_limit(sizes);
-    let body = call.take_body().into_data_stream();
+    let body = context.take_body().into_data_stream();
     let multipart = Multipart::with_constraints(body, boundary, constraints);
     let read =
         timeout(limits.upload_time, fields(multipart)).await.map_err(|_late| too_slow(limits.upload_time))?;
@@ -127,14 +127,15 @@ async fn read(call: &mut Call) -> Result<Sent, Refusal> {
             error,
             multer::Error::StreamSizeExceeded { .. } | multer::Error::FieldSizeExceeded { .. }
         );
-        let broken =
-            || Refusal::new(StatusCode::BAD_REQUEST, format!("the form breaks off, or is none: {error}"));
+        let broken = || {
+            ProblemResponse::new(StatusCode::BAD_REQUEST, format!("the form breaks off, or is none: {error}"))
+        };
         if is_large { too_large(limits.upload) } else { broken() }
     })
 }
 
-async fn fields(mut multipart: Multipart<'_>) -> Result<Sent, multer::Error> {
-    let mut sent = Sent::default();
+async fn fields(mut multipart: Multipart<'_>) -> Result<UploadFields, multer::Error> {
+    let mut sent = UploadFields::default();
     while let Some(field) = multipart.next_field().await? {
         let name = field.name().unwrap_or_default().to_owned();
         let file = field.file_name().unwrap_or_default().to_owned();

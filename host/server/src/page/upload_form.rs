@@ -2,22 +2,22 @@
 
 use maud::{Markup, html};
 
-use super::words;
-use crate::{call::Call, plugins::own_tenants};
+use super::format;
+use crate::{plugins::own_tenants, request::RequestContext};
 
 /// An error of one field.
-pub(super) struct Wrong {
+pub(super) struct FieldError {
     pub(super) field: &'static str,
     pub(super) why: String,
     pub(super) called: String,
 }
 
-pub(super) fn upload_form(call: &Call, wrong: Option<&Wrong>) -> Markup {
-    let tenants = own_tenants(&call.app.host, &call.caller);
+pub(super) fn upload_form(context: &RequestContext, wrong: Option<&FieldError>) -> Markup {
+    let tenants = own_tenants(&context.app.host, &context.caller);
     let is_wrong = |field: &str| wrong.is_some_and(|wrong| wrong.field == field).then_some("true");
     let why = |field: &str| {
         html! {
-            @if let Some(wrong) = wrong.filter(|wrong| wrong.field == field) { p id={ (field) "-wrong" } class="bad" role="alert" { (words::said(&wrong.why)) } }
+            @if let Some(wrong) = wrong.filter(|wrong| wrong.field == field) { p id={ (field) "-wrong" } class="bad" role="alert" { (format::said(&wrong.why)) } }
         }
     };
     let described = |field: &str| {
@@ -25,7 +25,7 @@ pub(super) fn upload_form(call: &Call, wrong: Option<&Wrong>) -> Markup {
     };
     html! {
         h2 id="add" { "Add a plugin" }
-        @if call.caller.is_bound() && tenants.is_empty() {
+        @if context.caller.is_bound() && tenants.is_empty() {
             p { "The key is bound to namespaces and changes no plugins: these are of all." }
         } @else {
             form class="sheet" method="post" action="/plugins" enctype="multipart/form-data" {
@@ -53,7 +53,7 @@ pub(super) fn upload_form(call: &Call, wrong: Option<&Wrong>) -> Markup {
                     div class="field" {
                         label for="tenant" { "Whose" }
                         select id="tenant" name="tenant" {
-                            @if !call.caller.is_bound() { option value="" { "of all" } }
+                            @if !context.caller.is_bound() { option value="" { "of all" } }
                             @for tenant in &tenants { option { (tenant) } }
                         }
                     }

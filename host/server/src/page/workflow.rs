@@ -7,37 +7,37 @@ use phasm::{
     catalog::{self, Saved, SavedWorkflow, Version},
 };
 
-use super::{arguments, checked, form::Form, kept, kept::Kept, see_other, shell::Shell, words};
+use super::{arguments, editor, form::Form, format, saved, saved::SavedDocument, see_other, shell::Shell};
 use crate::{
     auth::caller::Role,
-    call::Call,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::RequestContext,
     saved::{named, nothing, workflows::one},
 };
 
 const AT: &str = "/workflows";
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    call.query.leave_out_empty();
-    let version = call.query.text("version");
-    call.query.done()?;
-    shown(&call, StatusCode::OK, version.as_deref(), None, &[]).await
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.leave_out_empty();
+    let version = context.query.text("version");
+    context.query.done()?;
+    shown(&context, StatusCode::OK, version.as_deref(), None, &[]).await
 }
 
 async fn shown(
-    call: &Call,
+    context: &RequestContext,
     status: StatusCode,
     version: Option<&str>,
     form: Option<&Form>,
     problems: &[phasm::Problem],
-) -> Result<Response, Refusal> {
-    let found = one(call).await?;
+) -> Result<Response, ProblemResponse> {
+    let found = one(context).await?;
     let version = found.what.version(version).ok_or_else(|| nothing(&found.namespace, &found.name))?;
-    let kept = Kept::read(call, version).await?;
-    let may = call.caller.may(Role::Run).is_ok();
+    let kept = SavedDocument::read(context, version).await?;
+    let may = context.caller.may(Role::Run).is_ok();
     let (name, address) = (
-        words::kept_name(&found.namespace, &found.name),
-        words::kept_path("workflows", &found.namespace, &found.name),
+        format::kept_name(&found.namespace, &found.name),
+        format::kept_path("workflows", &found.namespace, &found.name),
     );
     let body = html! {
         p class="path" { a href=(AT) { "Workflows" } }
@@ -46,8 +46,8 @@ async fn shown(
             div class="acts" { @if may { a class="button danger" href={ (address) "/remove" } { "Remove …" } } }
         }
         dl class="facts" {
-            div { dt { "Version" } dd { (words::digest(&version.digest)) @if is_last(&found, version) { " (the last)" } } }
-            div { dt { "Saved" } dd { (kept::origin(version)) } }
+            div { dt { "Version" } dd { (format::digest(&version.digest)) @if is_last(&found, version) { " (the last)" } } }
+            div { dt { "Saved" } dd { (saved::origin(version)) } }
             div { dt { "Namespace" } dd { (found.namespace) } }
             div { dt { "Runs" } dd { a href=(runs_of(&found)) { "all of that name" } } }
         }
@@ -57,7 +57,7 @@ async fn shown(
         @if may { p { a href={ (address) "/edit?version=" (version.digest) } { "Change it" } } }
         (kept.draw())
     };
-    Ok(Shell::new(&name, AT, &call.caller).answered(status, &body))
+    Ok(Shell::new(&name, AT, &context.caller).answered(status, &body))
 }
 
 fn is_last(found: &Saved<SavedWorkflow>, version: &Version) -> bool {
@@ -74,14 +74,14 @@ fn run_form(
     address: &str,
     found: &Saved<SavedWorkflow>,
     version: &Version,
-    kept: &Kept,
+    kept: &SavedDocument,
     form: Option<&Form>,
     problems: &[phasm::Problem],
 ) -> Markup {
     html! {
         section aria-labelledby="run-title" {
             h2 id="run-title" { "Run it" }
-            (checked::list(problems, "problems"))
+            (editor::list(problems, "problems"))
             form class="sheet" method="post" action={ (address) "/run" } {
                 input type="hidden" name="version" value=(version.digest);
                 @if let Some(plan) = &kept.plan { (arguments::draw(plan, form)) }
@@ -100,9 +100,9 @@ fn versions(found: &Saved<SavedWorkflow>, shown: &Version, address: &str) -> Mar
             tbody { @for version in found.what.versions.iter().rev() { tr {
                 th scope="row" data-label="Digest" {
                     a href={ (address) "?version=" (version.digest) } aria-current=[(version.digest == shown.digest).then_some("true")] {
-                        (words::digest(&version.digest)) }
+                        (format::digest(&version.digest)) }
                 }
-                td data-label="Saved" { (kept::origin(version)) }
+                td data-label="Saved" { (saved::origin(version)) }
                 td data-label="Bytes" { (version.size) }
                 td data-label="File" { (version.file) }
             } } }
@@ -110,11 +110,11 @@ fn versions(found: &Saved<SavedWorkflow>, shown: &Version, address: &str) -> Mar
     }
 }
 
-pub(super) async fn run(mut call: Call) -> Result<Response, Refusal> {
-    let form = Form::read(&mut call).await?;
-    let (namespace, name) = named(&call)?;
+pub(super) async fn run(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let form = Form::read(&mut context).await?;
+    let (namespace, name) = named(&context)?;
     let version = Some(form.text("version")).filter(|version| !version.is_empty());
-    let host = &call.app.host;
+    let host = &context.app.host;
     let submitted = match host.saved_plan(&namespace, &name, version).await {
         Ok(plan) => host.submit(&plan, &arguments::read(&plan, &form)).await,
         Err(phasm::TriggerError::Submit(error)) => Err(error),
@@ -123,23 +123,23 @@ pub(super) async fn run(mut call: Call) -> Result<Response, Refusal> {
     match submitted {
         Ok(run) => Ok(see_other(&format!("/runs/{}", run.id()))),
         Err(SubmitError::Problems(problems)) => {
-            shown(&call, StatusCode::UNPROCESSABLE_ENTITY, version, Some(&form), &problems).await
+            shown(&context, StatusCode::UNPROCESSABLE_ENTITY, version, Some(&form), &problems).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
-pub(super) async fn ask(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let found = one(&call).await?;
-    let versions = words::count(found.what.versions.len(), "version");
+pub(super) async fn ask(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let found = one(&context).await?;
+    let versions = format::count(found.what.versions.len(), "version");
     let what = html! { p { "With it " (versions) " of it are gone. Its runs stay." } };
-    Ok(kept::question(&call, AT, "workflow", &found.namespace, &found.name, &what))
+    Ok(saved::question(&context, AT, "workflow", &found.namespace, &found.name, &what))
 }
 
-pub(super) async fn remove(call: Call) -> Result<Response, Refusal> {
-    let (namespace, name) = named(&call)?;
-    match catalog::remove_workflow(&**call.app.host.store(), &namespace, &name).await? {
+pub(super) async fn remove(context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (namespace, name) = named(&context)?;
+    match catalog::remove_workflow(&**context.app.host.store(), &namespace, &name).await? {
         true => Ok(see_other(AT)),
         false => Err(nothing(&namespace, &name)),
     }

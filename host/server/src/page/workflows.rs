@@ -4,31 +4,31 @@ use axum::response::Response;
 use maud::{Markup, html};
 use phasm::catalog::{Saved, SavedWorkflow};
 
-use super::{kept, shell::Shell, words};
+use super::{format, saved, shell::Shell};
 use crate::{
     auth::caller::Role,
-    call::Call,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::RequestContext,
     saved::{found, workflows::FIND},
 };
 
 const AT: &str = "/workflows";
 
-pub(super) async fn page(mut call: Call) -> Result<Response, Refusal> {
-    call.query.leave_out_empty();
-    let (all, next) = found(&mut call, FIND).await?;
+pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.leave_out_empty();
+    let (all, next) = found(&mut context, FIND).await?;
     let body = html! {
         div class="head" {
             h1 { "Workflows" }
-            @if call.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
+            @if context.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
         }
-        (kept::filter(&call, AT))
+        (saved::filter(&context, AT))
         div id="rows" data-part {
-            @if all.is_empty() { (nothing(&call)) } @else { (table(&all)) }
-            (kept::more(&call, AT, next.as_deref()))
+            @if all.is_empty() { (nothing(&context)) } @else { (table(&all)) }
+            (saved::more(&context, AT, next.as_deref()))
         }
     };
-    let shell = Shell { live: Some("/live".to_owned()), ..Shell::new("Workflows", AT, &call.caller) };
+    let shell = Shell { live: Some("/live".to_owned()), ..Shell::new("Workflows", AT, &context.caller) };
     Ok(shell.around(&body))
 }
 
@@ -47,23 +47,23 @@ fn line(one: &Saved<SavedWorkflow>) -> Markup {
     html! {
         tr {
             th scope="row" data-label="Workflow" {
-                a href=(words::kept_path("workflows", &one.namespace, &one.name)) { (words::kept_name(&one.namespace, &one.name)) }
+                a href=(format::kept_path("workflows", &one.namespace, &one.name)) { (format::kept_name(&one.namespace, &one.name)) }
             }
-            td data-label="Last version" { @if let Some(last) = last { (words::digest(&last.digest)) } }
-            td data-label="Saved" { @if let Some(last) = last { (kept::origin(last)) } }
+            td data-label="Last version" { @if let Some(last) = last { (format::digest(&last.digest)) } }
+            td data-label="Saved" { @if let Some(last) = last { (saved::origin(last)) } }
             td data-label="Versions" { (one.what.versions.len()) }
         }
     }
 }
 
-fn nothing(call: &Call) -> Markup {
+fn nothing(context: &RequestContext) -> Markup {
     html! {
         div class="empty" {
             h2 { "No saved workflow" }
             p { "A workflow that is saved is run by its name, with a form for its parameters, and keeps its earlier versions." }
-            @if call.caller.may(Role::Run).is_ok() {
+            @if context.caller.may(Role::Run).is_ok() {
                 p { a href="/submit" { "Write one, and save it" } ", or save one that is in a file:" }
-                (kept::command(call, "workflow save greet.yaml"))
+                (saved::command(context, "workflow save greet.yaml"))
             }
         }
     }

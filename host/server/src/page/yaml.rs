@@ -5,7 +5,7 @@ use std::iter::repeat_n;
 use phasm::{Map, Value};
 
 /// Lists and objects up to here, in bytes of JSON, are on one line if nothing in them is nested further.
-const ONE_LINE: usize = 80;
+const MAX_INLINE_LENGTH: usize = 80;
 
 /// The value as YAML.
 pub(super) fn yaml(value: &Value) -> String {
@@ -86,7 +86,7 @@ fn is_short(value: &Value) -> bool {
         Value::Object(members) => members.is_empty() || (members.len() < 4 && members.values().all(is_flat)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
     };
-    flat && value.to_json().len() <= ONE_LINE
+    flat && value.to_json().len() <= MAX_INLINE_LENGTH
 }
 
 fn one_line(value: &Value) -> String {

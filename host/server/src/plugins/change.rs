@@ -16,37 +16,37 @@ use tokio::{sync::SemaphorePermit, time::timeout};
 
 use super::whose;
 use crate::{
-    app::App,
-    call::{Call, json},
     client::segment,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
+    state::AppState,
 };
 
 /// The signature of a component, as base64 of what minisign writes.
 pub(crate) const SIGNATURE: HeaderName = HeaderName::from_static("phasm-signature");
 
-pub(crate) async fn put(mut call: Call) -> Result<Response, Refusal> {
-    let tenant = call.query.text("tenant");
-    call.query.done()?;
-    let tenant = whose(&call.app.host, &call.caller, tenant)?;
-    if call.content_type().as_deref() != Some("application/wasm")
-        || call.headers().contains_key(header::CONTENT_ENCODING)
+pub(crate) async fn put(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let tenant = context.query.text("tenant");
+    context.query.done()?;
+    let tenant = whose(&context.app.host, &context.caller, tenant)?;
+    if context.content_type().as_deref() != Some("application/wasm")
+        || context.headers().contains_key(header::CONTENT_ENCODING)
     {
         let detail = "expected a component, as `Content-Type: application/wasm` and not packed";
-        let refused = Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
+        let refused = ProblemResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
         return Err(refused.with(header::ACCEPT, "application/wasm"));
     }
-    let (name, version) = (call.segment("name").to_owned(), call.segment("version").to_owned());
-    let signature = signature(&call)?;
-    let is_first = call.header(&header::IF_NONE_MATCH).map(str::trim) == Some("*");
+    let (name, version) = (context.segment("name").to_owned(), context.segment("version").to_owned());
+    let signature = signature(&context)?;
+    let is_first = context.header(&header::IF_NONE_MATCH).map(str::trim) == Some("*");
     let exactly = format!("{name}@{version}");
-    if is_first && is_there(&call.app, tenant.as_deref(), exactly.clone()).await? {
+    if is_first && is_there(&context.app, tenant.as_deref(), exactly.clone()).await? {
         return Err(there_already(&exactly));
     }
-    let app = Arc::clone(&call.app);
+    let app = Arc::clone(&context.app);
     let _turn = turn(&app).await?;
-    let bytes = call.upload().await?;
-    let origin = Some(format!("uploaded by {}", call.caller.name()));
+    let bytes = context.upload().await?;
+    let origin = Some(format!("uploaded by {}", context.caller.name()));
     let new = NewPlugin { name, version: Some(version), bytes: Arc::from(&*bytes), signature, origin };
     drop(bytes);
     let added = app.host.add_plugin(tenant.as_deref(), new).await?;
@@ -70,50 +70,50 @@ pub(crate) fn address(name: &str, version: &str) -> String {
     format!("/plugins/{}/{}", segment(name), segment(version))
 }
 
-fn there_already(exactly: &str) -> Refusal {
-    Refusal::new(StatusCode::PRECONDITION_FAILED, format!("there is a {exactly} already"))
+fn there_already(exactly: &str) -> ProblemResponse {
+    ProblemResponse::new(StatusCode::PRECONDITION_FAILED, format!("there is a {exactly} already"))
 }
 
-async fn is_there(app: &App, tenant: Option<&str>, exactly: String) -> Result<bool, Refusal> {
+async fn is_there(app: &AppState, tenant: Option<&str>, exactly: String) -> Result<bool, ProblemResponse> {
     let Some(library_admin) = app.host.library_admin(tenant) else { return Ok(false) };
     let library = library_admin.library.clone();
     let look = tokio::task::spawn_blocking(move || library.exactly(&exactly).is_ok());
-    look.await.map_err(|error| Refusal::failed(&error))
+    look.await.map_err(|error| ProblemResponse::failed(&error))
 }
 
-fn signature(call: &Call) -> Result<Option<String>, Refusal> {
-    let Some(given) = call.header(&SIGNATURE) else { return Ok(None) };
+fn signature(context: &RequestContext) -> Result<Option<String>, ProblemResponse> {
+    let Some(given) = context.header(&SIGNATURE) else { return Ok(None) };
     let text = BASE64.decode(given).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let text = text.filter(|text| text.len() as u64 <= LARGEST_SIGNATURE);
     let detail = "Phasm-Signature: expected the base64 of what minisign writes";
-    text.map(Some).ok_or_else(|| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
+    text.map(Some).ok_or_else(|| ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
 }
 
 /// Few are read at once, as each is held in memory.
-pub(crate) async fn turn(app: &App) -> Result<SemaphorePermit<'_>, Refusal> {
+pub(crate) async fn turn(app: &AppState) -> Result<SemaphorePermit<'_>, ProblemResponse> {
     let patience: Duration = app.config.limits.body_time;
     let turn = timeout(patience, app.uploads.acquire()).await.ok().and_then(Result::ok);
     let detail = "as many plugins as are taken at once are being uploaded";
-    turn.ok_or_else(|| Refusal::new(StatusCode::TOO_MANY_REQUESTS, detail).again_after(1))
+    turn.ok_or_else(|| ProblemResponse::new(StatusCode::TOO_MANY_REQUESTS, detail).again_after(1))
 }
 
 /// `NAME@VERSION` of the path, and whose it is.
-fn meant(call: &mut Call) -> Result<(Option<Arc<str>>, String), Refusal> {
-    let tenant = call.query.text("tenant");
-    call.query.done()?;
-    let tenant = whose(&call.app.host, &call.caller, tenant)?;
-    Ok((tenant, format!("{}@{}", call.segment("name"), call.segment("version"))))
+fn meant(context: &mut RequestContext) -> Result<(Option<Arc<str>>, String), ProblemResponse> {
+    let tenant = context.query.text("tenant");
+    context.query.done()?;
+    let tenant = whose(&context.app.host, &context.caller, tenant)?;
+    Ok((tenant, format!("{}@{}", context.segment("name"), context.segment("version"))))
 }
 
-pub(crate) async fn approve(mut call: Call) -> Result<Response, Refusal> {
-    let (tenant, version) = meant(&mut call)?;
-    let by = call.caller.key.as_deref().map(str::to_owned);
-    let approved = call.app.host.approve_plugin(tenant.as_deref(), &version, by).await?;
+pub(crate) async fn approve(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (tenant, version) = meant(&mut context)?;
+    let by = context.caller.key.as_deref().map(str::to_owned);
+    let approved = context.app.host.approve_plugin(tenant.as_deref(), &version, by).await?;
     Ok(json(StatusCode::OK, &approved))
 }
 
-pub(crate) async fn remove(mut call: Call) -> Result<Response, Refusal> {
-    let (tenant, version) = meant(&mut call)?;
-    call.app.host.remove_plugin(tenant.as_deref(), &version).await?;
+pub(crate) async fn remove(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (tenant, version) = meant(&mut context)?;
+    context.app.host.remove_plugin(tenant.as_deref(), &version).await?;
     Ok(json(StatusCode::OK, &json!({ "removed": true })))
 }

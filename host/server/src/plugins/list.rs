@@ -8,24 +8,24 @@ use serde_json::json;
 
 use super::{nothing, seen};
 use crate::{
-    app::App,
     auth::caller::Caller,
-    call::{Call, json},
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
+    state::AppState,
 };
 
 /// Default number of entries of a page.
-const PAGE: usize = 100;
+const DEFAULT_PAGE_PLUGINS: usize = 100;
 /// At most.
-const MOST: usize = 1000;
+const MAX_PAGE_PLUGINS: usize = 1000;
 
-pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
-    let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
+pub(crate) async fn list(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let limit = context.query.count("limit", 1, MAX_PAGE_PLUGINS).unwrap_or(DEFAULT_PAGE_PLUGINS);
     let read = |text: &str| PluginEntry::is_cursor(text).then(|| text.to_owned());
-    let cursor = call.query.parsed("cursor", "`next` of the page before", read);
-    let tenant = call.query.text("tenant");
-    call.query.done()?;
-    let mut all = seen(&call.app.host, &call.caller).await;
+    let cursor = context.query.parsed("cursor", "`next` of the page before", read);
+    let tenant = context.query.text("tenant");
+    context.query.done()?;
+    let mut all = seen(&context.app.host, &context.caller).await;
     if let Some(tenant) = tenant {
         all.retain(|entry| entry.tenant().is_some_and(|own| **own == *tenant));
     }
@@ -35,27 +35,27 @@ pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
     let is_more = all.len() > limit;
     all.truncate(limit);
     let next = all.last().filter(|_| is_more).map(PluginEntry::cursor);
-    let rows = rows(&call.app, &call.caller, all).await?;
+    let rows = rows(&context.app, &context.caller, all).await?;
     let mut response = json(StatusCode::OK, &json!({ "plugins": rows, "next": next }));
     if let Some(next) = next {
-        call.link_next(&mut response, &next);
+        context.link_next(&mut response, &next);
     }
     Ok(response)
 }
 
-pub(crate) async fn named(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let name = call.segment("name");
-    let entries = entries(&call.app, &call.caller, name).await?;
-    let versions = rows(&call.app, &call.caller, entries).await?;
+pub(crate) async fn named(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let name = context.segment("name");
+    let entries = entries(&context.app, &context.caller, name).await?;
+    let versions = rows(&context.app, &context.caller, entries).await?;
     Ok(json(StatusCode::OK, &json!({ "name": name, "versions": versions })))
 }
 
-pub(crate) async fn version(mut call: Call) -> Result<Response, Refusal> {
-    let tenant = call.query.text("tenant");
-    call.query.done()?;
-    let (name, version) = (call.segment("name"), call.segment("version"));
-    let view = look(&call.app, &call.caller, name, version, tenant.as_deref()).await?;
+pub(crate) async fn version(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let tenant = context.query.text("tenant");
+    context.query.done()?;
+    let (name, version) = (context.segment("name"), context.segment("version"));
+    let view = look(&context.app, &context.caller, name, version, tenant.as_deref()).await?;
     Ok(json(StatusCode::OK, &view))
 }
 
@@ -63,7 +63,11 @@ pub(crate) async fn version(mut call: Call) -> Result<Response, Refusal> {
 ///
 /// # Errors
 /// 404 if there are none.
-pub(crate) async fn entries(app: &App, caller: &Caller, name: &str) -> Result<Vec<PluginEntry>, Refusal> {
+pub(crate) async fn entries(
+    app: &AppState,
+    caller: &Caller,
+    name: &str,
+) -> Result<Vec<PluginEntry>, ProblemResponse> {
     let mut all = seen(&app.host, caller).await;
     all.retain(|entry| entry.name() == name);
     if all.is_empty() { Err(nothing(name)) } else { Ok(all) }
@@ -74,10 +78,10 @@ pub(crate) async fn entries(app: &App, caller: &Caller, name: &str) -> Result<Ve
 /// # Errors
 /// When the server is being stopped.
 pub(crate) async fn rows(
-    app: &Arc<App>,
+    app: &Arc<AppState>,
     caller: &Caller,
     all: Vec<PluginEntry>,
-) -> Result<Vec<PluginRow>, Refusal> {
+) -> Result<Vec<PluginRow>, ProblemResponse> {
     let (app, is_bound) = (Arc::clone(app), caller.is_bound());
     let read = move || {
         let row = |entry: &PluginEntry| {
@@ -88,7 +92,7 @@ pub(crate) async fn rows(
         };
         all.iter().map(row).collect()
     };
-    tokio::task::spawn_blocking(read).await.map_err(|error| Refusal::failed(&error))
+    tokio::task::spawn_blocking(read).await.map_err(|error| ProblemResponse::failed(&error))
 }
 
 /// Returns the details of a plugin: by version, by digest, or the highest version with that prefix.
@@ -96,12 +100,12 @@ pub(crate) async fn rows(
 /// # Errors
 /// 404 if there is none, 422 if it cannot be looked into.
 pub(crate) async fn look(
-    app: &Arc<App>,
+    app: &Arc<AppState>,
     caller: &Caller,
     name: &str,
     version: &str,
     tenant: Option<&str>,
-) -> Result<PluginView, Refusal> {
+) -> Result<PluginView, ProblemResponse> {
     let mut all = entries(app, caller, name).await?;
     if let Some(tenant) = tenant {
         all.retain(|entry| entry.tenant().is_some_and(|own| **own == *tenant));
@@ -112,11 +116,11 @@ pub(crate) async fn look(
     let entry = entry.ok_or_else(|| nothing(&format!("{name}@{version}")))?;
     let (host, is_bound) = (Arc::clone(&app.host), caller.is_bound());
     let read = move || entry.view(host.trusts(entry.tenant().map(|tenant| &**tenant)));
-    let view = tokio::task::spawn_blocking(read).await.map_err(|error| Refusal::failed(&error))?;
+    let view = tokio::task::spawn_blocking(read).await.map_err(|error| ProblemResponse::failed(&error))?;
     let view = view.map_err(|error| {
         // Why says where it lies.
         let why = if is_bound { "the plugin cannot be looked into".to_owned() } else { error.to_string() };
-        Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, why)
+        ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, why)
     })?;
     Ok(PluginView { component: view.component.filter(|_| !is_bound), ..view })
 }

@@ -4,9 +4,9 @@ use axum::{http::StatusCode, response::Response};
 
 use crate::{
     auth::caller::Role,
-    call::{Call, json},
     health, openapi,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
     route::{Route, Shape, Verb, serve},
 };
 
@@ -42,11 +42,11 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/healthz",
         id: "getHealth",
         needs: None,
-        what: "Whether the server is there.",
+        what: "Liveness of the server.",
         query: &[],
         headers: &[],
         body: None,
-        answers: &[(200, "It is.", Shape::Json("Status"))],
+        answers: &[(200, "The server is up.", Shape::Json("Status"))],
         refusals: &[],
         serve: serve!(health::healthz),
     },
@@ -55,11 +55,11 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/readyz",
         id: "getReadiness",
         needs: None,
-        what: "Whether the server can do its work: its store can be read, and it is not being stopped.",
+        what: "Readiness of the server: its store can be read, and it is not stopping.",
         query: &[],
         headers: &[],
         body: None,
-        answers: &[(200, "It can.", Shape::Json("Status"))],
+        answers: &[(200, "The server is ready.", Shape::Json("Status"))],
         refusals: &[],
         serve: serve!(health::readyz),
     },
@@ -68,7 +68,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/metrics",
         id: "getMetrics",
         needs: Some(Role::Read),
-        what: "What is measured, for Prometheus; of all namespaces, so not for keys that are bound to some.",
+        what: "Metrics for Prometheus. They cover all namespaces, so keys bound to namespaces cannot read them.",
         query: &[],
         headers: &[],
         body: None,
@@ -78,12 +78,12 @@ pub(super) const ROUTES: &[Route] = &[
     },
 ];
 
-async fn document(_: Call) -> Result<Response, Refusal> {
+async fn document(_: RequestContext) -> Result<Response, ProblemResponse> {
     let routes: Vec<&Route> = super::api().collect();
     std::future::ready(Ok(json(StatusCode::OK, &openapi::document(&routes)))).await
 }
 
-async fn docs(call: Call) -> Result<Response, Refusal> {
+async fn docs(context: RequestContext) -> Result<Response, ProblemResponse> {
     let routes: Vec<&Route> = super::api().collect();
-    std::future::ready(Ok(openapi::page(&routes, &call.caller))).await
+    std::future::ready(Ok(openapi::page(&routes, &context.caller))).await
 }

@@ -15,47 +15,51 @@ use tokio::{
 };
 
 use crate::{
-    app::App,
-    call::{Call, json, link_next},
-    feed::{Frame, Gathered, Heard},
-    refusal::Refusal,
-    sse::{self, KEEP_ALIVE, Left, Outlet},
+    feed::{FeedMessage, Frame, FrameBuilder},
+    problem_response::ProblemResponse,
+    request::{RequestContext, json, link_next},
+    sse::{self, ClientGone, EventSender, KEEP_ALIVE_INTERVAL},
+    state::AppState,
 };
 
 /// Events of a page, unless asked.
-const PAGE: usize = 1000;
+const DEFAULT_PAGE_EVENTS: usize = 1000;
 /// At most.
-const MOST: usize = 10_000;
+const MAX_PAGE_EVENTS: usize = 10_000;
 /// A page ends behind so many bytes.
-const PAGE_BYTES: usize = 8 << 20;
+const MAX_PAGE_BYTES: usize = 8 << 20;
 /// How long a stream may take for what was before it came.
-const CATCHING_UP: Duration = Duration::from_mins(5);
+const MAX_CATCH_UP_TIME: Duration = Duration::from_mins(5);
 
-pub(crate) async fn events(mut call: Call) -> Result<Response, Refusal> {
-    let since = call.query.count("since", 0, u32::MAX as usize).map(|since| since as u64);
-    let limit = call.query.count("limit", 1, MOST).unwrap_or(PAGE);
-    let stream = call.query.flag("stream") || call.wants_stream();
-    call.query.done()?;
-    let last = call.last_event()?;
-    let row = call.run().await?;
+pub(crate) async fn events(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let since = context.query.count("since", 0, u32::MAX as usize).map(|since| since as u64);
+    let limit = context.query.count("limit", 1, MAX_PAGE_EVENTS).unwrap_or(DEFAULT_PAGE_EVENTS);
+    let stream = context.query.flag("stream") || context.wants_stream();
+    context.query.done()?;
+    let last = context.last_event()?;
+    let row = context.run().await?;
     let since = last.map_or(since.unwrap_or(0), |last| last.saturating_add(1));
     if !stream {
-        return page(&call, since, limit).await;
+        return page(&context, since, limit).await;
     }
     // A browser comes back until it is told that there is nothing more.
     if !row.status.open && since >= row.seq && last.is_some() {
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let streaming = call.app.streams.enter(&call.caller)?;
-    let (outlet, response) = sse::open(streaming, call.app.config.limits.write_time);
-    let following =
-        Following { app: Arc::clone(&call.app), run_id: Arc::clone(&row.head.run_id), next: since, outlet };
+    let streaming = context.app.streams.enter(&context.caller)?;
+    let (outlet, response) = sse::open(streaming, context.app.config.limits.write_time);
+    let following = EventStream {
+        app: Arc::clone(&context.app),
+        run_id: Arc::clone(&row.head.run_id),
+        next: since,
+        outlet,
+    };
     tokio::spawn(following.follow());
     Ok(response)
 }
 
-async fn page(call: &Call, since: u64, limit: usize) -> Result<Response, Refusal> {
-    let mut watch = call.app.host.recorded(call.segment("run"), since);
+async fn page(context: &RequestContext, since: u64, limit: usize) -> Result<Response, ProblemResponse> {
+    let mut watch = context.app.host.recorded(context.segment("run"), since);
     let (mut events, mut bytes, mut more) = (Vec::new(), 0, false);
     'read: while let Some(notice) = watch.known().await? {
         let Notice::Record(told) = notice else { continue };
@@ -63,12 +67,12 @@ async fn page(call: &Call, since: u64, limit: usize) -> Result<Response, Refusal
             if seq < since {
                 continue;
             }
-            if events.len() == limit || bytes > PAGE_BYTES {
+            if events.len() == limit || bytes > MAX_PAGE_BYTES {
                 more = true;
                 break 'read;
             }
-            let event =
-                serde_json::value::to_raw_value(&view.json()).map_err(|error| Refusal::failed(&error))?;
+            let event = serde_json::value::to_raw_value(&view.json())
+                .map_err(|error| ProblemResponse::failed(&error))?;
             bytes += event.get().len();
             events.push(event);
         }
@@ -76,19 +80,19 @@ async fn page(call: &Call, since: u64, limit: usize) -> Result<Response, Refusal
     let next = since.saturating_add(events.len() as u64);
     let mut response = json(StatusCode::OK, &json!({ "events": events, "next": more.then_some(next) }));
     if more {
-        let path = format!("/v1/runs/{}/events", call.segment("run"));
+        let path = format!("/v1/runs/{}/events", context.segment("run"));
         link_next(&mut response, &path, &format!("since={next}&limit={limit}"));
     }
     Ok(response)
 }
 
 /// One client that follows a run.
-struct Following {
-    app: Arc<App>,
+struct EventStream {
+    app: Arc<AppState>,
     run_id: Arc<str>,
     /// The number of the event that it is told next.
     next: u64,
-    outlet: Outlet,
+    outlet: EventSender,
 }
 
 /// Why a stream goes no further.
@@ -103,8 +107,8 @@ enum End {
     Failed,
 }
 
-impl From<Left> for End {
-    fn from(_: Left) -> Self {
+impl From<ClientGone> for End {
+    fn from(_: ClientGone) -> Self {
         Self::Left
     }
 }
@@ -116,7 +120,7 @@ impl From<RecoverError> for End {
     }
 }
 
-impl Following {
+impl EventStream {
     async fn follow(mut self) {
         let end = match self.tell().await {
             Ok(never) => match never {},
@@ -140,17 +144,17 @@ impl Following {
 
     async fn tell(&mut self) -> Result<std::convert::Infallible, End> {
         loop {
-            // Heard from before it is read in the store, so that nothing is in between.
+            // FeedMessage from before it is read in the store, so that nothing is in between.
             let heard = self.app.feeds.hear(&self.app.host, &self.run_id, self.next).await;
             let (_feed, mut heard) = heard.map_err(|error| End::from(RecoverError::from(error)))?;
-            let caught_up = timeout(CATCHING_UP, self.catch_up()).await;
+            let caught_up = timeout(MAX_CATCH_UP_TIME, self.catch_up()).await;
             caught_up.unwrap_or_else(|_late| {
                 self.outlet.end("slow", self.seen());
                 Err(End::Left)
             })?;
             let stops = self.app.stops();
             let mut stops = std::pin::pin!(stops);
-            let mut quiet = Instant::now() + KEEP_ALIVE;
+            let mut quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
             loop {
                 let told = tokio::select! {
                     biased;
@@ -159,18 +163,18 @@ impl Following {
                     told = heard.recv() => told,
                     () = sleep_until(quiet) => {
                         self.outlet.send(Bytes::from_static(b":\n\n"), self.seen()).await?;
-                        quiet = Instant::now() + KEEP_ALIVE;
+                        quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
                         continue;
                     }
                 };
                 match told {
-                    Ok(Heard::Frame(frame)) if frame.next <= self.next => {}
-                    Ok(Heard::Frame(frame)) if self.pass_on(&frame).await? => {
-                        quiet = Instant::now() + KEEP_ALIVE;
+                    Ok(FeedMessage::Frame(frame)) if frame.next <= self.next => {}
+                    Ok(FeedMessage::Frame(frame)) if self.pass_on(&frame).await? => {
+                        quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
                     }
-                    Ok(Heard::Over(phase)) => return Err(End::Over(phase)),
+                    Ok(FeedMessage::Over(phase)) => return Err(End::Over(phase)),
                     // The stream is behind, or the frame is too large to be shared: read it from the store.
-                    Ok(Heard::Frame(_)) | Err(RecvError::Lagged(_)) => break,
+                    Ok(FeedMessage::Frame(_)) | Err(RecvError::Lagged(_)) => break,
                     Err(RecvError::Closed) => return Err(End::Failed),
                 }
             }
@@ -178,14 +182,14 @@ impl Following {
     }
 
     /// Passes on what it has not had; false if that has to be read in the store.
-    async fn pass_on(&mut self, frame: &Frame) -> Result<bool, Left> {
+    async fn pass_on(&mut self, frame: &Frame) -> Result<bool, ClientGone> {
         let Some(bytes) = frame.from(self.next) else { return Ok(false) };
         self.outlet.send(bytes, self.seen()).await?;
         self.next = frame.next;
         Ok(true)
     }
 
-    async fn pass_on_all(&mut self, gathered: &mut Gathered) -> Result<(), Left> {
+    async fn pass_on_all(&mut self, gathered: &mut FrameBuilder) -> Result<(), ClientGone> {
         if let Some(frame) = gathered.take() {
             self.pass_on(&frame).await?;
         }
@@ -197,7 +201,7 @@ impl Following {
         let app = Arc::clone(&self.app);
         let _turn = app.catching_up.acquire().await.map_err(|_closed| End::Stopping)?;
         let mut watch = app.host.recorded(&self.run_id, self.next);
-        let mut gathered = Gathered::default();
+        let mut gathered = FrameBuilder::default();
         while let Some(notice) = watch.known().await? {
             let Notice::Record(told) = notice else { continue };
             gathered.add(&watch, &told);

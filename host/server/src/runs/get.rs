@@ -17,9 +17,9 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 
 use crate::{
-    app::App,
-    call::{Call, json, link_next},
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::{RequestContext, json, link_next},
+    state::AppState,
 };
 
 /// Task runs of a page by default.
@@ -38,40 +38,43 @@ impl Page {
     pub(super) const FIRST: Self = Self { from: 0, most: DEFAULT_PAGE_TASKS };
 }
 
-pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
-    let longest = call.app.config.limits.wait;
-    let wait = call.query.length("wait", longest);
-    let most = call.query.count("tasks", 0, MAX_PAGE_TASKS).unwrap_or(DEFAULT_PAGE_TASKS);
-    let from = call.query.count("after", 0, u32::MAX as usize).unwrap_or(0);
-    call.query.done()?;
-    let row = call.run().await?;
-    let handle = call.app.host.run_of(&row);
+pub(crate) async fn get(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let longest = context.app.config.limits.wait;
+    let wait = context.query.length("wait", longest);
+    let most = context.query.count("tasks", 0, MAX_PAGE_TASKS).unwrap_or(DEFAULT_PAGE_TASKS);
+    let from = context.query.count("after", 0, u32::MAX as usize).unwrap_or(0);
+    context.query.done()?;
+    let row = context.run().await?;
+    let handle = context.app.host.run_of(&row);
     let (row, notices) = match wait.filter(|_| row.status.open) {
-        None => (Some(row), notices(&call, &handle).await?),
-        Some(wait) => waited(&call, &handle, wait).await?,
+        None => (Some(row), notices(&context, &handle).await?),
+        Some(wait) => waited(&context, &handle, wait).await?,
     };
     let (response, tag) = answered(&handle, row.as_ref(), notices.as_ref(), Page { from, most }).await?;
-    Ok(unless_known(&call, response, &tag))
+    Ok(unless_known(&context, response, &tag))
 }
 
 /// The row of a run, unless it ends in time, and how its notices stand then.
 async fn waited(
-    call: &Call,
+    context: &RequestContext,
     handle: &RunHandle,
     wait: Duration,
-) -> Result<(Option<RunRow>, Option<NoticeSummary>), Refusal> {
-    let rested = rest(&call.app, handle, wait).await?;
-    let row = if rested == Some(Rest::Ended) { None } else { Some(call.run().await?) };
+) -> Result<(Option<RunRow>, Option<NoticeSummary>), ProblemResponse> {
+    let rested = rest(&context.app, handle, wait).await?;
+    let row = if rested == Some(Rest::Ended) { None } else { Some(context.run().await?) };
     // Without endpoints there are no notifications to read.
-    let notices = match call.app.host.endpoints().is_empty() {
+    let notices = match context.app.host.endpoints().is_empty() {
         true => None,
-        false => notices(call, handle).await?,
+        false => notices(context, handle).await?,
     };
     Ok((row, notices))
 }
 
-async fn notices(call: &Call, handle: &RunHandle) -> Result<Option<NoticeSummary>, Refusal> {
-    Ok(NoticeSummary::read(&**call.app.host.store(), handle.id()).await?)
+async fn notices(
+    context: &RequestContext,
+    handle: &RunHandle,
+) -> Result<Option<NoticeSummary>, ProblemResponse> {
+    Ok(NoticeSummary::read(&**context.app.host.store(), handle.id()).await?)
 }
 
 /// Where nothing of a run goes on by itself any more.
@@ -82,7 +85,11 @@ pub(super) enum Rest {
 }
 
 /// Waits until the run rests, for so long at most, and while the server goes on.
-pub(super) async fn rest(app: &App, handle: &RunHandle, wait: Duration) -> Result<Option<Rest>, RunError> {
+pub(super) async fn rest(
+    app: &AppState,
+    handle: &RunHandle,
+    wait: Duration,
+) -> Result<Option<Rest>, RunError> {
     tokio::select! {
         rested = timeout(wait, handle.come_to_rest()) => {
             let rested = rested.ok().transpose()?;
@@ -98,7 +105,7 @@ pub(super) async fn shown(
     handle: &RunHandle,
     row: Option<&RunRow>,
     page: Page,
-) -> Result<(Response, String), Refusal> {
+) -> Result<(Response, String), ProblemResponse> {
     answered(handle, row, None, page).await
 }
 
@@ -107,7 +114,7 @@ async fn answered(
     row: Option<&RunRow>,
     notices: Option<&NoticeSummary>,
     page: Page,
-) -> Result<(Response, String), Refusal> {
+) -> Result<(Response, String), ProblemResponse> {
     let (view, all) = handle.view_part(page.from, page.most).await?;
     let waits = row.and_then(|row| RowWaits::of(row, RunState::of(row, true))).filter(RowWaits::is_missing);
     let mut response = if waits.is_some() || notices.is_some() {
@@ -127,17 +134,18 @@ async fn answered(
 }
 
 /// The answer, and the digest of what it says.
-async fn tag(response: Response) -> Result<(Response, String), Refusal> {
+async fn tag(response: Response) -> Result<(Response, String), ProblemResponse> {
     let (parts, body) = response.into_parts();
-    let bytes = axum::body::to_bytes(body, usize::MAX).await.map_err(|error| Refusal::failed(&error))?;
+    let bytes =
+        axum::body::to_bytes(body, usize::MAX).await.map_err(|error| ProblemResponse::failed(&error))?;
     let digest = Sha256::digest(&bytes);
     let words: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     Ok((Response::from_parts(parts, Body::from(bytes)), format!("\"{words}\"")))
 }
 
 /// 304 if the client has that very answer.
-fn unless_known(call: &Call, mut response: Response, tag: &str) -> Response {
-    let known = call.header(&header::IF_NONE_MATCH).unwrap_or_default();
+fn unless_known(context: &RequestContext, mut response: Response, tag: &str) -> Response {
+    let known = context.header(&header::IF_NONE_MATCH).unwrap_or_default();
     let is_known =
         known.split(',').any(|one| one.trim().trim_start_matches("W/") == tag || one.trim() == "*");
     if is_known {

@@ -13,20 +13,20 @@ use phasm::{
 use serde::Serialize;
 
 use crate::{
-    call::{Call, is_storable, json, link_next},
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::{RequestContext, is_storable, json, link_next},
 };
 
 /// Runs of a page, unless asked.
-const PAGE: usize = 100;
+const DEFAULT_PAGE_RUNS: usize = 100;
 /// At most.
-const MOST: usize = 1000;
+const MAX_PAGE_RUNS: usize = 1000;
 /// Runs that one page looks at, the newest first.
-const LOOKED_AT: u64 = 20_000;
+const MAX_SCANNED_RUNS: u64 = 20_000;
 /// No namespace is called so.
 const NOWHERE: &str = "/";
 /// Rows that are read at once where text is looked for.
-const AT_ONCE: usize = 1000;
+const BATCH_ROWS: usize = 1000;
 
 #[derive(Serialize)]
 struct Page<'r> {
@@ -36,18 +36,18 @@ struct Page<'r> {
 }
 
 /// Parameters of a list request.
-struct Wanted {
+struct ListQuery {
     filter: Filter,
     text: Option<String>,
     limit: usize,
 }
 
-pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
-    let (rows, next) = rows(&mut call).await?;
+pub(crate) async fn list(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (rows, next) = rows(&mut context).await?;
     let runs = rows.iter().map(|row| RowView::of(row, RunState::of(row, true))).collect();
     let mut response = json(StatusCode::OK, &Page { runs, next: next.clone() });
     if let Some(next) = next {
-        let (path, query) = call.path_and_query();
+        let (path, query) = context.path_and_query();
         let others =
             form_urlencoded::parse(query.unwrap_or_default().as_bytes()).filter(|(key, _)| key != "cursor");
         let query = form_urlencoded::Serializer::new(String::new())
@@ -60,18 +60,20 @@ pub(crate) async fn list(mut call: Call) -> Result<Response, Refusal> {
 }
 
 /// The rows that a request asks for, and the cursor of the next page.
-pub(crate) async fn rows(call: &mut Call) -> Result<(Vec<RunRow>, Option<String>), Refusal> {
-    let (wanted, cursor) = wanted(call)?;
+pub(crate) async fn rows(
+    context: &mut RequestContext,
+) -> Result<(Vec<RunRow>, Option<String>), ProblemResponse> {
+    let (wanted, cursor) = wanted(context)?;
     let before = match cursor {
         Some(before) => before,
-        None => newest(call).await?.map_or(0, |number| number.saturating_add(1)),
+        None => newest(context).await?.map_or(0, |number| number.saturating_add(1)),
     };
-    let (rows, next) = find(call, &wanted, before).await?;
+    let (rows, next) = find(context, &wanted, before).await?;
     Ok((rows, next.map(|number| number.to_string())))
 }
 
-fn wanted(call: &mut Call) -> Result<(Wanted, Option<u64>), Refusal> {
-    let query = &mut call.query;
+fn wanted(context: &mut RequestContext) -> Result<(ListQuery, Option<u64>), ProblemResponse> {
+    let query = &mut context.query;
     let now = Clock::start().now();
     let phases = Phase::ALL.map(Phase::as_str).join(", ");
     let phase = query.parsed("phase", &format!("one of {phases}"), |text| {
@@ -87,22 +89,22 @@ fn wanted(call: &mut Call) -> Result<(Wanted, Option<u64>), Refusal> {
     let namespace = query.text("namespace").map(Arc::<str>::from);
     let open = query.flag("open");
     let text = query.text("text").map(|text| text.to_lowercase()).filter(|text| !text.is_empty());
-    let limit = query.count("limit", 1, MOST).unwrap_or(PAGE);
+    let limit = query.count("limit", 1, MAX_PAGE_RUNS).unwrap_or(DEFAULT_PAGE_RUNS);
     let cursor = query.parsed("cursor", "`next` of the page before", |text| text.parse().ok());
     let cursor = cursor.map(|number: u64| number.min(i64::MAX.unsigned_abs()));
     query.done()?;
     let namespaces = match namespace {
         // A namespace that the caller cannot see has no runs.
-        Some(namespace) if !call.caller.sees(&namespace) => vec![Arc::from(NOWHERE)],
+        Some(namespace) if !context.caller.sees(&namespace) => vec![Arc::from(NOWHERE)],
         Some(namespace) => vec![namespace],
-        None => call.caller.namespaces.to_vec(),
+        None => context.caller.namespaces.to_vec(),
     };
     let mut filter = Filter { namespaces, workflow, phase, since, label, open, before: None, from: 0 };
     if !is_findable(&filter) {
         filter.namespaces = vec![Arc::from(NOWHERE)];
         (filter.workflow, filter.label) = (None, None);
     }
-    Ok((Wanted { filter, text, limit }, cursor))
+    Ok((ListQuery { filter, text, limit }, cursor))
 }
 
 /// Whether every store can look for what it says.
@@ -130,18 +132,22 @@ fn before_all(text: &str) -> Option<Timestamp> {
     instant(&format!("1972{rest}")).filter(|_| is_before).map(|_| Timestamp(0))
 }
 
-async fn newest(call: &Call) -> Result<Option<u64>, StoreError> {
-    Ok(call.app.host.store().list(Filter::default(), 1).await?.first().map(|row| row.number))
+async fn newest(context: &RequestContext) -> Result<Option<u64>, StoreError> {
+    Ok(context.app.host.store().list(Filter::default(), 1).await?.first().map(|row| row.number))
 }
 
 /// The rows of a page, and where the next one begins.
-async fn find(call: &Call, wanted: &Wanted, before: u64) -> Result<(Vec<RunRow>, Option<u64>), StoreError> {
-    let from = before.saturating_sub(LOOKED_AT);
+async fn find(
+    context: &RequestContext,
+    wanted: &ListQuery,
+    before: u64,
+) -> Result<(Vec<RunRow>, Option<u64>), StoreError> {
+    let from = before.saturating_sub(MAX_SCANNED_RUNS);
     let (mut found, mut at) = (Vec::new(), before);
-    let at_once = if wanted.text.is_some() { AT_ONCE } else { wanted.limit };
+    let at_once = if wanted.text.is_some() { BATCH_ROWS } else { wanted.limit };
     loop {
         let filter = Filter { before: Some(at), from, ..wanted.filter.clone() };
-        let rows = call.app.host.store().list(filter, at_once).await?;
+        let rows = context.app.host.store().list(filter, at_once).await?;
         let (count, last) = (rows.len(), rows.last().map(|row| row.number));
         for row in rows.into_iter().filter(|row| wanted.text.as_ref().is_none_or(|text| says(row, text))) {
             let number = row.number;

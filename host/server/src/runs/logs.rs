@@ -19,47 +19,52 @@ use tokio::time::{Instant, sleep_until};
 
 use super::task::no_task;
 use crate::{
-    app::App,
-    call::{Call, json},
-    refusal::Refusal,
-    sse::{self, KEEP_ALIVE, Left, Outlet},
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
+    sse::{self, ClientGone, EventSender, KEEP_ALIVE_INTERVAL},
+    state::AppState,
 };
 
 /// A page ends behind so many bytes.
-const PAGE_BYTES: usize = 16 << 20;
+const MAX_PAGE_BYTES: usize = 16 << 20;
 
 /// Filter of the logs.
 #[derive(Clone, Debug, Default)]
-struct Whose {
+struct LogFilter {
     task: Option<String>,
     attempt: Option<u32>,
 }
 
-pub(crate) async fn logs(mut call: Call) -> Result<Response, Refusal> {
-    let task = call.query.text("task");
-    let attempt = call.query.count("attempt", 1, u32::MAX as usize).and_then(|number| number.try_into().ok());
-    let after = call.query.count("after", 0, u32::MAX as usize).unwrap_or(0);
-    let stream = call.query.flag("stream") || call.wants_stream();
-    call.query.done()?;
-    let last = call.last_event()?;
-    let row = call.run().await?;
-    let whose = Whose { task, attempt };
+pub(crate) async fn logs(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let task = context.query.text("task");
+    let attempt =
+        context.query.count("attempt", 1, u32::MAX as usize).and_then(|number| number.try_into().ok());
+    let after = context.query.count("after", 0, u32::MAX as usize).unwrap_or(0);
+    let stream = context.query.flag("stream") || context.wants_stream();
+    context.query.done()?;
+    let last = context.last_event()?;
+    let row = context.run().await?;
+    let whose = LogFilter { task, attempt };
     if !stream {
-        return page(&call, &whose, after).await;
+        return page(&context, &whose, after).await;
     }
-    let streaming = call.app.streams.enter(&call.caller)?;
+    let streaming = context.app.streams.enter(&context.caller)?;
     let next = last.map_or(0, |last| last.saturating_add(1));
-    let watch = call.app.host.watch(&row.head.run_id, next).await?;
-    let (outlet, response) = sse::open(streaming, call.app.config.limits.write_time);
-    let following = Following { app: Arc::clone(&call.app), watch, whose, outlet, seen: last };
+    let watch = context.app.host.watch(&row.head.run_id, next).await?;
+    let (outlet, response) = sse::open(streaming, context.app.config.limits.write_time);
+    let following = LogStream { app: Arc::clone(&context.app), watch, whose, outlet, seen: last };
     tokio::spawn(following.follow());
     Ok(response)
 }
 
 /// Stored logs, in the order of tasks.
-async fn page(call: &Call, whose: &Whose, after: usize) -> Result<Response, Refusal> {
-    let handle = call.handle().await?;
-    let (store, run_id) = (call.app.host.store(), handle.id());
+async fn page(
+    context: &RequestContext,
+    whose: &LogFilter,
+    after: usize,
+) -> Result<Response, ProblemResponse> {
+    let handle = context.handle().await?;
+    let (store, run_id) = (context.app.host.store(), handle.id());
     let run = journal::replay(run_id, &store.load(run_id).await?, |_, _, _, _| {})?;
     if let Some(name) = &whose.task
         && tasks_named(&run, name).next().is_none()
@@ -70,7 +75,7 @@ async fn page(call: &Call, whose: &Whose, after: usize) -> Result<Response, Refu
     let tried = run.tasks().iter().filter(|task| !task.attempts.is_empty());
     let named = tried.filter(|task| whose.task.as_ref().is_none_or(|name| is_named(&run, task, name)));
     for task in named.filter(|task| task.id.0 as usize >= after) {
-        if bytes > PAGE_BYTES {
+        if bytes > MAX_PAGE_BYTES {
             next = Some(task.id.0);
             break;
         }
@@ -89,20 +94,20 @@ fn shown(run: &Run, log: &AttemptLog) -> Value {
 }
 
 /// One client that follows the logs of a run.
-struct Following {
-    app: Arc<App>,
+struct LogStream {
+    app: Arc<AppState>,
     watch: Watch,
-    whose: Whose,
-    outlet: Outlet,
+    whose: LogFilter,
+    outlet: EventSender,
     /// The event whose log it was told last.
     seen: Option<u64>,
 }
 
-impl Following {
+impl LogStream {
     async fn follow(mut self) {
         let stops = self.app.stops();
         let mut stops = std::pin::pin!(stops);
-        let mut quiet = Instant::now() + KEEP_ALIVE;
+        let mut quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
         loop {
             let notice = tokio::select! {
                 biased;
@@ -110,7 +115,7 @@ impl Following {
                 () = self.outlet.left() => return,
                 notice = self.watch.next() => notice,
                 () = sleep_until(quiet) => {
-                    quiet = Instant::now() + KEEP_ALIVE;
+                    quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
                     if self.outlet.send(Bytes::from_static(b":\n\n"), self.seen).await.is_err() {
                         return;
                     }
@@ -124,7 +129,7 @@ impl Following {
             };
             match told {
                 Ok(Ok(())) => {}
-                Ok(Err(Left)) => return,
+                Ok(Err(ClientGone)) => return,
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "a run cannot be followed");
                     return self.outlet.end("failed", self.seen);
@@ -134,7 +139,7 @@ impl Following {
     }
 
     /// Lines as they are written, and of an attempt that has ended all that is kept.
-    async fn tell(&mut self, notice: Notice) -> Result<Result<(), Left>, RecoverError> {
+    async fn tell(&mut self, notice: Notice) -> Result<Result<(), ClientGone>, RecoverError> {
         match notice {
             Notice::Log(line) if self.means_line(&line.task, line.attempt) => {
                 let text = serde_json::to_string(&*line).unwrap_or_default();
@@ -173,7 +178,7 @@ impl Following {
             && self.whose.task.as_ref().is_none_or(named)
     }
 
-    async fn tell_kept(&mut self, fence: Fence, seq: u64) -> Result<Result<(), Left>, RecoverError> {
+    async fn tell_kept(&mut self, fence: Fence, seq: u64) -> Result<Result<(), ClientGone>, RecoverError> {
         let Fence { task, attempt, dispatch } = fence;
         let logs = match self.watch.run() {
             Some(run) if self.means(run, task, attempt) => {

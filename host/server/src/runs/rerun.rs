@@ -3,18 +3,18 @@
 use axum::{http::StatusCode, response::Response};
 use phasm::{Map, Rerun, RerunError, SubmitError, Value};
 
-use crate::{answer::submitted, call::Call, document, refusal::Refusal};
+use crate::{answer::submitted, document, problem_response::ProblemResponse, request::RequestContext};
 
-pub(crate) async fn rerun(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let rerun = asked(&document::object(&mut call).await?)?;
-    let row = call.run().await?;
-    let new = call.app.host.rerun(&row.head.run_id, &rerun).await.map_err(refused)?;
+pub(crate) async fn rerun(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let rerun = asked(&document::object(&mut context).await?)?;
+    let row = context.run().await?;
+    let new = context.app.host.rerun(&row.head.run_id, &rerun).await.map_err(refused)?;
     let run = new.start().await.map_err(|error| refused(error.into()))?;
     Ok(submitted(run.id(), &row.head.workflow, true))
 }
 
-fn asked(body: &Map) -> Result<Rerun, Refusal> {
+fn asked(body: &Map) -> Result<Rerun, ProblemResponse> {
     let mut rerun = Rerun::default();
     for (name, value) in body {
         match (&**name, value) {
@@ -24,16 +24,16 @@ fn asked(body: &Map) -> Result<Rerun, Refusal> {
                 let detail = format!(
                     "`{other}` is not expected so; expected `fromFailed`, true or false, and `parameters`, an object"
                 );
-                return Err(Refusal::new(StatusCode::BAD_REQUEST, detail));
+                return Err(ProblemResponse::new(StatusCode::BAD_REQUEST, detail));
             }
         }
     }
     Ok(rerun)
 }
 
-fn refused(error: RerunError) -> Refusal {
+fn refused(error: RerunError) -> ProblemResponse {
     if let RerunError::Submit(SubmitError::Problems(found)) = &error {
-        return Refusal::problems("parameters", found);
+        return ProblemResponse::problems("parameters", found);
     }
     error.into()
 }

@@ -11,40 +11,40 @@ use phasm::{Map, Plan, SubmitError, store::StoreError, store::view};
 use super::get;
 use crate::{
     answer::Accepted,
-    app::App,
-    call::Call,
-    document::{self, Sent},
-    refusal::Refusal,
+    document::{self, DocumentRequest},
+    problem_response::ProblemResponse,
+    request::RequestContext,
+    state::AppState,
 };
 
 /// Header with the client's key of a submission.
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Characters of it at most.
-const LONGEST_KEY: usize = 255;
+const MAX_KEY_LENGTH: usize = 255;
 
-pub(crate) async fn submit(mut call: Call) -> Result<Accepted, Refusal> {
-    let key = idempotency_key(&call)?;
-    let overrides = call.query.beginning("param.");
-    let wait = wait(&mut call);
-    call.query.done()?;
-    let Sent { name, bytes, draft, parameters } = document::read(&mut call).await?;
+pub(crate) async fn submit(mut context: RequestContext) -> Result<Accepted, ProblemResponse> {
+    let key = idempotency_key(&context)?;
+    let overrides = context.query.beginning("param.");
+    let wait = wait(&mut context);
+    context.query.done()?;
+    let DocumentRequest { name, bytes, draft, parameters } = document::read(&mut context).await?;
     // Before anything of another tenant's is looked at.
     if let Some(namespace) = draft.namespace() {
-        call.caller.may_submit_to(&namespace)?;
+        context.caller.may_submit_to(&namespace)?;
     }
-    let plan = document::plan(&call, name, bytes, draft).await?;
-    call.caller.may_submit_to(&plan.namespace)?;
-    start(&call, &plan, Submission { name, parameters, overrides, key, wait }).await
+    let plan = document::plan(&context, name, bytes, draft).await?;
+    context.caller.may_submit_to(&plan.namespace)?;
+    start(&context, &plan, Submission { name, parameters, overrides, key, wait }).await
 }
 
 /// Returns the longest time that the client waits for the end of the run.
-pub(crate) fn wait(call: &mut Call) -> Option<Duration> {
-    let longest = call.app.config.limits.wait;
-    call.query.length("wait", longest)
+pub(crate) fn wait(context: &mut RequestContext) -> Option<Duration> {
+    let longest = context.app.config.limits.wait;
+    context.query.length("wait", longest)
 }
 
 /// Renders a run that was accepted: the run at rest if the client waits and it comes to rest in time, else 202.
-pub(crate) async fn render(app: &App, accepted: Accepted) -> Response {
+pub(crate) async fn render(app: &AppState, accepted: Accepted) -> Response {
     let Some(wait) = accepted.wait else { return accepted.into_response() };
     // The run is durable: it is accepted even if waiting for it or showing it fails.
     if !matches!(get::rest(app, &accepted.run, wait).await, Ok(Some(_))) {
@@ -71,12 +71,12 @@ pub(crate) struct Submission {
 
 /// Submits a run of `plan`. With a key that a run has already, that run is returned.
 pub(crate) async fn start(
-    call: &Call,
+    context: &RequestContext,
     plan: &Arc<Plan>,
     submission: Submission,
-) -> Result<Accepted, Refusal> {
+) -> Result<Accepted, ProblemResponse> {
     let Submission { name, mut parameters, overrides, key, wait } = submission;
-    let host = &call.app.host;
+    let host = &context.app.host;
     for (parameter, text) in overrides {
         let value = view::parameter(plan, &parameter, &text);
         parameters.insert(parameter.into(), value);
@@ -89,21 +89,23 @@ pub(crate) async fn start(
             let workflow = Arc::clone(&row.head.workflow);
             Ok(Accepted { run: host.run_of(&row), workflow, is_new: false, wait })
         }
-        Err(SubmitError::Problems(found)) => Err(Refusal::problems(name, &found)),
+        Err(SubmitError::Problems(found)) => Err(ProblemResponse::problems(name, &found)),
         Err(error) => Err(error.into()),
     }
 }
 
-pub(crate) fn idempotency_key(call: &Call) -> Result<Option<String>, Refusal> {
-    let Some(given) = call.headers().get(IDEMPOTENCY_KEY) else { return Ok(None) };
+pub(crate) fn idempotency_key(context: &RequestContext) -> Result<Option<String>, ProblemResponse> {
+    let Some(given) = context.headers().get(IDEMPOTENCY_KEY) else { return Ok(None) };
     // A string of RFC 8941, or bare.
     let key = given.to_str().ok().map(|text| {
         let text = text.trim();
         text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or(text).trim()
     });
-    let key = key.filter(|key| (1..=LONGEST_KEY).contains(&key.len()) && !key.contains(['"', '\t']));
+    let key = key.filter(|key| (1..=MAX_KEY_LENGTH).contains(&key.len()) && !key.contains(['"', '\t']));
     let detail = || {
-        format!("Idempotency-Key: expected 1 to {LONGEST_KEY} visible ASCII characters, no quotes among them")
+        format!(
+            "Idempotency-Key: expected 1 to {MAX_KEY_LENGTH} visible ASCII characters, no quotes among them"
+        )
     };
-    key.map(|key| Some(key.to_owned())).ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, detail()))
+    key.map(|key| Some(key.to_owned())).ok_or_else(|| ProblemResponse::new(StatusCode::BAD_REQUEST, detail()))
 }

@@ -4,14 +4,14 @@ use axum::{http::StatusCode, response::Response};
 use phasm::{TaskView, tasks_named};
 
 use crate::{
-    call::{Call, json},
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
 };
 
-pub(crate) async fn task(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let handle = call.handle().await?;
-    let name = call.segment("task").to_owned();
+pub(crate) async fn task(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let handle = context.handle().await?;
+    let name = context.segment("task").to_owned();
     let asked = name.clone();
     let found =
         handle.look(move |run| tasks_named(run, &asked).next().map(|task| TaskView::of(run, task))).await?;
@@ -19,6 +19,6 @@ pub(crate) async fn task(mut call: Call) -> Result<Response, Refusal> {
     Ok(json(StatusCode::OK, &view))
 }
 
-pub(super) fn no_task(handle: &phasm::RunHandle, name: &str) -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, format!("run {} has no task `{name}`", handle.id()))
+pub(super) fn no_task(handle: &phasm::RunHandle, name: &str) -> ProblemResponse {
+    ProblemResponse::new(StatusCode::NOT_FOUND, format!("run {} has no task `{name}`", handle.id()))
 }

@@ -11,46 +11,46 @@ use serde_json::json;
 use super::{Find, named, nothing, removed, written};
 use crate::{
     answer::submitted,
-    call::{Call, json},
     document,
-    refusal::Refusal,
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
 };
 
 /// Instants that are told at most.
-const MOST_INSTANTS: usize = 1000;
+const MAX_NEXT_TIMES: usize = 1000;
 
 pub(crate) const FIND: Find<ScheduleState> =
     |store, namespace, after, limit| Box::pin(catalog::schedules(store, namespace, after, limit));
 
-pub(crate) async fn list(call: Call) -> Result<Response, Refusal> {
-    super::list(call, "schedules", FIND).await
+pub(crate) async fn list(context: RequestContext) -> Result<Response, ProblemResponse> {
+    super::list(context, "schedules", FIND).await
 }
 
-pub(crate) async fn get(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    shown(&call).await
+pub(crate) async fn get(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    shown(&context).await
 }
 
 /// The schedule as it is kept now.
-async fn shown(call: &Call) -> Result<Response, Refusal> {
-    Ok(json(StatusCode::OK, &one(call).await?))
+async fn shown(context: &RequestContext) -> Result<Response, ProblemResponse> {
+    Ok(json(StatusCode::OK, &one(context).await?))
 }
 
 /// The schedule of the path.
-pub(crate) async fn one(call: &Call) -> Result<Saved<ScheduleState>, Refusal> {
-    let (namespace, name) = named(call)?;
-    let found = catalog::schedule(&*call.app.reader(), &namespace, &name).await?;
+pub(crate) async fn one(context: &RequestContext) -> Result<Saved<ScheduleState>, ProblemResponse> {
+    let (namespace, name) = named(context)?;
+    let found = catalog::schedule(&*context.app.reader(), &namespace, &name).await?;
     found.ok_or_else(|| nothing(&namespace, &name))
 }
 
-pub(crate) async fn document(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    written(&call, &one(&call).await?.what.document).await
+pub(crate) async fn document(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    written(&context, &one(&context).await?.what.document).await
 }
 
-pub(crate) async fn put(call: Call) -> Result<Response, Refusal> {
+pub(crate) async fn put(context: RequestContext) -> Result<Response, ProblemResponse> {
     super::put(
-        call,
+        context,
         // A document that is no schedule has no name to compare.
         |plan| plan.cron.as_ref().map(|cron| &*cron.name),
         |host, plan, written, by| Box::pin(host.put_schedule(plan, written, by)),
@@ -58,48 +58,48 @@ pub(crate) async fn put(call: Call) -> Result<Response, Refusal> {
     .await
 }
 
-pub(crate) async fn remove(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let meant = named(&call)?;
-    let was_there = catalog::remove_schedule(&**call.app.host.store(), &meant.0, &meant.1).await?;
+pub(crate) async fn remove(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let meant = named(&context)?;
+    let was_there = catalog::remove_schedule(&**context.app.host.store(), &meant.0, &meant.1).await?;
     removed(was_there, &meant)
 }
 
-pub(crate) async fn suspend(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let (namespace, name) = named(&call)?;
-    call.app.host.suspend_schedule(&namespace, &name).await?;
-    shown(&call).await
+pub(crate) async fn suspend(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let (namespace, name) = named(&context)?;
+    context.app.host.suspend_schedule(&namespace, &name).await?;
+    shown(&context).await
 }
 
-pub(crate) async fn resume(mut call: Call) -> Result<Response, Refusal> {
-    call.query.done()?;
-    let (namespace, name) = named(&call)?;
-    call.app.host.resume_schedule(&namespace, &name).await?;
-    shown(&call).await
+pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let (namespace, name) = named(&context)?;
+    context.app.host.resume_schedule(&namespace, &name).await?;
+    shown(&context).await
 }
 
-pub(crate) async fn next(mut call: Call) -> Result<Response, Refusal> {
-    let count = call.query.count("count", 1, MOST_INSTANTS).unwrap_or(5);
-    call.query.done()?;
-    let (namespace, name) = named(&call)?;
-    let instants = call.app.host.next_instants(&namespace, &name, count).await?;
+pub(crate) async fn next(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let count = context.query.count("count", 1, MAX_NEXT_TIMES).unwrap_or(5);
+    context.query.done()?;
+    let (namespace, name) = named(&context)?;
+    let instants = context.app.host.next_instants(&namespace, &name, count).await?;
     let instants: Vec<_> = instants.into_iter().map(Timestamp::to_rfc3339).collect();
     Ok(json(StatusCode::OK, &json!({ "next": instants })))
 }
 
-pub(crate) async fn trigger(mut call: Call) -> Result<Response, Refusal> {
-    let given = call.query.beginning("param.");
-    call.query.done()?;
-    let (namespace, name) = named(&call)?;
-    let mut parameters: Map = document::object(&mut call).await?;
-    let found = one(&call).await?;
+pub(crate) async fn trigger(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let given = context.query.beginning("param.");
+    context.query.done()?;
+    let (namespace, name) = named(&context)?;
+    let mut parameters: Map = document::object(&mut context).await?;
+    let found = one(&context).await?;
     let texts = given.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    parameters.extend(catalog::given_parameters(&*call.app.reader(), &found, texts).await?);
-    let host = &call.app.host;
+    parameters.extend(catalog::given_parameters(&*context.app.reader(), &found, texts).await?);
+    let host = &context.app.host;
     let triggered = host.trigger(&namespace, &name, &parameters).await;
     if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {
-        return Err(Refusal::problems("schedule", found));
+        return Err(ProblemResponse::problems("schedule", found));
     }
     let run_id = triggered?;
     let workflow = host.store().get(&run_id).await?.map(|row| row.head.workflow.clone()).unwrap_or_default();

@@ -129,7 +129,7 @@ async fn a_retry_that_is_to_come_is_shown() {
         assert!(shown.contains(says), "{view}: {shown}");
     }
     let task = page(&world.client, &format!("/runs/{run}/tasks/1")).await;
-    assert!(task.contains("attempt 2 starts after the delay, at 20") && task.contains(" UTC."), "{task}");
+    assert!(task.contains("Attempt 2 starts after the delay, at 20") && task.contains(" UTC."), "{task}");
 }
 
 /// R-A85: a workflow is saved, run by its name and removed, without a script.

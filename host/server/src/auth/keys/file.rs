@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Key;
 
 /// The largest file of keys, in bytes.
-const LARGEST: u64 = 4 << 20;
+const MAX_FILE_BYTES: u64 = 4 << 20;
 
 /// Identity of a file's state: modification time, size and inode. `None` without a file.
 pub(super) type Mark = Option<(SystemTime, u64, u64)>;
@@ -26,7 +26,7 @@ pub struct KeyFile {
 /// Content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct KeyFileContent {
     keys: Vec<Key>,
 }
 
@@ -77,13 +77,13 @@ impl KeyFile {
     pub fn all(&self) -> Result<Vec<Key>, KeyFileError> {
         match self.mark()? {
             None => return Ok(Vec::new()),
-            Some((_, length, _)) if length > LARGEST => {
+            Some((_, length, _)) if length > MAX_FILE_BYTES => {
                 return Err(self.failed(io::ErrorKind::FileTooLarge.into()));
             }
             Some(_) => {}
         }
         let text = fs::read_to_string(&self.path).map_err(|source| self.failed(source))?;
-        let written: Written = serde_json::from_str(&text)
+        let written: KeyFileContent = serde_json::from_str(&text)
             .map_err(|source| KeyFileError::Foreign { path: self.path.clone(), source })?;
         Ok(written.keys)
     }
@@ -149,7 +149,7 @@ impl KeyFile {
     }
 
     fn write(&self, keys: Vec<Key>) -> Result<(), KeyFileError> {
-        let text = serde_json::to_string_pretty(&Written { keys }).unwrap_or_default() + "\n";
+        let text = serde_json::to_string_pretty(&KeyFileContent { keys }).unwrap_or_default() + "\n";
         let new = self.beside(".new");
         let write = || {
             drop(fs::remove_file(&new));

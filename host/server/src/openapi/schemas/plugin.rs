@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Named, count, list, maybe, object, of, page, text, truth, words};
+use super::{NamedSchemas, count, list, maybe, object, of, page, text, truth, words};
 
-pub(super) fn schemas() -> Named {
+pub(super) fn schemas() -> NamedSchemas {
     vec![
         ("Plugins", page("plugins", "PluginRow", &text())),
         ("PluginVersions", object(&[("name", text()), ("versions", list(&of("PluginRow")))], &[])),

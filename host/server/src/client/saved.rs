@@ -10,7 +10,7 @@ use phasm::{
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Asked, PAGE, Remote, RemoteError, failed, post, segment, senseless};
+use super::{ClientRequest, PAGE_RUNS, Remote, RemoteError, failed, post, segment, senseless};
 
 /// A document as it is sent: what its file is called, and its text.
 pub type SentDocument<'a> = (&'a str, &'a str);
@@ -48,7 +48,7 @@ impl Remote {
         let query = [("file", file.to_owned())];
         let body = Some((kind, text.as_bytes().to_vec()));
         let path = Cow::Owned(path(shelf, name.0, name.1, ""));
-        self.ask(Asked { method: "PUT", path, query: &query, headers: Vec::new(), body }).await
+        self.ask(ClientRequest { method: "PUT", path, query: &query, headers: Vec::new(), body }).await
     }
 
     /// A version of a document that is kept, by the beginning of its digest, as it was given.
@@ -64,7 +64,7 @@ impl Remote {
         let version = [("version", digest.to_owned())];
         let query = if shelf == Shelf::Workflows { version.as_slice() } else { &[] };
         let path = Cow::Owned(path(shelf, name.0, name.1, "/document"));
-        let asked = Asked { method: "GET", path, query, headers: Vec::new(), body: None };
+        let asked = ClientRequest { method: "GET", path, query, headers: Vec::new(), body: None };
         let answer = self.send(asked).await?;
         String::from_utf8(answer.body).map_err(|error| self.unreached(format!("no text came: {error}")))
     }
@@ -104,7 +104,7 @@ impl Remote {
         let texts = parameters(texts);
         let query: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
         let asked = post(path(Shelf::Schedules, name.0, name.1, "/trigger"), None);
-        self.ask(Asked { query: &query, ..asked }).await
+        self.ask(ClientRequest { query: &query, ..asked }).await
     }
 
     /// Submits a version of a saved workflow, or the last one. Returns what `submit --json` prints.
@@ -123,7 +123,7 @@ impl Remote {
         query.extend(version.map(|version| ("version", version.to_owned())));
         let headers = key.map(|key| ("idempotency-key", key.to_owned())).into_iter().collect();
         let asked = post(path(Shelf::Workflows, name.0, name.1, "/runs"), None);
-        self.ask(Asked { query: &query, headers, ..asked }).await
+        self.ask(ClientRequest { query: &query, headers, ..asked }).await
     }
 
     /// Removes what is kept by a name; false if there is nothing.
@@ -132,7 +132,7 @@ impl Remote {
     /// When it refuses, or cannot be reached.
     pub async fn remove(&self, shelf: Shelf, name: (&str, &str)) -> Result<bool, RemoteError> {
         let path = Cow::Owned(path(shelf, name.0, name.1, ""));
-        let asked = Asked { method: "DELETE", path, query: &[], headers: Vec::new(), body: None };
+        let asked = ClientRequest { method: "DELETE", path, query: &[], headers: Vec::new(), body: None };
         match self.send(asked).await {
             Ok(_) => Ok(true),
             Err(RemoteError::Refused { status: 404, .. }) => Ok(false),
@@ -163,7 +163,7 @@ impl Remote {
     /// Pages of what is kept, until there is as much as is wanted.
     pub(super) async fn kept_entries(&self, wanted: Entries) -> Result<Vec<KeptEntry>, StoreError> {
         let Entries { shelf, namespace, after, limit } = wanted;
-        let mut query = vec![("limit", limit.clamp(1, PAGE).to_string())];
+        let mut query = vec![("limit", limit.clamp(1, PAGE_RUNS).to_string())];
         query.extend(namespace.map(|namespace| ("namespace", namespace.to_string())));
         query.extend(after.map(|(namespace, name)| ("cursor", format!("{namespace}/{name}"))));
         let mut found = Vec::new();

@@ -3,10 +3,10 @@
 use axum::response::Response;
 use maud::{Markup, html};
 
-use super::{shell::Shell, words};
-use crate::{auth::caller::Caller, refusal::Refusal};
+use super::{format, shell::Shell};
+use crate::{auth::caller::Caller, problem_response::ProblemResponse};
 
-pub(super) fn page(caller: Option<&Caller>, refusal: &Refusal) -> Response {
+pub(super) fn page(caller: Option<&Caller>, refusal: &ProblemResponse) -> Response {
     let title = refusal.title();
     let shell = Shell { title, at: "", caller, live: None, standing: None };
     let body = html! {
@@ -19,12 +19,12 @@ pub(super) fn page(caller: Option<&Caller>, refusal: &Refusal) -> Response {
 }
 
 /// A list of the problems.
-pub(super) fn faults(refusal: &Refusal) -> Markup {
+pub(super) fn faults(refusal: &ProblemResponse) -> Markup {
     html! {
         @if !refusal.shown().is_empty() {
             div role="alert" {
                 ul class="problems" {
-                    @for problem in refusal.shown() { li { code { (problem.path) } " " (words::said(&problem.message)) } }
+                    @for problem in refusal.shown() { li { code { (problem.path) } " " (format::said(&problem.message)) } }
                 }
             }
         }

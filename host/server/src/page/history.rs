@@ -13,11 +13,11 @@ use phasm::{
 };
 use phasm_graph::Suspensions;
 
-use crate::app::App;
+use crate::state::AppState;
 
 /// History of one task run.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct TaskHistory {
     /// Which rule decided last, and in which attempt.
     pub(crate) rule: Option<(Matched, u32)>,
     /// Which clock ran out last.
@@ -25,28 +25,28 @@ pub(crate) struct Told {
 }
 
 /// A run, the times its tasks were suspended, and the history of one of its tasks.
-pub(crate) struct Recorded {
+pub(crate) struct RunHistory {
     pub(crate) run: Run,
     pub(crate) suspensions: Suspensions,
-    pub(crate) told: Told,
+    pub(crate) told: TaskHistory,
 }
 
 /// Reads a run, and the history of one of its task runs.
 pub(crate) async fn read(
-    app: &App,
+    app: &AppState,
     run_id: &Arc<str>,
     task: Option<TaskId>,
-) -> Result<Recorded, RecoverError> {
+) -> Result<RunHistory, RecoverError> {
     let records = app.host.store().load(run_id).await?;
-    let (mut suspensions, mut told) = (Suspensions::default(), Told::default());
+    let (mut suspensions, mut told) = (Suspensions::default(), TaskHistory::default());
     let run = journal::replay(run_id, &records, |_, _, time, events| {
         suspensions.note(time, events);
         events.iter().for_each(|event| note(&mut told, event, task));
     })?;
-    Ok(Recorded { run, suspensions, told })
+    Ok(RunHistory { run, suspensions, told })
 }
 
-fn note(told: &mut Told, event: &Event, wanted: Option<TaskId>) {
+fn note(told: &mut TaskHistory, event: &Event, wanted: Option<TaskId>) {
     if let Event::TimedOut(task, clock) = event
         && (Some(*task) == wanted || *clock == TimeLimit::SpecTimeout)
     {

@@ -21,18 +21,18 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::{
-    app::App,
     auth::caller::{Caller, Role},
+    problem_response::ProblemResponse,
     query::Query,
-    refusal::Refusal,
+    state::AppState,
 };
 
 /// The last event that a client of a stream has had.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// One request of an authorized caller.
-pub(crate) struct Call {
-    pub(crate) app: Arc<App>,
+pub(crate) struct RequestContext {
+    pub(crate) app: Arc<AppState>,
     pub(crate) caller: Caller,
     pub(crate) query: Query,
     path: Vec<(String, String)>,
@@ -41,14 +41,14 @@ pub(crate) struct Call {
     body: Mutex<Option<Body>>,
 }
 
-impl Call {
+impl RequestContext {
     /// # Errors
     /// Unless the caller has that role.
     pub(crate) async fn of(
-        app: Arc<App>,
+        app: Arc<AppState>,
         request: Request,
         needed: Option<Role>,
-    ) -> Result<Self, (Option<Caller>, Refusal)> {
+    ) -> Result<Self, (Option<Caller>, ProblemResponse)> {
         let (mut parts, body) = request.into_parts();
         let caller = match needed {
             Some(needed) => {
@@ -114,18 +114,20 @@ impl Call {
     ///
     /// # Errors
     /// 400 for what is no number of one.
-    pub(crate) fn last_event(&self) -> Result<Option<u64>, Refusal> {
+    pub(crate) fn last_event(&self) -> Result<Option<u64>, ProblemResponse> {
         let Some(given) = self.parts.headers.get(&LAST_EVENT_ID) else { return Ok(None) };
         let number = given.to_str().ok().and_then(|text| text.trim().parse::<u32>().ok());
         let detail = "Last-Event-ID: expected the number of an event, as a stream has told it";
-        number.map(|number| Some(number.into())).ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, detail))
+        number
+            .map(|number| Some(number.into()))
+            .ok_or_else(|| ProblemResponse::new(StatusCode::BAD_REQUEST, detail))
     }
 
     /// The whole body.
     ///
     /// # Errors
     /// 413 and 408 beyond the limits, 400 if it breaks off.
-    pub(crate) async fn bytes(&mut self) -> Result<Bytes, Refusal> {
+    pub(crate) async fn bytes(&mut self) -> Result<Bytes, ProblemResponse> {
         let limits = self.app.config.limits;
         self.bytes_within(limits.body, limits.body_time).await
     }
@@ -134,12 +136,12 @@ impl Call {
     ///
     /// # Errors
     /// The errors of [`Self::bytes`].
-    pub(crate) async fn upload(&mut self) -> Result<Bytes, Refusal> {
+    pub(crate) async fn upload(&mut self) -> Result<Bytes, ProblemResponse> {
         let limits = self.app.config.limits;
         self.bytes_within(limits.upload, limits.upload_time).await
     }
 
-    async fn bytes_within(&mut self, most: usize, time: Duration) -> Result<Bytes, Refusal> {
+    async fn bytes_within(&mut self, most: usize, time: Duration) -> Result<Bytes, ProblemResponse> {
         let body = self.take_body();
         // A body whose declared length is too large is not read.
         if body.size_hint().lower() > most as u64 {
@@ -158,33 +160,33 @@ impl Call {
     ///
     /// # Errors
     /// 404 if there is none that exists for the caller.
-    pub(crate) async fn run(&self) -> Result<RunRow, Refusal> {
+    pub(crate) async fn run(&self) -> Result<RunRow, ProblemResponse> {
         let run_id = self.segment("run");
         if !is_storable(run_id) {
-            return Err(Refusal::no_run(run_id));
+            return Err(ProblemResponse::no_run(run_id));
         }
         let row = self.app.host.store().get(run_id).await?;
-        row.filter(|row| self.caller.sees(&row.head.namespace)).ok_or_else(|| Refusal::no_run(run_id))
+        row.filter(|row| self.caller.sees(&row.head.namespace)).ok_or_else(|| ProblemResponse::no_run(run_id))
     }
 
     /// A handle to the run of the path.
     ///
     /// # Errors
     /// The errors of [`Self::run`].
-    pub(crate) async fn handle(&self) -> Result<RunHandle, Refusal> {
+    pub(crate) async fn handle(&self) -> Result<RunHandle, ProblemResponse> {
         let row = self.run().await?;
         Ok(self.app.host.run_of(&row))
     }
 }
 
-pub(crate) fn too_slow(time: Duration) -> Refusal {
+pub(crate) fn too_slow(time: Duration) -> ProblemResponse {
     let detail = format!("the body took longer than {}s", time.as_secs());
-    Refusal::new(StatusCode::REQUEST_TIMEOUT, detail).with(header::CONNECTION, "close")
+    ProblemResponse::new(StatusCode::REQUEST_TIMEOUT, detail).with(header::CONNECTION, "close")
 }
 
-pub(crate) fn too_large(most: usize) -> Refusal {
+pub(crate) fn too_large(most: usize) -> ProblemResponse {
     let detail = format!("the body has more than {most} bytes, which is the most");
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, detail).with(header::CONNECTION, "close")
+    ProblemResponse::new(StatusCode::PAYLOAD_TOO_LARGE, detail).with(header::CONNECTION, "close")
 }
 
 /// Whether every store can look for that text: a database has none with U+0000, so that nothing there is called so.
@@ -192,11 +194,11 @@ pub(crate) fn is_storable(text: &str) -> bool {
     !text.contains('\0')
 }
 
-fn broken(error: &(dyn std::error::Error + Send + Sync + 'static), most: usize) -> Refusal {
+fn broken(error: &(dyn std::error::Error + Send + Sync + 'static), most: usize) -> ProblemResponse {
     if error.is::<LengthLimitError>() {
         return too_large(most);
     }
-    Refusal::new(StatusCode::BAD_REQUEST, "the body breaks off, or is no body at all")
+    ProblemResponse::new(StatusCode::BAD_REQUEST, "the body breaks off, or is no body at all")
 }
 
 /// `value` as JSON.

@@ -15,53 +15,53 @@ use phasm::{
 };
 use tokio::time::timeout;
 
-use super::{arguments, form::Form, words};
-use crate::{call::Call, refusal::Refusal};
+use super::{arguments, form::Form, format};
+use crate::{problem_response::ProblemResponse, request::RequestContext};
 
 /// Problems that are shown.
-const MOST: usize = 50;
+const MAX_PROBLEMS: usize = 50;
 /// Instants that are shown of a schedule.
-const INSTANTS: usize = 5;
+const NEXT_TIMES: usize = 5;
 /// For how long a page waits for plugins that are built first.
-const PATIENCE: Duration = Duration::from_secs(2);
+const BUILD_WAIT: Duration = Duration::from_secs(2);
 /// Message while a check takes long.
-pub(super) const LATE: &str = "It is being looked at: an executor that is used for the first time is built now, which may take minutes.";
+pub(super) const BUILDING: &str = "It is being looked at: an executor that is used for the first time is built now, which may take minutes.";
 
 /// A document, and what was found of it.
-pub(super) struct Checked {
+pub(super) struct DocumentCheck {
     pub(super) text: String,
     pub(super) plan: Option<Arc<Plan>>,
     pub(super) problems: Vec<Problem>,
     /// Reason why the caller may not run the document.
-    pub(super) refused: Option<Refusal>,
+    pub(super) refused: Option<ProblemResponse>,
     /// How many versions are kept by its name already, or 1 for a schedule.
     kept: usize,
     /// Whether it is still being looked at.
     is_pending: bool,
 }
 
-impl Checked {
+impl DocumentCheck {
     /// Looks at a document, however long that takes.
-    pub(super) async fn of(call: &Call, text: &str) -> Result<Self, Refusal> {
-        call.app.planning(text.len(), Self::look(call, text)).await
+    pub(super) async fn of(context: &RequestContext, text: &str) -> Result<Self, ProblemResponse> {
+        context.app.planning(text.len(), Self::look(context, text)).await
     }
 
-    async fn look(call: &Call, text: &str) -> Result<Self, Refusal> {
+    async fn look(context: &RequestContext, text: &str) -> Result<Self, ProblemResponse> {
         let mut checked = Self::unseen(text);
         let draft = match reader::read(checked.file(), &checked.text) {
             Ok(tree) => Draft::read(&tree),
             Err(problems) => return Ok(Self { problems, ..checked }),
         };
         if let Some(namespace) = draft.namespace() {
-            checked.refused = call.caller.may_submit_to(&namespace).err();
+            checked.refused = context.caller.may_submit_to(&namespace).err();
         }
         if checked.refused.is_some() {
             return Ok(checked);
         }
-        match call.app.host.plan_draft(draft).await {
+        match context.app.host.plan_draft(draft).await {
             Ok(plan) => {
-                checked.refused = call.caller.may_submit_to(&plan.namespace).err();
-                checked.kept = kept(call, &plan).await?;
+                checked.refused = context.caller.may_submit_to(&plan.namespace).err();
+                checked.kept = kept(context, &plan).await?;
                 checked.plan = Some(plan);
             }
             Err(problems) => checked.problems = problems.to_vec(),
@@ -70,8 +70,8 @@ impl Checked {
     }
 
     /// Looks at a document, and says so if that takes long.
-    pub(super) async fn soon(call: &Call, text: &str) -> Result<Self, Refusal> {
-        match timeout(PATIENCE, Self::of(call, text)).await {
+    pub(super) async fn soon(context: &RequestContext, text: &str) -> Result<Self, ProblemResponse> {
+        match timeout(BUILD_WAIT, Self::of(context, text)).await {
             Ok(checked) => checked,
             Err(_late) => Ok(Self { is_pending: true, ..Self::unseen(text) }),
         }
@@ -94,8 +94,8 @@ impl Checked {
 }
 
 /// How much is kept by the name of a document already.
-async fn kept(call: &Call, plan: &Plan) -> Result<usize, Refusal> {
-    let (store, namespace) = (call.app.reader(), &plan.namespace);
+async fn kept(context: &RequestContext, plan: &Plan) -> Result<usize, ProblemResponse> {
+    let (store, namespace) = (context.app.reader(), &plan.namespace);
     Ok(match &plan.cron {
         Some(cron) => usize::from(catalog::schedule(&*store, namespace, &cron.name).await?.is_some()),
         None => {
@@ -106,7 +106,7 @@ async fn kept(call: &Call, plan: &Plan) -> Result<usize, Refusal> {
 }
 
 /// Problems, warnings, what the document has to be given, when it comes, and what can be done.
-pub(super) fn report(checked: &Checked, form: Option<&Form>) -> Markup {
+pub(super) fn report(checked: &DocumentCheck, form: Option<&Form>) -> Markup {
     let warnings = checked.plan.as_ref().map(|plan| plan.warnings.as_slice()).unwrap_or_default();
     html! {
         div id="report" data-pending[checked.is_pending] {
@@ -127,14 +127,14 @@ pub(super) fn report(checked: &Checked, form: Option<&Form>) -> Markup {
     }
 }
 
-fn findings(checked: &Checked) -> Markup {
+fn findings(checked: &DocumentCheck) -> Markup {
     html! {
         @if checked.is_pending {
-            p { (LATE) }
+            p { (BUILDING) }
         } @else if let Some(refused) = &checked.refused {
-            p class="bad" { (words::said(refused.detail())) }
+            p class="bad" { (format::said(refused.detail())) }
         } @else if !checked.problems.is_empty() {
-            p class="bad" { (words::count(checked.problems.len(), "problem")) }
+            p class="bad" { (format::count(checked.problems.len(), "problem")) }
         } @else {
             p class="good" { "The document is valid." }
         }
@@ -166,14 +166,14 @@ fn comes(cron: &Cron) -> Markup {
             h2 id="comes-title" { "It starts a run" }
             @if cron.suspend { p { "Paused until you resume it: the workflow says " code { "suspend: true" } "." } }
             @if instants.is_empty() { p class="bad" { "Never: there is no such time any more." } }
-            @else { ol class="instants" { @for at in instants { li { (words::clock(zone, at)) } } li { "and so on, in the time zone " (zone) } } }
+            @else { ol class="instants" { @for at in instants { li { (format::clock(zone, at)) } } li { "and so on, in the time zone " (zone) } } }
         }
     }
 }
 
 fn next(schedule: &Schedule) -> Vec<Timestamp> {
     let first = schedule.next_after(Clock::start().now());
-    std::iter::successors(first, |at| schedule.next_after(*at)).take(INSTANTS).collect()
+    std::iter::successors(first, |at| schedule.next_after(*at)).take(NEXT_TIMES).collect()
 }
 
 /// Returns a key of the form's parameters. The form is replaced when it changes.
@@ -187,7 +187,7 @@ pub(super) fn list(problems: &[Problem], class: &str) -> Markup {
     html! {
         @if !problems.is_empty() {
             ul class=(class) {
-                @for problem in problems.iter().take(MOST) {
+                @for problem in problems.iter().take(MAX_PROBLEMS) {
                     li data-line=(problem.line) data-column=(problem.column) {
                         @if problem.line > 0 { span class="place" { "line " (problem.line) } " " }
                         code { (problem.code) } " "
@@ -196,7 +196,7 @@ pub(super) fn list(problems: &[Problem], class: &str) -> Markup {
                         @if let Some(hint) = &problem.hint { " " span class="hint" { (hint) } }
                     }
                 }
-                @if problems.len() > MOST { li { "and " (problems.len() - MOST) " more" } }
+                @if problems.len() > MAX_PROBLEMS { li { "and " (problems.len() - MAX_PROBLEMS) " more" } }
             }
         }
     }

@@ -10,7 +10,7 @@ use phasm::{
 use crate::client::segment;
 
 /// The most that is shown of a value, in bytes.
-const LONGEST_VALUE: usize = 16 << 10;
+const MAX_VALUE_BYTES: usize = 16 << 10;
 
 /// A phase by its sign and its word.
 pub(super) fn phase(phase: Phase) -> Markup {
@@ -95,7 +95,7 @@ pub(super) fn value(value: &Value) -> Markup {
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => pretty(value),
     };
     let short = !shown.contains('\n') && shown.len() <= 80;
-    let shown = text::cut(&shown, LONGEST_VALUE);
+    let shown = text::cut(&shown, MAX_VALUE_BYTES);
     html! {
         @if short { code class="value" { (shown) } }
         @else { pre class="value" tabindex="0" { (shown) } }

@@ -9,23 +9,23 @@ use phasm::{
     reader,
 };
 
-use super::{shell::Shell, words};
-use crate::{call::Call, refusal::Refusal};
+use super::{format, shell::Shell};
+use crate::{problem_response::ProblemResponse, request::RequestContext};
 
 /// A document of one version, and its plan as far as that needs no plugins: for its parameters.
-pub(super) struct Kept {
+pub(super) struct SavedDocument {
     pub(super) text: String,
     pub(super) plan: Option<Plan>,
 }
 
-impl Kept {
-    pub(super) async fn read(call: &Call, version: &Version) -> Result<Self, Refusal> {
-        let text = saved_text(&*call.app.reader(), &version.digest).await?.unwrap_or_default();
+impl SavedDocument {
+    pub(super) async fn read(context: &RequestContext, version: &Version) -> Result<Self, ProblemResponse> {
+        let text = saved_text(&*context.app.reader(), &version.digest).await?.unwrap_or_default();
         let plan = async {
             let tree = reader::read(&version.file, &text)?;
             Draft::read(&tree).plan(&Executors::any(), &Value::Null)
         };
-        let plan = call.app.planning(text.len(), plan).await.ok();
+        let plan = context.app.planning(text.len(), plan).await.ok();
         Ok(Self { plan, text })
     }
 
@@ -36,28 +36,28 @@ impl Kept {
 }
 
 /// Returns the server's URL, as the browser has it.
-pub(super) fn url(call: &Call) -> String {
-    let host = call.header(&header::HOST).unwrap_or("localhost");
-    let scheme = if call.app.config.tls.is_some() { "https" } else { "http" };
+pub(super) fn url(context: &RequestContext) -> String {
+    let host = context.header(&header::HOST).unwrap_or("localhost");
+    let scheme = if context.app.config.tls.is_some() { "https" } else { "http" };
     format!("{scheme}://{host}")
 }
 
 /// A command to copy, which does something here.
-pub(super) fn command(call: &Call, words: &str) -> Markup {
+pub(super) fn command(context: &RequestContext, words: &str) -> Markup {
     html! {
-        pre tabindex="0" data-copy { "phasm " (words) " --server " (url(call)) }
-        @if call.caller.key.is_some() { p class="help" { "with a key in " code { "PHASM_KEY" } } }
+        pre tabindex="0" data-copy { "phasm " (words) " --server " (url(context)) }
+        @if context.caller.key.is_some() { p class="help" { "with a key in " code { "PHASM_KEY" } } }
     }
 }
 
 /// How a version came to be.
 pub(super) fn origin(version: &Version) -> Markup {
-    html! { (words::time(version.saved_at)) @if let Some(by) = &version.by { " by " code { (by) } } }
+    html! { (format::time(version.saved_at)) @if let Some(by) = &version.by { " by " code { (by) } } }
 }
 
 /// Which of them are shown, where there is more than one namespace to be seen.
-pub(super) fn filter(call: &Call, at: &str) -> Markup {
-    let query = call.path_and_query().1.unwrap_or_default();
+pub(super) fn filter(context: &RequestContext, at: &str) -> Markup {
+    let query = context.path_and_query().1.unwrap_or_default();
     let given = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "namespace");
     let given = given.map(|(_, value)| value.into_owned()).unwrap_or_default();
     html! {
@@ -73,9 +73,9 @@ pub(super) fn filter(call: &Call, at: &str) -> Markup {
 }
 
 /// The link to the next page.
-pub(super) fn more(call: &Call, at: &str, next: Option<&str>) -> Markup {
+pub(super) fn more(context: &RequestContext, at: &str, next: Option<&str>) -> Markup {
     let address = |cursor: &str| {
-        let query = call.path_and_query().1.unwrap_or_default();
+        let query = context.path_and_query().1.unwrap_or_default();
         let others = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name != "cursor");
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(others).append_pair("cursor", cursor);
@@ -86,15 +86,15 @@ pub(super) fn more(call: &Call, at: &str, next: Option<&str>) -> Markup {
 
 /// Asks once more before something is removed.
 pub(super) fn question(
-    call: &Call,
+    context: &RequestContext,
     at: &'static str,
     kind: &str,
     namespace: &str,
     name: &str,
     what: &Markup,
 ) -> Response {
-    let question = format!("Remove the {kind} {}?", words::kept_name(namespace, name));
-    let address = words::kept_path(&format!("{kind}s"), namespace, name);
+    let question = format!("Remove the {kind} {}?", format::kept_name(namespace, name));
+    let address = format::kept_path(&format!("{kind}s"), namespace, name);
     let body = html! {
         h1 { (question) }
         (what)
@@ -103,5 +103,5 @@ pub(super) fn question(
             a class="button plain" href=(address) { "Keep it" }
         }
     };
-    Shell::new(&question, at, &call.caller).around(&body)
+    Shell::new(&question, at, &context.caller).around(&body)
 }

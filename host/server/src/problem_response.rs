@@ -16,7 +16,7 @@ const KINDS: &str = "urn:phasm:problem:";
 
 /// Why a request was not carried out.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct ProblemResponse {
     status: StatusCode,
     detail: String,
     problems: Vec<ProblemView>,
@@ -24,7 +24,7 @@ pub(crate) struct Refusal {
     headers: Vec<(header::HeaderName, &'static str)>,
 }
 
-impl Refusal {
+impl ProblemResponse {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         let (problems, retry_after, headers) = (Vec::new(), None, Vec::new());
         Self { status, detail: detail.into(), problems, retry_after, headers }
@@ -97,7 +97,7 @@ impl Refusal {
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ProblemResponse {
     fn into_response(self) -> Response {
         let mut response = Response::new(Body::from(self.body().to_string()));
         *response.status_mut() = self.status;
@@ -113,7 +113,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for ProblemResponse {
     fn from(error: StoreError) -> Self {
         match &error {
             StoreError::NotFound { run_id } => Self::no_run(run_id),
@@ -140,7 +140,7 @@ impl From<StoreError> for Refusal {
     }
 }
 
-impl From<RecoverError> for Refusal {
+impl From<RecoverError> for ProblemResponse {
     fn from(error: RecoverError) -> Self {
         let stands = matches!(
             error,
@@ -153,7 +153,7 @@ impl From<RecoverError> for Refusal {
     }
 }
 
-impl From<RunError> for Refusal {
+impl From<RunError> for ProblemResponse {
     fn from(error: RunError) -> Self {
         match &error {
             RunError::Lost(lost) => (**lost).clone().into(),
@@ -162,7 +162,7 @@ impl From<RunError> for Refusal {
     }
 }
 
-impl From<RequestError> for Refusal {
+impl From<RequestError> for ProblemResponse {
     fn from(error: RequestError) -> Self {
         match &error {
             RequestError::Ended | RequestError::Refused(_) => {
@@ -175,7 +175,7 @@ impl From<RequestError> for Refusal {
     }
 }
 
-impl From<QuotaExceeded> for Refusal {
+impl From<QuotaExceeded> for ProblemResponse {
     fn from(error: QuotaExceeded) -> Self {
         let now = phasm::clock::Clock::start().now();
         let seconds = error.retry_at.map_or(1, |at| at.since(now).div_ceil(1000).max(1));
@@ -183,7 +183,7 @@ impl From<QuotaExceeded> for Refusal {
     }
 }
 
-impl From<SubmitError> for Refusal {
+impl From<SubmitError> for ProblemResponse {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::Problems(found) => Self::problems("parameters", &found),
@@ -194,7 +194,7 @@ impl From<SubmitError> for Refusal {
     }
 }
 
-impl From<RerunError> for Refusal {
+impl From<RerunError> for ProblemResponse {
     fn from(error: RerunError) -> Self {
         match error {
             RerunError::Recover(error) => error.into(),

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Named, count, instant, list, maybe, object, of, page, text, words};
+use super::{NamedSchemas, count, instant, list, maybe, object, of, page, text, words};
 
-pub(super) fn schemas() -> Named {
+pub(super) fn schemas() -> NamedSchemas {
     vec![
         ("Events", page("events", "Event", &count(0))),
         ("Event", event()),

@@ -15,12 +15,12 @@ use prometheus_client::{
 pub(super) type Labels<'l> = Vec<(&'static str, Cow<'l, str>)>;
 
 /// Encoder of the metrics.
-pub(super) struct Sheet<'e>(DescriptorEncoder<'e>);
+pub(super) struct MetricWriter<'e>(DescriptorEncoder<'e>);
 
 /// Units of a time per second: times are in microseconds.
-const PER_SECOND: f64 = 1e6;
+const MICROSECONDS_PER_SECOND: f64 = 1e6;
 
-impl<'e> Sheet<'e> {
+impl<'e> MetricWriter<'e> {
     pub(super) fn new(encoder: DescriptorEncoder<'e>) -> Self {
         Self(encoder)
     }
@@ -126,7 +126,7 @@ impl<'e> Sheet<'e> {
         unit: Option<&Unit>,
         samples: impl IntoIterator<Item = (Labels<'l>, &'h Histogram)>,
     ) -> fmt::Result {
-        let scale = if matches!(unit, Some(Unit::Seconds)) { PER_SECOND } else { 1.0 };
+        let scale = if matches!(unit, Some(Unit::Seconds)) { MICROSECONDS_PER_SECOND } else { 1.0 };
         let mut metric = self.0.encode_descriptor(name, help, unit, MetricType::Histogram)?;
         for (labels, found) in samples {
             let bounds = found.bounds.iter().map(|bound| float(*bound) / scale).chain([f64::INFINITY]);

@@ -14,14 +14,14 @@ use crate::{
 };
 
 /// Streams at once that read what happened before they came.
-const CATCHING_UP: usize = 64;
+const MAX_CATCH_UP_STREAMS: usize = 64;
 /// Size of a large document, in bytes. Planning one takes a millisecond or more, for which other requests would wait.
-const LARGE: usize = 32 << 10;
+const LARGE_DOCUMENT_BYTES: usize = 32 << 10;
 /// Such documents that are read and planned at once.
-const PLANNING: usize = 2;
+const MAX_LARGE_PLANS: usize = 2;
 
 /// State that all requests share.
-pub(crate) struct App {
+pub(crate) struct AppState {
     pub(crate) host: Arc<Host>,
     pub(crate) config: ServerConfig,
     pub(crate) auth: Auth,
@@ -38,7 +38,7 @@ pub(crate) struct App {
     stopping: watch::Sender<bool>,
 }
 
-impl App {
+impl AppState {
     /// `paths` are those of all routes: metrics count requests by route.
     pub(crate) fn new(
         host: Arc<Host>,
@@ -51,8 +51,8 @@ impl App {
             feeds: Feeds::default(),
             metrics: Metrics::new(paths),
             audit: Audit::to(config.audit.as_deref())?,
-            catching_up: Semaphore::new(CATCHING_UP),
-            planning: Semaphore::new(PLANNING),
+            catching_up: Semaphore::new(MAX_CATCH_UP_STREAMS),
+            planning: Semaphore::new(MAX_LARGE_PLANS),
             uploads: Semaphore::new(config.limits.uploads),
             rows: Rows::default(),
             stopping: watch::Sender::new(false),
@@ -68,7 +68,7 @@ impl App {
 
     /// Does what takes the longer the larger a document is: a large one's beside the threads that answer others, while it computes.
     pub(crate) async fn planning<T>(&self, bytes: usize, work: impl Future<Output = T>) -> T {
-        if bytes <= LARGE || Handle::current().runtime_flavor() != RuntimeFlavor::MultiThread {
+        if bytes <= LARGE_DOCUMENT_BYTES || Handle::current().runtime_flavor() != RuntimeFlavor::MultiThread {
             return work.await;
         }
         // The semaphore is never closed.

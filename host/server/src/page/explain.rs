@@ -10,10 +10,10 @@ use phasm::{
     },
 };
 
-use super::{recorded::Told, words};
+use super::{format, history::TaskHistory};
 
 /// The sentence, as of the run's latest instant.
-pub(super) fn why(run: &Run, task: &TaskRun, told: Told) -> String {
+pub(super) fn why(run: &Run, task: &TaskRun, told: TaskHistory) -> String {
     let node = run.node(task);
     if let Some(of) = run.rerun_of().filter(|_| task.reused) {
         return format!(
@@ -40,11 +40,11 @@ fn waits(run: &Run, task: &TaskRun, waiting: &Waiting) -> String {
     match (waiting.what, &waiting.at) {
         (WaitsFor::Answer, _) => {
             let end = task.clocks.absolute();
-            let end = end.map(|at| format!(" Expires at {}.", words::instant(at))).unwrap_or_default();
+            let end = end.map(|at| format!(" Expires at {}.", format::instant(at))).unwrap_or_default();
             format!("Waiting for approval.{end}")
         }
         (WaitsFor::Retry, _) => {
-            let until = waiting.until.map(words::instant).unwrap_or_default();
+            let until = waiting.until.map(format::instant).unwrap_or_default();
             let (last, next) = (task.attempt, task.attempt + 1);
             format!("Attempt {last} did not succeed. Attempt {next} starts after the delay, at {until}.")
         }
@@ -92,7 +92,7 @@ fn running(run: &Run, task: &TaskRun) -> String {
     ];
     let first = limits.into_iter().filter_map(|(at, name)| Some((at?, name))).min();
     let end =
-        first.map(|(at, name)| format!(" `{name}` ends it at {}.", words::instant(at))).unwrap_or_default();
+        first.map(|(at, name)| format!(" `{name}` ends it at {}.", format::instant(at))).unwrap_or_default();
     format!("Attempt {} is running.{end}", task.attempt)
 }
 
@@ -105,7 +105,7 @@ fn skipped(task: &TaskRun, node: &Node) -> String {
     }
 }
 
-fn ended(run: &Run, task: &TaskRun, node: &Node, told: Told) -> String {
+fn ended(run: &Run, task: &TaskRun, node: &Node, told: TaskHistory) -> String {
     let mut parts = vec![by_reason(task, told)];
     if parts.iter().all(Option::is_none) {
         parts = vec![Some(by_outcome(run, task, node))];
@@ -115,7 +115,7 @@ fn ended(run: &Run, task: &TaskRun, node: &Node, told: Told) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn by_reason(task: &TaskRun, told: Told) -> Option<String> {
+fn by_reason(task: &TaskRun, told: TaskHistory) -> Option<String> {
     let clock = told.clock.map_or("a clock", TimeLimit::as_str);
     Some(match task.reason? {
         Reason::User => "Cancelled by a user.".to_owned(),
@@ -177,7 +177,7 @@ fn phase_of(code: i32) -> Phase {
     }
 }
 
-fn by_rule(node: &Node, told: Told, task: &TaskRun) -> Option<String> {
+fn by_rule(node: &Node, told: TaskHistory, task: &TaskRun) -> Option<String> {
     let (rule, attempt) = told.rule?;
     let Some(Recovery::Policy(policy)) = &node.settings.recovery else { return None };
     let verdict = task.verdict.map_or("", Verdict::as_str);

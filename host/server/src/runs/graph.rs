@@ -8,22 +8,22 @@ use axum::{
 use phasm::clock::Clock;
 use phasm_graph::{Diagram, Drawing, Limits, Timeline};
 
-use crate::{call::Call, page::recorded, refusal::Refusal};
+use crate::{page::history, problem_response::ProblemResponse, request::RequestContext};
 
 /// The style is inline: the picture loads nothing else.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-pub(crate) async fn picture(mut call: Call) -> Result<Response, Refusal> {
-    let timeline = call.query.flag("timeline");
-    call.query.done()?;
-    let row = call.run().await?;
+pub(crate) async fn picture(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let timeline = context.query.flag("timeline");
+    context.query.done()?;
+    let row = context.run().await?;
     let limits = Limits::default();
     let drawn = if timeline {
-        let recorded = recorded::read(&call.app, &row.head.run_id, None).await?;
+        let recorded = history::read(&context.app, &row.head.run_id, None).await?;
         let timeline = Timeline::of(&recorded.run, &recorded.suspensions, Clock::start().now(), limits);
         Drawing::default().timeline(&timeline)
     } else {
-        let handle = call.app.host.run(&row.head.run_id).await?;
+        let handle = context.app.host.run(&row.head.run_id).await?;
         handle.look(move |run| Drawing::default().graph(&Diagram::of_run(run, limits))).await?
     };
     let mut response = Response::new(Body::from(drawn));

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{Named, count, instant, list, maybe, number, object, of, page, text, truth, words};
+use super::{NamedSchemas, count, instant, list, maybe, number, object, of, page, text, truth, words};
 
-pub(super) fn schemas() -> Named {
+pub(super) fn schemas() -> NamedSchemas {
     vec![
         ("Schedules", page("schedules", "Schedule", &text())),
         ("Schedule", schedule()),

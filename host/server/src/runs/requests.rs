@@ -1,0 +1,57 @@
+//! Requests to a running run: resume a task, cancel.
+
+use axum::{http::StatusCode, response::Response};
+use phasm::RequestError;
+
+use super::{
+    get::{Page, shown},
+    task::no_task,
+};
+use crate::{document, problem_response::ProblemResponse, request::RequestContext};
+
+pub(crate) async fn cancel(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    context.handle().await?.cancel().await?;
+    standing(&context).await
+}
+
+pub(crate) async fn cancel_task(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let handle = context.handle().await?;
+    let name = context.segment("task");
+    let asked = handle.cancel_task(name).await;
+    answered(&context, asked, "is not open any more").await
+}
+
+pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let payload = document::object(&mut context).await?;
+    let handle = context.handle().await?;
+    let name = context.segment("task");
+    let asked = handle.resume(name, payload).await;
+    answered(&context, asked, "is not suspended").await
+}
+
+async fn answered(
+    context: &RequestContext,
+    asked: Result<bool, RequestError>,
+    otherwise: &str,
+) -> Result<Response, ProblemResponse> {
+    let name = context.segment("task");
+    match asked {
+        Ok(true) => standing(context).await,
+        Ok(false) => Err(ProblemResponse::new(
+            StatusCode::CONFLICT,
+            format!("`{name}` {otherwise}; nothing was recorded"),
+        )),
+        Err(RequestError::UnknownTask) => Err(no_task(&context.handle().await?, name)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The run after that.
+async fn standing(context: &RequestContext) -> Result<Response, ProblemResponse> {
+    let row = context.run().await?;
+    let handle = context.app.host.run_of(&row);
+    Ok(shown(&handle, Some(&row), Page::FIRST).await?.0)
+}

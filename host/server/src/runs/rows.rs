@@ -1,0 +1,70 @@
+//! Runs as their store has them, for another Phasm, which shows them as it shows its own.
+
+use axum::{http::StatusCode, response::Response};
+use phasm::store::RunRow;
+use tokio::time::timeout;
+
+use super::list;
+use crate::{
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
+    wire::{WireLog, WireRecord, WireRow, WireRows, WireRun},
+};
+
+/// Rows of runs, as of `GET /v1/runs`.
+pub(crate) async fn rows(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let (rows, next) = list::rows(&mut context).await?;
+    let rows = rows.iter().map(WireRow::from).collect();
+    Ok(json(StatusCode::OK, &WireRows { rows, next }))
+}
+
+/// The row of a run, its records from an event on, or its logs.
+pub(crate) async fn run(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let longest = context.app.config.limits.wait;
+    let wait = context.query.length("wait", longest);
+    let since = context.query.count("since", 0, u32::MAX as usize).map(|since| since as u64);
+    let logs = context.query.flag("logs");
+    let task = context.query.parsed("task", "the number of a task run", |text| text.parse().ok());
+    context.query.done()?;
+    let known = since.filter(|_| wait.is_some());
+    let row = match (wait, known) {
+        (Some(wait), Some(known)) => changed(&context, known, wait).await?,
+        _ => context.run().await?,
+    };
+    let permit = context.app.catching_up.acquire().await;
+    let (store, run_id) = (context.app.host.store(), &row.head.run_id);
+    let records = match since.filter(|since| wait.is_none() && *since < row.seq) {
+        Some(since) => store.load_since(run_id, since).await?,
+        None => Vec::new(),
+    };
+    let logs = if logs { store.logs(run_id, task).await? } else { Vec::new() };
+    drop(permit);
+    let sent = WireRun {
+        row: WireRow::from(&row),
+        records: records.iter().map(WireRecord::from).collect(),
+        logs: logs.iter().map(WireLog::from).collect(),
+    };
+    Ok(json(StatusCode::OK, &sent))
+}
+
+/// The row once the run has more than those events, has ended, or so long is over.
+async fn changed(
+    context: &RequestContext,
+    known: u64,
+    wait: std::time::Duration,
+) -> Result<RunRow, ProblemResponse> {
+    let row = context.run().await?;
+    let mut news = context.app.host.store().follow(&row.head.run_id);
+    let more = async {
+        loop {
+            let row = context.run().await?;
+            if row.seq > known || !row.status.open || news.changed().await.is_err() {
+                return Ok(row);
+            }
+        }
+    };
+    tokio::select! {
+        more = timeout(wait, more) => more.unwrap_or(Ok(row)),
+        () = context.app.stops() => Ok(row),
+    }
+}
