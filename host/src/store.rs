@@ -311,23 +311,6 @@ pub trait Store: ReadStore {
         replies: Vec<Reply>,
     ) -> Pending<()>;
 
-    /// As [`append`](Self::append), for whoever alone has something to write and does nothing before it is durable: where that is
-    /// quicker than having another thread do it, it has been done when the call returns.
-    fn append_here(
-        &self,
-        lease: &Lease,
-        status: RunStatus,
-        record: Record<Arc<dyn Encode>>,
-        replies: Vec<Reply>,
-    ) -> Pending<()> {
-        self.append(lease, status, record, replies)
-    }
-
-    /// Whether what is written is kept by the time the call returns, as in memory.
-    fn is_immediate(&self) -> bool {
-        false
-    }
-
     /// Claims runs: those that nobody has and that are due or have mail, and those whose host is gone. Who has waited longest
     /// comes first, then the highest priority, then the order of submission.
     ///

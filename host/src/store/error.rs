@@ -115,6 +115,18 @@ pub enum StoreError {
         /// The latest format known here.
         known: i64,
     },
+    /// The file was written by an earlier Phasm, and is to be read without being changed.
+    #[error(
+        "{path} has store format {found}, this Phasm reads format {known}: open it once with a command that writes, such as `phasm recover`"
+    )]
+    Older {
+        /// The store's file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The format known here.
+        known: i64,
+    },
     /// What is stored contradicts itself.
     #[error("{path} is damaged: {found}")]
     Corrupt {
@@ -172,6 +184,7 @@ impl StoreError {
             | Self::Crowded { .. }
             | Self::Foreign { .. }
             | Self::Newer { .. }
+            | Self::Older { .. }
             | Self::Corrupt { .. }
             | Self::Stopped => false,
         }

@@ -207,10 +207,6 @@ impl ReadStore for Memory {
 }
 
 impl Store for Memory {
-    fn is_immediate(&self) -> bool {
-        true
-    }
-
     fn append(
         &self,
         lease: &Lease,

@@ -2,7 +2,6 @@
 //!
 //! ```text
 //!  append ──▶ queue ──▶ writer thread: begin, one record, those that wait, commit (fsync) ──▶ all their answers
-//!  append_here ──▶ the same on the thread that calls, where nobody else writes
 //!  load …  ──▶ queue ──▶ reader thread: its own connection, sees what is committed
 //! ```
 //!
@@ -20,9 +19,10 @@ mod kept;
 mod notices;
 mod reader;
 mod schema;
-mod scribe;
+
 mod tips;
 mod worker;
+mod write_thread;
 mod writer;
 
 use std::{
@@ -38,7 +38,7 @@ use self::{
     fault::Fault,
     file::Lock,
     group::Group,
-    scribe::Scribe,
+    write_thread::WriteThread,
     writer::{Asked, Writer},
 };
 use super::{
@@ -55,7 +55,7 @@ use crate::metrics::{CommitCounters, CommitCounts};
 pub struct Sqlite {
     // Dropped in this order: the last connection to close folds the log into the file, which a reader cannot.
     reader: SqliteReader,
-    writer: Scribe,
+    writer: WriteThread,
     commits: Arc<CommitCounters>,
     changed: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
@@ -99,7 +99,7 @@ impl Sqlite {
     fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
         let writer = Writer::new(connection, Arc::clone(&path), lock.is_some())?;
         let commits = writer.commits();
-        let writer = Scribe::spawn(writer, &path)?;
+        let writer = WriteThread::spawn(writer, &path)?;
         let reader = SqliteReader::beside(path)?;
         Ok(Self {
             reader,
@@ -279,18 +279,6 @@ impl Store for Sqlite {
     ) -> Pending<()> {
         let (job, answered) = self.record(lease, status, record, replies);
         self.writer.send(job);
-        later(answered)
-    }
-
-    fn append_here(
-        &self,
-        lease: &Lease,
-        status: RunStatus,
-        record: Record<Arc<dyn Encode>>,
-        replies: Vec<Reply>,
-    ) -> Pending<()> {
-        let (job, answered) = self.record(lease, status, record, replies);
-        self.writer.write_here(job);
         later(answered)
     }
 

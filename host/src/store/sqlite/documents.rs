@@ -10,9 +10,6 @@ use super::{
     group::RECORD_BYTES,
 };
 
-/// The document of runs of older formats.
-const IN_JOURNAL: i64 = 0;
-
 /// Keeps a document for a run, unless it is there; its row's id.
 pub(super) fn keep(
     transaction: &Connection,
@@ -53,30 +50,18 @@ pub(super) fn of_run(connection: &Connection, run: i64) -> rusqlite::Result<Opti
     statement.query_one([run], read).optional()
 }
 
-/// Deletes what a run that is gone spoke of, unless another does. What runs of older formats name is in their journals: while there
-/// is one of these, no component goes.
+/// Deletes the document of a deleted run and its components, unless another run or document has them.
 pub(super) fn collect(transaction: &Connection, document: Option<i64>) -> rusqlite::Result<()> {
-    let others = |document: i64| -> rusqlite::Result<bool> {
-        let mut statement =
-            transaction.prepare_cached("SELECT EXISTS (SELECT 1 FROM runs WHERE document = ?1)")?;
-        statement.query_one([document], |row| row.get(0))
-    };
     let Some(id) = document else { return Ok(()) };
-    if others(id)? {
+    let mut others = transaction.prepare_cached("SELECT EXISTS (SELECT 1 FROM runs WHERE document = ?1)")?;
+    if others.query_one([id], |row| row.get(0))? {
         return Ok(());
     }
-    if id == IN_JOURNAL {
-        transaction
-            .execute("DELETE FROM components WHERE digest NOT IN (SELECT component FROM needs)", [])?;
-        return Ok(());
-    }
-    if !others(IN_JOURNAL)? {
-        transaction.execute(
-            "DELETE FROM components WHERE digest IN (SELECT component FROM needs WHERE document = ?1)
-                 AND NOT EXISTS (SELECT 1 FROM needs WHERE component = digest AND document <> ?1)",
-            [id],
-        )?;
-    }
+    transaction.execute(
+        "DELETE FROM components WHERE digest IN (SELECT component FROM needs WHERE document = ?1)
+             AND NOT EXISTS (SELECT 1 FROM needs WHERE component = digest AND document <> ?1)",
+        [id],
+    )?;
     transaction.execute("DELETE FROM needs WHERE document = ?1", [id])?;
     transaction.execute("DELETE FROM documents WHERE id = ?1", [id])?;
     Ok(())

@@ -337,12 +337,11 @@ fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Rec
     let (mut seq, mut next) = (seq, last_record);
     while let Some(id) = next.filter(|_| since == 0 || seq > since) {
         let damaged = |what: &str| Fault::Damaged(format!("record {id} of run {run_id} {what}"));
-        let read = |row: &Row<'_>| Ok((row.get(0)?, record(row)?, row.get::<_, Option<i64>>(5)?));
+        let read = |row: &Row<'_>| Ok((row.get(0)?, record(row)?, row.get::<_, i64>(5)?));
         let (previous, record, sum) =
             statement.query_one([id, run], read).optional()?.ok_or_else(|| damaged("is missing"))?;
         let Record { first_seq, events, time, body, document: _, notices: _ } = &record;
-        // Records of older formats have none.
-        if sum.is_some_and(|sum| sum != checksum(run, *first_seq, events.get(), *time, body)) {
+        if sum != checksum(run, *first_seq, events.get(), *time, body) {
             return Err(damaged("is not what was written: its checksum differs"));
         }
         if record.next_seq() != seq {

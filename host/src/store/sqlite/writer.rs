@@ -1,12 +1,8 @@
 //! What waits becomes one transaction.
 
-use std::{
-    path::Path,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{path::Path, sync::Arc, time::Instant};
 
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
 use super::{
@@ -14,9 +10,8 @@ use super::{
     claims,
     fault::Fault,
     group::{self, Group},
-    schema,
-    scribe::Queue,
     tips::Tips,
+    write_thread::Queue,
 };
 use crate::metrics::CommitCounters;
 
@@ -120,17 +115,14 @@ impl Writer {
         Arc::clone(&self.commits)
     }
 
-    /// Writes what waits, as one transaction, and tells how much that was. If another process writes at this moment it is waited for, or
-    /// nothing happens.
-    pub(super) fn commit(&mut self, queue: &Queue, waits: bool) -> usize {
+    /// Writes the jobs that wait, as one transaction. Returns their number. Another process that writes at this moment is waited
+    /// for.
+    pub(super) fn commit(&mut self, queue: &Queue) -> usize {
         let Some(first) = queue.next() else { return 0 };
         let (began, changes, mut owed) = (Instant::now(), self.connection.total_changes(), Vec::new());
-        let written = match self.begin(waits) {
-            Ok(()) => self.write(first, queue, &mut owed),
-            Err(error) if !waits && error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                queue.put_back(first);
-                return 0;
-            }
+        let begun = self.connection.prepare_cached(BEGIN).and_then(|mut begin| begin.execute([]));
+        let written = match begun {
+            Ok(_) => self.write(first, queue, &mut owed),
             Err(error) => {
                 owed.push(Owed { job: first, refused: None });
                 Err(error.into())
@@ -153,17 +145,6 @@ impl Writer {
             job.answer(failed.clone().or(refused));
         }
         jobs
-    }
-
-    fn begin(&self, waits: bool) -> rusqlite::Result<()> {
-        let mut begin = self.connection.prepare_cached(BEGIN)?;
-        if waits {
-            return begin.execute([]).map(drop);
-        }
-        self.connection.busy_timeout(Duration::ZERO)?;
-        let begun = begin.execute([]);
-        self.connection.busy_timeout(schema::PATIENCE)?;
-        begun.map(drop)
     }
 
     /// All of it or nothing.

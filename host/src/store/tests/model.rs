@@ -276,20 +276,6 @@ fn document(run: usize) -> Option<Arc<Document>> {
     Some(Arc::new(Document { digest: digest.into(), bytes, components }))
 }
 
-/// By whoever is alone, or with others: it comes to the same.
-fn appended(
-    store: &dyn Store,
-    lease: &Lease,
-    status: RunStatus,
-    record: Record<Arc<dyn Encode>>,
-) -> Pending<()> {
-    if record.events.get().is_multiple_of(2) {
-        store.append_here(lease, status, record, Vec::new())
-    } else {
-        store.append(lease, status, record, Vec::new())
-    }
-}
-
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked below")]
 async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
     match asked {
@@ -310,7 +296,7 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Stri
             let body: Arc<dyn Encode> = Arc::new(body.clone());
             let record = record(seq.saturating_add_signed(*ahead), *events, body);
             let record = Record { document: document(*run), notices: notices(seq), ..record };
-            format!("{:?}", appended(store, &lease(leases, *run), status, record).await)
+            format!("{:?}", store.append(&lease(leases, *run), status, record, Vec::new()).await)
         }
         Asked::Load(run) => format!("{:?}", store.load(RUNS[*run]).await),
         Asked::Get(run) => format!("{:?}", store.get(RUNS[*run]).await),

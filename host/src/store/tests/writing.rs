@@ -1,7 +1,5 @@
 //! Batches, closing, and what happens when writing fails.
 
-use std::task::{Context, Waker};
-
 use super::*;
 
 #[tokio::test]
@@ -164,76 +162,6 @@ async fn a_writer_that_panics_leaves_nobody_waiting_and_nothing_half_written() {
         assert!(matches!(answer.await, Err(StoreError::Stopped)));
     }
     assert_eq!(seqs(&store, "a").await, [0]);
-    drop(store);
-    assert_eq!(seqs(&Sqlite::open(path).unwrap(), "a").await, [0]);
-}
-
-/// As [`append`], by whoever is alone.
-fn append_here(store: &dyn Store, run_id: &str, first_seq: u64, body: Arc<dyn Encode>) -> Pending<()> {
-    let lease = Lease::first(head(run_id), here());
-    store.append_here(&lease, RUNNING, record(first_seq, 1, body), Vec::new())
-}
-
-fn is_ready(answer: &mut Pending<()>) -> bool {
-    answer.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
-}
-
-#[tokio::test]
-async fn whoever_is_alone_has_written_when_the_call_returns() {
-    let (_dir, store) = in_file();
-    assert!(is_ready(&mut append_here(&store, "a", 0, Arc::new(b"x".to_vec()))));
-    assert_eq!(seqs(&store, "a").await, [0]);
-}
-
-/// Says that it is about to be encoded.
-struct Begins(Mutex<Sender<()>>, Arc<dyn Encode>);
-
-impl Encode for Begins {
-    fn encode(&self, buffer: &mut Vec<u8>) {
-        self.0.lock().unwrap().send(()).unwrap();
-        self.1.encode(buffer);
-    }
-}
-
-#[tokio::test]
-async fn who_writes_here_takes_what_waits_along_and_leaves_it_to_who_writes_already() {
-    let (_dir, store) = in_file();
-    let ((gate, body), (begins, begun)) = (gated(), channel());
-    let body = Arc::new(Begins(Mutex::new(begins), body));
-    let held = store.put(head("a"), RUNNING, record(0, 1, body));
-    begun.recv().unwrap();
-    let behind = append(&store, "b", 0, b"x");
-    let here = append_here(&store, "b", 1, Arc::new(b"y".to_vec()));
-    let after = append(&store, "b", 2, b"z");
-    gate.send(()).unwrap();
-    for answer in [held, behind, here, after] {
-        answer.await.unwrap();
-    }
-    assert_eq!(seqs(&store, "b").await, [0, 1, 2]);
-}
-
-/// Whoever submits beside the process that holds the file is waited for by the thread, not by the caller.
-#[tokio::test]
-async fn who_writes_here_does_not_wait_for_another_process() {
-    let (_dir, store) = in_file();
-    let outside = rusqlite::Connection::open(store.path()).unwrap();
-    outside.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut here = append_here(&store, "a", 0, Arc::new(b"x".to_vec()));
-    assert!(!is_ready(&mut here));
-    outside.execute_batch("COMMIT").unwrap();
-    here.await.unwrap();
-    assert_eq!(seqs(&store, "a").await, [0]);
-}
-
-#[tokio::test]
-async fn who_writes_here_and_panics_leaves_nobody_waiting() {
-    let (_dir, store) = in_file();
-    let path = store.path();
-    append(&store, "a", 0, b"x").await.unwrap();
-    let panics = append_here(&store, "a", 1, Arc::new(Panics));
-    for answer in [panics, append(&store, "b", 0, b"x"), append_here(&store, "c", 0, Arc::new(Vec::new()))] {
-        assert!(matches!(answer.await, Err(StoreError::Stopped)));
-    }
     drop(store);
     assert_eq!(seqs(&Sqlite::open(path).unwrap(), "a").await, [0]);
 }
