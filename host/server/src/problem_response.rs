@@ -134,6 +134,7 @@ impl From<StoreError> for ProblemResponse {
             | StoreError::Unreachable { .. }
             | StoreError::Foreign { .. }
             | StoreError::Newer { .. }
+            | StoreError::Older { .. }
             | StoreError::Corrupt { .. }
             | StoreError::Stopped => Self::failed(&error),
         }
