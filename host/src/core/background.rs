@@ -109,7 +109,7 @@ impl PluginChanges {
             {
                 return;
             }
-            pending().await;
+            pending::<()>().await;
         }
     }
 }
