@@ -25,7 +25,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::watch;
 
-pub use self::saved::SentDocument;
+pub use self::saved::DocumentText;
 use crate::wire::{WireLog, WireNotices, WireRecord, WireRow, WireRows, WireRun};
 
 /// The largest answer that is read.

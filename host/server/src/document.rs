@@ -73,7 +73,7 @@ pub(crate) struct DocumentFile {
 ///
 /// # Errors
 /// The errors of [`read`].
-pub(crate) async fn written(context: &mut RequestContext) -> Result<DocumentFile, ProblemResponse> {
+pub(crate) async fn read_file(context: &mut RequestContext) -> Result<DocumentFile, ProblemResponse> {
     let file = file(context)?;
     let text = text(context).await?;
     let read = context.app.planning(text.len(), async {

@@ -34,7 +34,7 @@ pub(crate) async fn guard(State(app): State<Arc<AppState>>, request: Request, ne
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
     }
     let route = response.extensions_mut().remove::<RouteLabel>();
-    app.metrics.traffic.answered(route, &method, response.status(), began.elapsed());
+    app.metrics.traffic.record(route, &method, response.status(), began.elapsed());
     response
 }
 

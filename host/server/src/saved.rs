@@ -171,7 +171,7 @@ pub(crate) fn nothing(namespace: &str, name: &str) -> ProblemResponse {
 
 /// The document of the body: what problems call it, as it is written, and planned.
 async fn planned(context: &mut RequestContext) -> Result<(&'static str, String, Arc<Plan>), ProblemResponse> {
-    let DocumentFile { file, text, draft } = document::written(context).await?;
+    let DocumentFile { file, text, draft } = document::read_file(context).await?;
     if let Some(namespace) = draft.namespace() {
         context.caller.may_submit_to(&namespace)?;
     }
@@ -197,7 +197,7 @@ pub(crate) fn by(caller: &Caller) -> Option<&str> {
 }
 
 /// The answer to a deletion.
-fn removed(was_there: bool, (namespace, name): &(String, String)) -> Result<Response, ProblemResponse> {
+fn removed(was_there: bool, namespace: &str, name: &str) -> Result<Response, ProblemResponse> {
     if was_there {
         Ok(json(StatusCode::OK, &json!({ "removed": true })))
     } else {

@@ -28,14 +28,14 @@ impl Tls {
     /// # Errors
     /// When there is no certificate with its key in the files.
     pub(crate) fn read(files: &TlsFiles) -> io::Result<Self> {
-        let read = Mutex::new((written(files)?, acceptor(files)?));
+        let read = Mutex::new((modification_times(files)?, acceptor(files)?));
         Ok(Self { files: files.clone(), read })
     }
 
     /// For the next connection. Files that are of no use meanwhile leave it with what was read before.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        match written(&self.files) {
+        match modification_times(&self.files) {
             Ok(now) if now != read.0 => match acceptor(&self.files) {
                 Ok(acceptor) => *read = (now, acceptor),
                 // Said once for each state of the files.
@@ -50,9 +50,9 @@ impl Tls {
     }
 }
 
-fn written(files: &TlsFiles) -> io::Result<ModificationTimes> {
+fn modification_times(files: &TlsFiles) -> io::Result<ModificationTimes> {
     let of = |path: &Path| {
-        fs::metadata(path).and_then(|found| found.modified()).map_err(|error| named(path, error))
+        fs::metadata(path).and_then(|found| found.modified()).map_err(|error| with_path(path, error))
     };
     Ok((of(&files.certificate)?, of(&files.key)?))
 }
@@ -60,16 +60,16 @@ fn written(files: &TlsFiles) -> io::Result<ModificationTimes> {
 fn acceptor(files: &TlsFiles) -> io::Result<TlsAcceptor> {
     let chain: Result<Vec<_>, _> =
         CertificateDer::pem_file_iter(&files.certificate).and_then(Iterator::collect);
-    let chain = chain.map_err(|error| named(&files.certificate, error))?;
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| named(&files.key, error))?;
+    let chain = chain.map_err(|error| with_path(&files.certificate, error))?;
+    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| with_path(&files.key, error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = RustlsConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .and_then(|builder| builder.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(|error| named(&files.certificate, error))?;
+        .map_err(|error| with_path(&files.certificate, error))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
-fn named(path: &Path, error: impl std::fmt::Display) -> io::Error {
+fn with_path(path: &Path, error: impl std::fmt::Display) -> io::Error {
     io::Error::other(format!("{}: {error}", path.display()))
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::{ClientRequest, PAGE_RUNS, Remote, RemoteError, failed, post, segment, senseless};
 
 /// A document as it is sent: what its file is called, and its text.
-pub type SentDocument<'a> = (&'a str, &'a str);
+pub type DocumentText<'a> = (&'a str, &'a str);
 
 /// A part of the path of what is kept.
 const fn word(shelf: Shelf) -> &'static str {
@@ -41,7 +41,7 @@ impl Remote {
         &self,
         shelf: Shelf,
         name: (&str, &str),
-        (file, text): SentDocument<'_>,
+        (file, text): DocumentText<'_>,
     ) -> Result<Saved<T>, RemoteError> {
         let is_json = file.to_ascii_lowercase().ends_with(".json");
         let kind = if is_json { "application/json" } else { "application/yaml" };

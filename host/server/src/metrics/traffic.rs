@@ -59,7 +59,7 @@ impl Traffic {
     }
 
     /// A request was answered, or refused before a route was found for it.
-    pub(crate) fn answered(
+    pub(crate) fn record(
         &self,
         route: Option<RouteLabel>,
         method: &Method,

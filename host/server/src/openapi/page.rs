@@ -20,10 +20,10 @@ pub(crate) fn page(routes: &[&Route], caller: &Caller) -> Response {
             thead { tr { th scope="col" { "Request" } th scope="col" { "What it does" } } }
             tbody { @for route in routes { tr {
                 th scope="row" { a href=(format!("#{}", route.id)) { code { (title(route)) } } }
-                td { (format::said(route.what)) }
+                td { (format::prose(route.what)) }
             } } }
         }
-        @for route in routes { (shown(route)) }
+        @for route in routes { (section(route)) }
     };
     Shell::new("The API", API, caller).around(&page)
 }
@@ -32,7 +32,7 @@ fn title(route: &Route) -> String {
     format!("{} {}", route.method.word().to_uppercase(), route.path)
 }
 
-fn shown(route: &Route) -> Markup {
+fn section(route: &Route) -> Markup {
     let role = route.needs.map_or("no key", Role::word);
     let path = segments(route.path).map(|name| (name, "A part of the path."));
     let given = route.query.iter().chain(route.headers).map(|Parameter { name, what, .. }| (*name, *what));
@@ -40,12 +40,12 @@ fn shown(route: &Route) -> Markup {
     html! {
         section id=(route.id) {
             h2 { code { (title(route)) } }
-            p { (format::said(route.what)) " Needs: " (role) "." }
+            p { (format::prose(route.what)) " Needs: " (role) "." }
             @if !parameters.is_empty() {
-                dl class="values" { @for (name, what) in parameters { dt { code { (name) } } dd { (format::said(what)) } } }
+                dl class="values" { @for (name, what) in parameters { dt { code { (name) } } dd { (format::prose(what)) } } }
             }
             ul {
-                @for (status, what, _) in route.answers { li { (status) ": " (format::said(what)) } }
+                @for (status, what, _) in route.answers { li { (status) ": " (format::prose(what)) } }
                 @if !route.refusals.is_empty() {
                     li { "refused with: " (route.refusals.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")) }
                 }

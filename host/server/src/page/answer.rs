@@ -16,18 +16,18 @@ const PREFIX: &str = "answer.";
 const WHOLE: &str = "whole";
 
 /// The schema that a suspended task asks for.
-fn asked(task: &TaskRun) -> Option<&Value> {
+fn requested_schema(task: &TaskRun) -> Option<&Value> {
     task.outputs.iter().find(|output| &*output.name == "asked").map(|output| &output.value)
 }
 
 /// Returns the question, if the task has one in words.
 pub(super) fn question(task: &TaskRun) -> Option<&str> {
-    let message = asked(task).and_then(|asked| asked.member("message")).and_then(Value::as_str);
+    let message = requested_schema(task).and_then(|asked| asked.member("message")).and_then(Value::as_str);
     message.or(Some(&*task.message)).filter(|words| !words.is_empty())
 }
 
 fn fields(task: &TaskRun) -> Vec<Field> {
-    asked(task).and_then(|asked| asked.member("schema")).map(Field::all_of).unwrap_or_default()
+    requested_schema(task).and_then(|asked| asked.member("schema")).map(Field::all_of).unwrap_or_default()
 }
 
 /// The form; nothing for what is not suspended.
@@ -35,7 +35,7 @@ pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
     if task.phase != Phase::Suspended {
         return None;
     }
-    let (fields, asked) = (fields(task), asked(task));
+    let (fields, asked) = (fields(task), requested_schema(task));
     let message = asked.and_then(|asked| asked.member("message")).and_then(Value::as_str);
     let details = asked.and_then(|asked| asked.member("details")).filter(|details| !details.is_null());
     Some(html! {

@@ -61,7 +61,7 @@ impl DocumentCheck {
         match context.app.host.plan_draft(draft).await {
             Ok(plan) => {
                 checked.refused = context.caller.may_submit_to(&plan.namespace).err();
-                checked.kept = kept(context, &plan).await?;
+                checked.kept = saved_versions(context, &plan).await?;
                 checked.plan = Some(plan);
             }
             Err(problems) => checked.problems = problems.to_vec(),
@@ -94,7 +94,7 @@ impl DocumentCheck {
 }
 
 /// How much is kept by the name of a document already.
-async fn kept(context: &RequestContext, plan: &Plan) -> Result<usize, ProblemResponse> {
+async fn saved_versions(context: &RequestContext, plan: &Plan) -> Result<usize, ProblemResponse> {
     let (store, namespace) = (context.app.reader(), &plan.namespace);
     Ok(match &plan.cron {
         Some(cron) => usize::from(catalog::schedule(&*store, namespace, &cron.name).await?.is_some()),
@@ -115,12 +115,12 @@ pub(super) fn report(checked: &DocumentCheck, form: Option<&Form>) -> Markup {
             (list(warnings, "problems warnings"))
             @if let Some(plan) = checked.sound() {
                 @match &plan.cron {
-                    Some(cron) => (comes(cron)),
+                    Some(cron) => (next_runs(cron)),
                     None => fieldset id="arguments" data-keys=(keys(plan)) { legend { "Parameters" } (arguments::draw(plan, form)) }
                 }
             }
             div class="acts" id="acts" {
-                @if let Some(plan) = checked.sound() { (acts(plan, checked.kept)) }
+                @if let Some(plan) = checked.sound() { (action_buttons(plan, checked.kept)) }
                 @else { button class="plain" name="act" value="check" { "Check it" } }
             }
         }
@@ -132,7 +132,7 @@ fn findings(checked: &DocumentCheck) -> Markup {
         @if checked.is_pending {
             p { (BUILDING) }
         } @else if let Some(refused) = &checked.refused {
-            p class="bad" { (format::said(refused.detail())) }
+            p class="bad" { (format::prose(refused.detail())) }
         } @else if !checked.problems.is_empty() {
             p class="bad" { (format::count(checked.problems.len(), "problem")) }
         } @else {
@@ -142,7 +142,7 @@ fn findings(checked: &DocumentCheck) -> Markup {
 }
 
 /// The buttons say what they do.
-fn acts(plan: &Plan, kept: usize) -> Markup {
+fn action_buttons(plan: &Plan, kept: usize) -> Markup {
     html! {
         @match (&plan.cron, kept) {
             (Some(cron), 0) => button name="act" value="keep" { "Start the schedule " (cron.name) },
@@ -158,7 +158,7 @@ fn acts(plan: &Plan, kept: usize) -> Markup {
 }
 
 /// When a schedule comes, if it is kept now.
-fn comes(cron: &Cron) -> Markup {
+fn next_runs(cron: &Cron) -> Markup {
     let Schedule { zone, .. } = &cron.schedule;
     let instants = next(&cron.schedule);
     html! {

@@ -15,7 +15,7 @@ pub(super) fn page(caller: Option<&Caller>, refusal: &ProblemResponse) -> Respon
         (faults(refusal))
         p { a href="/runs" { "All runs" } }
     };
-    shell.answered(refusal.status(), &body)
+    shell.respond(refusal.status(), &body)
 }
 
 /// A list of the problems.
@@ -24,7 +24,7 @@ pub(super) fn faults(refusal: &ProblemResponse) -> Markup {
         @if !refusal.shown().is_empty() {
             div role="alert" {
                 ul class="problems" {
-                    @for problem in refusal.shown() { li { code { (problem.path) } " " (format::said(&problem.message)) } }
+                    @for problem in refusal.shown() { li { code { (problem.path) } " " (format::prose(&problem.message)) } }
                 }
             }
         }

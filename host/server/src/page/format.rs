@@ -44,19 +44,19 @@ pub(super) fn clock(zone: &Zone, at: Timestamp) -> Markup {
 }
 
 /// Words of ours, in which backticks are around what is typed.
-pub(crate) fn said(text: &str) -> Markup {
+pub(crate) fn prose(text: &str) -> Markup {
     html! {
         @for (at, part) in text.split('`').enumerate() { @if at % 2 == 1 { code { (part) } } @else { (part) } }
     }
 }
 
 /// Where something that is kept by a name is.
-pub(super) fn kept_path(what: &str, namespace: &str, name: &str) -> String {
+pub(super) fn saved_path(what: &str, namespace: &str, name: &str) -> String {
     format!("/{what}/{}/{}", segment(namespace), segment(name))
 }
 
 /// Returns the display name of a saved document.
-pub(super) fn kept_name(namespace: &str, name: &str) -> String {
+pub(super) fn display_name(namespace: &str, name: &str) -> String {
     if namespace == "default" { name.to_owned() } else { format!("{namespace}/{name}") }
 }
 

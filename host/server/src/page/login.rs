@@ -20,7 +20,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let ticket = context.query.text("ticket");
     std::future::ready(match ticket {
         Some(ticket) => by_ticket(&context, &ticket, &to),
-        None => Ok(shown(StatusCode::OK, &to, None)),
+        None => Ok(render(StatusCode::OK, &to, None)),
     })
     .await
 }
@@ -35,7 +35,7 @@ fn by_ticket(context: &RequestContext, ticket: &str, to: &str) -> Result<Respons
         Some(Some(key)) if known(context, &key) => begin(context, &key, to),
         // None is asked for.
         Some(None) => Ok(see_other(here(to))),
-        Some(Some(_)) | None => Ok(shown(StatusCode::UNAUTHORIZED, to, Some(SPENT))),
+        Some(Some(_)) | None => Ok(render(StatusCode::UNAUTHORIZED, to, Some(SPENT))),
     }
 }
 
@@ -46,11 +46,11 @@ fn known(context: &RequestContext, key: &str) -> bool {
     context.app.auth.caller(Some(&format!("Bearer {key}"))).is_ok()
 }
 
-fn shown(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
+fn render(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
     let shell = Shell { title: "Sign in", at: "", caller: None, live: None, standing: None };
     let body = html! {
         h1 { "Sign in" }
-        @if let Some(wrong) = wrong { div class="notice bad" role="alert" { p { (format::said(wrong)) } } }
+        @if let Some(wrong) = wrong { div class="notice bad" role="alert" { p { (format::prose(wrong)) } } }
         form class="sheet" method="post" action="/login" {
             input type="hidden" name="to" value=(to);
             div class="field" {
@@ -64,14 +64,14 @@ fn shown(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
             button { "Sign in" }
         }
     };
-    shell.answered(status, &body)
+    shell.respond(status, &body)
 }
 
 pub(super) async fn login(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
     let (key, to) = (form.text("key").trim(), form.text("to"));
     if !known(&context, key) {
-        return Ok(shown(StatusCode::UNAUTHORIZED, to, Some(WRONG)));
+        return Ok(render(StatusCode::UNAUTHORIZED, to, Some(WRONG)));
     }
     begin(&context, key, to)
 }

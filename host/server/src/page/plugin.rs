@@ -49,7 +49,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         @for judged in view.trust.iter().filter_map(|judged| judged.why.as_deref()) {
             div class="notice bad" { p { "Not used: " (judged) } }
         }
-        @if view.state.is_some() && plugins::may_change(&context, &context.caller, view.tenant.as_deref()) { (acts(&view)) }
+        @if view.state.is_some() && plugins::may_change(&context, &context.caller, view.tenant.as_deref()) { (action_forms(&view)) }
         h2 { "A step that uses it" }
         pre tabindex="0" data-copy { (example(&view)) }
         (ports("Inputs", &view.inputs))
@@ -90,7 +90,7 @@ fn facts(view: &PluginView) -> Markup {
     }
 }
 
-fn acts(view: &PluginView) -> Markup {
+fn action_forms(view: &PluginView) -> Markup {
     let exactly = exactly(view);
     let action =
         |what| format!("{}/{what}", address(&view.name, view.version.as_deref().unwrap_or_default()));

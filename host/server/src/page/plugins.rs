@@ -23,11 +23,11 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     context.query.leave_out_empty();
     let cursor = context.query.text("cursor");
     context.query.done()?;
-    shown(&context, StatusCode::OK, cursor.as_deref(), None).await
+    render(&context, StatusCode::OK, cursor.as_deref(), None).await
 }
 
 /// The list, and the form that adds one, with what was wrong with what was sent.
-pub(super) async fn shown(
+pub(super) async fn render(
     context: &RequestContext,
     status: StatusCode,
     cursor: Option<&str>,
@@ -49,7 +49,7 @@ pub(super) async fn shown(
         }
         @if context.caller.may(Role::Admin).is_ok() { (upload_form(context, wrong)) }
     };
-    Ok(Shell::new("Plugins", "/plugins", &context.caller).answered(status, &body))
+    Ok(Shell::new("Plugins", "/plugins", &context.caller).respond(status, &body))
 }
 
 fn nothing() -> Markup {

@@ -96,7 +96,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let live = row.status.open.then(|| format!("/live?run={}", row.head.run_id));
     let standing = Some(format!("{} is {}", row.head.workflow, row.status.phase));
     let shell = Shell { live, standing, ..Shell::new(&title, "/runs", &context.caller) };
-    Ok(shell.answered(StatusCode::OK, &body))
+    Ok(shell.respond(StatusCode::OK, &body))
 }
 
 /// A run's row, and what it came from as far as that is kept.
@@ -121,8 +121,8 @@ impl RunSummary {
         let (store, head) = (context.app.reader(), &row.head);
         let mut from = Vec::new();
         let mut add = |kind, what, name: &str| {
-            let address = format::kept_path(what, &head.namespace, name);
-            from.push((kind, format::kept_name(&head.namespace, name), address));
+            let address = format::saved_path(what, &head.namespace, name);
+            from.push((kind, format::display_name(&head.namespace, name), address));
         };
         if let Some(name) = head.labels.get(SCHEDULE_LABEL)
             && catalog::schedule(&*store, &head.namespace, name).await?.is_some()
@@ -169,10 +169,10 @@ fn whole(run: &Run, row: &RunSummary, caller: &Caller, view: View, shown: &Marku
         p class="path" { a href="/runs" { "Runs" } }
         div class="head" {
             h1 id="title" data-part { (run.plan().name) " " (format::phase(run.phase())) }
-            div id="acts" class="acts" data-part { @if caller.may(Role::Run).is_ok() { (acts(run)) } }
+            div id="acts" class="acts" data-part { @if caller.may(Role::Run).is_ok() { (action_forms(run)) } }
         }
         div id="facts" data-part { (facts(run, row)) }
-        div id="asked" data-part { (asked(run)) }
+        div id="asked" data-part { (questions(run)) }
         nav class="tabs" aria-label="Views of the run" {
             @for one in View::ALL {
                 a href={ "/runs/" (run.id()) "?view=" (one.word()) } aria-current=[(one == view).then_some("page")] { (one.title()) }
@@ -183,7 +183,7 @@ fn whole(run: &Run, row: &RunSummary, caller: &Caller, view: View, shown: &Marku
     }
 }
 
-fn acts(run: &Run) -> Markup {
+fn action_forms(run: &Run) -> Markup {
     let action = |what: &str| format!("/runs/{}/{what}", run.id());
     html! {
         @if run.phase().is_terminal() {
@@ -230,7 +230,7 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
 }
 
 /// Suspended tasks that wait for a response.
-fn asked(run: &Run) -> Markup {
+fn questions(run: &Run) -> Markup {
     let suspended: Vec<&TaskRun> =
         run.tasks().iter().filter(|task| task.phase == Phase::Suspended).take(MAX_QUESTIONS).collect();
     html! {

@@ -37,7 +37,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         } }
     };
     let live = faults.is_none().then(|| "/live".to_owned());
-    Ok(Shell { live, ..Shell::new("Runs", "/runs", &context.caller) }.answered(status, &body))
+    Ok(Shell { live, ..Shell::new("Runs", "/runs", &context.caller) }.respond(status, &body))
 }
 
 /// The filter of the list.
@@ -128,7 +128,7 @@ fn line(row: &RunRow) -> Markup {
             th scope="row" data-label="Workflow" {
                 a href={ "/runs/" (head.run_id) } { (head.workflow) }
                 @if let Some(schedule) = head.labels.get(SCHEDULE_LABEL) {
-                    " " a class="origin" href=(format::kept_path("schedules", &head.namespace, schedule)) { "schedule " (schedule) }
+                    " " a class="origin" href=(format::saved_path("schedules", &head.namespace, schedule)) { "schedule " (schedule) }
                 }
             }
             td data-label="Run" { (format::id(&head.run_id)) }

@@ -93,8 +93,8 @@ pub(super) fn question(
     name: &str,
     what: &Markup,
 ) -> Response {
-    let question = format!("Remove the {kind} {}?", format::kept_name(namespace, name));
-    let address = format::kept_path(&format!("{kind}s"), namespace, name);
+    let question = format!("Remove the {kind} {}?", format::display_name(namespace, name));
+    let address = format::saved_path(&format!("{kind}s"), namespace, name);
     let body = html! {
         h1 { (question) }
         (what)

@@ -24,10 +24,10 @@ const NEXT_TIMES: usize = 5;
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
-    shown(&context, StatusCode::OK, None, &[]).await
+    render(&context, StatusCode::OK, None, &[]).await
 }
 
-async fn shown(
+async fn render(
     context: &RequestContext,
     status: StatusCode,
     form: Option<&Form>,
@@ -39,28 +39,28 @@ async fn shown(
     let next =
         context.app.host.next_instants(&found.namespace, &found.name, NEXT_TIMES).await.unwrap_or_default();
     let (zone, may) = (schedules::zone(&found), context.caller.may(Role::Run).is_ok());
-    let address = format::kept_path("schedules", &found.namespace, &found.name);
+    let address = format::saved_path("schedules", &found.namespace, &found.name);
     let body = html! {
         p class="path" { a href=(AT) { "Schedules" } }
         div class="head" {
-            h1 id="title" data-part { (format::kept_name(&found.namespace, &found.name)) " " (schedules::standing(&found)) }
-            div id="acts" class="acts" data-part { @if may { (acts(&found, &address)) } }
+            h1 id="title" data-part { (format::display_name(&found.namespace, &found.name)) " " (schedules::status(&found)) }
+            div id="acts" class="acts" data-part { @if may { (action_forms(&found, &address)) } }
         }
         div id="facts" data-part { (facts(&found, &zone)) }
-        div id="next" data-part { (comes(&found, &next, &zone)) }
+        div id="next" data-part { (next_runs(&found, &next, &zone)) }
         @if may { (trigger_form(&address, &kept, form, problems)) }
         div id="firings" data-part { (firings(&found, &zone)) }
         h2 { "Document" }
         @if may { p { a href={ (address) "/edit" } { "Change it" } } }
         (kept.draw())
     };
-    let title = format::kept_name(&found.namespace, &found.name);
+    let title = format::display_name(&found.namespace, &found.name);
     let standing = Some(format!("{title} is {}", found.standing()));
     let shell = Shell { live: Some("/live".to_owned()), standing, ..Shell::new(&title, AT, &context.caller) };
-    Ok(shell.answered(status, &body))
+    Ok(shell.respond(status, &body))
 }
 
-fn acts(found: &Saved<ScheduleState>, address: &str) -> Markup {
+fn action_forms(found: &Saved<ScheduleState>, address: &str) -> Markup {
     let (act, label) = match found.what.suspended {
         Some(_) => ("resume", "Resume"),
         None => ("suspend", "Pause"),
@@ -96,7 +96,7 @@ fn facts(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
     }
 }
 
-fn comes(found: &Saved<ScheduleState>, next: &[Timestamp], zone: &Zone) -> Markup {
+fn next_runs(found: &Saved<ScheduleState>, next: &[Timestamp], zone: &Zone) -> Markup {
     html! {
         h2 { @if found.what.suspended.is_some() { "Next runs, if resumed" } @else { "Next runs" } }
         @if next.is_empty() { p class="none" { "It does not come any more." } }
@@ -164,7 +164,7 @@ pub(super) async fn resume(context: RequestContext) -> Result<Response, ProblemR
 }
 
 fn back(namespace: &str, name: &str) -> Response {
-    see_other(&format::kept_path("schedules", namespace, name))
+    see_other(&format::saved_path("schedules", namespace, name))
 }
 
 pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -175,7 +175,7 @@ pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     match context.app.host.trigger(&found.namespace, &found.name, &parameters).await {
         Ok(run_id) => Ok(see_other(&format!("/runs/{run_id}"))),
         Err(TriggerError::Submit(SubmitError::Problems(problems))) => {
-            shown(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await
+            render(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await
         }
         Err(error) => Err(error.into()),
     }

@@ -68,9 +68,9 @@ fn line(one: &Saved<ScheduleState>) -> Markup {
     let last = what.firings.iter().rfind(|firing| firing.run_id.is_some());
     html! {
         tr {
-            td data-label="State" { (standing(one)) }
+            td data-label="State" { (status(one)) }
             th scope="row" data-label="Schedule" {
-                a href=(format::kept_path("schedules", &one.namespace, &one.name)) { (format::kept_name(&one.namespace, &one.name)) }
+                a href=(format::saved_path("schedules", &one.namespace, &one.name)) { (format::display_name(&one.namespace, &one.name)) }
             }
             td data-label="When" { code { (what.schedule) } " " (what.timezone) }
             td data-label="Next" { @match one.next { Some(at) => (format::clock(&zone(one), at)), None => span class="none" { "–" } } }
@@ -86,7 +86,7 @@ pub(super) fn zone(one: &Saved<ScheduleState>) -> Zone {
 }
 
 /// How it stands, by a sign and a word.
-pub(super) fn standing(one: &Saved<ScheduleState>) -> Markup {
+pub(super) fn status(one: &Saved<ScheduleState>) -> Markup {
     let word = one.standing();
     let sign = match word {
         "active" => "●",

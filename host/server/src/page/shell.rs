@@ -37,10 +37,10 @@ impl<'a> Shell<'a> {
 
     /// The page with that in it.
     pub(crate) fn around(&self, body: &Markup) -> Response {
-        self.answered(StatusCode::OK, body)
+        self.respond(StatusCode::OK, body)
     }
 
-    pub(super) fn answered(&self, status: StatusCode, body: &Markup) -> Response {
+    pub(super) fn respond(&self, status: StatusCode, body: &Markup) -> Response {
         (status, self.whole(body)).into_response()
     }
 

@@ -49,7 +49,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
 pub(super) async fn schedule(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
     let found = schedules::one(&context).await?;
-    kept(&context, &found.what.document.digest).await
+    saved_document(&context, &found.what.document.digest).await
 }
 
 /// The document of a workflow, to be changed.
@@ -58,7 +58,7 @@ pub(super) async fn workflow(mut context: RequestContext) -> Result<Response, Pr
     context.query.done()?;
     let found = workflows::one(&context).await?;
     let digest = found.what.version(version.as_deref()).map(|version| Arc::clone(&version.digest));
-    kept(&context, &digest.unwrap_or_default()).await
+    saved_document(&context, &digest.unwrap_or_default()).await
 }
 
 /// The document of a run, to be changed and run with the parameters that it had.
@@ -69,17 +69,17 @@ pub(super) async fn rewrite(mut context: RequestContext) -> Result<Response, Pro
     let (document, parameters) =
         handle.look(|run| (run.plan().document.clone(), run.parameters().clone())).await?;
     let checked = DocumentCheck::soon(&context, &yaml(&document.value())).await?;
-    Ok(shown(&context, StatusCode::OK, &checked, Some(&arguments::given(&parameters))))
+    Ok(render(&context, StatusCode::OK, &checked, Some(&arguments::given(&parameters))))
 }
 
-async fn kept(context: &RequestContext, digest: &str) -> Result<Response, ProblemResponse> {
+async fn saved_document(context: &RequestContext, digest: &str) -> Result<Response, ProblemResponse> {
     let text = saved_text(&*context.app.reader(), digest).await?.unwrap_or_default();
     edit(context, &text).await
 }
 
 async fn edit(context: &RequestContext, text: &str) -> Result<Response, ProblemResponse> {
     let checked = DocumentCheck::soon(context, text).await?;
-    Ok(shown(context, StatusCode::OK, &checked, None))
+    Ok(render(context, StatusCode::OK, &checked, None))
 }
 
 /// Returns an example, in a namespace that the caller may use.
@@ -107,7 +107,7 @@ pub(super) async fn submit(mut context: RequestContext) -> Result<Response, Prob
             None if checked.problems.is_empty() => StatusCode::OK,
             None => StatusCode::UNPROCESSABLE_ENTITY,
         };
-        return Ok(shown(&context, status, &checked, Some(&form)));
+        return Ok(render(&context, status, &checked, Some(&form)));
     };
     let done = match act {
         "save" => save(&context, &checked, &plan).await,
@@ -118,7 +118,7 @@ pub(super) async fn submit(mut context: RequestContext) -> Result<Response, Prob
         Ok(address) => Ok(see_other(&address)),
         Err(problems) => {
             checked.problems = problems;
-            Ok(shown(&context, StatusCode::UNPROCESSABLE_ENTITY, &checked, Some(&form)))
+            Ok(render(&context, StatusCode::UNPROCESSABLE_ENTITY, &checked, Some(&form)))
         }
     }
 }
@@ -154,13 +154,13 @@ async fn keep(context: &RequestContext, checked: &DocumentCheck, plan: &Arc<Plan
 
 fn done(what: &str, plan: &Plan, name: &str, saved: Result<(), SaveError>) -> SubmitOutcome {
     match saved {
-        Ok(()) => Ok(Ok(format::kept_path(what, &plan.namespace, name))),
+        Ok(()) => Ok(Ok(format::saved_path(what, &plan.namespace, name))),
         Err(SaveError::Problems(found)) => Ok(Err(found.to_vec())),
         Err(error) => Err(error.into()),
     }
 }
 
-fn shown(
+fn render(
     context: &RequestContext,
     status: StatusCode,
     checked: &DocumentCheck,
@@ -190,5 +190,5 @@ fn shown(
             noscript { p class="help" { "Without scripts: check what you have changed before you submit it." } }
         }
     };
-    Shell::new("Write a workflow", "/submit", &context.caller).answered(status, &body)
+    Shell::new("Write a workflow", "/submit", &context.caller).respond(status, &body)
 }

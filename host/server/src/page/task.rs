@@ -52,7 +52,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         div id="inside" data-part { (inside(run, task)) }
         div id="values" data-part { (values(run, task)) }
         div id="attempts" data-part { (attempts(task)) }
-        @if matches!(run.node(task).work, Work::Executor(_)) { (written(run, task, &logs)) }
+        @if matches!(run.node(task).work, Work::Executor(_)) { (log_section(run, task, &logs)) }
     };
     let title = format!("{} {}", run.path(task), task.phase);
     let live = (!run.is_over()).then(|| format!("/live?run={run_id}"));
@@ -164,7 +164,7 @@ fn attempts(task: &TaskRun) -> Markup {
 }
 
 /// Logs of the attempts, the current one included.
-fn written(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
+fn log_section(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
     let query = form_urlencoded::Serializer::new("stream=true".to_owned())
         .append_pair("task", &run.path(task))
         .finish();

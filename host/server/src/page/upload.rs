@@ -69,7 +69,7 @@ pub(super) async fn add(mut context: RequestContext) -> Result<Response, Problem
 }
 
 async fn again(context: &RequestContext, wrong: FieldError) -> Result<Response, ProblemResponse> {
-    plugins::shown(context, StatusCode::UNPROCESSABLE_ENTITY, None, Some(&wrong)).await
+    plugins::render(context, StatusCode::UNPROCESSABLE_ENTITY, None, Some(&wrong)).await
 }
 
 fn new_plugin(sent: UploadFields, by: &str) -> Result<NewPlugin, (&'static str, String)> {

@@ -17,7 +17,7 @@ pub(super) fn upload_form(context: &RequestContext, wrong: Option<&FieldError>) 
     let is_wrong = |field: &str| wrong.is_some_and(|wrong| wrong.field == field).then_some("true");
     let why = |field: &str| {
         html! {
-            @if let Some(wrong) = wrong.filter(|wrong| wrong.field == field) { p id={ (field) "-wrong" } class="bad" role="alert" { (format::said(&wrong.why)) } }
+            @if let Some(wrong) = wrong.filter(|wrong| wrong.field == field) { p id={ (field) "-wrong" } class="bad" role="alert" { (format::prose(&wrong.why)) } }
         }
     };
     let described = |field: &str| {

@@ -21,10 +21,10 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     context.query.leave_out_empty();
     let version = context.query.text("version");
     context.query.done()?;
-    shown(&context, StatusCode::OK, version.as_deref(), None, &[]).await
+    render(&context, StatusCode::OK, version.as_deref(), None, &[]).await
 }
 
-async fn shown(
+async fn render(
     context: &RequestContext,
     status: StatusCode,
     version: Option<&str>,
@@ -36,8 +36,8 @@ async fn shown(
     let kept = SavedDocument::read(context, version).await?;
     let may = context.caller.may(Role::Run).is_ok();
     let (name, address) = (
-        format::kept_name(&found.namespace, &found.name),
-        format::kept_path("workflows", &found.namespace, &found.name),
+        format::display_name(&found.namespace, &found.name),
+        format::saved_path("workflows", &found.namespace, &found.name),
     );
     let body = html! {
         p class="path" { a href=(AT) { "Workflows" } }
@@ -57,7 +57,7 @@ async fn shown(
         @if may { p { a href={ (address) "/edit?version=" (version.digest) } { "Change it" } } }
         (kept.draw())
     };
-    Ok(Shell::new(&name, AT, &context.caller).answered(status, &body))
+    Ok(Shell::new(&name, AT, &context.caller).respond(status, &body))
 }
 
 fn is_last(found: &Saved<SavedWorkflow>, version: &Version) -> bool {
@@ -123,7 +123,7 @@ pub(super) async fn run(mut context: RequestContext) -> Result<Response, Problem
     match submitted {
         Ok(run) => Ok(see_other(&format!("/runs/{}", run.id()))),
         Err(SubmitError::Problems(problems)) => {
-            shown(&context, StatusCode::UNPROCESSABLE_ENTITY, version, Some(&form), &problems).await
+            render(&context, StatusCode::UNPROCESSABLE_ENTITY, version, Some(&form), &problems).await
         }
         Err(error) => Err(error.into()),
     }

@@ -47,7 +47,7 @@ fn line(one: &Saved<SavedWorkflow>) -> Markup {
     html! {
         tr {
             th scope="row" data-label="Workflow" {
-                a href=(format::kept_path("workflows", &one.namespace, &one.name)) { (format::kept_name(&one.namespace, &one.name)) }
+                a href=(format::saved_path("workflows", &one.namespace, &one.name)) { (format::display_name(&one.namespace, &one.name)) }
             }
             td data-label="Last version" { @if let Some(last) = last { (format::digest(&last.digest)) } }
             td data-label="Saved" { @if let Some(last) = last { (saved::origin(last)) } }

@@ -53,10 +53,10 @@ pub(crate) async fn put(mut context: RequestContext) -> Result<Response, Problem
     if is_first && !added.is_new {
         return Err(there_already(&exactly));
     }
-    Ok(told(&added))
+    Ok(response(&added))
 }
 
-fn told(added: &AddView) -> Response {
+fn response(added: &AddView) -> Response {
     let status = if added.is_new { StatusCode::CREATED } else { StatusCode::OK };
     let mut response = json(status, added);
     if let Ok(address) = HeaderValue::from_str(&format!("/v1{}", address(&added.name, &added.version))) {

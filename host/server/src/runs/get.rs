@@ -50,7 +50,7 @@ pub(crate) async fn get(mut context: RequestContext) -> Result<Response, Problem
         None => (Some(row), notices(&context, &handle).await?),
         Some(wait) => waited(&context, &handle, wait).await?,
     };
-    let (response, tag) = answered(&handle, row.as_ref(), notices.as_ref(), Page { from, most }).await?;
+    let (response, tag) = render(&handle, row.as_ref(), notices.as_ref(), Page { from, most }).await?;
     Ok(unless_known(&context, response, &tag))
 }
 
@@ -101,15 +101,15 @@ pub(super) async fn rest(
 
 /// Returns the run view after a request to the run, with a page of its task runs and a link to the next. The row adds what the view lacks;
 /// a run that has ended needs no row.
-pub(super) async fn shown(
+pub(super) async fn view(
     handle: &RunHandle,
     row: Option<&RunRow>,
     page: Page,
 ) -> Result<(Response, String), ProblemResponse> {
-    answered(handle, row, None, page).await
+    render(handle, row, None, page).await
 }
 
-async fn answered(
+async fn render(
     handle: &RunHandle,
     row: Option<&RunRow>,
     notices: Option<&NoticeSummary>,

@@ -82,14 +82,14 @@ async fn page(
         for log in store.logs(run_id, Some(task.id.0)).await? {
             if whose.attempt.is_none_or(|attempt| attempt == log.attempt) {
                 bytes += log.text.len();
-                logs.push(shown(&run, &log));
+                logs.push(log_json(&run, &log));
             }
         }
     }
     Ok(json(StatusCode::OK, &json!({ "logs": logs, "next": next })))
 }
 
-fn shown(run: &Run, log: &AttemptLog) -> Value {
+fn log_json(run: &Run, log: &AttemptLog) -> Value {
     serde_json::to_value(LogView::of(run, log, &String::from_utf8_lossy(&log.text))).unwrap_or_default()
 }
 
@@ -189,7 +189,7 @@ impl LogStream {
         let Some(log) = logs.iter().find(|log| (log.attempt, log.dispatch) == (attempt, dispatch)) else {
             return Ok(Ok(()));
         };
-        let text = self.watch.run().map(|run| shown(run, log).to_string()).unwrap_or_default();
+        let text = self.watch.run().map(|run| log_json(run, log).to_string()).unwrap_or_default();
         let told = self.outlet.send(sse::piece(Some(seq), "log", &text), self.seen).await;
         self.seen = Some(seq);
         Ok(told)

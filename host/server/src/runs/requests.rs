@@ -4,7 +4,7 @@ use axum::{http::StatusCode, response::Response};
 use phasm::RequestError;
 
 use super::{
-    get::{Page, shown},
+    get::{Page, view},
     task::no_task,
 };
 use crate::{document, problem_response::ProblemResponse, request::RequestContext};
@@ -12,7 +12,7 @@ use crate::{document, problem_response::ProblemResponse, request::RequestContext
 pub(crate) async fn cancel(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
     context.handle().await?.cancel().await?;
-    standing(&context).await
+    run_view(&context).await
 }
 
 pub(crate) async fn cancel_task(mut context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -20,7 +20,7 @@ pub(crate) async fn cancel_task(mut context: RequestContext) -> Result<Response,
     let handle = context.handle().await?;
     let name = context.segment("task");
     let asked = handle.cancel_task(name).await;
-    answered(&context, asked, "is not open any more").await
+    respond(&context, asked, "is not open any more").await
 }
 
 pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -29,17 +29,17 @@ pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, Prob
     let handle = context.handle().await?;
     let name = context.segment("task");
     let asked = handle.resume(name, payload).await;
-    answered(&context, asked, "is not suspended").await
+    respond(&context, asked, "is not suspended").await
 }
 
-async fn answered(
+async fn respond(
     context: &RequestContext,
     asked: Result<bool, RequestError>,
     otherwise: &str,
 ) -> Result<Response, ProblemResponse> {
     let name = context.segment("task");
     match asked {
-        Ok(true) => standing(context).await,
+        Ok(true) => run_view(context).await,
         Ok(false) => Err(ProblemResponse::new(
             StatusCode::CONFLICT,
             format!("`{name}` {otherwise}; nothing was recorded"),
@@ -50,8 +50,8 @@ async fn answered(
 }
 
 /// The run after that.
-async fn standing(context: &RequestContext) -> Result<Response, ProblemResponse> {
+async fn run_view(context: &RequestContext) -> Result<Response, ProblemResponse> {
     let row = context.run().await?;
     let handle = context.app.host.run_of(&row);
-    Ok(shown(&handle, Some(&row), Page::FIRST).await?.0)
+    Ok(view(&handle, Some(&row), Page::FIRST).await?.0)
 }

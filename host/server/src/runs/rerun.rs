@@ -7,14 +7,14 @@ use crate::{answer::submitted, document, problem_response::ProblemResponse, requ
 
 pub(crate) async fn rerun(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
-    let rerun = asked(&document::object(&mut context).await?)?;
+    let rerun = parse(&document::object(&mut context).await?)?;
     let row = context.run().await?;
     let new = context.app.host.rerun(&row.head.run_id, &rerun).await.map_err(refused)?;
     let run = new.start().await.map_err(|error| refused(error.into()))?;
     Ok(submitted(run.id(), &row.head.workflow, true))
 }
 
-fn asked(body: &Map) -> Result<Rerun, ProblemResponse> {
+fn parse(body: &Map) -> Result<Rerun, ProblemResponse> {
     let mut rerun = Rerun::default();
     for (name, value) in body {
         match (&**name, value) {

@@ -50,7 +50,7 @@ pub(crate) async fn render(app: &AppState, accepted: Accepted) -> Response {
     if !matches!(get::rest(app, &accepted.run, wait).await, Ok(Some(_))) {
         return accepted.into_response();
     }
-    let Ok((mut shown, _)) = get::shown(&accepted.run, None, get::Page::FIRST).await else {
+    let Ok((mut shown, _)) = get::view(&accepted.run, None, get::Page::FIRST).await else {
         return accepted.into_response();
     };
     let location = accepted.into_response().headers_mut().remove(header::LOCATION);

@@ -28,11 +28,11 @@ pub(crate) async fn list(context: RequestContext) -> Result<Response, ProblemRes
 
 pub(crate) async fn get(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
-    shown(&context).await
+    view(&context).await
 }
 
 /// The schedule as it is kept now.
-async fn shown(context: &RequestContext) -> Result<Response, ProblemResponse> {
+async fn view(context: &RequestContext) -> Result<Response, ProblemResponse> {
     Ok(json(StatusCode::OK, &one(context).await?))
 }
 
@@ -62,21 +62,21 @@ pub(crate) async fn remove(mut context: RequestContext) -> Result<Response, Prob
     context.query.done()?;
     let meant = named(&context)?;
     let was_there = catalog::remove_schedule(&**context.app.host.store(), &meant.0, &meant.1).await?;
-    removed(was_there, &meant)
+    removed(was_there, &meant.0, &meant.1)
 }
 
 pub(crate) async fn suspend(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
     let (namespace, name) = named(&context)?;
     context.app.host.suspend_schedule(&namespace, &name).await?;
-    shown(&context).await
+    view(&context).await
 }
 
 pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
     let (namespace, name) = named(&context)?;
     context.app.host.resume_schedule(&namespace, &name).await?;
-    shown(&context).await
+    view(&context).await
 }
 
 pub(crate) async fn next(mut context: RequestContext) -> Result<Response, ProblemResponse> {

@@ -53,7 +53,7 @@ pub(crate) async fn remove(mut context: RequestContext) -> Result<Response, Prob
     context.query.done()?;
     let meant = named(&context)?;
     let was_there = catalog::remove_workflow(&**context.app.host.store(), &meant.0, &meant.1).await?;
-    removed(was_there, &meant)
+    removed(was_there, &meant.0, &meant.1)
 }
 
 /// Submits a run of it.

@@ -16,10 +16,10 @@ pub(super) fn schemas() -> NamedSchemas {
         ("Ticket", object(&[("ticket", text()), ("seconds", count(1))], &[])),
         ("Removed", object(&[("removed", truth())], &[])),
         ("Rows", page("rows", "KeptRow", &text())),
-        ("KeptRow", kept_row()),
-        ("KeptRun", kept_run()),
-        ("KeptRecord", kept_record()),
-        ("KeptLog", kept_log()),
+        ("KeptRow", wire_row()),
+        ("KeptRun", wire_run()),
+        ("KeptRecord", wire_record()),
+        ("KeptLog", wire_log()),
     ]
 }
 
@@ -65,7 +65,7 @@ fn version() -> Value {
 }
 
 /// Instants are milliseconds since 1970.
-fn kept_row() -> Value {
+fn wire_row() -> Value {
     let rest = object(&[("parked", truth()), ("until", maybe(&number()))], &[]);
     let note = object(&[("why", text()), ("since", number())], &[]);
     object(
@@ -91,13 +91,13 @@ fn kept_row() -> Value {
     )
 }
 
-fn kept_run() -> Value {
+fn wire_run() -> Value {
     let (records, logs) = (list(&of("KeptRecord")), list(&of("KeptLog")));
     object(&[("row", of("KeptRow")), ("records", records), ("logs", logs)], &[])
 }
 
 /// Bytes are base64.
-fn kept_record() -> Value {
+fn wire_record() -> Value {
     let document = object(&[("digest", text()), ("bytes", bytes())], &[]);
     let members = [
         ("firstSeq", count(0)),
@@ -109,7 +109,7 @@ fn kept_record() -> Value {
     object(&members, &[])
 }
 
-fn kept_log() -> Value {
+fn wire_log() -> Value {
     let members = [
         ("task", count(0)),
         ("attempt", count(1)),
