@@ -1,7 +1,7 @@
 //! The harness of the scenario tests: a run, a scripted executor and a stepped clock, nothing that waits.
 //!
 //! A scenario is a YAML file under `tests/scenarios/`: a document, what each task's executor returns, and what happens
-//! when. Its golden trace stands beside it (`NAME.trace`) and is rewritten when `UPDATE_GOLDEN` is set.
+//! when, and the trace that it must leave. `PHASM_ACCEPT=1` rewrites the traces; so it does with every other expectation in a file.
 
 pub mod digest;
 pub mod fuzz;

@@ -1,4 +1,4 @@
-//! Scenario files: a document, a script for its executors, timed events, a golden trace.
+//! Scenario files: a document, a script for its executors, timed events, and the trace that the run must leave.
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
@@ -45,6 +45,9 @@ struct Written {
     /// Another run from what had succeeded in this one.
     #[serde(default)]
     rerun: Option<WrittenRerun>,
+    /// The expected trace; see [`expected_trace`].
+    #[serde(default, rename = "trace")]
+    _trace: String,
 }
 
 #[derive(Deserialize)]
@@ -137,6 +140,25 @@ impl WrittenAct {
 
 fn millis(text: &str) -> u64 {
     duration::parse(text).unwrap_or_else(|error| unreachable!("{text}: {error:?}"))
+}
+
+/// Line behind which a scenario has its trace, indented by two spaces, to the end of the file.
+const TRACE: &str = "\ntrace: |2\n";
+
+/// Returns the trace that a scenario's text expects.
+#[must_use]
+pub fn expected_trace(text: &str) -> String {
+    let block = text.split_once(TRACE).map_or("", |(_, block)| block);
+    block.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect()
+}
+
+/// Returns a scenario's text with another trace.
+#[must_use]
+pub fn with_trace(text: &str, trace: &str) -> String {
+    let case = text.split_once(TRACE).map_or(text.trim_end(), |(case, _)| case.trim_end());
+    let indented = |line: &str| if line.is_empty() { "\n".to_owned() } else { format!("  {line}\n") };
+    let block: String = trace.lines().map(indented).collect();
+    format!("{case}\n{TRACE}{block}")
 }
 
 /// Runs a scenario file and returns its trace: of the run, or of the document's problems.

@@ -21,11 +21,11 @@ fn root() -> &'static Path {
 /// Compares with the file beside this one.
 fn golden(name: &str, found: &str) {
     let path = root().join("tests/graph").join(name);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("PHASM_ACCEPT").is_some() {
         fs::write(&path, found).unwrap();
     }
     let expected = fs::read_to_string(&path).unwrap_or_default();
-    assert!(found == expected, "{name} is another; UPDATE_GOLDEN=1 accepts it\n{found}");
+    assert!(found == expected, "{name} is another; PHASM_ACCEPT=1 accepts it\n{found}");
 }
 
 #[test]

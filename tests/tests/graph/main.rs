@@ -1,6 +1,6 @@
 //! Pictures of plans and runs: what is drawn, and where.
 //!
-//! `UPDATE_GOLDEN=1` accepts the pictures beside this file.
+//! `PHASM_ACCEPT=1` accepts the pictures beside this file.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 mod counts;

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use phasm_tests::scenario::Staged;
+use phasm_tests::scenario::{Staged, expected_trace};
 
 use super::{
     compare,
@@ -59,8 +59,7 @@ fn scenarios_come_to_the_same_whatever_befalls_their_hosts() {
     files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios"), &mut found);
     found.sort();
     // Runs that stay open are not waited for.
-    let ends =
-        |file: &PathBuf| !std::fs::read_to_string(file.with_extension("trace")).unwrap().contains("\nopen: ");
+    let ends = |file: &PathBuf| !expected_trace(&std::fs::read_to_string(file).unwrap()).contains("\nopen: ");
     found.retain(ends);
     let (mut played, mut wrong) = (0, Vec::new());
     for (seed, file) in (0..).zip(&found) {

@@ -36,10 +36,10 @@ fn the_page_has_exactly_the_fields_of_the_schema() {
         pages.insert(form.to_owned(), "reference/README.md#durations".to_owned());
     }
     let expected = rendered(&page, &tables, &Renderer { pages: &pages });
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("PHASM_ACCEPT").is_some() {
         fs::write(&path, &expected).unwrap();
     } else {
-        assert!(page == expected, "stale; run this test with UPDATE_GOLDEN=1");
+        assert!(page == expected, "stale; run this test with PHASM_ACCEPT=1");
     }
 }
 

@@ -1,5 +1,5 @@
 //! The pages of the reference: their tables are the schema's, their examples are valid, and they are complete.
-//! `UPDATE_GOLDEN=1` rewrites the tables.
+//! `PHASM_ACCEPT=1` rewrites the tables.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 mod configuration;
@@ -79,10 +79,10 @@ fn every_page_has_exactly_the_fields_of_the_schema() {
     );
     for (file, page) in &pages {
         let expected = rendered(page, &objects, &renderer);
-        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        if std::env::var_os("PHASM_ACCEPT").is_some() {
             fs::write(folder().join(file), &expected).unwrap();
         } else {
-            assert!(*page == expected, "{file} is stale; run this test with UPDATE_GOLDEN=1");
+            assert!(*page == expected, "{file} is stale; run this test with PHASM_ACCEPT=1");
         }
     }
 }

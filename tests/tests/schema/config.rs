@@ -11,15 +11,15 @@ use crate::{
     validator::Validator,
 };
 
-/// `UPDATE_GOLDEN=1` rewrites it.
+/// `PHASM_ACCEPT=1` rewrites it.
 #[test]
 fn the_shipped_schema_is_the_generated_one() {
     let file = root().join("host/schema/config.schema.json");
     let generated = format!("{:#}\n", config::schema());
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("PHASM_ACCEPT").is_some() {
         fs::write(&file, &generated).unwrap();
     }
-    assert!(fs::read_to_string(&file).unwrap() == generated, "stale; run this test with UPDATE_GOLDEN=1");
+    assert!(fs::read_to_string(&file).unwrap() == generated, "stale; run this test with PHASM_ACCEPT=1");
 }
 
 /// A configuration with every field.

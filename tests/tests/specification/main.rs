@@ -193,7 +193,6 @@ fn citations_count_in_tests_only() {
     );
     assert_eq!(tested("tests/src/world.rs", "// R-A1"), "");
     assert_eq!(tested("host/docs/retry.md", "R-A1"), "");
-    assert_eq!(tested("tests/scenarios/retry/a.trace", "R-A1"), "");
     assert_eq!(tested("tests/guests/echo.yaml", "R-A1"), "");
     for path in [
         "tests/scenarios/retry/a.yaml",

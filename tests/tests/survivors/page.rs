@@ -7,7 +7,7 @@ use super::case::Case;
 const BEGIN: &str = "<!-- cases -->\n";
 const END: &str = "<!-- end -->";
 
-/// The README lists every case as it is written, and where this host survives it, which the cases then show; `UPDATE_GOLDEN=1` has it do
+/// The README lists every case as it is written, and where this host survives it, which the cases then show; `PHASM_ACCEPT=1` has it do
 /// so.
 pub(crate) fn check(suite: &Path, cases: &[Case]) {
     let file = suite.join("README.md");
@@ -23,12 +23,12 @@ pub(crate) fn check(suite: &Path, cases: &[Case]) {
         .collect();
     let head = "| case | what it does | what must come of it | this host survives |\n|---|---|---|---|\n";
     let expected = format!("{before}{BEGIN}{head}{rows}{END}{after}");
-    if env::var_os("UPDATE_GOLDEN").is_some() {
+    if env::var_os("PHASM_ACCEPT").is_some() {
         fs::write(&file, &expected).unwrap();
     }
     assert!(
         fs::read_to_string(&file).unwrap() == expected,
-        "{} is stale; run with UPDATE_GOLDEN=1",
+        "{} is stale; run with PHASM_ACCEPT=1",
         file.display()
     );
 }

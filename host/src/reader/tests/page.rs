@@ -1,4 +1,4 @@
-//! `host/docs/problems.md`, the catalogue as a page. `UPDATE_GOLDEN=1` rewrites it.
+//! `host/docs/problems.md`, the catalogue as a page. `PHASM_ACCEPT=1` rewrites it.
 
 use std::{fs, path::Path};
 
@@ -15,7 +15,7 @@ Problems are reported all at once, and nothing is stored or run when there is on
 `phasm validate --explain P012` prints an entry of this page.
 
 This page is made from the catalogue in `host/engine/src/problem/codes` and `host/src/config/codes.rs` by a test, which
-fails when they differ and rewrites the page when `UPDATE_GOLDEN` is set.
+fails when they differ and rewrites the page when `PHASM_ACCEPT` is set.
 ";
 
 /// The groups of codes.
@@ -76,11 +76,11 @@ fn reported(entry: &Entry) -> String {
 fn the_page_is_what_the_catalogue_says() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/problems.md");
     let page = page();
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+    if std::env::var_os("PHASM_ACCEPT").is_some() {
         fs::write(&path, &page).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "host/docs/problems.md is stale; UPDATE_GOLDEN=1 rewrites it");
+    assert!(written == page, "host/docs/problems.md is stale; PHASM_ACCEPT=1 rewrites it");
 }
 
 #[test]

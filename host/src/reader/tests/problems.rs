@@ -1,6 +1,6 @@
 //! Every kind of problem: `problems/<code>.yaml` has it, and `problems/<code>.txt` says where.
 //!
-//! A document has problems of its own code only: what follows from a mistake is not reported again. With `UPDATE_GOLDEN=1`
+//! A document has problems of its own code only: what follows from a mistake is not reported again. With `PHASM_ACCEPT=1`
 //! the tests rewrite what was found; read the difference.
 
 use std::{
@@ -102,7 +102,7 @@ impl Env for Nothing {
 
 #[test]
 fn every_document_has_exactly_the_problems_it_should() {
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    let update = std::env::var_os("PHASM_ACCEPT").is_some();
     let mut wrong = Vec::new();
     for (code, problems) in documents() {
         let found = lines(&problems).join("\n") + "\n";
