@@ -6,6 +6,7 @@
 pub mod digest;
 pub mod fuzz;
 pub mod guests;
+pub mod hostile;
 pub mod scenario;
 pub mod seeds;
 pub mod small;

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use phasm_tests::hostile;
+
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs")
 }
@@ -31,7 +33,7 @@ fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
 }
 
 fn is_case(name: &str) -> bool {
-    docs().join("../../tests/hostile").join(name).join("case.toml").is_file()
+    docs().join("../../tests/hostile").join(format!("{name}.wat")).is_file()
 }
 
 /// Every promise is held by tests, and these are there.
@@ -106,12 +108,11 @@ fn each_advisory_is_fixed_and_tried() {
         }
     }
     assert!(seen.len() > 60 && cases > 25, "{} numbers, {cases} cases", seen.len());
-    for guest in fs::read_dir(docs().join("../../tests/hostile")).unwrap() {
-        let guest = guest.unwrap().path().join("guest.wat");
-        let text = fs::read_to_string(&guest).unwrap_or_default();
+    for case in hostile::cases(&docs().join("../../tests/hostile")).unwrap() {
+        let text = case.guest;
         let named = text.split([' ', '(', ')', ',', '.', '\n']).filter(|word| word.starts_with("RUSTSEC-"));
         named.for_each(|number| {
-            assert!(seen.contains(number), "{number} of {} is on the page", guest.display());
+            assert!(seen.contains(number), "{number} of {} is on the page", case.name);
         });
     }
 }

@@ -8,7 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use phasm_tests::guests::Arena;
+use phasm_tests::{guests::Arena, hostile};
 
 fn here(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)
@@ -31,10 +31,7 @@ fn corpus(target: &str) -> Vec<Vec<u8>> {
 /// The hostile guests that are a core module, within their world.
 fn guests() -> Vec<Vec<u8>> {
     let world = fs::read_to_string(here("hostile/world.wat")).unwrap();
-    let mut folders: Vec<_> =
-        fs::read_dir(here("hostile")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    folders.sort();
-    let texts = folders.iter().filter_map(|folder| fs::read_to_string(folder.join("guest.wat")).ok());
+    let texts = hostile::cases(&here("hostile")).unwrap().into_iter().map(|case| case.guest);
     let is_module = |text: &String| {
         text.contains("(core module $guest\n  (import \"libc\"") && !text.contains("(component")
     };

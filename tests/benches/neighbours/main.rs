@@ -30,10 +30,10 @@ const COPIES: [usize; 3] = [2, 16, 128];
 
 /// Guests of the neighbours.
 const HOSTILE: [(&str, &str); 4] = [
-    ("spin", include_str!("../../hostile/spin/guest.wat")),
-    ("fill", include_str!("../../hostile/fill/guest.wat")),
+    ("spin", include_str!("../../hostile/spin.wat")),
+    ("fill", include_str!("../../hostile/fill.wat")),
     ("json", include_str!("json.wat")),
-    ("flood", include_str!("../../hostile/flood/guest.wat")),
+    ("flood", include_str!("../../hostile/flood.wat")),
 ];
 
 fn main() {

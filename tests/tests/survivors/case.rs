@@ -1,17 +1,21 @@
 //! A case as it is written.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
+use phasm_tests::hostile::{self, CaseFile};
 use serde::{Deserialize, Serialize};
 
 use super::{TIERS, server::Says};
 
-/// `case.toml`, with its folder's name.
+/// The header of a case, with its file's name, and the guest.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Case {
     #[serde(skip)]
     pub(crate) name: String,
+    /// Text of the guest.
+    #[serde(skip)]
+    pub(crate) guest: String,
     /// Behaviour of the guest, and the required result, each in a sentence.
     pub(crate) does: String,
     pub(crate) comes: String,
@@ -127,18 +131,14 @@ pub(crate) struct Expect {
 }
 
 impl Case {
-    /// Every folder of the suite, by name.
+    /// Reads every case of the suite, by name.
     pub(crate) fn all(suite: &Path) -> Vec<Self> {
-        let entries = fs::read_dir(suite).unwrap().map(|entry| entry.unwrap().path());
-        let mut cases: Vec<_> = entries.filter(|path| path.is_dir()).map(|path| Self::read(&path)).collect();
-        cases.sort_by(|a, b| a.name.cmp(&b.name));
-        cases
+        hostile::cases(suite).unwrap().into_iter().map(Self::read).collect()
     }
 
-    fn read(folder: &Path) -> Self {
-        let text = fs::read_to_string(folder.join("case.toml")).unwrap();
-        let case = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-        Self { name: folder.file_name().unwrap().to_str().unwrap().to_owned(), ..case }
+    fn read(CaseFile { name, header, guest }: CaseFile) -> Self {
+        let case = toml::from_str(&header).unwrap_or_else(|error| panic!("{name}: {error}"));
+        Self { name, guest, ..case }
     }
 
     /// Returns the instructions for a host; they are the same for every host.

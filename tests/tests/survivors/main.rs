@@ -1,14 +1,13 @@
 //! Runs the hostile guests of `tests/hostile` against this host, or the one that `PHASM_HOSTILE_HOST` names.
 //!
 //! ```text
-//!  case.toml, guest.wat ──stage──▶ folder ──▶ a process of the host: copies of the guest beside innocent ones
+//!  NAME.wat ──────────────stage──▶ folder ──▶ a process of the host: copies of the guest beside innocent ones
 //!                                                    │ one line of JSON
 //!  verdict ◀───────────────────judge─────────────────┘  or nothing, in time
 //! ```
 //!
 //! Every case has a process of its own, so that one that does not survive takes no other with it. In the end all of them are
-//! called
-//! again and again within one process (`flat`).
+//! called again and again within one process (`flat`).
 
 #![expect(
     clippy::unwrap_used,

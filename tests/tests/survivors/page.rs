@@ -18,7 +18,7 @@ pub(crate) fn check(suite: &Path, cases: &[Case]) {
         .iter()
         .map(|case| {
             let Case { name, does, comes, tiers, .. } = case;
-            format!("| [{name}]({name}/guest.wat) | {does} | {comes} | {} |\n", tiers.join(", "))
+            format!("| [{name}]({name}.wat) | {does} | {comes} | {} |\n", tiers.join(", "))
         })
         .collect();
     let head = "| case | what it does | what must come of it | this host survives |\n|---|---|---|---|\n";

@@ -9,10 +9,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{
-    case::{Around, Case, Setup},
-    suite,
-};
+use super::case::{Around, Case, Setup};
 
 /// Sets the stage: `guest.wasm`, `innocent.wasm`, `case.json`, and the files that lie there for the guest.
 ///
@@ -34,8 +31,7 @@ pub(crate) fn innocent() -> Vec<u8> {
 }
 
 fn guest(case: &Case, port: u16) -> Result<Vec<u8>, wat::Error> {
-    let text = fs::read_to_string(suite().join(&case.name).join("guest.wat")).unwrap();
-    let text = text.replace("PORT", &port.to_string());
+    let text = case.guest.replace("PORT", &port.to_string());
     let text = case.repeat.iter().fold(text, |text, (name, repeat)| {
         let copies: String = (0..repeat.times).map(|n| repeat.text.replace('#', &n.to_string())).collect();
         text.replace(&format!(";; {name}\n"), &copies)

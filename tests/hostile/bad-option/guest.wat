@@ -1,6 +1,0 @@
-;; Returns 2 where 0 says that there is no detail, and 1 that there is one.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (func (export "execute") (param i32) (result i32)
-    (i32.store8 (i32.const 20) (i32.const 2))
-    (i32.const 0)))

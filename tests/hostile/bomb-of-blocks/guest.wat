@@ -1,8 +1,0 @@
-;; Blocks that do nothing.
-(component
-  (core module
-    (func
-      ;; OPEN
-      ;; CLOSE
-    )
-  ))

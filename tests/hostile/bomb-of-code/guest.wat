@@ -1,7 +1,0 @@
-;; A function that says the same thing again and again.
-(component
-  (core module
-    (func
-      ;; CODE
-    )
-  ))

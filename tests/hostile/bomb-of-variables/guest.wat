@@ -1,7 +1,0 @@
-;; Variables that hold nothing.
-(component
-  (core module
-    (func (local
-      ;; VARIABLES
-      i32))
-  ))

@@ -1,0 +1,13 @@
+;;! does = "Calls what lies behind the end of its table."
+;;! comes = "An error that names the trap."
+;;!
+;;! [expect]
+;;! codes = [3]
+;;! message = ["trap: "]
+;; Calls what lies behind the end of its table.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (table 1 funcref)
+  (func (export "execute") (param i32) (result i32)
+    (call_indirect (i32.const 0x7fffffff))
+    (i32.const 0)))

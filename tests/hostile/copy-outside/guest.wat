@@ -1,6 +1,0 @@
-;; Copies from behind the end of its memory.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (func (export "execute") (param i32) (result i32)
-    (memory.copy (i32.const 0) (i32.const 0xfff0) (i32.const 0x20))
-    (i32.const 0)))

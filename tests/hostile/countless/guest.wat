@@ -1,3 +1,0 @@
-;; A section of types that are not there.
-(module binary
-  "\00asm" "\0d\00\01\00" "\07\05" "\ff\ff\ff\ff\0f")

@@ -1,3 +1,0 @@
-;; A section that says it has four gigabytes, and has three.
-(module binary
-  "\00asm" "\0d\00\01\00" "\07\ff\ff\ff\ff\0f" "abc")

@@ -1,0 +1,25 @@
+;;! does = "Returns objects in objects, 8 000 deep."
+;;! comes = "Refused as what it is, without a stack overflow in the host."
+;;!
+;;! [repeat.OBJECTS]
+;;! text = '{\22a\22:'
+;;! times = 8000
+;;!
+;;! [expect]
+;;! codes = [3]
+;;! message = ["output `a` is not JSON: recursion limit exceeded"]
+;; Returns objects that nest too deep.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (data (i32.const 200) "a")
+  (data (i32.const 16384) ";; OBJECTS
+")
+  (func (export "execute") (param i32) (result i32)
+    ;; the output `a`
+    (i32.store (i32.const 100) (i32.const 200))
+    (i32.store (i32.const 104) (i32.const 1))
+    (i32.store (i32.const 108) (i32.const 16384))
+    (i32.store (i32.const 112) (i32.const 40000))
+    (i32.store (i32.const 12) (i32.const 100))
+    (i32.store (i32.const 16) (i32.const 1))
+    (i32.const 0)))

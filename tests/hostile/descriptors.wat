@@ -1,0 +1,29 @@
+;;! does = "Opens a file again and again, until there are no descriptors."
+;;! comes = "Refused: an attempt has so many at most, a plugin its part of the host."
+;;! copies = 32
+;;!
+;;! [setup]
+;;! files = { "data/a" = "" }
+;;!
+;;! [[grants.guest.dirs]]
+;;! host = "data"
+;;! guest = "/data"
+;;!
+;;! [expect]
+;;! codes = [6, 8]
+;;! message = ["refused: "]
+;; Opens a file again and again and closes none. Its code is 2 + the error it got.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (import "wasi" "get-directories" (func $get-directories (param i32)))
+  (import "wasi" "open" (func $open (param i32 i32 i32 i32 i32 i32 i32)))
+  (data (i32.const 500) "a")
+  (func (export "execute") (param i32) (result i32)
+    (local $dir i32) (local $n i32)
+    (call $get-directories (i32.const 400))
+    (local.set $dir (i32.load (i32.load (i32.const 400))))
+    (loop $more
+      (call $open (local.get $dir) (i32.const 0) (i32.const 500) (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 408))
+      (br_if $more (i32.eqz (i32.load8_u (i32.const 408)))))
+    (i32.store (i32.const 0) (i32.add (i32.const 2) (i32.load8_u (i32.const 412))))
+    (i32.const 0)))

@@ -1,0 +1,23 @@
+;;! does = "Is answered with headers without end."
+;;! comes = "Stopped at the limit on headers."
+;;! world = "http"
+;;!
+;;! [grants.guest]
+;;! http = ["http://127.0.0.1:*"]
+;;!
+;;! [server]
+;;! says = "HTTP/1.1 200 OK\r\nx-a: 1\r\n"
+;;! then = "again"
+;;!
+;;! [expect]
+;;! codes = [1025, 1026, 1027, 1035, 1038]
+;;! grown-mib = 64
+;; Waits for the end of headers. Its code is the status it got, or 1000 + the error.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (import "http" "send" (func $send (param i32 i32 i32 i32) (result i32)))
+  (data (i32.const 500) "127.0.0.1:PORT")
+  (data (i32.const 1000) "/")
+  (func (export "execute") (param i32) (result i32)
+    (i32.store (i32.const 0) (call $send (i32.const 500) (i32.const 15) (i32.const 1000) (i32.const 1)))
+    (i32.const 0)))

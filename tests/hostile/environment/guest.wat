@@ -1,7 +1,0 @@
-;; Keeps its environment.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (import "wasi" "get-environment" (func $get-environment (param i32)))
-  (func (export "execute") (param i32) (result i32)
-    (loop $more (call $get-environment (i32.const 400)) (br $more))
-    (unreachable)))

@@ -1,6 +1,0 @@
-;; Fills memory from its last page around to the first.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (func (export "execute") (param i32) (result i32)
-    (memory.fill (i32.const 0xffff) (i32.const 1) (i32.const -1))
-    (i32.const 0)))

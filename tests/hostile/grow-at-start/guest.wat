@@ -1,7 +1,0 @@
-;; Grows its memory when it is instantiated.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (func $start (loop $more (drop (memory.grow (i32.const 16))) (br $more)))
-  (start $start)
-  (func (export "execute") (param i32) (result i32)
-    (unreachable)))

@@ -1,7 +1,0 @@
-;; Logs a text of which the first half is in its memory.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (import "host" "log" (func $log (param i32 i32 i32)))
-  (func (export "execute") (param i32) (result i32)
-    (call $log (i32.const 2) (i32.const 32768) (i32.const 65536))
-    (i32.const 0)))

@@ -1,4 +1,0 @@
-;; A name that nobody reads to its end.
-(component
-  (import ";; LETTERS
-" (func)))

@@ -1,6 +1,0 @@
-;; One function under many names.
-(component
-  (core module
-  (func)
-  ;; MANY
-))

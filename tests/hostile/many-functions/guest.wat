@@ -1,5 +1,0 @@
-;; Functions that do nothing.
-(component
-  (core module
-  ;; MANY
-))

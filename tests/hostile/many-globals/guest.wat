@@ -1,5 +1,0 @@
-;; Globals that hold nothing.
-(component
-  (core module
-  ;; MANY
-))

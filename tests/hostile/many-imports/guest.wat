@@ -1,5 +1,0 @@
-;; Functions that nobody has.
-(component
-  (type (func))
-  ;; MANY
-)

@@ -1,4 +1,0 @@
-;; Modules with nothing in them.
-(component
-  ;; MODULES
-)

@@ -1,5 +1,0 @@
-;; Segments without data.
-(component
-  (core module
-  ;; MANY
-))

@@ -1,4 +1,0 @@
-;; Types that are nothing but a name.
-(component
-  ;; MANY
-)

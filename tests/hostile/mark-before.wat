@@ -1,0 +1,20 @@
+;;! does = "Returns a mark of byte order before its value."
+;;! comes = "Refused: it is no JSON."
+;;!
+;;! [expect]
+;;! codes = [3]
+;;! message = ["output `a` is not JSON"]
+;; Returns a value with three bytes before it.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (data (i32.const 200) "a")
+  (data (i32.const 16384) "\ef\bb\bf1")
+  (func (export "execute") (param i32) (result i32)
+    ;; the output `a`
+    (i32.store (i32.const 100) (i32.const 200))
+    (i32.store (i32.const 104) (i32.const 1))
+    (i32.store (i32.const 108) (i32.const 16384))
+    (i32.store (i32.const 112) (i32.const 4))
+    (i32.store (i32.const 12) (i32.const 100))
+    (i32.store (i32.const 16) (i32.const 1))
+    (i32.const 0)))

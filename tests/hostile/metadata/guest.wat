@@ -1,9 +1,0 @@
-;; Asks the address where clouds tell secrets. Its code is the status it got, or 1000 + the error.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (import "http" "send" (func $send (param i32 i32 i32 i32) (result i32)))
-  (data (i32.const 500) "169.254.169.254")
-  (data (i32.const 1000) "/latest/meta-data/")
-  (func (export "execute") (param i32) (result i32)
-    (i32.store (i32.const 0) (call $send (i32.const 500) (i32.const 15) (i32.const 1000) (i32.const 18)))
-    (i32.const 0)))

@@ -1,5 +1,0 @@
-;; Twenty components, each in the one before.
-(component
-;; OPEN
-;; CLOSE
-)

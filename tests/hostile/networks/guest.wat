@@ -1,7 +1,0 @@
-;; Keeps what stands for the network.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (import "wasi" "instance-network" (func $instance-network (result i32)))
-  (func (export "execute") (param i32) (result i32)
-    (loop $more (drop (call $instance-network)) (br $more))
-    (unreachable)))

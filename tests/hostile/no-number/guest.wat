@@ -1,6 +1,0 @@
-;; Makes a whole number of what is none.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (func (export "execute") (param i32) (result i32)
-    (drop (i32.trunc_f64_s (f64.const nan)))
-    (i32.const 0)))

@@ -1,9 +1,0 @@
-;; Returns an object within quotes.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (data (i32.const 16384) "\22{}\22")
-  (func (export "execute") (param i32) (result i32)
-    (i32.store8 (i32.const 20) (i32.const 1))
-    (i32.store (i32.const 24) (i32.const 16384))
-    (i32.store (i32.const 28) (i32.const 4))
-    (i32.const 0)))

@@ -1,0 +1,20 @@
+;;! does = "Returns what is not a number."
+;;! comes = "Refused: JSON has no such thing."
+;;!
+;;! [expect]
+;;! codes = [3]
+;;! message = ["output `a` is not JSON"]
+;; Returns `NaN`.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (data (i32.const 200) "a")
+  (data (i32.const 16384) "NaN")
+  (func (export "execute") (param i32) (result i32)
+    ;; the output `a`
+    (i32.store (i32.const 100) (i32.const 200))
+    (i32.store (i32.const 104) (i32.const 1))
+    (i32.store (i32.const 108) (i32.const 16384))
+    (i32.store (i32.const 112) (i32.const 3))
+    (i32.store (i32.const 12) (i32.const 100))
+    (i32.store (i32.const 16) (i32.const 1))
+    (i32.const 0)))

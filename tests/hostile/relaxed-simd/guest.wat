@@ -1,6 +1,0 @@
-;; Computes what comes out differently on different machines.
-(component
-  (core module $guest
-    (func (result v128)
-      (f32x4.relaxed_madd (v128.const i32x4 1 2 3 4) (v128.const i32x4 1 2 3 4) (v128.const i32x4 1 2 3 4))))
-  (core instance (instantiate $guest)))

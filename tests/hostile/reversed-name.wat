@@ -1,0 +1,19 @@
+;;! does = "Returns an output whose name turns the order of what stands around it."
+;;! comes = "Refused: nobody could see what it is called."
+;;!
+;;! [expect]
+;;! codes = [3]
+;;! message = ["an output is called"]
+;; Returns an output whose name turns the order of what stands around it.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (data (i32.const 200) "a\e2\80\aeb")
+  (data (i32.const 220) "1")
+  (func (export "execute") (param i32) (result i32)
+    (i32.store (i32.const 100) (i32.const 200))
+    (i32.store (i32.const 104) (i32.const 5))
+    (i32.store (i32.const 108) (i32.const 220))
+    (i32.store (i32.const 112) (i32.const 1))
+    (i32.store (i32.const 12) (i32.const 100))
+    (i32.store (i32.const 16) (i32.const 1))
+    (i32.const 0)))

@@ -1,4 +1,0 @@
-;; Names that people and languages take for the same.
-(component
-  (import "a-b" (func))
-  (import "A-B" (func)))

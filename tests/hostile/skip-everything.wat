@@ -1,0 +1,29 @@
+;;! does = "Skips as much as there are numbers in a stream."
+;;! comes = "It skips what there is, and nobody makes room for more."
+;;!
+;;! [setup]
+;;! files = { "data/a" = "word" }
+;;!
+;;! [[grants.guest.dirs]]
+;;! host = "data"
+;;! guest = "/data"
+;;!
+;;! [expect]
+;;! codes = [0]
+;;! grown-mib = 16
+;; Skips 16 EiB of a stream. Its code is 2 + the error it got.
+(core module $guest
+  (import "libc" "memory" (memory 1))
+  (import "wasi" "get-directories" (func $get-directories (param i32)))
+  (import "wasi" "open" (func $open (param i32 i32 i32 i32 i32 i32 i32)))
+  (import "wasi" "stream" (func $stream (param i32 i64 i32)))
+  (import "wasi" "skip" (func $skip (param i32 i64 i32)))
+  (data (i32.const 500) "a")
+  (func (export "execute") (param i32) (result i32)
+    (local $dir i32)
+    (call $get-directories (i32.const 400))
+    (local.set $dir (i32.load (i32.load (i32.const 400))))
+    (call $open (local.get $dir) (i32.const 0) (i32.const 500) (i32.const 1) (i32.const 0) (i32.const 1) (i32.const 408))
+    (call $stream (i32.load (i32.const 412)) (i64.const 0) (i32.const 408))
+    (call $skip (i32.load (i32.const 412)) (i64.const -1) (i32.const 424))
+    (i32.const 0)))

@@ -1,6 +1,0 @@
-;; Computes for ever before it can even be called.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (func $start (loop $for-ever (br $for-ever)))
-  (start $start)
-  (func (export "execute") (param i32) (result i32) (unreachable)))

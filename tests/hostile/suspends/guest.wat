@@ -1,6 +1,0 @@
-;; Returns the code of those that wait.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (func (export "execute") (param i32) (result i32)
-    (i32.store (i32.const 0) (i32.const 1))
-    (i32.const 0)))

@@ -1,4 +1,0 @@
-;; A section that says nothing, at length.
-(component
-  (@custom "nothing" ";; NOTHING
-"))

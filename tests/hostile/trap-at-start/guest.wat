@@ -1,7 +1,0 @@
-;; Traps when it is instantiated.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (func $start (unreachable))
-  (start $start)
-  (func (export "execute") (param i32) (result i32)
-    (unreachable)))

@@ -1,0 +1,24 @@
+;;! does = "Returns half of a character in UTF-16."
+;;! comes = "Refused where it crosses the boundary."
+;;!
+;;! [expect]
+;;! codes = [3]
+;;! message = ["trap: "]
+;; Returns a message of one surrogate.
+(component
+  ;; TYPES
+  (core module $guest
+    (memory (export "memory") 1)
+    (data (i32.const 200) "\00\d8")
+    (global $top (mut i32) (i32.const 1024))
+    (func (export "realloc") (param i32 i32 i32) (param $size i32) (result i32)
+      (global.set $top (i32.and (i32.const -8) (i32.add (i32.const 7) (i32.add (global.get $top) (local.get $size)))))
+      (i32.sub (global.get $top) (i32.and (i32.const -8) (i32.add (i32.const 7) (local.get $size)))))
+    (func (export "execute") (param i32) (result i32)
+      (i32.store (i32.const 4) (i32.const 200))
+      (i32.store (i32.const 8) (i32.const 1))
+      (i32.const 0)))
+  (core instance $instance (instantiate $guest))
+  (func (export "execute") (param "invocation" $invocation) (result $outcome)
+    (canon lift (core func $instance "execute")
+      (memory (core memory $instance "memory")) (realloc (core func $instance "realloc")) string-encoding=utf16)))

@@ -1,4 +1,0 @@
-;; Returns an outcome that lies outside its memory.
-(core module $guest
-  (import "libc" "memory" (memory 1))
-  (func (export "execute") (param i32) (result i32) (i32.const 0x7ffffff0)))

@@ -1,3 +1,0 @@
-;; Wants of the host what is not its to give.
-(component
-  (import "phasm:executor/host@0.1.0" (instance (export "heartbeat" (func (param "code" u64) (result string))))))
