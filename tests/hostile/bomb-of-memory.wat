@@ -1,5 +1,5 @@
 ;;! does = "Has functions that together take more than their compiler may."
-;;! comes = "Stopped at the limit on compiling: the child that does it ends, and nobody else does."
+;;! comes = "Stopped at the limit on compiling: only the child that does it ends."
 ;;!
 ;;! [limits]
 ;;! compile-memory = "32 MiB"

@@ -1,5 +1,5 @@
 ;;! does = "Has variables that are all needed until the end, through loops and conditions."
-;;! comes = "Stopped at the limit on compiling: the child that does it ends, and nobody else waits."
+;;! comes = "Stopped at the limit on compiling: the child that does it ends, and no other call waits."
 ;;!
 ;;! [limits]
 ;;! compile-time = "1s"

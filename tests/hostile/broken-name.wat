@@ -1,5 +1,5 @@
 ;;! does = "Returns an output with a newline in its name."
-;;! comes = "Refused: nobody could see what it is called."
+;;! comes = "Refused: its name could not be read."
 ;;!
 ;;! [expect]
 ;;! codes = [3]

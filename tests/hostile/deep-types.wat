@@ -1,5 +1,5 @@
 ;;! does = "Has lists of lists, two thousand deep."
-;;! comes = "Refused, or compiled: nobody runs out of stack."
+;;! comes = "Refused, or compiled: no stack overflows."
 ;;!
 ;;! [repeat.LISTS]
 ;;! text = '(type (list #)) '

@@ -1,5 +1,5 @@
 ;;! does = "Leaves a thing behind whose destructor never ends."
-;;! comes = "Nobody calls it: what an attempt leaves is gone with it."
+;;! comes = "It is not called: the remains of an attempt go with it."
 ;;!
 ;;! [expect]
 ;;! codes = [0]

@@ -1,5 +1,5 @@
 ;;! does = "Logs a million newlines in one call."
-;;! comes = "Stopped at its log limit before anybody is told of a line."
+;;! comes = "Stopped at its log limit before a line is passed on."
 ;;! copies = 4
 ;;!
 ;;! [expect]

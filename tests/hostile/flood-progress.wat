@@ -1,5 +1,5 @@
 ;;! does = "Tells its progress without end, and without a word."
-;;! comes = "Stopped at its deadline; whoever watches is told a few times a second."
+;;! comes = "Stopped at its deadline; watchers are notified a few times a second."
 ;;! copies = 4
 ;;! deadline-ms = 500
 ;;!

@@ -1,5 +1,5 @@
 ;;! does = "Returns a number that is too large for any."
-;;! comes = "Refused, or taken for what it is: nobody counts to it."
+;;! comes = "Refused, or taken for what it is, without counting to it."
 ;;!
 ;;! [expect]
 ;;! codes = [3]

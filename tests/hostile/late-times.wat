@@ -1,5 +1,5 @@
 ;;! does = "Says that a file was changed when there are no years any more."
-;;! comes = "An error, and nobody counts beyond numbers."
+;;! comes = "An error, and no overflow."
 ;;!
 ;;! [setup]
 ;;! files = { "data/a" = "" }

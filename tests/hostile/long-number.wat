@@ -1,5 +1,5 @@
 ;;! does = "Returns a number of 32 000 digits."
-;;! comes = "Taken for the number nearest to it, or refused: nobody computes with all of them."
+;;! comes = "Taken for the number nearest to it, or refused, without computing with all of them."
 ;;!
 ;;! [repeat.DIGITS]
 ;;! text = '7'

@@ -1,4 +1,4 @@
-;;! does = "Tells a secret to whoever answers for a domain, by asking for a name."
+;;! does = "Tells a secret to the owner of a domain, by asking for a name."
 ;;! comes = "Refused: no name is looked up."
 ;;!
 ;;! [expect]

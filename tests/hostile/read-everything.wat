@@ -1,5 +1,5 @@
 ;;! does = "Reads as much as there are numbers, from a file of a word."
-;;! comes = "It gets the word, and nobody makes room for more."
+;;! comes = "It gets the word, and no room is made for more."
 ;;!
 ;;! [setup]
 ;;! files = { "data/a" = "word" }

@@ -1,5 +1,5 @@
 ;;! does = "Returns an output whose name turns the order of what stands around it."
-;;! comes = "Refused: nobody could see what it is called."
+;;! comes = "Refused: its name could not be read."
 ;;!
 ;;! [expect]
 ;;! codes = [3]

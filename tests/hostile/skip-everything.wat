@@ -1,5 +1,5 @@
 ;;! does = "Skips as much as there are numbers in a stream."
-;;! comes = "It skips what there is, and nobody makes room for more."
+;;! comes = "It skips what there is, and no room is made for more."
 ;;!
 ;;! [setup]
 ;;! files = { "data/a" = "word" }

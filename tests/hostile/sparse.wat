@@ -1,4 +1,4 @@
-;;! does = "Makes a file of 512 GiB that takes no room on the disk, for whoever copies it."
+;;! does = "Makes a file of 512 GiB that takes no room on the disk, but would in a copy."
 ;;! comes = "Its length counts: over the quota."
 ;;!
 ;;! [setup]

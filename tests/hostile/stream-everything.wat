@@ -1,5 +1,5 @@
 ;;! does = "Reads as much as there are numbers from a stream."
-;;! comes = "It gets what there is, and nobody makes room for more."
+;;! comes = "It gets what there is, and no room is made for more."
 ;;!
 ;;! [setup]
 ;;! files = { "data/a" = "word" }

@@ -1,4 +1,4 @@
-;;! does = "Plants a link to a file of the host, for whoever reads the directory with more rights."
+;;! does = "Plants a link to a file of the host, for a reader of the directory with more rights."
 ;;! comes = "No links are made, wherever they lead."
 ;;!
 ;;! [setup]

@@ -1,5 +1,5 @@
 ;;! does = "Asks for a tunnel through the host."
-;;! comes = "Denied: nobody is granted one."
+;;! comes = "Denied: none is ever granted."
 ;;! world = "http"
 ;;!
 ;;! [grants.guest]

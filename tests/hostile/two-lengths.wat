@@ -1,5 +1,5 @@
 ;;! does = "Is answered with two lengths, one of which is a lie."
-;;! comes = "An error: nobody chooses between them."
+;;! comes = "An error: neither is chosen."
 ;;! world = "http"
 ;;!
 ;;! [grants.guest]

@@ -52,7 +52,7 @@ fn each_promise_is_held_by_a_test() {
                 fs::read_to_string(docs().join(target)).unwrap_or_else(|error| panic!("{target}: {error}"));
             let is_there = match target.rsplit('.').next() {
                 Some("rs") => file.contains(&format!("fn {name}(")),
-                Some("wat") => target.contains(&format!("/{name}/")) && is_case(name),
+                Some("wat") => target.ends_with(&format!("/{name}.wat")) && is_case(name),
                 _ => true,
             };
             assert!(is_there, "{name} is not in {target}");
