@@ -47,5 +47,5 @@ fn documents() {
 /// Every kind of problem has a document beside the reader.
 #[test]
 fn documents_with_problems() {
-    feed("../host/src/reader/tests/problems", 90, |data| fuzz::document(data, reader::read));
+    feed("../host/src/reader/tests/problems", 77, |data| fuzz::document(data, reader::read));
 }

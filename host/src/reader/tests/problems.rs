@@ -1,7 +1,7 @@
-//! Every kind of problem: `problems/<code>.yaml` has it, and `problems/<code>.txt` says where.
+//! Every kind of problem: `problems/<code>.yaml` has it, and says where in comments `#: ` at its end.
 //!
 //! A document has problems of its own code only: what follows from a mistake is not reported again. With `PHASM_ACCEPT=1`
-//! the tests rewrite what was found; read the difference.
+//! the tests rewrite these comments; read the difference.
 
 use std::{
     collections::BTreeSet,
@@ -23,7 +23,18 @@ fn folder() -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "src", "reader", "tests", "problems"].iter().collect()
 }
 
-/// The codes that have a document, and what was found in it.
+/// Starts a line of the problems that a document should have.
+const EXPECTED: &str = "#: ";
+
+/// Splits a file into the document and the lines of its problems.
+fn document_and_problems(path: &Path) -> (String, String) {
+    let text = fs::read_to_string(path).unwrap();
+    let (problems, document): (Vec<&str>, Vec<&str>) =
+        text.split_inclusive('\n').partition(|line| line.starts_with(EXPECTED));
+    (document.concat(), problems.concat().replace(&format!("\n{EXPECTED}"), "\n").replacen(EXPECTED, "", 1))
+}
+
+/// The codes that have a document, and the problems found in it.
 fn documents() -> Vec<(String, Vec<Problem>)> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -36,7 +47,7 @@ fn documents() -> Vec<(String, Vec<Problem>)> {
 /// The problems of the document at `path`; else of the parameters beside it (`.json`), which a run of it is given; else its
 /// warnings.
 fn findings(path: &Path) -> Vec<Problem> {
-    let text = fs::read_to_string(path).unwrap();
+    let (text, _) = document_and_problems(path);
     // A missing executor is a warning to `validate`, and a problem to `run`.
     let missing_allowed = path.file_stem().is_some_and(|code| !code.to_string_lossy().starts_with("P07"));
     let plan = match read("test.yaml", &text).and_then(|tree| {
@@ -106,11 +117,13 @@ fn every_document_has_exactly_the_problems_it_should() {
     let mut wrong = Vec::new();
     for (code, problems) in documents() {
         let found = lines(&problems).join("\n") + "\n";
-        let path = folder().join(format!("{code}.txt"));
+        let path = folder().join(format!("{code}.yaml"));
         if update {
-            fs::write(&path, &found).unwrap();
+            let (document, _) = document_and_problems(&path);
+            let problems: String = found.lines().map(|line| format!("{EXPECTED}{line}\n")).collect();
+            fs::write(&path, [document, problems].concat()).unwrap();
         }
-        let expected = fs::read_to_string(&path).unwrap_or_default();
+        let (_, expected) = document_and_problems(&path);
         if found != expected {
             wrong.push(format!("{code}\nexpected\n{expected}found\n{found}"));
         }
