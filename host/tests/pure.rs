@@ -198,3 +198,14 @@ async fn a_run_that_is_refused_leaves_nothing() {
     assert!(asks.resume("ask", Map::new()).await.unwrap());
     assert_eq!(asks.wait().await.unwrap().phase, Phase::Succeeded);
 }
+
+/// R-D2: slots of attempts that wait for the first record are given back if it is refused.
+#[tokio::test]
+async fn attempts_that_wait_for_a_refused_first_record_hold_no_slot() {
+    let (_, executor, host) = open();
+    let asks = submit(&host, &[("ask", "ask")], Some("k")).await.unwrap();
+    asks.wait_or_park().await.unwrap();
+    let again = submit(&host, &[("one", "other")], Some("k")).await;
+    assert!(matches!(again, Err(SubmitError::Store(StoreError::Exists { .. }))));
+    assert_eq!((executor.calls("one"), host.measured().slots.lent), (0, 0));
+}

@@ -130,7 +130,8 @@ impl Driver {
             match self.next_event().await {
                 Event::Committed(Ok(())) => waiting.extend(self.finish_commit()),
                 Event::Committed(Err(error)) => {
-                    self.commit = None;
+                    // Their slots are in the driver's hand until it has given them back.
+                    waiting.extend(self.commit.take().into_iter().flat_map(|commit| commit.effects.commands));
                     self.batch.effects.commands.splice(0..0, waiting);
                     self.abandon_start();
                     return Err(error);
