@@ -9,7 +9,7 @@
 //!
 //! At most one commit is in flight. Everything that is decided meanwhile makes the next batch, so that a busy run commits in groups.
 //! Pure attempts, whose start nobody outside can tell, do not wait for their record: they begin at once, and their results make
-//! the next batch (R-D6). All other effects wait until their batch is durable (R-D2).
+//! the next batch. All other effects wait until their batch is durable.
 
 mod attempts;
 mod batch;

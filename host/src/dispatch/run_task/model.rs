@@ -2,6 +2,7 @@
 
 /// The source of [`super::poll_state`], with loom's atomics.
 #[path = "poll_state.rs"]
+#[expect(clippy::duplicate_mod, reason = "the same source is checked with other atomics")]
 mod poll_state;
 
 mod atomic {
