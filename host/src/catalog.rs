@@ -37,15 +37,15 @@ pub use self::{
     workflow::{SavedWorkflow, remove_workflow, save_workflow, saved_workflow, saved_workflows},
 };
 
-/// How often a change is made again that somebody else came before.
+/// Number of attempts at a change that another process overtakes.
 pub(crate) const TRIES: usize = 16;
 
 /// A document as it is written.
 #[derive(Clone, Copy, Debug)]
 pub struct WrittenDocument<'a> {
-    /// What problems call it; its extension chooses JSON or YAML.
+    /// The file name in messages; its extension chooses JSON or YAML.
     pub file: &'a str,
-    /// What it says.
+    /// The contents.
     pub text: &'a str,
 }
 
@@ -53,16 +53,16 @@ pub struct WrittenDocument<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Version {
-    /// Of its text.
+    /// Digest of its text.
     pub digest: Arc<str>,
     /// The size of its text, in bytes.
     pub size: u64,
-    /// What the file was called that it came from.
+    /// The name of the file that it came from.
     pub file: Arc<str>,
     /// When it was saved.
     #[serde(with = "instant")]
     pub saved_at: Timestamp,
-    /// By whom, if somebody said so.
+    /// The author, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<Arc<str>>,
 }
@@ -73,7 +73,7 @@ impl Version {
         Self { digest, size: text.len() as u64, file: file.into(), saved_at: now, by: by.map(Arc::from) }
     }
 
-    /// As an entry names it; with its bytes where it is new.
+    /// The text as an entry refers to it; with its bytes if it is new.
     fn text(&self, bytes: Option<&str>) -> Text {
         let bytes = bytes.map(|text| text.as_bytes().into());
         Text { digest: Arc::clone(&self.digest), size: self.size, bytes }
@@ -84,14 +84,14 @@ impl Version {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Saved<T> {
-    /// Whose it is.
+    /// The namespace.
     pub namespace: Arc<str>,
-    /// What it is called.
+    /// The name.
     pub name: Arc<str>,
     /// When it is looked at next: of a schedule, its next instant.
     #[serde(default, with = "instant::maybe", skip_serializing_if = "Option::is_none")]
     pub next: Option<Timestamp>,
-    /// What is kept.
+    /// The saved value.
     #[serde(flatten)]
     pub what: T,
     #[serde(skip)]
@@ -120,7 +120,7 @@ impl<T: DeserializeOwned> Saved<T> {
 /// Why a document was not kept.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// It could not be started by itself: nobody gives its runs parameters.
+    /// The schedule could not start by itself: its runs get no parameters.
     #[error(transparent)]
     Problems(#[from] Problems),
     /// A document that is to be a schedule says nothing of when.
@@ -132,14 +132,14 @@ pub enum SaveError {
     /// There is no schedule, or workflow, of that name.
     #[error("there is no {shelf} {namespace}/{name} in this store")]
     NotFound {
-        /// What was looked for.
+        /// The kind of entry.
         shelf: Shelf,
         /// In which namespace.
         namespace: Arc<str>,
         /// By which name.
         name: Arc<str>,
     },
-    /// It could not be kept.
+    /// The entry could not be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -195,7 +195,7 @@ async fn list<T: DeserializeOwned>(
     store.entries(wanted).await?.iter().map(Saved::read).collect()
 }
 
-/// Another revision of what somebody has seen.
+/// A change of the revision that was read.
 pub(crate) fn change<T: Serialize>(
     name: EntryName,
     from: u64,
@@ -203,7 +203,7 @@ pub(crate) fn change<T: Serialize>(
     what: &T,
     texts: Option<Vec<Text>>,
 ) -> Change {
-    // It is made of texts and numbers: this cannot fail.
+    // Texts and numbers: this cannot fail.
     let body = serde_json::to_string(what).unwrap_or_default().into();
     Change { name, from, due, body, texts }
 }

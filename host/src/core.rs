@@ -1,4 +1,4 @@
-//! What all parts of a host share.
+//! The parts of a host that all others share.
 
 pub(crate) mod background;
 
@@ -34,18 +34,18 @@ use crate::{
 };
 use phasm_sandbox::Sandbox;
 
-/// What all parts of a host share.
+/// The parts of a host that all others share.
 pub(crate) struct HostCore {
     pub(crate) planner: Arc<Planner>,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
     pub(crate) clock: Clock,
-    /// What the runs of each tenant find here.
+    /// Environments of the tenants' runs.
     pub(crate) realms: Arc<Realms>,
     pub(crate) registry: Registry,
-    /// Of the runs that are driven here, and of the last that were.
+    /// Plans of loaded runs, and a small LRU of others.
     pub(crate) plans: Arc<Plans>,
-    /// Whose the runs are that are driven here.
+    /// The owner of the runs that are driven here.
     pub(crate) host: HostId,
     /// Where runs are driven.
     pub(crate) control: Handle,
@@ -64,12 +64,12 @@ pub(crate) struct HostCore {
     pub(crate) kept_log: usize,
     pub(crate) tidings: Tidings,
     pub(crate) gauges: Arc<Gauges>,
-    /// Who hears what took how long, if anybody does.
+    /// Receives spans, if runs are traced.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) agenda: Agenda,
-    /// Who is told of runs.
+    /// Webhook endpoints.
     pub(crate) outlets: Arc<Outlets>,
-    /// What its store says of tenants that are none of this host's configuration.
+    /// Cache of the quotas that are saved with the store.
     pub(crate) left: Left,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct HostCore {
 pub(crate) struct Agenda {
     /// Told when there may be something to do.
     pub(crate) news: Arc<Notify>,
-    /// Those of which a run has ended.
+    /// Schedules of which a run has ended.
     ended: Mutex<BTreeSet<EntryName>>,
 }
 
@@ -105,7 +105,7 @@ impl HostCore {
         self.registry.stop();
     }
 
-    /// The host drives nothing any more: whoever waits for one of its runs hears it, and others may have them.
+    /// Marks the host as gone: callers that wait for one of its runs learn it, and other hosts may claim its runs.
     pub(crate) fn depart(&self) {
         self.stop();
         self.registry.close();
@@ -146,8 +146,8 @@ impl HostCore {
         }
     }
 
-    /// Of what was asked of the store it is not known whether it was done: where it made a run this host's, that is found out once the store is
-    /// well.
+    /// Notes that the outcome of a request to the store is unknown. If it made a run this host's, that is found out once the
+    /// store is well.
     pub(crate) fn doubt(&self, error: &StoreError) {
         if error.is_passing() {
             self.in_doubt.store(true, Ordering::Release);

@@ -62,9 +62,9 @@ const LONGEST_CLOSE: Duration = Duration::from_secs(10);
 
 /// Runs workflows in this process.
 ///
-/// Guests run on threads of their own, the engine's loop on another, or where there is news for it: on the thread of the guest
-/// that has just ended, or of whoever submits a run. Dropping the host
-/// stops every run where it stands; a store that outlives the process keeps what was durable.
+/// Guests run on threads of their own. Drivers run on the control threads, or where there is news for them: on the guest thread
+/// of an attempt that has just ended, or on the thread of a caller that submits. Dropping the host stops every run where it
+/// stands; a store that outlives the process keeps all that is durable.
 pub struct Host {
     shared: Arc<HostCore>,
     control: Control,
@@ -185,7 +185,7 @@ impl Host {
     #[expect(clippy::unused_self, reason = "without the feature nothing is posted")]
     fn start_deliveries(&self) {}
 
-    /// What became of notices, by endpoint, since the host was opened.
+    /// Counts of notifications by endpoint, since the host was opened.
     #[must_use]
     pub fn notice_counts(&self) -> BTreeMap<Arc<str>, NoticeCounts> {
         let tallies = self.shared.outlets.tallies.iter();
@@ -269,7 +269,7 @@ impl Host {
         Ok(())
     }
 
-    /// A run of the store, whether this host drives it, another one does, or nobody. It is driven by being asked for something only.
+    /// A handle of a stored run, whichever host drives it, or none. Only a request makes this host drive it.
     ///
     /// # Errors
     /// [`StoreError::NotFound`], or when the store cannot be read.
@@ -285,7 +285,7 @@ impl Host {
         RunHandle::new(&self.shared, &self.shared.registry.entry(&row.head.run_id))
     }
 
-    /// Hears a run from its event `since` on, counted from 0, whether this host drives it, another one does, or nobody.
+    /// Watches a run from its event `since` on, counted from 0, whichever host drives it, or none.
     ///
     /// # Errors
     /// [`StoreError::NotFound`], or when the store cannot be read.
@@ -303,8 +303,8 @@ impl Host {
         Watch::reading(Arc::clone(&self.shared.store) as _, Arc::clone(&self.shared.plans), run_id, since)
     }
 
-    /// From now on nothing is begun: what is executed goes on, and what ends is recorded. What waits for a slot stays
-    /// waiting, and letters stay unread, for whoever recovers their runs; nothing is claimed any more.
+    /// Drains the host: nothing begins any more, running attempts continue, and their ends are recorded. Tasks keep waiting for
+    /// slots and requests stay unread, for the host that recovers their runs; no run is claimed.
     pub fn begin_no_more(&self) {
         self.shared.dispatcher.slots.close();
     }
@@ -320,15 +320,15 @@ impl Host {
         self.shared.dispatcher.slots.total()
     }
 
-    /// What this host has counted since it was opened, and how it stands, as plain values. Counting goes on whether anybody asks or not; asking
+    /// Counts since the host was opened, and its present state, as plain values. Counting is independent of this call, which
     /// takes some microseconds.
     #[must_use]
     pub fn measured(&self) -> Measured {
         self.shared.measured()
     }
 
-    /// Hears what becomes of this host's runs from now on. Whoever is some
-    /// thousands behind misses the oldest.
+    /// Subscribes to the lifecycle events of this host's runs. A subscriber that falls thousands of events behind misses the
+    /// oldest.
     #[must_use]
     pub fn tidings(&self) -> broadcast::Receiver<Tiding> {
         self.shared.tidings.listen()
@@ -343,7 +343,7 @@ impl Host {
         }
     }
 
-    /// Who this host is to its store.
+    /// The identity of this host in its store.
     #[must_use]
     pub fn id(&self) -> &HostId {
         &self.shared.host
@@ -359,7 +359,7 @@ impl Host {
         crate::cluster::wakeup::Bell::listen(file, &self.shared)
     }
 
-    /// How many runs are in memory: those that something happens to, and those that somebody watches.
+    /// Number of runs in memory: active ones, and those with a watcher.
     #[must_use]
     pub fn loaded(&self) -> usize {
         self.shared.registry.loaded()

@@ -68,8 +68,8 @@
 //! # }
 //! ```
 //!
-//! What a plugin may be granted is enforced in the sandbox crate's `capability`, read in `config/grants`, and told to the
-//! journal by `plugins/granted`. A store is a module of `store` under the contract that `store/tests` gives to each of them.
+//! Grants of plugins are enforced in the sandbox crate's `capability`, read in `config/grants`, and recorded in the
+//! journal by `plugins/grant_record`. A store is a module of `store` under the contract that `store/tests` gives to each of them.
 
 pub mod catalog;
 pub mod clock;

@@ -1,12 +1,13 @@
-//! What is told of runs to somebody outside: signed, tried again, and at least once.
+//! Notifications of runs: signed, retried, and delivered at least once.
 //!
 //! ```text
-//!  driver ── record with its notices ──▶ store          one write: whoever has one has both
-//!  an errand for each endpoint ── due? ── claim ── post, signed ── settle: delivered, given up, or due again
+//!  driver ── record with its notifications ──▶ store          one write: both exist or neither
+//!  DeliveryWorker of an endpoint ── due? ── claim ── post, signed ── settle: delivered, given up, or due again
 //! ```
 //!
-//! A notice is claimed by putting off when it is due: whoever dies over it has it delivered by others a minute later. So one may
-//! come twice, and has the same id then.
+//! A notification is claimed by postponing its due time: if the claiming host dies, another delivers a minute later. So one may
+//! come
+//! twice, with the same id.
 
 mod endpoint;
 mod news;
@@ -38,7 +39,7 @@ pub use self::{
 #[cfg(feature = "http")]
 use phasm_sandbox::HttpConfig;
 
-/// Who is told of runs, and how that goes.
+/// Webhook endpoints, and the counts of their deliveries.
 pub(crate) struct Outlets {
     pub(crate) endpoints: BTreeMap<Arc<str>, Endpoint>,
     pub(crate) tallies: BTreeMap<Arc<str>, Arc<NoticeTally>>,
@@ -63,14 +64,14 @@ impl Outlets {
         }
     }
 
-    /// Those that documents of a namespace may name.
+    /// Names of the endpoints that workflows of a namespace may name.
     pub(crate) fn open_to(&self, namespace: &Arc<str>) -> Vec<Arc<str>> {
         let open = self.endpoints.iter().filter(|(_, endpoint)| endpoint.is_open_to(namespace));
         open.map(|(name, _)| Arc::clone(name)).collect()
     }
 }
 
-/// What became of notices to an endpoint, since the host was opened.
+/// Counts of the notifications to an endpoint since the host was opened.
 #[derive(Debug, Default)]
 pub struct NoticeTally {
     pub(crate) delivered: AtomicU64,
@@ -86,7 +87,7 @@ pub struct NoticeCounts {
     pub delivered: u64,
     /// Tries that failed.
     pub failed: u64,
-    /// Notices that nobody tries to deliver any more.
+    /// Notifications that were given up.
     pub given_up: u64,
     /// Notices that are being posted.
     pub under_way: u64,

@@ -68,7 +68,7 @@ pub struct Plugins {
 
 #[derive(Default)]
 struct Installation {
-    /// Plugins by name. Of equal names a bare one means the first; the others are reached by version or digest.
+    /// Plugins by name. If several have a name, the bare name means the first; the others are reached by version or digest.
     named: BTreeMap<Arc<str>, Vec<Arc<Plugin>>>,
     /// By `name@version` and digest, once found: what is found stays so until a library changes, because the first one wins.
     found: HashMap<Arc<str>, Arc<Plugin>>,

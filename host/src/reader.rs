@@ -60,7 +60,7 @@ fn has_ending(name: &str, endings: &[&str]) -> bool {
 /// A problem after which reading cannot go on.
 type Fatal = Box<Problem>;
 
-/// What a reader has found so far.
+/// The problems and warnings found so far.
 #[derive(Default)]
 struct Reading {
     problems: Vec<Problem>,
@@ -81,7 +81,7 @@ impl Size {
         Self { nodes: 1, bytes: text.len() }
     }
 
-    /// What was added to `before`.
+    /// The findings since `before`.
     fn since(self, before: Self) -> Self {
         Self { nodes: self.nodes - before.nodes, bytes: self.bytes - before.bytes }
     }

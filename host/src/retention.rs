@@ -44,7 +44,7 @@ impl Retention {
     }
 }
 
-/// Of the first `limit` runs of a namespace that ended, those that go, and whether there may be more.
+/// Returns the runs to delete among the first `limit` runs of a namespace that ended, and whether there may be more.
 async fn page(
     store: &dyn ReadStore,
     (namespace, phase, keep): (&str, Option<Phase>, Keep),

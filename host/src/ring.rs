@@ -15,7 +15,7 @@ use tokio::{
 
 /// The longest line that is said.
 pub(crate) const LINE: u64 = 256;
-/// What is said when there is something to look at in the store.
+/// The line that tells the other process to look in the store.
 pub(crate) const LOOK: &str = "look\n";
 /// The longest path of a socket that every system takes.
 const LONGEST_PATH: usize = 100;
@@ -39,7 +39,7 @@ pub(crate) fn short(socket: &Path) -> io::Result<(PathBuf, Option<File>)> {
     Ok((Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name), Some(dir)))
 }
 
-/// Tells of every commit of a run until nobody drives it any more.
+/// Reports every commit of a run until no driver is left.
 pub(crate) async fn hear(store: &Path, run_id: &str, told: &watch::Sender<()>) {
     let Some(mut ring) = Ring::at(store).await else { return };
     if ring.follow(run_id).await.is_ok() {
@@ -54,7 +54,7 @@ pub(crate) async fn hear(store: &Path, run_id: &str, told: &watch::Sender<()>) {
 pub struct Ring(BufReader<UnixStream>);
 
 impl Ring {
-    /// Nobody, where no process that holds the store hears its bell.
+    /// Absent if no process that holds the store listens.
     pub async fn at(store: &Path) -> Option<Self> {
         let (path, _dir) = short(&beside(store)).ok()?;
         UnixStream::connect(path).await.ok().map(|stream| Self(BufReader::new(stream)))

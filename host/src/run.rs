@@ -1,4 +1,4 @@
-//! What reaches a run: messages inside this process, requests through the store, and the registry of loaded runs.
+//! Ways to reach a run: messages inside this process, requests through the store, and the registry of loaded runs.
 
 pub(crate) mod lifecycle;
 pub(crate) mod message;

@@ -100,7 +100,7 @@ async fn a_run_that_waits_for_a_person_is_nobodys_until_it_is_asked() {
     unloaded(&host).await;
 }
 
-/// R-H3: whoever has something to do with a run when it is given back, is loaded or ends has an answer, and no slot is lost.
+/// R-H3: a request or a view gets a reply while the run is given back, is loaded or ends, and no slot is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_asked_at_the_moment_at_which_a_run_goes_is_answered() {
     async fn one(host: Arc<Host>) {
@@ -129,7 +129,7 @@ async fn what_is_asked_at_the_moment_at_which_a_run_goes_is_answered() {
     }
 }
 
-/// R-H3: whoever holds a handle hears of the end, wherever the run was in between.
+/// R-H3: a handle learns of the end, wherever the run was in between.
 #[tokio::test]
 async fn a_clock_loads_a_run_when_it_is_due() {
     let store = Arc::new(Memory::default());
@@ -148,7 +148,7 @@ async fn a_clock_loads_a_run_when_it_is_due() {
 async fn what_another_had_in_between_is_loaded_anew() {
     let store = Arc::new(Memory::default());
     let sleeper = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
-    // A run that only waits would be nobody's.
+    // A run that only waits would have no owner.
     let run = submit(&sleeper, &format!(r#"{ASK}, {{"name": "b", "executor": {{"type": "never"}}}}"#)).await;
     store.heartbeat(sleeper.id(), Timestamp(0)).await.unwrap();
     let other = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
@@ -160,7 +160,7 @@ async fn what_another_had_in_between_is_loaded_anew() {
     while row(&*store, &run).await.owner.as_ref() != Some(sleeper.id()) {
         tokio::task::yield_now().await;
     }
-    // What it has in memory is of an earlier lease.
+    // The state in its memory is of an earlier lease.
     while !run.resume("ask", Map::new()).await.is_ok_and(|resumed| resumed) {
         tokio::task::yield_now().await;
     }
@@ -185,7 +185,7 @@ async fn the_runs_of_a_host_that_is_gone_are_driven_on() {
     assert_eq!(living.replay(&id).await.unwrap().phase(), Phase::Timeout);
 }
 
-/// R-H4: requests by whoever does not drive the run.
+/// R-H4: requests by a process that does not drive the run.
 #[tokio::test]
 async fn letters_are_read_and_answered() {
     for host in [claiming, |store: &Arc<Memory>| builder(store).open().unwrap()] {
@@ -217,7 +217,7 @@ async fn letters_are_read_and_answered() {
     }
 }
 
-/// R-L6: once nothing is begun any more, an answer waits in the mailbox for whoever goes on with the run.
+/// R-L6: once nothing begins any more, a request waits in the store for the host that continues the run.
 #[tokio::test]
 async fn a_letter_begins_nothing_in_a_host_that_is_ending() {
     let store = Arc::new(Memory::default());
@@ -332,7 +332,7 @@ async fn a_run_whose_owner_was_not_told_is_driven() {
     }
 }
 
-/// R-H8: a step that no record can hold ends its run, whoever met it, and is met by nobody again.
+/// R-H8: a step that no record can hold ends its run, on whichever host, and is never tried again.
 #[tokio::test]
 async fn a_step_too_large_for_its_store_ends_the_run() {
     for recovered in [false, true] {
@@ -362,7 +362,7 @@ async fn a_step_too_large_for_its_store_ends_the_run() {
         assert!(message.contains("300000001 bytes") && message.contains("at most 268435456"), "{message}");
         let mut again = host.recover_run(run.id()).await;
         while again.is_ok() {
-            // Who has recorded the end has not left yet.
+            // The driver that has recorded the end has not left yet.
             tokio::task::yield_now().await;
             again = host.recover_run(run.id()).await;
         }
@@ -407,7 +407,7 @@ async fn hosts_of_a_database_wake_each_other_and_take_over() {
     assert_eq!(right.replay(&id).await.unwrap().phase(), Phase::Timeout);
 }
 
-/// R-H20: a caller that hangs up leaves no run that nobody drives.
+/// R-H20: a caller that hangs up leaves no run without a driver.
 #[tokio::test]
 async fn what_is_submitted_is_driven_whoever_waits_for_it() {
     let store = Arc::new(Failing::new());
@@ -427,7 +427,7 @@ async fn what_is_submitted_is_driven_whoever_waits_for_it() {
     assert_eq!(store.list(Filter::default(), 9).await.unwrap()[0].status.phase, Phase::Succeeded);
 }
 
-/// R-H20: nobody sees what is not durable, and may be undone.
+/// R-H20: state that is not durable, and may be undone, is never shown.
 #[tokio::test]
 async fn what_is_not_recorded_is_not_shown() {
     let store = Arc::new(Failing::new());
@@ -446,7 +446,7 @@ async fn what_is_not_recorded_is_not_shown() {
         assert!(is_pending(first.as_mut()).await);
         tokio::task::yield_now().await;
     }
-    // What is asked from now on waits for the record of the first, and is taken together.
+    // Requests from now on wait for the record of the first, and are handled together.
     assert!(is_pending(second.as_mut()).await && is_pending(view.as_mut()).await);
     let (sends, failed) = tokio::sync::oneshot::channel();
     *store.failed.lock().unwrap() = Some(sends);
@@ -460,7 +460,7 @@ async fn what_is_not_recorded_is_not_shown() {
     assert_eq!(phases[2], Phase::Suspended, "{phases:?}");
 }
 
-/// R-H19: who watches a run where it is driven asks nobody to tell of it.
+/// R-H19: a watcher of a run that is driven here does not subscribe to the store.
 #[tokio::test]
 async fn what_is_heard_is_not_followed() {
     let store = Arc::new(Failing::new());

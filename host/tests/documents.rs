@@ -59,7 +59,7 @@ async fn runs_of_one_document_share_a_plan() {
     assert!(Arc::ptr_eq(&shared, &plan(&two).await));
     assert!(!Arc::ptr_eq(&shared, &plan(&other).await));
 
-    // It is the plan that was submitted, and is shown as that.
+    // The journal has the plan that was submitted, and shows it.
     let records = store.load(one.id()).await.unwrap();
     let mut basis = None;
     let run = journal::replay(one.id(), &records, |_, _, _, events| {
@@ -72,7 +72,7 @@ async fn runs_of_one_document_share_a_plan() {
     assert!(!String::from_utf8_lossy(&records.first().unwrap().body).contains("\"t2\""));
 }
 
-/// What a file has instead of the document it was given is not believed, and keeps no other run from going on.
+/// A file with another document than it was given is not accepted, and keeps no other run from continuing.
 #[tokio::test]
 async fn a_document_that_was_changed_is_not_believed() {
     let dir = tempfile::tempdir().unwrap();

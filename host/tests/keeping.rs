@@ -1,4 +1,4 @@
-//! R-H17, R-H18: how long runs are kept, and what becomes of those that nobody can go on with.
+//! R-H17, R-H18: retention, and the end of runs that cannot continue.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{future::Future, path::Path, pin::Pin, sync::Arc};

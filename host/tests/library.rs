@@ -1,4 +1,4 @@
-//! What whoever embeds the library leans on: errors that say everything, and executors of their own.
+//! The embedding API: errors that name everything, and executors of the embedder.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{error::Error, future::Future, pin::Pin, sync::Arc};

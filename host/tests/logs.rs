@@ -89,7 +89,7 @@ fn log(task: u32, attempt: u32, dispatch: u32, text: &str) -> Kept {
     (task, attempt, dispatch, 0, text.to_owned())
 }
 
-/// Whoever is told that a run has ended finds its logs; one that wrote nothing leaves nothing.
+/// A caller that learns of a run's end finds its logs; an attempt that wrote nothing leaves none.
 #[tokio::test]
 async fn what_has_ended_has_its_log() {
     let dir = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ async fn what_has_ended_has_its_log() {
     }
 }
 
-/// What was stopped, too: up to when that was decided.
+/// Logs of stopped attempts, too: up to the decision to stop.
 #[tokio::test]
 async fn what_was_cancelled_has_its_log() {
     let dir = tempfile::tempdir().unwrap();

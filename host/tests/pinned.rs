@@ -226,7 +226,7 @@ async fn what_does_not_build_is_refused_and_what_does_is_built_once() {
     let [problem] = &*problems else { panic!("{problems}") };
     assert_eq!((problem.code, problem.line, failing.0.load(SeqCst)), ("P071", 10, 1));
     assert!(problem.message.contains("plugin `ask`: error: not today"), "{problem}");
-    // Nothing is built for a document that has to be mended anyway.
+    // Nothing is built for a workflow that has to be fixed first.
     let wrong = DOCUMENT.replace("entrypoint: ask", "entrypoint: ask\n  timout: 1s");
     let building = Arc::new(Counting(AtomicU32::new(0), Ok(artefact)));
     let living = built_by(&building);
@@ -250,7 +250,7 @@ async fn a_run_that_was_passed_over_is_tried_again() {
     let letter = store.post(&run, answer.bytes()).await.unwrap();
 
     let other = host(&store, Host::builder().secrets(secrets()).claiming(Duration::ZERO));
-    // It is due for whoever has what it needs.
+    // The run is due for a host that meets its requirements.
     while store.get(&run).await.unwrap().unwrap().wake_at.is_none() {
         tokio::task::yield_now().await;
     }

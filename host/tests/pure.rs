@@ -29,7 +29,7 @@ struct Counting {
     store: Arc<Failing>,
     calls: Mutex<BTreeMap<String, u32>>,
     opens: Mutex<Option<oneshot::Sender<()>>>,
-    /// What is on its way will not be there.
+    /// Whether the record on its way will be refused.
     refuses: AtomicBool,
 }
 

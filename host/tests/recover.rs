@@ -318,7 +318,7 @@ async fn runs_are_taken_up_by_priority() {
     assert_eq!(order, [&ids[1], &ids[3], &ids[0], &ids[2]]);
 }
 
-/// As deep as the sandbox lets a guest nest, and odd numbers: what a guest said is read back as it was.
+/// Values as deep as the sandbox lets a guest nest, and odd numbers: an outcome is read back as it was.
 #[tokio::test]
 async fn values_survive_whatever_they_are() {
     fn deep(_: &Invocation) -> Option<Outcome> {
@@ -345,7 +345,7 @@ async fn values_survive_whatever_they_are() {
     assert_eq!(taken_up.wait().await.unwrap().phase, Phase::Succeeded);
 }
 
-/// A process died in the middle of an attempt; whoever cancels the run does not have it executed once more.
+/// A process died in the middle of an attempt; a request to cancel the run does not execute the attempt again.
 #[tokio::test]
 async fn what_is_cancelled_is_not_begun_again() {
     for everything in [true, false] {

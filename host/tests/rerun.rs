@@ -20,7 +20,7 @@ use phasm::{
     store::Sqlite,
 };
 
-/// Puts out what it is given; the types `fail` and `hang` do what they say, unless they are mended. Remembers every call.
+/// Returns its inputs as outputs; the types `fail` and `hang` do so unless they are fixed. Remembers every call.
 #[derive(Default)]
 struct Fake {
     mended: bool,
@@ -190,7 +190,7 @@ async fn what_had_succeeded_is_not_executed_again() {
     assert_eq!((none.phase, mended.called().len(), none.tasks.len()), (Phase::Succeeded, 0, 1));
 }
 
-/// What is to be taken over is with the rerun: it goes on after a crash, and what had been executed of it is not again.
+/// Results that a rerun reuses are stored with it: it continues after a crash, and they are not executed again.
 #[tokio::test]
 async fn a_rerun_is_recovered_as_any_run() {
     let place = Place::new();

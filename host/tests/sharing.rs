@@ -18,10 +18,10 @@ use phasm::{
 };
 use tokio::sync::{Semaphore, watch};
 
-/// What the executors of all hosts have in common.
+/// State that the executors of all hosts share.
 #[derive(Default)]
 struct Stage {
-    /// Whose attempts are being executed, and how many have been.
+    /// Attempts in execution, and their total, by host.
     now: watch::Sender<BTreeMap<&'static str, (u32, u32)>>,
     keys: Mutex<Vec<String>>,
 }
@@ -171,7 +171,7 @@ async fn a_wide_run_uses_every_host() {
     assert_eq!((logs.len(), text.contains("info on b\n")), (12, true), "{text}");
 }
 
-/// R-H25: what nobody takes is executed here, once there is a place.
+/// R-H25: an offer that no host takes is executed here, once there is a place.
 #[tokio::test]
 async fn what_nobody_takes_comes_back() {
     let bench = Bench::new();
@@ -209,7 +209,7 @@ async fn a_host_that_goes_away_loses_nothing() {
     assert_eq!(keys.len(), 3, "under the same keys");
 }
 
-/// R-H26: whoever takes a run over is told nothing by those who execute what was offered before, and stops them.
+/// R-H26: the host that takes a run over gets no report about offers made before, and stops those attempts.
 #[tokio::test]
 async fn what_a_fenced_host_offered_is_void() {
     let bench = Bench::new();
@@ -217,9 +217,9 @@ async fn what_a_fenced_host_offered_is_void() {
     let other = bench.host("b", 2, true, None);
     let run = submit(&fenced, 3, "").await;
     bench.until(&[("a", 1), ("b", 2)]).await;
-    // It is silent for longer than its lease.
+    // The host is silent for longer than its lease.
     bench.store.heartbeat(fenced.id(), Timestamp(0)).await.unwrap();
-    // The other one claims the run, whose attempts it executed for somebody else until now.
+    // The other host claims the run, whose attempts it has executed for the first until now.
     bench.until_all(&[("b", 4)]).await;
     bench.until(&[("b", 2)]).await;
     bench.let_go("a", 9);

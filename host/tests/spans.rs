@@ -1,4 +1,4 @@
-//! What runs took, as spans: who is whose part, once, whoever drove them and however often (R-O2 to R-O4).
+//! Spans of runs: their parents, each once, whichever hosts drove the runs, and however often (R-O2 to R-O4).
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::{
@@ -202,7 +202,7 @@ async fn a_run_is_a_tree_of_spans_in_its_callers_trace() {
     );
     let request = of(SpanKind::Request, "GET");
     assert_eq!(request.failed.as_deref(), Some("status 503"));
-    // What guests are told of it.
+    // Trace contexts of the attempts.
     let told = fake.seen.lock().unwrap().iter().map(|call| call.span()).collect::<Vec<_>>();
     assert!(told.iter().all(|span| span.state.as_deref() == Some("vendor=1")), "{told:?}");
     assert!(told.iter().all(|told| spans.iter().any(|span| span.context == *told)), "{told:?}");
@@ -225,7 +225,7 @@ async fn a_run_without_a_caller_has_a_trace_of_its_own() {
     ];
     assert_eq!(tree(&spans, None), expected);
     assert!(spans.iter().all(|span| span.context.trace == TraceId::of_run(run.id())));
-    // Nobody traces, and it says the same to others.
+    // Without a tracer, the contexts say so to others.
     let fake = Fake::new();
     let deaf = open(&store, &fake, None);
     let untraced = submit(&deaf, None, r#"{"name": "a", "executor": {"type": "x"}}"#).await;
@@ -234,7 +234,8 @@ async fn a_run_without_a_caller_has_a_trace_of_its_own() {
     assert_eq!((told.trace, told.is_sampled()), (TraceId::of_run(untraced.id()), true));
 }
 
-/// R-O4: what its caller does not record nobody records, and who goes on from there is told; likewise what is not sampled.
+/// R-O4: a trace that the caller does not record is recorded nowhere, and the contexts passed on say so; the same for one that is
+/// not sampled.
 #[tokio::test]
 async fn what_is_not_sampled_is_told_nobody() {
     for (from, none) in [(caller(&CALLER.replace("-01", "-00")), false), (None, true)] {
@@ -252,7 +253,7 @@ async fn kill(host: Host) {
     tokio::task::spawn_blocking(|| host.close()).await.unwrap();
 }
 
-/// R-O3: whoever goes on with a run goes on in its trace, and nothing is told twice.
+/// R-O3: the host that continues a run continues its trace, and no span is passed on twice.
 #[tokio::test]
 async fn a_run_that_another_host_goes_on_with_stays_one_tree() {
     let (store, fake) = (Arc::new(Memory::default()), Fake::new());

@@ -1,4 +1,4 @@
-//! R-H19: hearing what a run does, whoever drives it, through the embedding API.
+//! R-H19: watching a run, whichever host drives it, through the embedding API.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
@@ -48,7 +48,7 @@ async fn submit(host: &Host, tasks: &str) -> RunHandle {
     host.submit(&plan, &Map::new()).await.unwrap()
 }
 
-/// What a watch hears until it ends: the events, and how many lines.
+/// Everything that a watch hears until it ends: the events, and the number of lines.
 async fn all(mut watch: Watch) -> (Vec<Value>, u64, u64) {
     let (mut events, mut lines, mut missed) = (Vec::new(), 0, 0);
     while let Some(notice) = watch.next().await.unwrap() {
@@ -123,7 +123,7 @@ async fn who_is_slow_misses_lines_and_no_record() {
     assert!(lines > 0 && missed > 0, "{lines} lines heard, {missed} missed");
 }
 
-/// What another host of the same store drives is followed to its end; the one that follows drives nothing of it.
+/// A run that another host of the same store drives is followed to its end; the watching host drives nothing of it.
 #[tokio::test]
 async fn what_another_host_drives_is_heard() {
     let store = Arc::new(Memory::default());
@@ -138,7 +138,7 @@ async fn what_another_host_drives_is_heard() {
     assert_eq!(other.loaded(), 0);
 }
 
-/// Whoever watches a host that closes hears that nothing more comes.
+/// A watcher on a host that closes learns that nothing more comes.
 #[tokio::test]
 async fn a_watch_ends_with_its_host() {
     let store = Arc::new(Memory::default());
@@ -170,7 +170,7 @@ async fn a_run_is_held_from_any_host() {
     });
     let unknown = elsewhere.resume("nobody", Map::new()).await;
     assert!(matches!(unknown, Err(RequestError::UnknownTask)), "{unknown:?}");
-    // What a host of a file or database hears by itself.
+    // Changes that a host of a file or database learns of by itself.
     let mut changed = store.changed();
     let reads = async {
         loop {

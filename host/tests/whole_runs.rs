@@ -125,8 +125,8 @@ fn count(view: &RunView, phase: Phase) -> usize {
     view.tasks.iter().filter(|task| task.depth > 0 && task.phase == phase).count()
 }
 
-/// R-D2, R-D6: a run of one task costs two commits, what is asked for and what came of it, and so does a chain of those that nobody outside can
-/// tell of; another for each that is stopped by its epoch, and each 25 ms, as on a busy machine.
+/// R-D2, R-D6: a run of one task costs two commits, the submission and the result, and so does a chain of pure tasks; one more
+/// for each attempt that its epoch stops.
 #[test]
 fn short_attempts_cost_a_commit_each_at_most() {
     let host = host(&["echo"]);

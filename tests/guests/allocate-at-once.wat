@@ -1,1 +1,1 @@
-../hostile/allocate-at-once/guest.wat
+../hostile/allocate-at-once.wat

@@ -1,1 +1,1 @@
-../hostile/allocate/guest.wat
+../hostile/allocate.wat

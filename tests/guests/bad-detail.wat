@@ -1,1 +1,1 @@
-../hostile/bad-detail/guest.wat
+../hostile/bad-detail.wat

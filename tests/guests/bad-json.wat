@@ -1,1 +1,1 @@
-../hostile/bad-json/guest.wat
+../hostile/bad-json.wat

@@ -1,1 +1,1 @@
-../hostile/bad-text/guest.wat
+../hostile/bad-text.wat

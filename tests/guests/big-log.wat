@@ -1,1 +1,1 @@
-../hostile/big-log/guest.wat
+../hostile/big-log.wat

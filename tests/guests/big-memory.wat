@@ -1,1 +1,1 @@
-../hostile/big-memory/guest.wat
+../hostile/big-memory.wat

@@ -1,1 +1,1 @@
-../hostile/big-output/guest.wat
+../hostile/big-output.wat

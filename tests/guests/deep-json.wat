@@ -1,1 +1,1 @@
-../hostile/deep-json/guest.wat
+../hostile/deep-json.wat

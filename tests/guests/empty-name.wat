@@ -1,1 +1,1 @@
-../hostile/empty-name/guest.wat
+../hostile/empty-name.wat

@@ -1,1 +1,1 @@
-../hostile/exit/guest.wat
+../hostile/exit.wat

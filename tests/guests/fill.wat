@@ -1,1 +1,1 @@
-../hostile/fill/guest.wat
+../hostile/fill.wat

@@ -1,1 +1,1 @@
-../hostile/flood-empty/guest.wat
+../hostile/flood-empty.wat

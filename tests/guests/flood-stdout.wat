@@ -1,1 +1,1 @@
-../hostile/flood-stdout/guest.wat
+../hostile/flood-stdout.wat

@@ -1,1 +1,1 @@
-../hostile/flood/guest.wat
+../hostile/flood.wat

@@ -1,1 +1,1 @@
-../hostile/many-outputs/guest.wat
+../hostile/many-outputs.wat

@@ -1,1 +1,1 @@
-../hostile/overflow/guest.wat
+../hostile/overflow.wat

@@ -1,1 +1,1 @@
-../hostile/spin-at-start/guest.wat
+../hostile/spin-at-start.wat

@@ -1,1 +1,1 @@
-../hostile/spin/guest.wat
+../hostile/spin.wat

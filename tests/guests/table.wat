@@ -1,1 +1,1 @@
-../hostile/table/guest.wat
+../hostile/table.wat

@@ -1,1 +1,1 @@
-../hostile/timers/guest.wat
+../hostile/timers.wat

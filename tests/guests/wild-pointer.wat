@@ -1,1 +1,1 @@
-../hostile/wild-pointer/guest.wat
+../hostile/wild-pointer.wat

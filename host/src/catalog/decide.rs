@@ -1,4 +1,4 @@
-//! What is to be done about a schedule now. Nothing here reads a clock or a store.
+//! Decisions about a schedule. Nothing here reads a clock or a store.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use super::schedule::{Fired, FiringNote, ScheduleState};
 
 /// How many runs of a schedule may be open when another one is to be started.
 pub(crate) const MOST_OPEN: usize = 100;
-/// A history limit above this is none: runs are kept until somebody prunes them.
+/// A history limit above this is no limit: runs are kept until `phasm prune` deletes them.
 const MOST_LIMIT: u32 = 1000;
-/// Of those that started no run, and of runs without a limit, so many are told.
+/// Number of firings without a run, and of runs without a limit, that are remembered.
 const MOST_TOLD: usize = 20;
 
 /// How a run stands.
@@ -22,11 +22,11 @@ const MOST_TOLD: usize = 20;
 pub(crate) enum RunStands {
     Open,
     Ended(Phase),
-    /// It was deleted.
+    /// The run was deleted.
     Gone,
 }
 
-/// What is to be done.
+/// The decision about a schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Decided {
     /// The schedule as it will be, but for the run that is to be started.
@@ -41,7 +41,7 @@ pub(crate) struct Decided {
     pub(crate) fire: Option<Timestamp>,
 }
 
-/// What is to be done about a schedule at `now`, as its runs stand. What is done and was not kept is decided once more.
+/// Decides what a schedule does at `now`, given the state of its runs. A decision that was not stored is made again.
 pub(crate) fn decide(
     state: &ScheduleState,
     cron: &Cron,
@@ -183,7 +183,7 @@ mod tests {
         }
     }
 
-    /// As of 10 h.
+    /// The state of a schedule at 10 h.
     fn state(firings: Vec<FiringNote>) -> ScheduleState {
         let version =
             Version { digest: "d".into(), size: 0, file: "s.yaml".into(), saved_at: Timestamp(0), by: None };

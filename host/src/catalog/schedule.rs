@@ -23,13 +23,13 @@ pub const SCHEDULE_LABEL: &str = "phasm/schedule";
 /// The label of a run that says for which instant it was fired.
 pub const SCHEDULED_LABEL: &str = "phasm/scheduled-at";
 
-/// What a schedule says, and what it has come to.
+/// The state of a schedule: its workflow, and its history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduleState {
     /// Its document.
     pub document: Version,
-    /// What its runs are called.
+    /// The workflow name of its runs.
     pub workflow: Arc<str>,
     /// `schedule`, as written.
     pub schedule: Arc<str>,
@@ -43,7 +43,7 @@ pub struct ScheduleState {
     /// Whatever came up to here was decided.
     #[serde(with = "instant")]
     pub decided: Timestamp,
-    /// What came of its instants, the last one last: all that are open, and the last ones of the others.
+    /// Results of its due times, the last one last: all open ones, and the latest of the others.
     #[serde(default)]
     pub firings: Vec<FiringNote>,
     /// Why it cannot fire now; it is tried again.
@@ -51,29 +51,29 @@ pub struct ScheduleState {
     pub trouble: Option<ScheduleTrouble>,
 }
 
-/// Who had a schedule pause.
+/// The origin of a schedule's suspension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Suspension {
     /// Its document: `suspend: true`.
     ByDocument,
-    /// Somebody. Another document does not end that.
+    /// A request. A new version of the file does not end it.
     ByHand,
 }
 
-/// What came of one instant of a schedule.
+/// The result of one due time of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FiringNote {
     /// The instant.
     #[serde(with = "instant")]
     pub at: Timestamp,
-    /// What came of it.
+    /// The result.
     pub what: Fired,
     /// The run that was started.
     #[serde(default, rename = "runID", skip_serializing_if = "Option::is_none")]
     pub run_id: Option<Arc<str>>,
-    /// What the run came to, once that was looked at.
+    /// The phase in which the run ended, once that was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
     /// Whether it is to be cancelled, as another one replaces it.
@@ -89,19 +89,19 @@ impl FiringNote {
     }
 }
 
-/// What came of an instant.
+/// The result of a due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Fired {
     /// A run was started.
     Started,
-    /// Somebody had a run started, whatever the schedule says.
+    /// A run was triggered by a request.
     Triggered,
     /// Nothing, as an earlier run was open (`Forbid`).
     Forbidden,
     /// Nothing, as too many runs of the schedule were open.
     Crowded,
-    /// Nothing, as it was too late for it when somebody looked, or a later one had come as well.
+    /// None: the time was missed by too much, or a later one was due as well.
     Missed,
 }
 
@@ -123,7 +123,7 @@ impl Fired {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduleTrouble {
-    /// What is wrong.
+    /// The message.
     pub why: Arc<str>,
     /// Since when.
     #[serde(with = "instant")]
@@ -145,11 +145,11 @@ impl ScheduleState {
         }
     }
 
-    /// As it is after an earlier one: what has come stays, and so does what somebody said.
+    /// The state after an earlier version: the history stays, and so does a suspension by request.
     fn after(self, earlier: &Self) -> Self {
         let by_hand = earlier.suspended.filter(|by| *by == Suspension::ByHand);
         let same_times = (&earlier.schedule, &earlier.timezone) == (&self.schedule, &self.timezone);
-        // What the other times had come to is nobody's any more.
+        // Decisions that were due at the times before belong to no run any more.
         let decided = if same_times && earlier.suspended.is_none() { earlier.decided } else { self.decided };
         let (suspended, firings) = (by_hand.or(self.suspended), earlier.firings.clone());
         Self { suspended, decided, firings, ..self }
@@ -160,7 +160,7 @@ impl ScheduleState {
         self.firings.iter().any(|firing| firing.replaced && firing.open().is_some())
     }
 
-    /// When somebody has to look at it next.
+    /// The time at which the schedule needs a decision next.
     pub(super) fn due(&self, cron: &Cron) -> Option<Timestamp> {
         if self.replaces() {
             // At once.
@@ -191,8 +191,8 @@ fn of(namespace: &str, name: &str) -> EntryName {
     named(Shelf::Schedules, namespace, name)
 }
 
-/// Keeps a schedule by the name of its document, in the namespace of its runs. One that is there already gets this document: what it has
-/// come to stays, and a pause that somebody had it make. Nothing that came before is made up for. `plan` is what the text was planned as.
+/// Saves a schedule by the name of its workflow, in the namespace of its runs. An existing one gets this version: its history
+/// stays, and a suspension by request. Times before now are not made up for. `plan` is the plan of the text.
 ///
 /// # Errors
 /// [`SaveError`]; nothing was changed.
@@ -263,7 +263,7 @@ pub async fn suspend_schedule(
     update(store, of(namespace, name), |found: Option<&Saved<ScheduleState>>| {
         let found = found?;
         let by_hand = ScheduleState { suspended: Some(Suspension::ByHand), ..found.what.clone() };
-        // What is to be cancelled still is.
+        // A run that was to be cancelled still is.
         let due = by_hand.replaces().then_some(by_hand.decided);
         Some((by_hand, due, None))
     })
@@ -331,11 +331,11 @@ pub async fn schedule_document(
     Ok(draft)
 }
 
-/// Values that are given to a run of a schedule as texts: what its document declares to be a string is one, of other texts those that are
-/// JSON are that.
+/// Parameters of a schedule's run, given as texts: a parameter that the workflow declares as a string is the text, other texts
+/// are parsed as JSON where they are JSON.
 ///
 /// # Errors
-/// As of [`schedule_document`].
+/// The errors of [`schedule_document`].
 pub async fn given_parameters<'a>(
     store: &dyn ReadStore,
     saved: &Saved<ScheduleState>,

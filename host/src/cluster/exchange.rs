@@ -34,7 +34,7 @@ const MOST_AT_ONCE: usize = 4096;
 
 type Sender = mpsc::UnboundedSender<Message>;
 
-/// What one host has for the others of its store, and they for it.
+/// Exchange of attempts between one host and the others of its store.
 pub(crate) struct Exchange {
     host: Weak<HostCore>,
     outbound: mpsc::UnboundedReceiver<Outbound<Sender>>,
@@ -43,14 +43,14 @@ pub(crate) struct Exchange {
     executing: Executing,
     /// Others may have offered something, told something, or have room.
     news: bool,
-    /// It may be that an answer was lost.
+    /// A reply may have been lost.
     missed: bool,
     /// Every place here was taken when it was looked at last.
     was_full: bool,
     pause: Duration,
 }
 
-/// What was set aside for what an exchange may bring.
+/// Room that was set aside for attempts that an exchange may bring.
 struct Reserved {
     /// For attempts of others.
     room: u32,
@@ -120,7 +120,7 @@ impl Exchange {
         let takes = Self::takes(&host);
         let unused = (takes && self.was_full) || self.own.untaken() > 0 || self.own.waits_here();
         let dispatcher = Arc::clone(&host.dispatcher);
-        // Nobody keeps the host alive by waiting.
+        // A task that waits must not keep the host alive.
         drop(host);
         let mut sent = Vec::new();
         let look_again = self.own.look_again();
@@ -190,7 +190,7 @@ impl Exchange {
         host.dispatcher.give_back_room(reserved.room.saturating_sub(began));
         self.executing.stop(&stopped);
         self.executing.take(host, taken);
-        // As many more as others have room for, and a quarter of what they do, which waits for them to have room again.
+        // The room of other hosts, and a quarter of what they execute, which waits until they have room again.
         let started = self.own.started();
         host.dispatcher.slots.lend_elsewhere(started.saturating_add(started / 4).saturating_add(room));
     }

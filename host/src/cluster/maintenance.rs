@@ -1,4 +1,4 @@
-//! What a host does for its store besides running: heartbeats, requests to its runs, pruning, and the wall clock.
+//! Work for the store besides driving runs: heartbeats, requests to runs, pruning, and the wall clock.
 
 use std::{mem, sync::Arc, time::Duration};
 

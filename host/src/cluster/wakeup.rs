@@ -1,10 +1,11 @@
-//! A wake-up between processes of one machine: whoever has posted a letter to a run, or wants to follow one, rings at the host that
-//! holds the store. What is asked and answered stands in the store; the bell only says when to look.
+//! Wake-ups between processes of one machine: a process that has posted a request to a run, or wants to follow one, wakes the
+//! host that
+//! holds the store. Requests and replies are in the store; a wake-up only tells when to look.
 //!
 //! ```text
 //!  another process                    the host that holds the file
-//!   post(letter) ──▶ store
-//!   "mail RUN LETTER" ──▶ FILE.sock ──▶ read_mail(run) … recorded
+//!   post(request) ─▶ store
+//!   "mail RUN LETTER" ──▶ FILE.sock ──▶ read_requests(run) … recorded
 //!   answer(letter) ◀── store ◀── "look"
 //!   "due" ──▶ FILE.sock ──▶ claims what was submitted
 //!   "follow RUN" ──────▶ FILE.sock ──▶ "look" after every commit, the end when it is over
@@ -57,7 +58,7 @@ impl Bell {
     /// When the socket cannot be made.
     pub(crate) fn listen(store: &Path, shared: &Arc<HostCore>) -> io::Result<Self> {
         let socket = beside(store);
-        // Whoever holds the file has the bell: one that is there was left by a process that was killed.
+        // This process holds the file: a socket that is there was left by a process that was killed.
         drop(fs::remove_file(&socket));
         let _entered = shared.control.enter();
         let (path, _dir) = short(&socket)?;
@@ -75,7 +76,7 @@ async fn welcome(listener: UnixListener, shared: Weak<HostCore>) {
         let Some(shared) = shared.upgrade() else { return };
         let control = shared.control.clone();
         control.spawn(async move {
-            // Whoever leaves early, or says what nobody understands, is owed nothing.
+            // A client that leaves early, or sends an unknown line, gets no reply.
             drop(serve(visitor, &shared).await);
             drop(place);
         });

@@ -1,4 +1,4 @@
-//! Gives up what waits for endpoints that nobody delivers to any more: none of the hosts that there are has them.
+//! Gives up notifications to endpoints that no host has any more.
 
 use std::{sync::Arc, time::Duration};
 
@@ -13,7 +13,8 @@ use crate::{
     store::{KeptNotice, Settle, StoreError},
 };
 
-/// Nobody has delivered to an endpoint, or has written a notice to it, for so long: a week, more than twice as long as a notice is tried.
+/// Time without a delivery to an endpoint, or a new notification to it, after which no host has it: a week, more than twice as
+/// long as a notification is retried.
 const ORPHANED: Millis = 7 * 24 * 3600 * 1000;
 const WHY: &str = "no host has had such an endpoint for 7 days";
 /// Notices that are looked at at once.
@@ -41,15 +42,16 @@ impl BackgroundTask for DeadLetters {
     }
 }
 
-/// Gives up what is to be; when there may be more. What is not there yet cannot be an orphan for as long as that takes.
+/// Gives up the notifications that are due for it; returns when there may be more. A new notification cannot be due for it
+/// earlier.
 async fn look(shared: &HostCore) -> Result<Timestamp, StoreError> {
     let now = shared.clock.now();
     let (mut next, mut last) = (now.after(ORPHANED), Arc::<str>::default());
     while let Some((endpoint, due)) = shared.store.endpoint_after(&last).await? {
-        // Whoever delivers puts off what he has begun, so that the last of them is due in the past only where nobody does.
+        // A host that delivers postpones what it has claimed, so the last due time is in the past only if no host delivers.
         let orphaned = due.after(ORPHANED);
         if shared.outlets.endpoints.contains_key(&endpoint) {
-            // It waits for this host, or for a secret that it lacks.
+            // The notification waits for this host, or for a secret that the host lacks.
         } else if orphaned > now {
             next = next.min(orphaned);
         } else {
@@ -81,7 +83,7 @@ async fn give_up(shared: &HostCore, endpoint: &str, now: Timestamp) -> Result<()
     Ok(())
 }
 
-/// What cannot be read stays as it is, and is not delivered either.
+/// Marks a notification as given up. An unreadable one stays as it is, and is not delivered either.
 fn given_up(notice: KeptNotice, now: Timestamp) -> Settle {
     let body = Progress::read(&notice).map_or_else(
         |_unreadable| Arc::clone(&notice.body),

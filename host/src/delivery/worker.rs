@@ -32,7 +32,7 @@ const CLAIM_MILLIS: Millis = 60_000;
 /// Other notices of a run that one answer settles, at once.
 const PAGE: usize = 256;
 
-/// What came of posting a notice.
+/// The result of posting a notification.
 enum Delivery {
     Taken(u16),
     Gone(u16),
@@ -158,7 +158,7 @@ impl DeliveryWorker {
 }
 
 impl Route {
-    /// Nobody can post what cannot be read; others are not held up by it.
+    /// Gives up a notification that cannot be read, so that it does not delay others.
     async fn set_aside(
         &self,
         shared: &HostCore,
@@ -178,13 +178,13 @@ impl Route {
         Ok(standing == Some(NoticeProgress::Gone))
     }
 
-    /// Of the same run.
+    /// Selects notifications of the same run.
     fn others(&self, notice: &KeptNotice, before: Option<u64>, limit: usize) -> Notices {
         let (run_id, endpoint) = (Arc::clone(&notice.id.run_id), Some(Arc::clone(&self.name)));
         Notices { run_id, endpoint, before, limit }
     }
 
-    /// Says what came of it. If that cannot be written somebody posts it again.
+    /// Records the result. If that cannot be written, the notification is posted again.
     async fn finish(&self, notice: KeptNotice, progress: Progress, verdict: Delivery) {
         let Some(shared) = self.host.upgrade() else { return };
         let (settle, gone) = self.settled(&notice, progress, verdict, shared.clock.now());
@@ -198,7 +198,7 @@ impl Route {
         }
     }
 
-    /// What is written of it, and whether the endpoint wants nothing more of the run.
+    /// Returns the state to write, and whether the endpoint wants nothing more of the run.
     fn settled(
         &self,
         notice: &KeptNotice,

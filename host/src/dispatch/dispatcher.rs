@@ -41,10 +41,10 @@ use phasm_sandbox::{
     executor::{Executor, HostCall, Invocation, Level, Observer},
 };
 
-/// What reaches a run's driver from the executor's side.
+/// A signal to a run's driver from the executor's side.
 #[derive(Debug)]
 pub(crate) enum Signal {
-    /// So many slots are the run's to use.
+    /// Slots that the run may use.
     Lent(u32),
     /// The executor has started, when so much had elapsed, or just now.
     Started(Fence, Option<Millis>),
@@ -56,7 +56,7 @@ pub(crate) enum Signal {
     Gone(Fence),
     /// No activity for `maxInactivity`.
     Inactive(Fence),
-    /// What the attempt wrote on another host, which is about to say that it is over.
+    /// The log of an attempt on another host, which is about to report its end.
     Wrote(Fence, AttemptLog),
 }
 
@@ -70,16 +70,16 @@ impl Signal {
     }
 }
 
-/// So many bytes of outputs are a heavy result.
+/// Bytes of outputs that make a result heavy.
 const HEAVY: usize = 64 << 10;
 
 /// Something that takes a run's signals: the driver's inbox.
 pub(crate) trait Inbox: Borrower + Send + Sync + 'static {
-    /// False when nobody listens any more.
+    /// Returns false if the driver is gone.
     fn signal(&self, signal: Signal) -> bool;
 }
 
-/// What bounds an attempt besides its deadline.
+/// Bounds of an attempt besides its deadline.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Bounds {
     /// `maxRuntime`, from the start of the executor.
@@ -98,9 +98,9 @@ pub(crate) struct Attempt<I> {
     pub(crate) inbox: I,
     /// Where it waits for a thread.
     pub(crate) upcoming: Upcoming,
-    /// Whose slot it has; nobody's, if it is another host's.
+    /// The tenant whose slot it has; none for an attempt of another host.
     pub(crate) tenant: Option<Arc<str>>,
-    /// What had elapsed when it could have begun; not known of another host's.
+    /// The host's clock when the attempt could have begun; unknown for an attempt of another host.
     pub(crate) due: Option<Millis>,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Attempt<I> {
 pub(crate) enum Outbound<I: Inbox> {
     /// One, and where it hears of a place.
     Attempt(Box<Outward<I>>),
-    /// Nobody waits for it any more.
+    /// An attempt that waits no more.
     Left(u64),
 }
 
@@ -119,17 +119,17 @@ pub(crate) struct Outward<I: Inbox> {
     /// Unique in this process.
     pub(crate) number: u64,
     pub(crate) fence: Fence,
-    /// What others are told of it; nothing, if it is to be executed here.
+    /// The offer to other hosts; none, if it must be executed here.
     pub(crate) offer: Option<Offer>,
     pub(crate) tells: UnboundedSender<Word<I>>,
 }
 
-/// What an attempt hears that waits for a place.
+/// A message to an attempt that waits for a place.
 #[derive(Debug)]
 pub(crate) enum Word<I: Inbox> {
-    /// It is to be executed here.
+    /// Execute it here.
     Here(Place<I>),
-    /// What another host says that executes it.
+    /// A signal from the host that executes it.
     There(Signal),
 }
 
@@ -187,12 +187,12 @@ impl<I: Inbox> Dispatcher<I> {
         self.sandbox.get()
     }
 
-    /// The same, whose large results hold nobody up but those that compute long.
+    /// Sets the sandbox, whose threads for long computations also handle heavy results.
     pub(crate) fn beside(self, sandbox: Option<&Sandbox>) -> Self {
         Self { sandbox: sandbox.cloned().map(OnceLock::from).unwrap_or_default(), ..self }
     }
 
-    /// Tells what came of an attempt where it holds nobody up.
+    /// Reports the end of an attempt where that delays no other.
     fn tell_end(&self, upcoming: &Upcoming, is_heavy: bool, end: impl FnOnce()) {
         match self.sandbox.get() {
             Some(sandbox) if is_heavy => notify_on(sandbox.long_runtime(), end),
@@ -206,7 +206,7 @@ impl<I: Inbox> Dispatcher<I> {
         drop(self.outbound.set(outbound));
     }
 
-    /// Whether an attempt would begin here, and nobody outside could tell that it has.
+    /// Whether an attempt would begin here, and nothing outside could tell that it has (R-D6).
     pub(crate) fn is_pure(&self, namespace: &Arc<str>, executor_type: &str) -> bool {
         let is_here = !self.sends_out() || self.slots.has_place();
         is_here && self.executor.is_pure(namespace, executor_type)
@@ -250,7 +250,7 @@ impl<I: Inbox> Dispatcher<I> {
         let (tells, hears) = mpsc::unbounded_channel();
         let offer = offer(number, &attempt.invocation);
         let outward = Outbound::Attempt(Box::new(Outward { number, fence: attempt.fence, offer, tells }));
-        // It ends with the host.
+        // The exchange ends with the host.
         let _ended = self.outbound.get().map(|outbound| outbound.send(outward));
         let waits = Waits { number, dispatcher: Arc::clone(self), hears };
         self.guests.spawn(waits.then_execute(attempt)).abort_handle()
@@ -374,8 +374,8 @@ struct Ticket<I: Inbox> {
     inbox: I,
     tenant: Option<Arc<str>>,
     dispatcher: Arc<Dispatcher<I>>,
-    /// What had elapsed at the start, until that is told: with the end, where the attempt is over at once and nobody follows it.
-    /// Most are, and the driver has one turn for them instead of two.
+    /// The host's clock at the start, until that is reported: together with the end, if the attempt is over at once and no
+    /// watcher follows it. Most are, and the driver has one turn for them instead of two.
     started: Option<Millis>,
     measuring: Option<Measuring>,
     coming: Option<Coming>,
@@ -420,7 +420,7 @@ impl<I: Inbox> Ticket<I> {
     fn end(&mut self, signal: Signal) {
         self.open = false;
         self.measure(&signal);
-        // Whoever hears of the end finds its place in the queue free.
+        // The receiver of the end finds the place in the backlog free.
         self.coming = None;
         self.signal_start();
         if !self.inbox.signal(signal) {
@@ -587,7 +587,7 @@ mod tests {
         }
     }
 
-    /// What was said of an attempt before its start was known could be answered before it: a run was cancelled that had not begun.
+    /// A log line that came before the start was known could be acted upon too early: a run was cancelled that had not begun.
     #[test]
     fn whoever_follows_an_attempt_hears_first_that_it_has_started() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();

@@ -1,7 +1,8 @@
-//! Who may run how many attempts.
+//! Slots: the attempts that may be in flight in this process.
 //!
-//! Slots are the attempts that may be in flight in this process. They are lent to runs: by tenant, then by priority, then in submit
-//! order ([`parts`]); the engine picks the leaves. A run asks and gives back in one call per batch, under one short lock.
+//! They are lent to runs: by tenant, then by priority, then in submit order ([`fair_share`]); the engine picks the leaves. A run
+//! asks and
+//! gives back in one call per batch, under one short lock.
 
 mod fair_share;
 #[cfg(test)]
@@ -34,20 +35,20 @@ impl Rank {
     }
 }
 
-/// Somebody who is lent slots.
+/// A borrower of slots.
 pub(crate) trait Borrower: Clone {
-    /// So many are its own to use; with none it may ask what it waits for. False when nobody listens any more.
+    /// Grants slots; zero means "ask again for the slots that you wait for". Returns false if the borrower is gone.
     fn lend(&self, slots: u32) -> bool;
 }
 
-/// Who wants slots: a run of a tenant.
+/// A run of a tenant that wants slots.
 #[derive(Clone, Debug)]
 pub(crate) struct Party {
     pub(crate) tenant: Arc<str>,
     pub(crate) rank: Rank,
 }
 
-/// What came of an exchange.
+/// The result of an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Exchanged {
     /// How many slots are lent at once.
@@ -69,7 +70,7 @@ pub(crate) struct Slots<I> {
 
 #[derive(Debug)]
 struct State<I> {
-    /// How many may be lent. Negative while resumed attempts exceed the number: they wait for nobody.
+    /// Number that may be lent. Negative while resumed attempts exceed the total: they do not wait.
     free: i64,
     parts: Parts<I>,
     closed: bool,
@@ -80,7 +81,7 @@ struct State<I> {
     listens: Stirs,
 }
 
-/// What whoever shares attempts with other hosts wants to hear of.
+/// Conditions that wake the exchange with other hosts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Stirs {
     /// That an attempt could begin here and none does.
@@ -172,7 +173,7 @@ impl<I: Borrower> Slots<I> {
         self.stir(&mut state);
     }
 
-    /// Who has some, and who waits for some.
+    /// Slots in use and waited for.
     pub(crate) fn usage(&self) -> SlotUse {
         let state = self.state();
         let lent = i64::from(self.total) + state.elsewhere - state.free;
@@ -195,7 +196,7 @@ impl<I: Borrower> Slots<I> {
         self.stir(&mut state);
     }
 
-    /// Takes up to `most` of those that nobody here uses, for attempts of others: slots and places.
+    /// Takes up to `most` slots and places that no run here uses, for attempts of other hosts.
     pub(crate) fn take_unused(&self, most: u32) -> u32 {
         let mut state = self.state();
         let taken = state.unused().min(i64::from(most)).min(state.free).max(0);
@@ -258,7 +259,7 @@ impl<I: Borrower> Slots<I> {
 }
 
 impl<I: Borrower> State<I> {
-    /// Places of attempts that are not about to be lent to somebody who waits.
+    /// Places that are not about to be lent to a waiting run.
     fn unused(&self) -> i64 {
         let is_about_to_be_lent = self.free > 0 && self.parts.any_waits();
         if self.closed || is_about_to_be_lent { 0 } else { self.here.max(0) }

@@ -1,4 +1,4 @@
-//! What an offer says, and what is told of it.
+//! The form of an attempt that goes to another host, and of the reports about it.
 
 use std::{
     sync::Arc,
@@ -34,7 +34,7 @@ pub(crate) struct OfferBody {
     executor_type: Arc<str>,
     attempt: u32,
     dispatch: u32,
-    /// What was left until its deadline when it was offered: hosts' clocks differ.
+    /// Time until its deadline when it was offered, as the clocks of hosts differ.
     left: Option<Millis>,
     config: Value,
     inputs: Vec<Binding>,
@@ -48,7 +48,7 @@ pub(crate) struct OfferBody {
 }
 
 impl OfferBody {
-    /// What others are told of an attempt that `invocation` would execute here.
+    /// Makes the offer for an attempt that `invocation` would execute here.
     pub(crate) fn of(
         invocation: &Invocation,
         bounds: Bounds,
@@ -71,7 +71,7 @@ impl OfferBody {
             memory: invocation.memory,
             max_runtime: bounds.max_runtime,
             max_inactivity: bounds.max_inactivity,
-            // What it takes and gives is checked by the host that drives the run.
+            // Inputs and outputs are checked by the host that drives the run.
             pinned: pinned.map(|pinned| Pinned {
                 plugin: pinned.plugin.clone(),
                 digest: pinned.digest.clone(),
@@ -82,7 +82,7 @@ impl OfferBody {
         }
     }
 
-    /// As it is offered.
+    /// The stored offer.
     pub(crate) fn offer(&self, number: u64, epoch: u64, tenant: (Arc<str>, u32), priority: u16) -> Offer {
         let (run_id, kind) = (Arc::clone(&self.run_id), self.kind());
         Offer { number, run_id, epoch, tenant, priority, kind, body: bytes(self) }
@@ -106,7 +106,7 @@ impl OfferBody {
         Bounds { max_runtime: self.max_runtime, max_inactivity: self.max_inactivity }
     }
 
-    /// What is executed here; nothing, if a secret is not there.
+    /// The invocation here; none, if a secret is missing.
     pub(crate) fn invocation(self, secrets: &Secrets) -> Option<Invocation> {
         let value = |binding: Binding| match binding.value {
             InputValue::Value(value) => Some((binding.name, value)),
@@ -134,7 +134,7 @@ impl OfferBody {
     }
 }
 
-/// What is told of an attempt.
+/// A report about an attempt.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) enum ReportBody {
@@ -145,7 +145,7 @@ pub(crate) enum ReportBody {
     Finished(Box<OutcomeBody>, Option<LogBody>),
 }
 
-/// What it wrote.
+/// The log.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LogBody {
@@ -153,7 +153,7 @@ pub(crate) struct LogBody {
     text: String,
 }
 
-/// What it returned.
+/// The outcome.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OutcomeBody {
@@ -166,7 +166,7 @@ pub(crate) struct OutcomeBody {
 }
 
 impl ReportBody {
-    /// What a signal tells, with what the attempt wrote if it is over.
+    /// Makes a report of a signal, with the log if the attempt is over.
     pub(crate) fn of(signal: Signal, log: impl FnOnce() -> Option<AttemptLog>) -> Option<(Self, bool)> {
         let log = || log().map(LogBody::from);
         Some(match signal {
@@ -217,7 +217,7 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     T::deserialize(&mut reader).ok()
 }
 
-/// What was made of `dispatch` for others, if they could execute it.
+/// Makes an offer of `dispatch`, if another host could execute it.
 pub(crate) fn offered(
     dispatch: &Dispatch,
     invocation: &Invocation,

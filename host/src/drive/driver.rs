@@ -8,7 +8,7 @@
 //! ```
 //!
 //! At most one commit is in flight. Everything that is decided meanwhile makes the next batch, so that a busy run commits in groups.
-//! Pure attempts, whose start nobody outside can tell, do not wait for their record: they begin at once, and their results make
+//! Pure attempts, whose start nothing outside can tell, do not wait for their record: they begin at once, and their results make
 //! the next batch. All other effects wait until their batch is durable.
 
 mod attempts;
@@ -136,7 +136,7 @@ impl Driver {
                     self.abandon_start();
                     return Err(error);
                 }
-                // Only a pure attempt can have sent something, as nothing else has begun and nobody reaches the run yet.
+                // Only a pure attempt can have sent something, as nothing else has begun and no caller reaches the run yet.
                 Event::Received | Event::Timer | Event::Requests(_) | Event::Idle => self.step_inputs(),
             }
         }
@@ -261,7 +261,7 @@ impl Driver {
         clock.follow(|| run.lengths_end())
     }
 
-    /// Begins attempts of which nobody outside could tell whether they have begun (R-D6).
+    /// Begins attempts whose start nothing outside can tell (R-D6).
     fn begin_pure(&mut self) {
         let pure = mem::take(&mut self.pure);
         self.carry_out(pure);

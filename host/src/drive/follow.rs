@@ -62,8 +62,8 @@ impl Origin {
     }
 }
 
-/// One run as it is watched: each record of its journal from some event on, once and in order, whoever drives it; and, where that
-/// is this process, what guests say meanwhile.
+/// A watch of one run: each record of its journal from some event on, once and in order, whichever host drives it; and, if that
+/// is this process, what guests write meanwhile.
 pub struct Watch {
     run_id: Arc<str>,
     origin: Origin,
@@ -85,7 +85,7 @@ impl std::fmt::Debug for Watch {
 }
 
 impl Watch {
-    /// Watches a run of a host. What is recorded from now on is heard; `stale` says that something was before.
+    /// Watches a run of a host. Later records are heard; `stale` says that there may be earlier ones in the store.
     pub(crate) fn new(shared: &Arc<HostCore>, entry: &Arc<Entry>, since: u64, stale: bool) -> Self {
         let (heard, missed) = entry.watchers.add();
         let standing = entry.standing.subscribe();
@@ -95,14 +95,14 @@ impl Watch {
         Self { run_id, origin, heard, missed, hearing: Hearing::Here, plans, since, run, read, stale }
     }
 
-    /// Watches a run of a store that other processes write to, from its event `since` on. It ends with the run, or once nobody is
-    /// left who would write.
+    /// Watches a run of a store that other processes write to, from its event `since` on. The watch ends with the run, or once no
+    /// process is left that drives it.
     #[must_use]
     pub fn of(reader: Arc<dyn ReadStore>, run_id: &str, since: u64) -> Self {
         Self::reading(reader, Arc::default(), run_id, since)
     }
 
-    /// As [`of`](Self::of), with plans that are known.
+    /// [`Self::of`] with a cache of plans.
     pub(crate) fn reading(reader: Arc<dyn ReadStore>, plans: Arc<Plans>, run_id: &str, since: u64) -> Self {
         let (_, heard) = mpsc::channel(1);
         Self {
@@ -125,8 +125,8 @@ impl Watch {
         self.run.as_ref()
     }
 
-    /// What happens next; nothing once the run has ended, the host is closed, or nobody drives it who would say so. May be dropped
-    /// and called again: nothing is lost.
+    /// Returns the next notice; none once the run has ended, the host is closed, or no process drives the run. May be dropped and
+    /// called again: nothing is lost.
     ///
     /// # Errors
     /// When the store cannot be read, or its records do not follow.
@@ -134,10 +134,10 @@ impl Watch {
         self.advance(true).await
     }
 
-    /// What has happened already; nothing if more is to come. It may be read in the store, which takes its time.
+    /// Returns a notice that is there already; none if more is to come. May read the store.
     ///
     /// # Errors
-    /// As [`next`](Self::next).
+    /// The errors of [`next`](Self::next).
     pub async fn known(&mut self) -> Result<Option<Notice>, RecoverError> {
         self.advance(false).await
     }
@@ -173,10 +173,10 @@ impl Watch {
         }
     }
 
-    /// What has been heard already, without waiting for anything.
+    /// Returns a notice that was received already, without waiting.
     ///
     /// # Errors
-    /// As [`next`](Self::next).
+    /// The errors of [`next`](Self::next).
     pub fn try_next(&mut self) -> Result<Option<Notice>, RecoverError> {
         match pin!(self.next()).poll(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(next) => next,
@@ -190,7 +190,7 @@ impl Watch {
         self.run().into_iter().flat_map(of)
     }
 
-    /// What its last attempts said before it ended.
+    /// Lines that its last attempts wrote before the run ended.
     fn last_words(&mut self) -> Option<Notice> {
         let heard = std::iter::from_fn(|| self.heard.try_recv().ok());
         { heard }.find(|notice| !matches!(notice, Notice::Record(_)))
@@ -235,12 +235,12 @@ impl Watch {
         loop {
             let is_host = matches!(self.origin, Origin::Host { .. });
             match (self.origin.hears(), &self.hearing) {
-                // Nobody has to say what is heard.
+                // There is no source of notices.
                 (true, _) => self.hearing = Hearing::Here,
                 (false, Hearing::Here) => {
                     let Ok(store) = self.origin.store() else { return Heard::Nothing };
                     self.hearing = Hearing::Followed(store.follow(&self.run_id));
-                    // What was written before.
+                    // Records that were written before.
                     return Heard::Written;
                 }
                 (false, Hearing::Followed(_) | Hearing::OfNobody) => {}
@@ -260,16 +260,16 @@ impl Watch {
 
 /// How it is known that there is something to read.
 enum Hearing {
-    /// It is heard, as far as is known.
+    /// Notices are received, as far as is known.
     Here,
-    /// Whoever writes tells.
+    /// The writing process reports commits.
     Followed(watch::Receiver<()>),
-    /// Nobody will any more.
+    /// No process will write any more.
     OfNobody,
 }
 
 impl Hearing {
-    /// When something was written, or nobody will write any more.
+    /// Resolves when something was written, or no process will write any more.
     async fn changes(&mut self) {
         let Self::Followed(written) = self else { return std::future::pending().await };
         if written.changed().await.is_err() {
@@ -278,11 +278,11 @@ impl Hearing {
     }
 }
 
-/// What ended a wait.
+/// The reason why a wait ended.
 enum Heard {
     Notice(Notice),
     /// There is something to read.
     Written,
-    /// Nobody says anything any more.
+    /// No more notices come.
     Nothing,
 }

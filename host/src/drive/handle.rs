@@ -1,4 +1,4 @@
-//! One run that this process drives, as whoever asked for it holds it.
+//! A handle of one run.
 
 use std::sync::{Arc, Weak};
 
@@ -24,8 +24,8 @@ use crate::{
 /// Why a run has no end to show.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RunError {
-    /// What happened could not be recorded: the store failed, or somebody else has advanced the run. Its journal
-    /// is the truth, and whoever recovers the run goes on from there.
+    /// The run's decisions could not be recorded: the store failed, or another host has advanced the run. Its journal is the
+    /// truth, and the host that recovers the run continues from there.
     #[error("the run stopped here, because what happened could not be recorded")]
     Lost(#[source] Arc<StoreError>),
     /// The host was dropped.
@@ -62,7 +62,7 @@ impl std::fmt::Debug for RunHandle {
 pub enum Waited {
     /// The run has ended; its final view.
     Ended(Box<RunView>),
-    /// Only suspended tasks keep it open: the run waits for somebody.
+    /// Only suspended tasks keep the run open: it waits for people.
     Parked(Box<RunView>),
 }
 
@@ -98,7 +98,7 @@ impl RunHandle {
         }
     }
 
-    /// [`Self::wait_or_park`] without building a view: the run that has ended, or nothing where it waits for somebody.
+    /// [`Self::wait_or_park`] without building a view: the run that has ended, or none if it waits for people.
     ///
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
@@ -124,7 +124,7 @@ impl RunHandle {
         }
     }
 
-    /// Waits until the run stands like that, whoever drives it.
+    /// Waits until the run has such a status, whichever host drives it.
     async fn reached(&self, wanted: impl Fn(&Standing) -> bool) -> Result<Standing, RunError> {
         let mut standing = self.standing.clone();
         loop {
@@ -138,7 +138,7 @@ impl RunHandle {
             // From now on nothing is missed.
             if written.is_some() && !self.entry.is_loaded() {
                 match remote::update_status(&*self.core()?, &self.entry).await {
-                    // Whoever takes the run up again once its store is well says so.
+                    // The driver that continues once the store is well sets the status.
                     Err(RecoverError::Store(error)) if error.is_passing() => {}
                     stands => stands.map_err(|error| self.unreachable(error))?,
                 }
@@ -165,16 +165,16 @@ impl RunHandle {
         Ok(self.view_part(0, usize::MAX).await?.0)
     }
 
-    /// [`Self::view`] with `most` task and hook runs at most, from the one of number `from` on; and how many there are in all.
+    /// [`Self::view`] with at most `most` task and hook runs, starting at number `from`; and their total number.
     ///
     /// # Errors
-    /// As [`Self::view`].
+    /// The errors of [`Self::view`].
     pub async fn view_part(&self, from: usize, most: usize) -> Result<(RunView, usize), RunError> {
         self.look(move |run: &Run| (RunView::part(run, from, most), run.tasks().len())).await
     }
 
-    /// What `look` makes of the run as it stands: after its last durable record, whoever drives it. Of a run that is driven here it
-    /// looks on the engine's thread, so it should be quick.
+    /// Returns the result of `look` on the run after its last durable record, whichever host drives it. If that is this host,
+    /// `look` runs on a control thread, so it should be quick.
     ///
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.

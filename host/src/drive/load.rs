@@ -109,7 +109,7 @@ async fn load(core: &Arc<HostCore>, entry: &Arc<Entry>, lease: Lease) -> Result<
     match replay_drivable(core, entry, false).await {
         Ok(run) => resume(core, entry, run, lease, Vec::new()).await,
         Err(error) => {
-            // It stays due, for a host that meets its requirements.
+            // The run stays due, for a host that meets its requirements.
             let now = core.clock.now();
             let note = Note { why: text::brief(&error.to_string()).into(), since: now };
             core.store.leave(&lease, Some(now), note).await?;

@@ -1,4 +1,4 @@
-//! What becomes of runs that nobody can go on with.
+//! Ending runs that cannot continue.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use super::Host;
 use crate::{drive::load, journal::RecoverError, store::Claim};
 
 impl Host {
-    /// Ends a run that nobody can go on with as Error, with a message that says why: where its journal is read that is recorded, and what
-    /// is open is Cancelled; where it is not, only its row says that it has ended. Returns whether it was recorded.
+    /// Ends a run that cannot continue as Error, with the reason. If its journal can be read, that is recorded, and open tasks
+    /// are Cancelled; if not, only its row says that it has ended. Returns whether it was recorded.
     ///
     /// # Errors
     /// [`RecoverError::Ended`], [`RecoverError::Driven`] if a host has it, or when the store fails.

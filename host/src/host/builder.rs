@@ -132,7 +132,7 @@ impl HostBuilder {
         self
     }
 
-    /// Uses only plugins that somebody vouches for, as far as this says; by default whatever is offered.
+    /// Uses only plugins that this policy trusts; by default all.
     #[must_use]
     pub fn trust(mut self, policy: Policy) -> Self {
         self.trust = policy;
@@ -146,7 +146,7 @@ impl HostBuilder {
         self
     }
 
-    /// Uses a component that nobody vouches for, as one that a program carries.
+    /// Uses a component without a signature, such as one that a program embeds.
     #[must_use]
     pub fn exempt(mut self, component: Digest) -> Self {
         self.exempt.insert(component);
@@ -167,7 +167,7 @@ impl HostBuilder {
         self
     }
 
-    /// Makes somebody known who shares the host.
+    /// Adds a tenant.
     #[must_use]
     pub fn tenant(mut self, name: impl Into<Arc<str>>, tenant: Tenant) -> Self {
         self.tenants.insert(name.into(), tenant);
@@ -182,23 +182,23 @@ impl HostBuilder {
         self
     }
 
-    /// Has somebody told of runs, under a name by which what is to be delivered is kept; a host that [claims](Self::claiming) delivers. It
-    /// has letters, digits and `-`.
+    /// Adds a webhook endpoint, under the name by which its deliveries are stored; a host that [claims](Self::claiming) delivers.
+    /// The name has letters, digits and `-`.
     #[must_use]
     pub fn endpoint(mut self, name: impl Into<Arc<str>>, endpoint: Endpoint) -> Self {
         self.endpoints.insert(name.into(), endpoint);
         self
     }
 
-    /// Leaves a word with every run that is submitted, for whoever goes on with it, as where its configuration lies. Nothing here
-    /// reads it; [`journal::origin`](crate::journal::origin) finds it again.
+    /// Leaves a text with every run that is submitted, for the host that recovers it, such as the path of the configuration.
+    /// Nothing here reads it; [`journal::origin`](crate::journal::origin) returns it.
     #[must_use]
     pub fn origin(mut self, origin: impl Into<Arc<str>>) -> Self {
         self.origin = Some(origin.into());
         self
     }
 
-    /// Tells `tracer` what runs, their steps, attempts and requests took. Without one nobody hears of it.
+    /// Passes the spans of runs, their steps, attempts and requests to `tracer`. Without one there are none.
     #[must_use]
     pub fn tracer(mut self, tracer: Arc<dyn Tracer>) -> Self {
         self.tracer = Some(tracer);
@@ -270,9 +270,9 @@ impl HostBuilder {
         self
     }
 
-    /// Drives every run of the store that is due, whoever submitted it, and keeps only those in memory that something happens
-    /// to: one that nobody has asked anything for `patience`, and that waits for a person or sixty times as long, is given back
-    /// to the store until it is due or asked something. A second is a good value.
+    /// Drives every due run of the store, wherever it was submitted, and keeps only active runs in memory: a run that has had no
+    /// request for `patience`, and that waits for a person or for sixty times as long, is given back to the store until it is due
+    /// or has a request. A second is a good value.
     #[must_use]
     pub fn claiming(mut self, patience: Duration) -> Self {
         self.patience = Some(patience);
@@ -294,7 +294,7 @@ impl HostBuilder {
         self
     }
 
-    /// Decides what runs do next on a runtime of the caller's, which goes on with it or not. For tests.
+    /// Drives runs on the caller's runtime. For tests.
     #[must_use]
     pub fn runtime(mut self, runtime: Handle) -> Self {
         self.runtime = Some(runtime);
@@ -395,7 +395,7 @@ impl HostBuilder {
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;
 
-/// What is offered to all.
+/// The plugin sources of all tenants.
 struct Offered<'a> {
     builder: Option<&'a Arc<dyn plugins::Builder>>,
     places: &'a [PluginPlace],
@@ -407,7 +407,8 @@ struct Offered<'a> {
 }
 
 impl Offered<'_> {
-    /// The plugins of a tenant, or of all who have none of their own. What is loaded for one is loaded for nobody else.
+    /// Returns the plugins of a tenant, or with none those of tenants without their own. A component that is loaded for one
+    /// tenant is loaded for no other.
     fn to(&self, tenant: Option<(&Arc<str>, &Tenant)>, sandbox: &Sandbox) -> Result<Plugins, OpenError> {
         let mut plugins = Plugins::new(sandbox.clone()).with_trust(self.trust_of(tenant));
         if let Some(builder) = self.builder {
@@ -457,7 +458,7 @@ impl Offered<'_> {
         })
     }
 
-    /// Who changes the library of a tenant, or that of all.
+    /// Returns the administration of a tenant's library, or with none that of the shared one.
     fn library_admin(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> Option<LibraryAdmin> {
         let library = self.library()?;
         let own = |tenant: &(&Arc<str>, &Tenant)| tenant.1.trust.is_some();

@@ -47,8 +47,8 @@ impl Host {
         Ok(self.plan(file, &text).await?)
     }
 
-    /// Keeps a schedule by the name of its document; [`catalog::put_schedule`] in this host's store. What `spec.arguments` declares needs
-    /// defaults, as nobody gives its runs anything.
+    /// Saves a schedule by the name of its workflow; [`catalog::put_schedule`] in this host's store. Every parameter in
+    /// `spec.arguments` needs a default, as a schedule gives its runs none.
     ///
     /// # Errors
     /// [`SaveError`]; nothing was changed.

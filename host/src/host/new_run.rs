@@ -13,9 +13,9 @@ use crate::{
     store::{Labels, StoreError},
 };
 
-/// A run whose first step is decided and of which nothing is stored yet.
+/// A run whose first step is decided and that is not stored yet.
 ///
-/// It counts against its tenant's quotas; dropping it submits nothing.
+/// A new run counts against its tenant's quotas. Dropping it submits nothing.
 pub struct NewRun {
     core: Arc<HostCore>,
     entry: Arc<Entry>,

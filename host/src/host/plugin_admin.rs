@@ -23,7 +23,7 @@ pub enum PluginAdminError {
         /// The name.
         name: String,
     },
-    /// It was refused.
+    /// The plugin was refused.
     #[error(transparent)]
     AddError(#[from] AddError),
     /// The library refuses, or cannot be read or written.
@@ -35,7 +35,7 @@ pub enum PluginAdminError {
 }
 
 impl Host {
-    /// Who changes the library whose plugins all find, or that of a tenant; nothing where there is none, or no such tenant.
+    /// The administration of the shared library, or of a tenant's; none if there is no library, or no such tenant.
     #[must_use]
     pub fn library_admin(&self, tenant: Option<&str>) -> Option<&LibraryAdmin> {
         let realms = &self.shared.realms;
@@ -52,18 +52,18 @@ impl Host {
         self.library_admin(tenant).map(|library_admin| library_admin.trusts.as_slice()).unwrap_or_default()
     }
 
-    /// The tenants that this host knows, each with its namespaces; with none, if they are all that nobody else has.
+    /// The tenants of this host with their namespaces; a tenant without any owns all that no other does.
     pub fn tenants(&self) -> impl Iterator<Item = (&Arc<str>, Vec<Arc<str>>)> {
         self.shared.realms.known().iter().map(|(name, known)| (name, known.namespaces(name)))
     }
 
-    /// Whose a namespace is.
+    /// The tenant that owns a namespace.
     #[must_use]
     pub fn tenant_of(&self, namespace: &Arc<str>) -> Arc<str> {
         self.shared.realms.tenant(namespace)
     }
 
-    /// What is installed: the plugins of all, then what the tenants have alone of whom that is asked.
+    /// Installed plugins: the shared ones, then those of the tenants that `of` selects.
     pub async fn plugin_entries(&self, of: impl Fn(&Arc<str>) -> bool) -> Vec<PluginEntry> {
         self.look_again().await;
         let realms = &self.shared.realms;
@@ -93,10 +93,10 @@ impl Host {
         Ok(added)
     }
 
-    /// Approves a version that is held, in somebody's name.
+    /// Approves a version on hold; `by` is recorded.
     ///
     /// # Errors
-    /// [`PluginAdminError`], where there is none.
+    /// [`PluginAdminError`], also if there is none.
     pub async fn approve_plugin(
         &self,
         tenant: Option<&str>,

@@ -37,9 +37,9 @@ impl Host {
         Ok(recovered)
     }
 
-    /// Claims the runs of the store that have something to do now or within a minute: those that were being driven by a host that
-    /// is gone, or never began, that are due, or have mail. Those that wait for a person or a far-off clock stay where they are.
-    /// Who has waited longest comes first, then the most urgent.
+    /// Claims the runs of the store that have work now or within a minute: runs of hosts that are gone, runs that never began,
+    /// due ones, and those with requests. Runs that wait for a person or a far-off clock stay where they are. The run that has
+    /// waited longest comes first, then the most urgent.
     ///
     /// # Errors
     /// When the store fails.
@@ -85,11 +85,11 @@ impl Host {
         Ok(RunHandle::new(&self.shared, &entry))
     }
 
-    /// [`Self::recover_run`] with a request that the run handles before anything else: what the request stops is not begun again.
-    /// Durable when it returns; the reply is that of [`RunHandle::ask`].
+    /// [`Self::recover_run`] with a request that the run handles before anything else: what the request stops does not begin
+    /// again. The request is durable when this returns; the reply is that of [`RunHandle::ask`].
     ///
     /// # Errors
-    /// As [`Self::recover_run`]. That the request changed nothing is a reply.
+    /// The errors of [`Self::recover_run`]. A request that changed nothing is no error, and the reply says so.
     pub async fn ask_run(
         &self,
         run_id: &str,
@@ -118,8 +118,8 @@ impl Host {
         Ok(Watch::new(&self.shared, &entry, since, true))
     }
 
-    /// Says that somebody else has posted a letter to a run of this host's store: the run is loaded, if it is not yet, reads it,
-    /// and goes on. What it answers is found in the store.
+    /// Has a run read a request that another process has posted to the store. The run is loaded if it is not. The reply is in the
+    /// store.
     ///
     /// # Errors
     /// When the store fails.

@@ -31,7 +31,7 @@ pub enum RerunError {
     /// There is no such run, its journal cannot be read, or what it was submitted with is not there.
     #[error(transparent)]
     Recover(#[from] RecoverError),
-    /// It has not ended: what it comes to is not known yet.
+    /// The run has not ended, so its results are not known yet.
     #[error("run {run_id} has not ended: {phase}; only a run that has can be run again")]
     Open {
         /// The run.
@@ -78,7 +78,7 @@ impl Host {
     }
 }
 
-/// What it had, save what is given. Null is what nobody gave, or a secret: neither is given again.
+/// The earlier run's parameters with the given ones. Null stands for an absent value or a secret: neither is passed on.
 fn parameters(earlier: &Run, given: &Map) -> Map {
     let had = earlier.parameters().iter().filter(|(_, value)| **value != Value::Null);
     let mut parameters: Map = had.map(|(name, value)| (name.clone(), value.clone())).collect();

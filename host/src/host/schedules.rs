@@ -1,13 +1,14 @@
 //! Fires the schedules of a store that are due.
 //!
 //! ```text
-//!  due, changed, a run has ended ──▶ look: how do its runs stand? ──▶ decide ──▶ cancel, delete ──▶ its next revision,
+//!  due, changed, a run has ended ──▶ look: the state of its runs ──▶ decide ──▶ cancel, delete ──▶ its next revision,
 //!                                                                             with the run that is fired in the same write
 //!  the clock of the schedule that is due next ──▲
 //! ```
 //!
-//! Whatever number of hosts looks, one of them makes the next revision; the others look again. What a host that dies has left undone,
-//! the schedule's row still says.
+//! Several hosts may look at a schedule: one of them makes the next revision, and the others look again. Work that a host leaves
+//! undone
+//! when it dies is still in the schedule's row.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -40,7 +41,7 @@ use crate::{
 const PAGE: usize = 64;
 /// How long a schedule that cannot fire is left alone, at first and at most.
 const TRIES_AGAIN: (Millis, Millis) = (10_000, 600_000);
-/// So much of what is wrong is told.
+/// Bytes of a message that are kept.
 const MOST_TOLD: usize = 2000;
 
 /// Schedules that cannot fire here, by when they are tried again. Others may have what this host lacks.
@@ -48,10 +49,10 @@ const MOST_TOLD: usize = 2000;
 struct Troubled(HashMap<EntryName, Patience>);
 
 struct Patience {
-    /// What will have elapsed then.
+    /// The host's clock at the next try.
     until: Millis,
     pause: Millis,
-    /// Of which document it is true.
+    /// Digest of the version of the workflow that failed.
     document: Option<Arc<str>>,
 }
 
@@ -78,10 +79,10 @@ impl Troubled {
     }
 }
 
-/// What came of looking at a schedule.
+/// The result of looking at a schedule.
 enum Looked {
     Done,
-    /// It cannot fire, which its row says.
+    /// The schedule cannot fire; its row has the reason.
     InTrouble,
 }
 
@@ -147,7 +148,7 @@ async fn round(shared: &Arc<HostCore>, troubled: &mut Troubled) -> Result<Option
             after = Some((due, entry.name.clone()));
             if entry.name.shelf == Shelf::Schedules && !troubled.waits(&entry, shared.clock.elapsed()) {
                 look(shared, &entry, troubled).await?;
-                // It may be due again, at once.
+                // The schedule may be due again, at once.
                 after = None;
                 break;
             }
@@ -161,7 +162,7 @@ async fn look(shared: &Arc<HostCore>, entry: &KeptEntry, troubled: &mut Troubled
     match look_once(shared, entry).await {
         Ok(Looked::Done) => drop(troubled.0.remove(&name)),
         Ok(Looked::InTrouble) => troubled.add(entry, shared.clock.elapsed()),
-        // Somebody else was faster; it is looked at as it is now.
+        // Another host was faster; the schedule is read again.
         Err(StoreError::Moved { .. }) => {}
         Err(error) if error.is_passing() || matches!(error, StoreError::Stopped) => return Err(error),
         Err(error) => {
@@ -231,7 +232,7 @@ async fn stand(
     Ok(stands)
 }
 
-/// Asks a run to be cancelled. That is asked again by whoever takes up what another host has left.
+/// Posts a request to cancel a run. A host that continues this one's work posts it again.
 async fn cancel(shared: &Arc<HostCore>, run_id: &str) -> Result<(), StoreError> {
     match shared.store.post(run_id, LetterBody::Cancel.bytes()).await {
         Ok(_) => load::read_requests(shared, run_id).await,

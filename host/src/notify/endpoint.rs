@@ -7,7 +7,7 @@ use phasm_engine::phase::Phase;
 use super::SigningSecret;
 use crate::store::RunHead;
 
-/// Phases that somebody can be told of.
+/// Phases that an endpoint can be notified of.
 pub const TOLD_PHASES: [Phase; 8] = [
     Phase::Running,
     Phase::Suspended,
@@ -19,7 +19,7 @@ pub const TOLD_PHASES: [Phase; 8] = [
     Phase::Cancelled,
 ];
 
-/// Those that are told of unless others are chosen: the run has ended, or waits for somebody.
+/// Phases that an endpoint is notified of by default: the run has ended, or waits for people.
 pub const DEFAULT_PHASES: &[Phase] = match TOLD_PHASES.split_first() {
     Some((_running, others)) => others,
     None => &[],
@@ -30,13 +30,14 @@ pub const DEFAULT_PHASES: &[Phase] = match TOLD_PHASES.split_first() {
 pub struct Endpoint {
     /// Where they are posted to, with `https://` or `http://`.
     pub url: Arc<str>,
-    /// What they are signed with, each: the next secret is added before the last one goes. Without any nothing is posted.
+    /// Signing secrets. Each signs every notification, so that a new one can be added before the old one is removed. Without any
+    /// nothing is posted.
     pub secrets: Vec<SigningSecret>,
-    /// Of [`TOLD_PHASES`].
+    /// Phases among [`TOLD_PHASES`].
     pub on: Vec<Phase>,
-    /// Of runs in these namespaces; in any, if there are none.
+    /// Namespaces of the runs; all, if there are none.
     pub namespaces: Vec<Arc<str>>,
-    /// Of runs of these workflows; of any, if there are none.
+    /// Workflows of the runs; all, if there are none.
     pub workflows: Vec<Arc<str>>,
     /// Only of runs whose document names it.
     pub named: bool,

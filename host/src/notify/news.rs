@@ -1,4 +1,4 @@
-//! What is told of a run, and to whom: made of the record that it comes with.
+//! Notifications of a record: their recipients and contents.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MOST_TASKS: usize = 20;
 /// Bytes of a message.
 const MOST_TOLD: usize = 1000;
 
-/// Who hears of a run, and of which phases.
+/// The endpoints that are notified of a run, and their phases.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hearers(Vec<Hearer>);
 
@@ -33,7 +33,7 @@ struct Hearer {
 }
 
 impl Outlets {
-    /// Who hears of a run whose document names those.
+    /// The endpoints that are notified of a run, given those that its workflow names.
     pub(crate) fn hearers(&self, head: &RunHead, named: &[Arc<str>]) -> Hearers {
         let all = self.endpoints.iter();
         let concerned = all.filter(|(name, endpoint)| endpoint.concerns(head, named.contains(name)));
@@ -53,7 +53,7 @@ struct Item {
     more: JsonMap<String, Json>,
 }
 
-/// Tasks that wait for somebody, of one record.
+/// Tasks of one record that wait for people.
 #[derive(Default)]
 struct Suspensions {
     first: Option<(u64, Timestamp)>,
@@ -62,7 +62,7 @@ struct Suspensions {
 }
 
 impl Hearers {
-    /// What they are told of a record, the run being as it is after it.
+    /// Returns the notifications of a record, after which the run is in this state.
     pub(crate) fn notices(
         &self,
         head: &RunHead,
@@ -77,7 +77,7 @@ impl Hearers {
         items.iter().flat_map(|item| self.told(head, item)).collect()
     }
 
-    /// What they are told of a run that has ended, and whose journal does not say so.
+    /// Returns the notifications of a run that has ended although its journal does not say so.
     pub(crate) fn abandoned(&self, head: &RunHead, seq: u64, at: Timestamp, why: &str) -> Vec<NewNotice> {
         let more = JsonMap::from_iter([("message".to_owned(), brief(why))]);
         self.told(head, &Item { seq, at, phase: Phase::Error, more }).collect()
@@ -94,7 +94,7 @@ impl Hearers {
     }
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "nobody is told of the others")]
+#[expect(clippy::wildcard_enum_match_arm, reason = "no endpoint is notified of the others")]
 fn items(run: &Run, first_seq: u64, moments: &[Moment]) -> Vec<Item> {
     let (mut items, mut suspended) = (Vec::new(), Suspensions::default());
     let events =
@@ -149,12 +149,12 @@ fn brief(message: &str) -> Json {
     text::cut(message, MOST_TOLD).into()
 }
 
-/// The word for what is told of.
+/// The `type` of a notification.
 fn kind(phase: Phase) -> String {
     format!("run.{}", phase.as_str().to_ascii_lowercase())
 }
 
-/// What is posted.
+/// The body of a notification.
 fn payload(head: &RunHead, item: &Item) -> String {
     let mut data = json!({
         "run": head.run_id,
@@ -172,7 +172,7 @@ fn payload(head: &RunHead, item: &Item) -> String {
     json!({ "type": kind(item.phase), "timestamp": item.at.to_rfc3339(), "data": data }).to_string()
 }
 
-/// What is posted to see whether it is taken.
+/// The body of a test notification.
 #[cfg(feature = "http")]
 pub(super) fn of_nothing(now: Timestamp) -> String {
     let message = "a test: nothing has happened";

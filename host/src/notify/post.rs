@@ -10,7 +10,7 @@ use phasm_sandbox::{HttpClient, HttpConfig, HttpLimits, HttpRequest};
 
 /// From the look-up of its address to the head of its answer.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Of the answer's head.
+/// Bytes of the response's head.
 const HEADERS: u64 = 32 << 10;
 /// Posts at once, to all endpoints.
 const ALL_AT_ONCE: usize = 32;
@@ -77,7 +77,7 @@ impl Poster {
     }
 }
 
-/// What people are told of a status that is none of success.
+/// The message for a status that is no success.
 pub(crate) fn refusal(status: u16) -> String {
     match status {
         300..400 => format!("it answered {status}; redirects are not followed"),

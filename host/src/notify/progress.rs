@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::{KeptNotice, StoreError};
 
-/// What a store keeps of a notice, which has a line for it as text.
+/// The state of a notification in the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Progress {
@@ -16,13 +16,13 @@ pub(crate) struct Progress {
     pub(crate) kind: String,
     /// When what it tells of happened.
     pub(crate) at: Timestamp,
-    /// What is posted, until nobody has to any more.
+    /// The body, until it is not needed any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) payload: Option<String>,
-    /// How often somebody has begun to post it.
+    /// Number of tries.
     #[serde(default)]
     pub(crate) tries: u32,
-    /// What came of the last try that was answered, or was known to fail.
+    /// The last try that was answered, or is known to have failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) last: Option<NoticeTry>,
     #[serde(default)]
@@ -33,14 +33,14 @@ pub(crate) struct Progress {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum NoticeProgress {
-    /// It is to be delivered.
+    /// Waiting for delivery.
     #[default]
     Waiting,
-    /// It was taken.
+    /// Delivered.
     Delivered,
-    /// Nobody tries any more: too often nobody took it.
+    /// Given up after the last try.
     GivenUp,
-    /// Nobody tries any more: the endpoint wants nothing more of this run.
+    /// Dropped: the endpoint wants nothing more of this run.
     Gone,
 }
 
@@ -64,7 +64,7 @@ pub struct NoticeTry {
 pub struct NoticeView {
     /// The same for each try: `webhook-id`.
     pub id: String,
-    /// Whom it goes to.
+    /// The name of the endpoint.
     pub endpoint: Arc<str>,
     /// Such as `run.succeeded`.
     #[serde(rename = "type")]
@@ -75,7 +75,7 @@ pub struct NoticeView {
     pub at: String,
     /// How it stands.
     pub standing: NoticeProgress,
-    /// How often somebody has begun to post it.
+    /// Number of tries.
     pub tries: u32,
     /// When it is tried next.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,7 +83,7 @@ pub struct NoticeView {
     /// When it was tried last.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tried_at: Option<String>,
-    /// What was answered then.
+    /// Status of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// Why that failed.
@@ -111,7 +111,7 @@ impl Progress {
         serde_json::to_string(self).unwrap_or_default().into()
     }
 
-    /// Nobody posts it any more.
+    /// Marks it as finished; no host posts it any more.
     #[cfg(feature = "http")]
     pub(crate) fn over(self, standing: NoticeProgress) -> Self {
         Self { standing, payload: None, ..self }

@@ -13,7 +13,7 @@ const SECOND: Millis = 1000;
 const MINUTE: Millis = 60 * SECOND;
 const HOUR: Millis = 60 * MINUTE;
 
-/// After each try that failed; after the last of them nobody tries again. Three days in all.
+/// Pauses after failed tries; after the last of them the notification is given up. Three days in all.
 const PAUSES: [Millis; 10] = [
     5 * SECOND,
     MINUTE,
@@ -40,7 +40,7 @@ pub(crate) fn pause(id: &NoticeId, tries: u32, wish: Option<Millis>) -> Option<M
     Some((pause + apart).max(wish.unwrap_or(0).min(LONGEST)))
 }
 
-/// What `Retry-After` says: seconds, or a date.
+/// Parses `Retry-After`: seconds, or a date.
 pub(crate) fn wish(header: &str, now: Timestamp) -> Option<Millis> {
     if let Ok(seconds) = header.trim().parse::<u64>() {
         return Some(seconds.saturating_mul(SECOND));

@@ -4,12 +4,12 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
-/// What a secret begins with, so that it is recognised.
+/// Prefix by which a secret is recognised.
 const PREFIX: &str = "whsec_";
 /// Bytes of a secret.
 const LENGTHS: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// What notices are signed with. Printed nowhere.
+/// A signing secret. Its `Debug` form hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SigningSecret(Arc<[u8]>);
 

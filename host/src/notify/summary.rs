@@ -13,13 +13,13 @@ const COUNTED: usize = 100;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NoticeSummary {
-    /// Those that are still to be delivered.
+    /// Notifications that wait for delivery.
     pub waiting: usize,
-    /// Those that were taken.
+    /// Notifications that were delivered.
     pub delivered: usize,
-    /// Those that nobody tries to deliver any more.
+    /// Notifications that were given up.
     pub given_up: usize,
-    /// Those that the endpoint does not want.
+    /// Notifications that the endpoint does not want.
     pub gone: usize,
     /// Why the last try failed of the latest one that was not taken: the endpoint, and what it answered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -29,10 +29,10 @@ pub struct NoticeSummary {
 }
 
 impl NoticeSummary {
-    /// So many views, and one more, are enough for a summary.
+    /// Number of views that a summary needs, with one more to tell that there are others.
     pub const ENOUGH: usize = COUNTED + 1;
 
-    /// That of the notices of a run, the latest first; nothing where there are none.
+    /// The summary of a run's notifications, the latest first; none if there are none.
     #[must_use]
     pub fn of(views: &[NoticeView]) -> Option<Self> {
         let mut summary = Self { more: views.len() > COUNTED, ..Self::default() };
@@ -51,10 +51,10 @@ impl NoticeSummary {
         (!views.is_empty()).then_some(summary)
     }
 
-    /// That of a run of a store.
+    /// The summary of a stored run.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// When the notifications cannot be read.
     pub async fn read(store: &dyn ReadStore, run_id: &str) -> Result<Option<Self>, StoreError> {
         Ok(Self::of(&notices_of(store, run_id, Self::ENOUGH).await?))
     }

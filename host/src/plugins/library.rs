@@ -230,7 +230,7 @@ impl Library {
     /// Checks that a plugin could be added, as far as possible before it is compiled.
     ///
     /// # Errors
-    /// Those of [`Self::add`].
+    /// The errors of [`Self::add`].
     pub fn check(&self, new: &NewPlugin) -> Result<(), LibraryError> {
         let (_, version) = described(new)?;
         let known = Index::read(&self.dir)?.get(&new.name, &version);

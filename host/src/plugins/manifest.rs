@@ -122,7 +122,7 @@ impl Manifest {
     /// The members that a file next to a component replaces.
     ///
     /// # Errors
-    /// Those of [`Self::of`].
+    /// The errors of [`Self::of`].
     pub fn replaced(bytes: &[u8], path: &Path) -> Result<Vec<String>, String> {
         let (Some(beside), Some(own)) = (beside(path)?, embedded(bytes)?) else { return Ok(Vec::new()) };
         let differs = |(member, value): &(&String, &Json)| own.get(*member).is_some_and(|own| own != *value);

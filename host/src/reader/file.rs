@@ -20,7 +20,7 @@ pub fn text_of(path: &FilePath) -> Result<String, Box<Problem>> {
     if kind.is_dir() {
         return Err(unreadable("a directory", Some("name the files in it")));
     }
-    // Whoever opens a pipe may wait for ever, and a device may have no end.
+    // Opening a pipe may block for ever, and a device may have no end.
     if !kind.is_file() {
         return Err(unreadable(
             "no regular file but a pipe or device",
@@ -91,7 +91,7 @@ fn no_text(what: &str, hint: &str, span: Span) -> Box<Problem> {
     Box::new(Problem::new(&entries::NOT_TEXT, &Path::root(), span, message).with_hint(hint))
 }
 
-/// What is no text at all, by how it begins.
+/// Recognises bytes that are no text, by how they begin.
 fn foreign(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     let utf_16 = ("text in UTF-16", "save the file as UTF-8");
     match bytes {

@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
         Some(hint.to_owned())
     }
 
-    /// What the end of the text leaves open.
+    /// A hint about the part that the end of the text leaves open.
     fn hint_for_end(&self) -> Option<String> {
         let opening = self.source.span(self.opening, self.opening);
         let sign = char::from(*self.source.text().as_bytes().get(self.opening)?);

@@ -13,10 +13,10 @@ pub(super) fn double(text: &str) -> Option<Number> {
     text.parse().ok().and_then(Number::from_f64)
 }
 
-/// What to do about a number that cannot be kept.
+/// The hint for a number that cannot be stored exactly.
 pub(super) const HINT: &str = "quote it to pass it as text";
 
-/// What is wrong with a number that cannot be kept.
+/// The message for a number that cannot be stored exactly.
 pub(super) fn complaint(text: &str) -> String {
     let shown: String = text.chars().take(40).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };

@@ -37,7 +37,7 @@ fn document(source: &SourceText<'_>, builder: &mut TreeBuilder<'_>) -> Result<Tr
                 );
             }
         }
-        // What a second document holds is nobody's concern.
+        // The contents of a second document are ignored.
         if documents <= 1 {
             builder.handle(event, span)?;
         }

@@ -1,4 +1,4 @@
-//! What becomes of the runs of a host, for whoever looks after it.
+//! Lifecycle events of a host's runs, for its operator.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use tokio::sync::broadcast;
 
 use crate::store::RunHead;
 
-/// How many are kept for somebody who is slow to hear them; older ones are lost.
+/// Number of events that are kept for a slow subscriber; older ones are lost.
 const MOST_UNHEARD: usize = 4096;
 
 /// Something that became of a run of a host.
@@ -15,26 +15,26 @@ const MOST_UNHEARD: usize = 4096;
 pub struct Tiding {
     /// The run.
     pub head: Arc<RunHead>,
-    /// What became of it.
+    /// The event.
     pub what: Became,
 }
 
-/// What became of a run of a host.
+/// A lifecycle event of a run.
 #[derive(Clone, Debug)]
 pub enum Became {
     /// The host drives it from now on.
     Driven,
-    /// It was given back to the store until then, or until somebody writes to it.
+    /// Given back to the store until then, or until a request comes.
     GivenBack(Option<Timestamp>),
-    /// It has ended in that phase.
+    /// Ended in that phase.
     Ended(Phase),
-    /// It cannot be driven here, and why; it is left to other hosts.
+    /// Cannot be driven here, with the reason; left to other hosts.
     PassedOver(String),
     /// The host has stopped driving it, and why.
     Stopped(String),
 }
 
-/// Tells whoever listens. Nothing is kept while nobody has ever listened.
+/// Publishes events. Nothing is kept while there has been no subscriber.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tidings(Arc<OnceLock<broadcast::Sender<Tiding>>>);
 
@@ -43,7 +43,7 @@ impl Tidings {
         self.0.get_or_init(|| broadcast::Sender::new(MOST_UNHEARD)).subscribe()
     }
 
-    /// False if nobody listens.
+    /// Returns false if there is no subscriber.
     pub(crate) fn tell(&self, head: &Arc<RunHead>, what: Became) -> bool {
         let told =
             |sender: &broadcast::Sender<Tiding>| sender.send(Tiding { head: Arc::clone(head), what }).is_ok();

@@ -1,4 +1,4 @@
-//! What reaches a driver, and what it tells of its run: the words that a handle and a driver share.
+//! Messages to a driver, and the status that it publishes.
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ use crate::{
     store::{LETTER_BYTES, StoreError},
 };
 
-/// What reaches a driver.
+/// A message to a driver.
 pub(crate) enum Message {
     /// From the executor's side.
     Signal(Signal),
-    /// Somebody wants something of the run.
+    /// A request to the run.
     Ask { request: Request, reply: ReplyTo },
-    /// Somebody wants to see the run as it stands.
+    /// An inspection of the run as it is recorded.
     Look(Inspect),
     /// There may be letters to the run in its store.
     Mail,
     /// The wall clock was set: something may be due.
     Tick,
-    /// Somebody else has had the run since it was claimed: whoever drives it leaves it, and then drops this.
+    /// Another host has had the run since it was claimed: the driver leaves it, and then drops this.
     Leave(oneshot::Sender<()>),
 }
 
@@ -70,7 +70,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// What is answered to a request that could not be a letter either.
+    /// Checks that the request could be stored as well.
     pub(crate) fn check_size(&self) -> Result<(), RequestError> {
         let Self::Resume(_, payload) = self else { return Ok(()) };
         let size = serde_json::to_string(payload).map_or(usize::MAX, |text| text.len());
@@ -81,7 +81,7 @@ impl Request {
         Err(RequestError::Refused(refused))
     }
 
-    /// What is answered where the request changes nothing: false for a task that is not as it would have to be.
+    /// The reply to a request that changes nothing: false for a task that is not in the right phase.
     pub(crate) fn refusal(&self, run: &Run) -> Result<bool, RequestError> {
         match self {
             Self::Cancel => Err(RequestError::Ended),
@@ -117,9 +117,9 @@ pub enum RequestError {
     /// The host that drives the run refused it, and why.
     #[error("{0}")]
     Refused(String),
-    /// The host that drives the run has not answered; the request is kept, and read by whoever goes on with the run.
+    /// The host that drives the run has not replied; the request is kept, and the host that continues the run reads it.
     #[error(
-        "the host that drives the run has not answered; the request is kept, and read by whoever goes on with the run"
+        "the host that drives the run has not replied; the request is kept, and the host that continues the run reads it"
     )]
     Unanswered,
     /// The host was dropped.
@@ -130,16 +130,16 @@ pub enum RequestError {
 /// Where a run stands in this process.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Standing {
-    /// It goes on.
+    /// The run is driven, or may be.
     #[default]
     Active,
     /// Only suspended tasks keep it open.
     Parked,
-    /// It has ended.
+    /// The run has ended.
     Ended(Arc<Run>),
     /// The host was closed.
     Closed,
-    /// It could not be recorded; its journal is the truth, nothing drives it here.
+    /// The run could not be recorded; its journal is the truth, and nothing drives it here.
     Lost(Arc<StoreError>),
 }
 

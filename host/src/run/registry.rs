@@ -1,4 +1,4 @@
-//! The runs that somebody in this process has something to do with.
+//! Runs that this process drives or refers to.
 
 use std::{
     collections::HashMap,
@@ -15,18 +15,18 @@ use crate::{
     watch::hub::Watchers,
 };
 
-/// The runs that are driven here, or that somebody here holds a handle of.
+/// Entries of the runs that are driven here, or that have a handle here.
 #[derive(Debug, Default)]
 pub(crate) struct Registry(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
     runs: HashMap<Arc<str>, Weak<Entry>>,
-    /// At this size those that nobody has to do with any more are forgotten.
+    /// At this size, entries without a user are dropped.
     sweep_at: usize,
 }
 
-/// What drivers and handles of a run share.
+/// The state that drivers and handles of a run share.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
@@ -34,7 +34,7 @@ pub(crate) struct Entry {
     driver: Mutex<Option<mpsc::UnboundedSender<Message>>>,
     /// The task that drives it.
     task: Mutex<Option<Arc<RunTask>>>,
-    /// Of the lease under which it was driven last.
+    /// Epoch of the lease under which it was driven last.
     pub(crate) epoch: AtomicU64,
     pub(crate) standing: watch::Sender<Standing>,
     /// Told of every commit of the run.
@@ -58,7 +58,7 @@ impl Entry {
         })
     }
 
-    /// A message that reaches nobody comes back: the run is not loaded.
+    /// Sends a message to the driver. An undelivered one comes back: the run is not loaded.
     pub(crate) fn tell(&self, message: Message) -> Result<(), Message> {
         let Some(driver) = self.driver().clone() else { return Err(message) };
         driver.send(message).map_err(|unheard| unheard.0)
@@ -68,7 +68,7 @@ impl Entry {
         self.driver().as_ref().is_some_and(|driver| !driver.is_closed())
     }
 
-    /// Has whoever drives it leave it.
+    /// Has the driver leave the run.
     pub(crate) async fn dismiss(&self) {
         let (waits, left) = oneshot::channel();
         // One that leaves anyway drops it, too.
@@ -82,7 +82,7 @@ impl Entry {
 
     /// A record of the run has become durable.
     pub(crate) fn tell_commit(&self) {
-        // Waking nobody takes time, too.
+        // Sending to no receiver takes time as well.
         if self.commits.receiver_count() > 0 {
             self.commits.send_replace(());
         }
@@ -100,7 +100,7 @@ impl Entry {
         self.driver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nobody here will go on with the run.
+    /// Marks the run as lost: it does not continue here.
     pub(crate) fn lose(&self, error: Arc<StoreError>) {
         self.standing.send_replace(Standing::Lost(error));
         self.watchers.close();
@@ -119,7 +119,7 @@ impl Entry {
 }
 
 impl Registry {
-    /// The entry of a run; a new one if nobody has to do with it yet.
+    /// The entry of a run; a new one if there is none.
     pub(crate) fn entry(&self, run_id: &Arc<str>) -> Arc<Entry> {
         let mut known = self.known();
         if let Some(entry) = known.runs.get(run_id).and_then(Weak::upgrade) {
@@ -131,7 +131,7 @@ impl Registry {
         entry
     }
 
-    /// The entry of a run that somebody has to do with.
+    /// The entry of a run, if there is one.
     pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Entry>> {
         self.known().runs.get(run_id)?.upgrade()
     }
@@ -152,7 +152,7 @@ impl Registry {
         self.entries().iter().for_each(|entry| drop(entry.tell(message())));
     }
 
-    /// Whoever waits for a run waits no longer.
+    /// Ends every wait for the run.
     pub(crate) fn close(&self) {
         self.entries().iter().for_each(|entry| entry.close());
     }

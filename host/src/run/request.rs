@@ -1,4 +1,4 @@
-//! What letters to runs say, and what is answered.
+//! Requests to runs through the store, and their replies.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
     store::Answer,
 };
 
-/// A request to a run from whoever does not drive it. Tasks are named by `taskName`, `scope/taskName` or their ids.
+/// A request to a run from a process that does not drive it. Tasks are named by `taskName`, `scope/taskName` or their ids.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum LetterBody {
@@ -22,7 +22,7 @@ pub enum LetterBody {
     Resume {
         /// Its name.
         task: String,
-        /// What it is answered.
+        /// The response.
         payload: Map,
     },
     /// Cancels the run.
@@ -32,25 +32,25 @@ pub enum LetterBody {
         /// Its name.
         task: String,
     },
-    /// Ends a run that the host cannot go on with.
+    /// Ends a run that cannot continue.
     Abandon {
         /// Why.
         reason: String,
     },
 }
 
-/// What a run answers to a letter.
+/// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum LetterReply {
-    /// It was done; false if the task was not as it would have to be, so that nothing was.
+    /// Carried out; false if the task was not in the right phase, so that nothing changed.
     Done(bool),
-    /// It was not, and why.
+    /// Refused, with the reason.
     Refused(String),
 }
 
 impl LetterBody {
-    /// That of a request. Tasks are named by their ids, so that the run finds the very one.
+    /// Makes it of a request. Tasks are named by their ids, so that the run finds the very task.
     #[must_use]
     pub fn of(run: &Run, request: Request) -> Self {
         match request {
@@ -60,7 +60,7 @@ impl LetterBody {
         }
     }
 
-    /// As it is posted.
+    /// The stored form.
     #[must_use]
     pub fn bytes(&self) -> Vec<u8> {
         // Nothing in it is fallible.
@@ -79,7 +79,7 @@ impl LetterBody {
         if let Some(Self::Abandon { reason }) = Self::read(bytes) { Some(reason) } else { None }
     }
 
-    /// What it asks of a run; nothing if no task of that name is as it would have to be.
+    /// Resolves it for a run; none if no task of that name is in the right phase.
     pub(crate) fn request(self, run: &Run) -> Result<Option<Request>, RequestError> {
         let named = |task: &str, wanted: fn(&TaskRun) -> bool| {
             let mut named = tasks_named(run, task).peekable();
@@ -89,7 +89,7 @@ impl LetterBody {
         Ok(match self {
             Self::Cancel => Some(Request::Cancel),
             Self::Abandon { .. } => {
-                let refused = "the host that has the run can go on with it; `phasm cancel` ends it";
+                let refused = "the host that has the run can continue it; `phasm cancel` ends it";
                 return Err(RequestError::Refused(refused.to_owned()));
             }
             Self::Resume { task, payload } => {
@@ -108,10 +108,10 @@ impl LetterReply {
         serde_json::to_vec(self).unwrap_or_default().into()
     }
 
-    /// What became of a request that was posted.
+    /// Returns the result of a request that was posted.
     ///
     /// # Errors
-    /// [`RequestError`] as of [`RunHandle::ask`](crate::drive::handle::RunHandle::ask).
+    /// The errors of [`RunHandle::ask`](crate::drive::handle::RunHandle::ask).
     pub fn said(answer: &Answer) -> Result<bool, RequestError> {
         match answer {
             Answer::Replied(reply) => match Self::read(reply) {
@@ -124,7 +124,7 @@ impl LetterReply {
         }
     }
 
-    /// What was answered, if this Phasm can read it.
+    /// Parses a reply; none if another version of Phasm wrote it.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok()

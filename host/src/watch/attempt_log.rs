@@ -1,4 +1,4 @@
-//! What an attempt writes, of which the end is kept with its run.
+//! The log of an attempt, the end of which is kept with its run.
 
 use std::{
     collections::VecDeque,
@@ -10,9 +10,9 @@ use phasm_engine::event::Fence;
 use crate::store::AttemptLog;
 use phasm_sandbox::executor::Level;
 
-/// What is kept of each attempt unless configured, in bytes.
+/// Bytes of each attempt's log that are kept by default.
 pub(crate) const KEPT_LOG: usize = 64 << 10;
-/// What may be configured at most.
+/// Most bytes that may be configured.
 pub(crate) const MOST_KEPT_LOG: usize = 16 << 20;
 
 /// One attempt's lines, as they are shown. It takes no memory until the first of them.
@@ -48,7 +48,7 @@ impl Logbook {
         }
     }
 
-    /// What is to be kept of this attempt, if it wrote anything. Nothing is written down any more.
+    /// Returns the log, if the attempt wrote anything. Later lines are dropped.
     pub(crate) fn close(&self, fence: Fence) -> Option<AttemptLog> {
         let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         let End { cut, text, .. } = std::mem::take(&mut *end);
@@ -98,7 +98,7 @@ mod tests {
 
     const FENCE: Fence = Fence { task: TaskId(3), attempt: 2, dispatch: 4 };
 
-    /// What is kept of `lines` under a limit: the bytes cut, and the text.
+    /// The kept part of `lines` under a limit: the number of bytes cut, and the text.
     fn kept(limit: usize, lines: &[&str]) -> Option<(u64, String)> {
         let book = Logbook::new(limit);
         lines.iter().for_each(|line| book.write(Level::Info, line));

@@ -1,6 +1,6 @@
-//! Hearing what a run does while it does it: who is told of its journal, and of what its guests say.
+//! Watching runs: subscribers to their journals, and to what their guests write.
 //!
-//! Queues are bounded: whoever is slow misses records, and reads them in the store; lines and progress it misses for good.
+//! Queues are bounded: a slow subscriber misses records, and reads them from the store; lines and progress are lost for it.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 use crate::journal::Told;
 use phasm_sandbox::executor::Level;
 
-/// What a watch has waiting for it at most; of a line that does not fit it only counts.
+/// Most notices that wait for a watch; lines beyond are only counted.
 const QUEUE: usize = 4096;
 
 /// Something a watcher hears.
@@ -25,7 +25,7 @@ pub enum Notice {
     Log(Arc<LogLine>),
     /// A guest told how far it is. Not in the journal.
     Progress(Arc<ProgressNote>),
-    /// So many lines and notes of progress were missed, as they came faster than they were read.
+    /// Number of lines and progress notes that were missed, as they came faster than they were read.
     Missed(u64),
 }
 
@@ -64,7 +64,7 @@ struct Listener {
     missed: Arc<Misses>,
 }
 
-/// What did not fit into a queue.
+/// Notices that did not fit into a queue.
 #[derive(Debug, Default)]
 pub(crate) struct Misses {
     pub(crate) records: AtomicBool,
@@ -72,7 +72,7 @@ pub(crate) struct Misses {
 }
 
 impl Listener {
-    /// False once nobody reads what it takes.
+    /// Returns false once the subscriber is gone.
     fn send(&self, notice: &Notice) -> bool {
         match self.notices.try_send(notice.clone()) {
             Ok(()) => true,
@@ -121,7 +121,7 @@ impl Watchers {
         self.shared.any.store(!listeners.is_empty(), Ordering::Release);
     }
 
-    /// Nobody hears anything any more.
+    /// Drops all subscribers.
     pub(crate) fn close(&self) {
         self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

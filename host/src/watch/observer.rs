@@ -19,7 +19,7 @@ use crate::{
 };
 use phasm_sandbox::executor::{HostCall, Level, Observer};
 
-/// What one attempt says, and to whom.
+/// Passes on what one attempt writes: to watchers, and to its log.
 pub(crate) struct Ear {
     watchers: Watchers,
     task: Arc<str>,
@@ -38,7 +38,7 @@ impl Ear {
         Self { watchers, task, ..Self::alone(fence, secrets, kept) }
     }
 
-    /// Of an attempt whose run is driven elsewhere: what is kept of it goes there.
+    /// An observer of an attempt of another host: its log goes there.
     pub(crate) fn alone(fence: Fence, secrets: &Secrets, kept: usize) -> Self {
         let (watchers, task) = (Watchers::default(), "".into());
         Self {
@@ -58,13 +58,13 @@ impl Ear {
         Self { calls, ..self }
     }
 
-    /// What is to be kept of the attempt, which is over, if it wrote anything.
+    /// Returns the log of the attempt, which is over, if it wrote anything.
     pub(crate) fn close(&self) -> Option<AttemptLog> {
         self.tell_last();
         self.book.close(self.fence)
     }
 
-    /// What the attempt has used, as far as it was heard.
+    /// Resources that the attempt has used, as far as reported.
     pub(crate) fn metered(&self) -> Metered {
         *self.metered.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,14 +1,15 @@
-//! What runs took, as spans of a trace, for whoever collects them.
+//! Spans of traces: how long runs, their steps, attempts and requests took.
 //!
 //! ```text
-//! whoever asks ─▶ submit ─▶ run ─▶ step ─▶ … ─▶ attempt ─▶ request
-//!                 when it is durable   when their end is durable    when it is over, wherever the attempt is executed
+//! caller ─▶ submit ─▶ run ─▶ step ─▶ … ─▶ attempt ─▶ request
+//!             when it is durable   when their end is durable    when it is over, wherever the attempt is executed
 //! ```
 //!
-//! Runs last for days and are driven by one host after another, so none of this is kept in memory: ids follow from the names of what they
-//! are of ([`TraceContext`]), the trace is in the run's first record, and a span is told once, as a whole, when its end has become durable,
-//! by whoever made it so. What a host had not passed on yet when it died is told by nobody. What happens in this process alone are spans of
-//! the crate `tracing` as well, `attempt` and `request`, for whoever subscribes.
+//! Runs last for days and are driven by one host after another, so no span is kept in memory: ids follow from names
+//! ([`TraceContext`]), the trace is in the run's first record, and a span is passed on once, as a whole, when its end has become
+//! durable, by
+//! the host that made it so. A span that a host had not passed on when it died is lost. Spans within this process, `attempt` and
+//! `request`, are spans of the crate `tracing` as well.
 
 mod calls;
 mod driven;
@@ -26,7 +27,7 @@ pub(crate) use self::{calls::Calls, driven::DrivenSpans};
 
 /// Takes spans, and passes them on to where they are looked at.
 pub trait Tracer: Send + Sync {
-    /// Whether a trace that begins with a run here is to be recorded. One that somebody else has begun is as he says.
+    /// Whether a trace that begins with a run here is recorded. A trace that a caller began follows the caller's decision.
     fn samples(&self, trace: TraceId) -> bool;
 
     /// Takes a span that has ended. A run waits for this: it may neither wait nor fail.
@@ -38,23 +39,23 @@ pub trait Tracer: Send + Sync {
 pub struct Span {
     /// Which one.
     pub context: TraceContext,
-    /// What it is a part of.
+    /// The parent span.
     pub parent: Option<SpanId>,
-    /// What it is.
+    /// The kind.
     pub kind: SpanKind,
-    /// What it is of: a workflow, a task, or how a request was made.
+    /// The name: of a workflow or a task, or the method of a request.
     pub name: Arc<str>,
     /// When it began.
     pub since: SystemTime,
     /// When it was over.
     pub until: SystemTime,
-    /// What there is to know of it.
+    /// Attributes.
     pub attributes: Vec<(&'static str, SpanValue)>,
     /// Why it did not end well, if it did not.
     pub failed: Option<Arc<str>>,
 }
 
-/// What a span is.
+/// The kind of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SpanKind {
     /// From a submission until it was durable.
@@ -69,7 +70,7 @@ pub enum SpanKind {
     Request,
 }
 
-/// What is known of a span.
+/// The value of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SpanValue {
     /// A text.
@@ -82,7 +83,7 @@ tokio::task_local! {
     static CALLER: TraceContext;
 }
 
-/// Does `work` on behalf of a span of somebody else: runs that are submitted within it belong to his trace.
+/// Does `work` within a span of a caller: runs that are submitted meanwhile belong to the caller's trace.
 pub async fn on_behalf_of<T>(caller: Option<TraceContext>, work: impl Future<Output = T>) -> T {
     match caller {
         Some(caller) => CALLER.scope(caller, work).await,
@@ -128,7 +129,7 @@ fn text(value: impl Into<Arc<str>>) -> SpanValue {
     SpanValue::Text(value.into())
 }
 
-/// Whose a span is.
+/// The attributes of a span that tell its run.
 pub(crate) fn belonging(
     run_id: &Arc<str>,
     workflow: &Arc<str>,

@@ -1,4 +1,4 @@
-//! What a store answers while it cannot write, or takes its time.
+//! A store that cannot write, or takes its time.
 
 use std::sync::{
     Arc, Mutex,

@@ -32,7 +32,7 @@ async fn compiled(dir: &Path) -> (PathBuf, Vec<u8>) {
     files.remove(0)
 }
 
-/// Replaces a file, and tells its inode, by which the tests see whether somebody replaced it again.
+/// Replaces a file, and returns its inode, by which the tests see whether it was replaced again.
 fn overwrite(path: &Path, bytes: &[u8]) -> u64 {
     fs::write(path, bytes).unwrap();
     inode(path)

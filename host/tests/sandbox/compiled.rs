@@ -1,4 +1,4 @@
-//! Plugins that were compiled ahead of time are loaded by whoever has their key, and by nobody else.
+//! Plugins that were compiled ahead of time are loaded with their key, and never without.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn sandbox(key: Option<u8>) -> Sandbox {
     Sandbox::new(SandboxConfig { key, ..config() }).unwrap()
 }
 
-/// What a guest is compiled to, with key 1.
+/// A guest compiled with key 1.
 async fn compiled(name: &str) -> Vec<u8> {
     let manifest = r#"{"version":"1.2.3","maxRuntime":"5s"}"#.to_owned();
     sandbox(Some(1)).precompile(guest(name).into(), manifest).await.unwrap()

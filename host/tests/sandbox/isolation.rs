@@ -1,4 +1,4 @@
-//! What a guest is told, what it can say and touch, and that nothing of it is left.
+//! The inputs of a guest, its outputs and grants; and nothing of it is left.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -102,7 +102,7 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
         "granted directory {}: No such file or directory (os error 2)",
         dir.path().join("gone").display()
     );
-    // What is in every environment is no grant (R-O6).
+    // The variable that every environment has is no grant (R-O6).
     let place = invocation("environment").span().parent();
     let rows = [
         ("directories", 2, "not granted: directories"),

@@ -40,7 +40,7 @@ fn saying(name: &str, limits: &str) -> Vec<u8> {
     [&guest(name)[..], &[0], &length, &body].concat()
 }
 
-/// R-I40: whoever says least counts, and the message says who that is.
+/// R-I40: the lowest limit counts, and the message names its source.
 #[tokio::test]
 async fn the_smallest_limit_counts_and_is_told_with_who_set_it() {
     let plugin = |most| Grants { limits: at_most(Limit::Memory, most), ..Grants::default() };

@@ -51,7 +51,7 @@ async fn hoard(
     (held, failed, attempts, heard)
 }
 
-/// R-I43: many that fill their memory stay within the budget of all, and whoever comes next finds what he needs.
+/// R-I43: many guests that fill their memory stay within the budget of all, and the next one finds enough.
 #[tokio::test]
 async fn many_that_fill_their_memory_stay_within_the_budget() {
     let plugins = tight(&["hoard", "count"]);
@@ -64,7 +64,7 @@ async fn many_that_fill_their_memory_stay_within_the_budget() {
         let names = outcome.message.ends_with("their part (limits.all-memory)");
         assert!(outcome.message.starts_with(says) && names, "{}", outcome.message);
     }
-    // Within its part nobody fails or waits.
+    // Within its share no guest fails or waits.
     for tenant in ["a", "d"] {
         let innocents = (0..8).map(|_| plugins.execute(of_tenant(tenant, "count"), Arc::new(Deaf)));
         let innocents = JoinSet::from_iter(innocents).join_all().await;

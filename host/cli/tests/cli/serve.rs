@@ -129,7 +129,7 @@ fn a_run_is_abandoned_beside_a_host() {
     assert!(ended.stderr.contains("why it ended is not recorded"), "{ended:?}");
     let refused = abandon(&sound);
     assert_eq!(refused.status, 2, "{refused:?}");
-    assert!(refused.stderr.contains("can go on with it; `phasm cancel` ends it"), "{refused:?}");
+    assert!(refused.stderr.contains("can continue it; `phasm cancel` ends it"), "{refused:?}");
     assert_eq!(abandon(&lacks).status, 2, "it has ended");
     host.signal(Signal::TERM);
     host.end();

@@ -21,7 +21,7 @@ use crate::{
     watch::{observer::Ear, spans::Calls},
 };
 
-/// So often an attempt that is lost without a word is left to somebody.
+/// Number of times that an attempt which is lost without a report is taken again.
 const MOST_TAKINGS: u64 = 3;
 
 /// One attempt.
@@ -30,13 +30,13 @@ struct Guest {
     namespace: Arc<str>,
     abort: AbortHandle,
     ear: Arc<Ear>,
-    /// Nobody wants to know of it any more.
+    /// The host that offered it has withdrawn it.
     stopped: bool,
 }
 
 /// Whether this host has what offers of a kind need.
 enum Kind {
-    /// It is being found out; these wait for it.
+    /// The requirements are being checked; these offers wait for the result.
     Open(Vec<TakenOffer>),
     Ready,
     Lacking,
@@ -150,7 +150,7 @@ impl Executing {
         }
     }
 
-    /// What this host knows to be secret is told nobody.
+    /// Redacts the secrets of this host from a signal.
     fn hidden(&self, signal: Signal, namespace: &Arc<str>) -> Signal {
         match (signal, self.host.upgrade()) {
             (Signal::Finished(fence, outcome), Some(host)) => {
@@ -161,7 +161,7 @@ impl Executing {
         }
     }
 
-    /// Aborts what nobody wants any more.
+    /// Aborts attempts whose offers were withdrawn.
     pub(super) fn stop(&mut self, stopped: &[OfferId]) {
         if stopped.is_empty() {
             return;
@@ -200,7 +200,7 @@ impl Executing {
         let Some(Kind::Open(waiting)) = self.kinds.insert(Arc::clone(kind), now) else { return };
         let Some(host) = self.host.upgrade() else { return };
         for offer in waiting {
-            // What is not begun when the host is told to end is left to others.
+            // An attempt that has not begun when the host is told to end is left to other hosts.
             if is_ready && host.begins() { self.begin(&host, &offer) } else { self.hand_back(offer.id) }
         }
     }

@@ -16,15 +16,15 @@ use crate::{
 /// Where one of them is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Nobody was told of it yet, or nobody else may execute it.
+    /// Not offered, or no other host may execute it.
     Here,
-    /// It is offered; somebody may have taken it.
+    /// Offered; another host may have taken it.
     Offered,
     /// Another host executes it.
     Started,
 }
 
-/// Those that wait for a place, or are executed by another host.
+/// Attempts that wait for a place, or that another host executes.
 #[derive(Default)]
 pub(super) struct Own {
     /// The oldest first.
@@ -96,11 +96,11 @@ impl Own {
         self.all.iter().filter(|(_, (_, stage))| *stage == Stage::Here).map(|(number, _)| *number)
     }
 
-    /// The oldest of those that nobody was told of begins here.
+    /// Begins the oldest attempt that is not offered here.
     pub(super) fn come_home(&mut self, place: Place<Sender>) {
         let Some(number) = self.here().next() else { return };
         if let Some((outward, _)) = self.remove(number) {
-            // If nobody waits for it any more, the place is free again.
+            // If the attempt was abandoned meanwhile, the place is free again.
             drop(outward.tells.send(Word::Here(place)));
         }
     }
@@ -128,7 +128,7 @@ impl Own {
         ask.heard.clone_from(&self.heard);
     }
 
-    /// What was to be told is told.
+    /// Marks the reports as received.
     pub(super) fn told(&mut self) {
         self.withdrawn.clear();
         self.heard.clear();
@@ -148,12 +148,12 @@ impl Own {
             } else {
                 self.set(number, Stage::Started);
             }
-            // Whoever has left said so, and is on the way.
+            // An attempt that was abandoned has said so, and its message is on the way.
             signals.into_iter().for_each(|signal| drop(tells.send(Word::There(signal))));
         }
     }
 
-    /// Those of `recalled` begin here.
+    /// Begins the attempts of `recalled` here.
     pub(super) fn have_back(&mut self, recalled: Vec<u64>, places: Vec<Place<Sender>>) {
         for (number, place) in recalled.into_iter().zip(places) {
             if let Some((outward, _)) = self.remove(number) {
@@ -166,7 +166,7 @@ impl Own {
         self.look_again = at.map(|at| (host.clock.clone(), at));
     }
 
-    /// Whether whoever executes one of them may have gone.
+    /// Whether a host that executes one of them may be gone.
     pub(super) fn looks_again(&self) -> bool {
         !self.all.is_empty() && self.look_again.as_ref().is_some_and(|(clock, at)| clock.elapsed() >= *at)
     }

@@ -10,9 +10,8 @@ mod atomic {
 }
 
 use loom::{
-    cell::UnsafeCell,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering::Relaxed},
     },
     thread,
@@ -24,28 +23,23 @@ use self::poll_state::PollState;
 struct Model {
     state: PollState,
     news: AtomicU32,
-    /// Accessed by the polling thread alone: loom fails if two poll at once, or one does not see the other's writes.
-    seen: UnsafeCell<u32>,
+    /// Locked while a thread polls, as the driver is. No thread waits for it, since one thread polls at a time.
+    seen: Mutex<u32>,
 }
 
 impl Model {
     fn poll(&self) {
         loop {
             self.state.begin();
-            let news = self.news.load(Relaxed);
-            self.seen.with_mut(|seen| self.write(seen, news));
+            let mut seen = self.seen.try_lock().expect("one thread polls at a time");
+            *seen = self.news.load(Relaxed);
+            drop(seen);
             if self.state.end() {
                 return;
             }
             // The thread that is called: here the same one.
             self.state.hand_over();
         }
-    }
-
-    #[expect(unsafe_code, reason = "loom checks that no two threads are here at once")]
-    fn write(&self, seen: *mut u32, news: u32) {
-        // SAFETY: the state lets one thread poll at a time, which is what the model checks.
-        unsafe { *seen = news }
     }
 
     fn notify(&self) {
@@ -63,8 +57,7 @@ fn no_wake_up_is_lost_and_one_thread_polls() {
     // A fault of so small a state shows with two preemptions; without a bound there are too many orders to try.
     builder.preemption_bound = Some(2);
     builder.check(|| {
-        let model =
-            Arc::new(Model { state: PollState::new(), news: AtomicU32::new(0), seen: UnsafeCell::new(0) });
+        let model = Arc::new(Model { state: PollState::new(), news: AtomicU32::new(0), seen: Mutex::new(0) });
         let notifiers: Vec<_> = (0..2)
             .map(|_| {
                 let model = Arc::clone(&model);
@@ -73,14 +66,6 @@ fn no_wake_up_is_lost_and_one_thread_polls() {
             .collect();
         model.poll();
         notifiers.into_iter().for_each(|notifier| notifier.join().unwrap());
-        let mut seen = 0;
-        model.seen.with(|value| seen = read(value));
-        assert_eq!(seen, 2);
+        assert_eq!(*model.seen.lock().unwrap(), 2);
     });
-}
-
-#[expect(unsafe_code, reason = "all other threads have been joined")]
-fn read(value: *const u32) -> u32 {
-    // SAFETY: no other thread is left.
-    unsafe { *value }
 }

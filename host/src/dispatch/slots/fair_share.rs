@@ -1,10 +1,14 @@
-//! Who is lent the next slot: the tenant that has had least for its weight, and of its runs the most urgent.
+//! Fair shares: the next slot goes to the tenant that has had least for its weight, and among its runs to the most urgent.
 //!
-//! What a tenant has had is slots times the time it held them, counted while somebody waits for a slot: what nobody else wants costs
-//! nothing. Each slot lent counts a little besides, so that those are told apart who hold theirs for no time. A tenant that
-//! was away has saved nothing up.
+//! The measure is slots times the time for which a tenant held them, counted while another tenant waits for a slot: use that no
+//! other tenant
+//! wants is free. Each slot lent counts a little more, so that tenants whose attempts take no time differ. A tenant that was away
+//! has saved
+//! nothing up.
 //!
-//! Of sixteen slots of a tenant one goes to the run that has gone longest without, whatever its priority: nobody waits for ever.
+//! One slot in sixteen of a tenant goes to the run that has been without one for longest, whatever its priority, so that none
+//! waits for
+//! ever.
 
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},
@@ -20,12 +24,12 @@ use crate::{clock::Clock, metrics::TenantUse};
 type Virtual = u128;
 
 const NANOS: Virtual = 1_000_000;
-/// What each slot counts besides the time that it is held: about as long as the work of a small guest.
+/// Cost of a slot besides the time for which it is held, in nanoseconds: about the work of a small guest.
 const LENDING: Virtual = 50_000;
 /// One of so many slots goes to who has waited longest.
 const TURNS: u64 = 16;
 
-/// What each tenant may have: its weight, and how many slots at most.
+/// Rules by tenant: its weight, and its most slots.
 pub(crate) type Rules = BTreeMap<Arc<str>, (u32, Option<u32>)>;
 
 /// The tenants that hold slots or wait for them.
@@ -33,19 +37,19 @@ pub(crate) type Rules = BTreeMap<Arc<str>, (u32, Option<u32>)>;
 pub(super) struct Parts<I> {
     rules: Rules,
     tenants: BTreeMap<Arc<str>, Part<I>>,
-    /// Those that wait and may have more, by what they have had when that was last counted. It only grows.
+    /// Waiting tenants that may have more, by the use that was counted for them last. Use only grows.
     ready: BTreeSet<(Virtual, Arc<str>)>,
-    /// What the tenant had had that was lent the last slot: those that come do not start behind it.
+    /// The use of the tenant that was lent a slot last; a new tenant starts there and not behind it.
     now: Virtual,
     clock: Clock,
     /// When the time was read last; not read while there is one tenant.
     read_at: Option<Millis>,
-    /// How long somebody has waited beside others.
+    /// Time for which a tenant has waited besides others.
     contended: Millis,
     turns: u64,
 }
 
-/// What there is besides one tenant's part.
+/// Everything but one tenant's queue.
 struct Meanwhile<'a> {
     now: &'a mut Virtual,
     /// Whether other tenants wait for a slot.
@@ -57,7 +61,7 @@ struct Meanwhile<'a> {
 struct Part<I> {
     weight: Virtual,
     most: Option<u32>,
-    /// What it has had, counted when so long had been waited.
+    /// The tenant's use, as of `contended`.
     had: Virtual,
     counted_at: Millis,
     /// Negative while more came back than were lent: never for long.
@@ -65,7 +69,7 @@ struct Part<I> {
     waiting: BTreeMap<Rank, Wish<I>>,
     /// The same by how long they have gone without.
     without: BTreeMap<u64, Rank>,
-    /// Those of them that have not heard that there is no room.
+    /// Waiting runs that do not know yet that the quota is used up.
     unaware: BTreeSet<Rank>,
     wanted: u64,
     lent: u64,
@@ -85,7 +89,7 @@ impl<I: Borrower> Parts<I> {
         Self { rules, tenants, ready, now: 0, clock, read_at: None, contended: 0, turns: 0 }
     }
 
-    /// Whether somebody waits for a slot and for nothing else.
+    /// Whether a run waits for a slot and for nothing else.
     pub(super) fn any_waits(&self) -> bool {
         !self.ready.is_empty()
     }
@@ -102,7 +106,7 @@ impl<I: Borrower> Parts<I> {
         })
     }
 
-    /// What each tenant has that there are rules for, and all others together; nothing where there are no rules.
+    /// Use of each tenant with a rule, and of all others together; empty without rules.
     pub(super) fn usage(&self) -> Vec<TenantUse> {
         if self.rules.is_empty() {
             return Vec::new();
@@ -125,13 +129,13 @@ impl<I: Borrower> Parts<I> {
         part.most.filter(|_| part.room() == 0)
     }
 
-    /// So many slots of a tenant's have come back.
+    /// Takes back slots of a tenant.
     pub(super) fn come_back(&mut self, tenant: &Arc<str>, returned: i64) {
         self.with(tenant, |part, _| part.held -= returned);
     }
 
-    /// `returned` slots of a run's have come back (a negative number was taken without asking), and it wishes for `wanted`. Answers how
-    /// many of `free` it is lent at once, as nobody else waits for them.
+    /// Takes back `returned` slots of a run (a negative number was taken without asking), and replaces its request by `wanted`.
+    /// Returns the number of `free` slots that it is lent at once, as no other run waits for them.
     pub(super) fn exchange(
         &mut self,
         party: &Party,
@@ -154,8 +158,8 @@ impl<I: Borrower> Parts<I> {
         lent
     }
 
-    /// Lends up to `free` slots to whoever is next: how many, and whether to the `caller`, who alone hears of it from here. None if nobody
-    /// wants one.
+    /// Lends up to `free` slots to the next run. Returns their number, and whether the run is the `caller`, which is not
+    /// signalled. None if no run wants one.
     pub(super) fn lend(&mut self, free: u32, caller: Option<&Party>) -> Option<(u32, bool)> {
         let tenant = self.next_tenant()?;
         self.turns += 1;
@@ -278,7 +282,7 @@ impl<I: Borrower> Part<I> {
             self.unaware.remove(&rank);
         }
         match self.waiting.entry(rank) {
-            // It goes on waiting.
+            // The run keeps waiting.
             Entry::Occupied(mut known) => {
                 let known = known.get_mut();
                 self.wanted -= u64::from(known.wanted);
@@ -299,13 +303,13 @@ impl<I: Borrower> Part<I> {
         }
     }
 
-    /// Whoever took it that slots are scarce hears once that there is no room.
+    /// Signals the runs that waited for scarce slots that there is no room any more.
     fn tell_unaware(&mut self) {
         if self.room() > 0 {
             return;
         }
         for rank in std::mem::take(&mut self.unaware) {
-            // Who listens no more is found out when it is lent one.
+            // A run that is gone is found out when it is lent a slot.
             self.waiting.get(&rank).map(|wish| wish.inbox.lend(0));
         }
     }
@@ -346,7 +350,7 @@ impl<I: Borrower> Part<I> {
         self.waiting.keys().all(|known| *known == rank)
     }
 
-    /// Whose turn it is, and how many slots it is so for.
+    /// The next run, and the number of slots that it may have.
     fn next_run(&self) -> Option<(Rank, u32)> {
         let first = *self.waiting.first_key_value()?.0;
         if self.waiting.len() == 1 {

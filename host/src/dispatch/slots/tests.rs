@@ -120,7 +120,7 @@ impl Greedy {
         self.runs.push(run);
     }
 
-    /// So many milliseconds pass.
+    /// Lets milliseconds pass.
     fn play(&mut self, millis: u32) {
         for _ in 0..millis {
             self.clock.pass(1);
@@ -189,7 +189,7 @@ fn runs_do_not_count_and_nothing_is_left_unused() {
     assert!(near(one, 10_000) && near(had, 20_000), "{one} of {had}");
 }
 
-/// R-Q3: neither what was left unused nor what was used while nobody wanted it is paid for later.
+/// R-Q3: neither an unused share nor use that no other tenant wanted is paid for later.
 #[test]
 fn who_was_away_has_saved_nothing_up() {
     let mut greedy = Greedy::new(10, &[]);
@@ -202,7 +202,7 @@ fn who_was_away_has_saved_nothing_up() {
     assert!(near(had["always"], 5_000) && near(had["late"], 5_000), "{had:?}");
 }
 
-/// R-Q2: work beyond the quota waits, and is in nobody's way.
+/// R-Q2: attempts beyond the quota wait, and delay no other tenant.
 #[test]
 fn a_quota_of_running_attempts_is_never_exceeded() {
     let mut greedy = Greedy::new(10, &[("bounded", 9, Some(2))]);
@@ -239,7 +239,7 @@ fn who_waits_hears_that_the_quota_is_used_up() {
     assert!(lent(&mut told).is_empty());
 }
 
-/// R-Q4: an urgent run has nearly all, and one that nobody would ever come to has the sixteenth part.
+/// R-Q4: an urgent run has nearly all slots, and a run that would never have its turn the sixteenth part.
 #[test]
 fn nobody_waits_for_ever() {
     let mut greedy = Greedy::new(1, &[]);

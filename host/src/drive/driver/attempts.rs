@@ -94,7 +94,7 @@ impl Attempts {
 }
 
 impl Driver {
-    /// Whether nobody outside could tell that a command was carried out (R-D6).
+    /// Whether nothing outside could tell that a command was carried out (R-D6).
     pub(super) fn is_pure(&mut self, command: &Command) -> bool {
         let Command::Dispatch(dispatch) = command else { return false };
         let resolution = self.resolution(&dispatch.executor_type);
@@ -125,7 +125,7 @@ impl Driver {
         let fence = dispatch.fence;
         let is_wanted = |task: &TaskRun| task.in_flight() && task.fence() == fence;
         if !self.run.task(fence.task).is_some_and(is_wanted) {
-            // It was stopped before it began: it does not begin.
+            // Stopped before it began: the attempt does not begin.
             self.inbox.send(Signal::Gone(fence).into());
             return;
         }

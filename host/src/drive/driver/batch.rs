@@ -35,10 +35,10 @@ pub(super) struct Batch {
     pub(super) effects: Effects,
 }
 
-/// What is done once a batch is durable (R-D2).
+/// Effects of a batch, once it is durable (R-D2).
 #[derive(Default)]
 pub(super) struct Effects {
-    /// Commands of which somebody outside could tell that they were carried out.
+    /// Commands whose execution something outside can tell.
     pub(super) commands: Vec<Command>,
     pub(super) replies: Vec<DeferredReply>,
     /// Inspections, which see the run as it is once the batch is durable.

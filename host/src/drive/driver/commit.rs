@@ -48,7 +48,7 @@ impl Driver {
         let is_parked = self.run.is_parked();
         let mut body = Body { moments: batch.moments, basis: None };
         let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
-            // It goes with the next record.
+            // The note goes with the next record.
             self.batch.note = batch.note;
             if !has_store_replies {
                 return self.take_effect(batch.effects, is_parked);
@@ -70,7 +70,7 @@ impl Driver {
         let spans = self.spans.as_ref().map(|spans| spans.ended(&self.run, &body.moments));
         let durable = self.core.store.append(&self.lease, status, record, batch.store_replies);
         if let Some(note) = batch.note {
-            // It shares the commit. A row without it only tells its reader less.
+            // The note shares the commit. A row without it only tells its reader less.
             drop(self.core.store.note(&self.lease, note));
         }
         let record = Some(Recorded { first_seq, body, document, spans });

@@ -83,7 +83,7 @@ impl Inbox {
 
     /// Closes the channel and takes what is in it. A sender that was told that its message was sent may still be about to put it
     /// there, which `try_recv` distinguishes from the end: without waiting for it a caller would wait for ever, or a slot be lost.
-    /// It takes a moment and no lock, and is waited for in one step, as a driver must not be dropped between leaving its entry and
+    /// That takes a moment and no lock, and is waited for in one step, as a driver must not be dropped between leaving its entry and
     /// giving back what it has.
     pub(super) fn close(&mut self) {
         self.channel.close();

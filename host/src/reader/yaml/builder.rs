@@ -39,7 +39,7 @@ enum Content {
     Object { members: Vec<(Key, Tree)>, key: Option<Key> },
 }
 
-/// What an alias repeats.
+/// The value that an alias repeats.
 struct Anchored {
     tree: Tree,
     size: Size,

@@ -1,6 +1,6 @@
-//! What a text that is no YAML was meant to be: the mistake that made the parser stop, where it was made, and what to write.
+//! Mistakes in text that is not YAML: the mistake that stopped the parser, its place, and the fix.
 //!
-//! The parser notices many a mistake only lines behind it, and speaks of its own rules there.
+//! The parser notices many a mistake only lines later, and explains it in terms of its own rules.
 
 mod brackets;
 mod colons;
@@ -48,7 +48,7 @@ impl Stop<'_> {
     /// The mistake, if it is one that people make.
     pub(super) fn explain(&self) -> Option<Mistake> {
         let Mistake { at, message, hint } = KNOWN.iter().find_map(|known| known(self))?;
-        // What is missing at the end of a text is pointed at from its last byte.
+        // A part that is missing at the end of the text is marked at its last byte.
         let end = self.text.len();
         Some(Mistake { at: at.start.min(end)..at.end.min(end), message, hint })
     }
@@ -62,7 +62,7 @@ impl Stop<'_> {
     }
 }
 
-/// What is shown of a line in a hint, at most, in characters.
+/// Characters of a line that a hint shows.
 const LONGEST: usize = 120;
 
 /// `text` in backquotes, or `otherwise` where it is too long to be repeated.

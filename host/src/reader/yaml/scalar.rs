@@ -1,4 +1,4 @@
-//! What YAML 1.2's core schema makes of scalars and tags.
+//! Scalars and tags of YAML 1.2's core schema.
 
 use std::sync::Arc;
 

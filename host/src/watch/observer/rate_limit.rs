@@ -1,8 +1,8 @@
-//! How often something is told of which only the last matters.
+//! A rate limit for values of which only the last matters.
 
 use std::time::{Duration, Instant};
 
-/// So many may come at once.
+/// Number of values that may come at once.
 const BURST: u32 = 16;
 /// After so long there may be one more.
 const EACH: Duration = Duration::from_millis(100);
@@ -22,7 +22,7 @@ impl<T> Default for Pace<T> {
 }
 
 impl<T> Pace<T> {
-    /// What is to be told now: this, or nothing.
+    /// Returns the value if it may be passed on now.
     pub(super) fn take(&mut self, new: T, now: Instant) -> Option<T> {
         let since = *self.since.get_or_insert(now);
         let more = now.saturating_duration_since(since).as_millis() / EACH.as_millis();
@@ -37,7 +37,7 @@ impl<T> Pace<T> {
         })
     }
 
-    /// What was kept.
+    /// Returns the value that was held back.
     pub(super) fn last(&mut self) -> Option<T> {
         self.kept.take()
     }

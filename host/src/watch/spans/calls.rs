@@ -16,7 +16,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Those of `invocation`, where somebody traces its run.
+    /// The calls of `invocation`, if its run is traced.
     pub(crate) fn of(tracer: Option<&Arc<dyn Tracer>>, invocation: &Invocation) -> Option<Self> {
         let tracer = Arc::clone(tracer?);
         if !invocation.trace.as_ref()?.is_sampled() {

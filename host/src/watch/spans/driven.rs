@@ -19,16 +19,16 @@ use crate::journal::Moment;
 
 /// Tells the spans of one run.
 pub(crate) struct DrivenSpans {
-    /// Nobody, of a trace that is not recorded.
+    /// Absent for a trace that is not recorded.
     tracer: Option<Arc<dyn Tracer>>,
     /// The run's own.
     context: Arc<TraceContext>,
-    /// What the run is a part of.
+    /// The parent of the run's span.
     parent: Option<SpanId>,
 }
 
 impl DrivenSpans {
-    /// Those of `run`. Where nobody has said what it belongs to it begins a trace.
+    /// The spans of `run`. Without a caller's trace the run begins one.
     pub(crate) fn of(run: &Run, tracer: Option<&Arc<dyn Tracer>>) -> Option<Self> {
         let span = of_run(run.id());
         let kept: Option<TraceContext> = run.trace().and_then(|kept| kept.parse().ok());
@@ -44,12 +44,13 @@ impl DrivenSpans {
         Some(Self { tracer, context: Arc::new(context), parent })
     }
 
-    /// What attempts of the run are told of it.
+    /// The trace context of the run's attempts.
     pub(crate) fn context(&self) -> Arc<TraceContext> {
         Arc::clone(&self.context)
     }
 
-    /// What has ended in a record, after which `run` is as it is: to be [told](Self::tell) once that is durable.
+    /// Returns the spans that end with a record, after which the run is in this state; they are [passed on](Self::tell) once it
+    /// is durable.
     pub(crate) fn ended(&self, run: &Run, moments: &[Moment]) -> Vec<Span> {
         if self.tracer.is_none() {
             return Vec::new();
@@ -170,7 +171,7 @@ fn of_task(run: &Run, task: &TaskRun) -> Vec<(&'static str, SpanValue)> {
     attributes
 }
 
-/// What a phase that is no good end is told with.
+/// The failure of a span, for a phase that is no success.
 fn failed(phase: Phase, message: &Arc<str>) -> Option<Arc<str>> {
     match phase {
         Phase::Failed | Phase::Error | Phase::Timeout | Phase::Cancelled => Some(Arc::clone(message)),

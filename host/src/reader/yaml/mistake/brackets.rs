@@ -2,7 +2,7 @@
 
 use super::{Mistake, Stop, line::Line, quotes::quoted, shown};
 
-/// What is wrong with brackets.
+/// Explains a mistake with brackets.
 pub(super) fn bracket(stop: &Stop<'_>) -> Option<Mistake> {
     if stop.says(&["misplaced bracket"]) {
         return misplaced(stop);

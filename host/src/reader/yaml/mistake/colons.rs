@@ -8,7 +8,7 @@ use super::{
     shown,
 };
 
-/// What makes a `: ` come as a surprise.
+/// Explains an unexpected `: `.
 pub(super) fn colon(stop: &Stop<'_>) -> Option<Mistake> {
     if stop.says(&["block sequence entries are not allowed"]) {
         return list_in_line(stop);

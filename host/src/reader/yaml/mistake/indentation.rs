@@ -25,7 +25,7 @@ fn is_tabbed(line: Line<'_>) -> bool {
     line.from(line.indent()).starts_with('\t') && !line.text.trim().is_empty()
 }
 
-/// The indentation that goes on with what stands above.
+/// The indentation that continues the lines above.
 fn meant(line: Line<'_>, text: &str) -> String {
     let Some(above) = line.above(text).find(|line| !is_tabbed(*line)) else { return "none".to_owned() };
     let opens = above.member().is_some_and(|(_, value)| value.is_empty() || value.starts_with(['|', '>']));

@@ -64,7 +64,7 @@ impl<'a> Line<'a> {
         self.text.get(column..).unwrap_or_default()
     }
 
-    /// What stands behind the dashes, without a comment.
+    /// The text behind the dashes, without a comment.
     pub(super) fn content(self) -> &'a str {
         let content = self.from(self.column());
         content.split_once(" #").map_or(content, |(content, _)| content).trim_end()
@@ -77,7 +77,7 @@ impl<'a> Line<'a> {
         Some((key, value.trim_start()))
     }
 
-    /// What a person would call it: its key, its dash, or all of it.
+    /// The part that names the line for a person: its key, its dash, or all of it.
     pub(super) fn name(self, column: usize) -> &'a str {
         if self.from(column).starts_with("- ") {
             return "-";
