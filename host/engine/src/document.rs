@@ -5,6 +5,7 @@
 //! its absence.
 
 mod conditions;
+mod container;
 mod dag;
 mod executor;
 mod expression;
@@ -31,7 +32,7 @@ pub(crate) use executor::ExecutorDoc;
 pub(crate) use expression::{ComparisonAt, ExprDoc, ReadAt, ValueDoc};
 pub(crate) use hooks::{HookDoc, HooksDoc};
 pub(crate) use loops::{ItemDoc, LoopDoc, OverDoc};
-pub(crate) use parameters::{ParameterDoc, ParametersDoc, SourceDoc, check_literal, misfit_of};
+pub(crate) use parameters::{ParameterDoc, ParametersDoc, SourceDoc, check_literal, type_mismatch};
 pub(crate) use pipeline::PipelineDoc;
 pub(crate) use policy::{ActionDoc, PolicyDoc, RuleDoc};
 pub(crate) use retry::RetryDoc;

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!  text ── the host's readers ──▶ tree::Tree            values with their positions
-//!                                    │ document         object by object, by the tables of form and the values of knobs
+//!                                    │ document         object by object, by the tables of form and the values of settings
 //!                                    ▼
 //!                              plan::Draft ── executor types ──▶ the host says what they stand for
 //!                                    │ plan::resolve, plan::check, plan::assemble        every problem, or
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! Recovery is the very same events applied again. A module names only those above it in the list below, which a test
-//! holds. A new knob is its value in `knobs`, its field in the table of its object in `document`, its place in [`plan::Settings`] or in
+//! holds. A new setting is its value in `settings`, its field in the table of its object in `document`, its place in [`plan::Settings`] or in
 //! what stands there, and a line in `plan/assemble/merge`, which copies it. A new name for expressions is a file in `names`
 //! and its line there; what it reads of a run is in `run/env`. A new event is a variant of [`event::Event`], what it changes
 //! in `run/state`, who decides it in `run/decide`, and what readers see of it in `run/show/events`.
@@ -32,7 +32,7 @@ pub mod expr;
 
 pub mod form;
 
-mod knobs;
+mod settings;
 
 mod names;
 

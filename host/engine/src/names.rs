@@ -2,7 +2,7 @@
 //! instead where it is not visible, and its value while a run goes on.
 //!
 //! A new root is one file in here and its line in [`ROOTS`]. Submitting asks [`find`] whether a name means something where
-//! it stands; running asks [`value`], which sees the run through [`Sight`].
+//! it stands; running asks [`value`], which sees the run through [`RunContext`].
 
 mod args;
 mod children;
@@ -16,8 +16,8 @@ mod outcome;
 mod own;
 mod prev;
 mod result;
+mod run_context;
 mod shape;
-mod sight;
 mod synonyms;
 mod system;
 mod tasks;
@@ -30,8 +30,8 @@ use std::sync::Arc;
 use crate::value::{Map, Value};
 
 pub(crate) use self::{
+    run_context::{Attempted, Firing, PipelineProgress, RunContext, System, Workflow},
     shape::{Declared, Shape},
-    sight::{Attempted, Firing, Headway, Sight, System, Workflow},
     synonyms::{instead_of_member, instead_of_root},
     tasks::{Finished, Ran, TASK},
 };
@@ -67,13 +67,13 @@ pub(crate) static ROOTS: [&Root; 23] = [
 pub(crate) struct Root {
     pub(crate) name: &'static str,
     /// Whether it is visible where an expression sees this.
-    pub(crate) visible: fn(Surroundings) -> bool,
+    pub(crate) visible: fn(Visibility) -> bool,
     /// What it holds.
     pub(crate) shape: Shape,
     /// What to say where it is not visible; nothing where it is visible everywhere.
     pub(crate) hint: &'static str,
     /// The value at the path behind the name; null where there is none.
-    value: fn(&dyn Sight, Members<'_>) -> Value,
+    value: fn(&dyn RunContext, Members<'_>) -> Value,
 }
 
 /// What names of pipelines have in common.
@@ -90,7 +90,7 @@ pub(crate) type Members<'p> = &'p [Arc<str>];
 
 /// What there is to see where an expression stands, besides what is visible everywhere.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct Visibility {
     /// Inputs, a template's or a node's.
     pub(crate) inputs: bool,
     /// Tasks, the own one included.
@@ -120,7 +120,7 @@ pub(crate) fn find(name: &str) -> Option<&'static Root> {
 
 /// The value at `path` for an expression that sees `sight`; what is neither a root nor a label is one of the operator's
 /// variables.
-pub(crate) fn value(sight: &dyn Sight, path: Members<'_>) -> Value {
+pub(crate) fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
     let Some((name, rest)) = path.split_first() else { return Value::Null };
     let value = match find(name) {
         Some(root) => (root.value)(sight, rest),

@@ -5,17 +5,17 @@
 
 mod arguments;
 mod assemble;
-mod at_once;
 mod check;
+mod determinism;
 mod draft;
 mod executors;
+mod max_parallelism;
 mod model;
 mod resolve;
 mod schema;
-mod settled;
 mod variables;
 
-pub(crate) use self::settled::Settled;
+pub(crate) use self::determinism::Settled;
 pub use self::{
     arguments::bind_arguments,
     draft::Draft,
@@ -27,7 +27,7 @@ pub use self::{
         ValueFrom, Verdict, Work,
     },
 };
-pub use crate::knobs::{
+pub use crate::settings::{
     Aggregate, AggregateStrategy, Backoff, Growth, HookType, MaxAttempts, ParameterType, SecretRef,
     TimeoutPolicy, Tolerance,
 };

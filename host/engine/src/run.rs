@@ -22,7 +22,7 @@ mod state;
 
 use std::{fmt, ops::Deref, sync::Arc};
 
-use self::decide::{Decider, Todos};
+use self::decide::{Decider, Worklist};
 pub use self::{
     env::SubmitEnv,
     show::{
@@ -30,8 +30,8 @@ pub use self::{
         Times, UsageView, Waiting, WaitsFor, WarningView, render, views,
     },
     state::{
-        Attempt, Clocks, Course, Ended, Failures, HookOf, LoopCourse, PipelineCourse, PipelineNext, Place,
-        Scope, ScopeIndex, State, Tally, TaskIndex, TaskRun,
+        Attempt, Clocks, ContainerProgress, Ended, Failures, HookOf, LoopState, PipelineNext, PipelineState,
+        Place, Scope, ScopeIndex, State, Tally, TaskIndex, TaskRun,
     },
 };
 use crate::{
@@ -47,7 +47,7 @@ use crate::{
 pub struct Run {
     plan: Arc<Plan>,
     state: State,
-    work: Todos,
+    work: Worklist,
     dropped: u64,
 }
 
@@ -112,7 +112,7 @@ impl Deref for Run {
 
 impl Run {
     fn empty(plan: Arc<Plan>, now: Timestamp) -> Self {
-        Self { state: State::new(Arc::clone(&plan), now), plan, work: Todos::new(), dropped: 0 }
+        Self { state: State::new(Arc::clone(&plan), now), plan, work: Worklist::new(), dropped: 0 }
     }
 
     /// Starts a run of `plan`. The returned step holds its first events; the run exists once they are durable.

@@ -6,7 +6,7 @@ use super::{root, sources};
 
 /// The engine's folders in the order of the data: each uses those before it only.
 const ENGINE: &[&str] =
-    &["base", "problem", "expr", "form", "schedule", "knobs", "names", "document", "plan", "event", "run"];
+    &["base", "problem", "expr", "form", "schedule", "settings", "names", "document", "plan", "event", "run"];
 
 /// The library's: data and stores, then the parts that drive a run, then the interface for embedders.
 const HOST: &[&str] = &[

@@ -186,9 +186,9 @@ fn tested(path: &str, text: &str) -> String {
 fn citations_count_in_tests_only() {
     let module = "#[cfg(test)]\n#[expect(clippy::panic, reason = \"tests\")]\nmod tests {\n// R-A2\n}\n";
     let production = format!("//! R-A1\n#[cfg(test)]\nuse x::y;\n#[cfg(test)]\nfn f() {{}}\n{module}");
-    assert_eq!(tested("host/engine/src/knobs/retry.rs", &production), module);
+    assert_eq!(tested("host/engine/src/settings/retry.rs", &production), module);
     assert_eq!(
-        tested("host/engine/src/knobs/retry.rs", "// R-A1\n#[cfg(test)]\nmod tests;\nfn f() {}\n"),
+        tested("host/engine/src/settings/retry.rs", "// R-A1\n#[cfg(test)]\nmod tests;\nfn f() {}\n"),
         ""
     );
     assert_eq!(tested("tests/src/world.rs", "// R-A1"), "");

@@ -2,7 +2,7 @@
 
 use crate::{
     form::{BOOLEAN, Field, Form, IGNORED, Table},
-    knobs::Tolerance,
+    settings::Tolerance,
 };
 
 use super::{ExprDoc, expression::EXPRESSION};

@@ -6,20 +6,18 @@ use serde_json::json;
 
 use super::foreign;
 use crate::{
-    form::{BOOLEAN, Cursor, Field, Form, Name, Object, Report, TEXTS, TIMEOUT, Table, whole},
-    knobs::Tolerance,
+    form::{BOOLEAN, Cursor, Field, Form, Name, Object, Report, TEXTS, Table, whole},
     problem::codes::shape,
-    time::Millis,
     tree::TreeNode,
 };
 
 use super::{
-    ConditionsDoc, ParametersDoc, SettingsDoc, TaskDoc,
-    conditions::{CONDITIONS, TOLERANCE},
-    name::NAME,
-    parameters::{INPUTS, OUTPUTS},
+    SettingsDoc, TaskDoc,
+    container::{
+        CHILDREN_TOLERANCE, CONTAINER_CONDITIONS, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS,
+        CONTAINER_TIMEOUT, NOT_A_CONTAINERS,
+    },
     task::DAG_TASK,
-    template::NOT_A_CONTAINERS,
 };
 
 /// `dag`, without what all templates have.
@@ -91,40 +89,6 @@ static PARALLELISM: Field<u32> = Field::optional(
     "parallelism",
     whole::<u32, 1, { u32::MAX as i64 }>(),
     "Leaf tasks below this dag that may be Ready or Running at once; absent: no bound.",
-);
-
-/// Fields of dags, loops and pipelines alike.
-pub(super) static CONTAINER_NAME: Field<Name> =
-    Field::required("name", "the template's name", NAME, "Name of the template, unique in the document.");
-
-pub(super) static CONTAINER_INPUTS: Field<ParametersDoc> = Field::optional(
-    "inputs",
-    INPUTS,
-    "What it takes; its tasks see it as `inputs.parameters.x`, and the entrypoint's are given by `spec.arguments`.",
-);
-
-pub(super) static CONTAINER_OUTPUTS: Field<ParametersDoc> = Field::optional(
-    "outputs",
-    OUTPUTS,
-    "What it passes on, whatever its phase; none declared: a dag nothing, a loop all aggregated, a pipeline its last task's.",
-);
-
-pub(super) static CONTAINER_CONDITIONS: Field<ConditionsDoc> = Field::optional(
-    "phaseConditions",
-    CONDITIONS,
-    "What its phase is made of the computed one; they see `phase`, `tasks` and `children`.",
-);
-
-pub(super) static CONTAINER_TIMEOUT: Field<Millis> = Field::optional(
-    "timeout",
-    TIMEOUT,
-    "How long it may last from the dispatch of its first leaf; then what is open is Cancelled, and it ends Timeout.",
-);
-
-pub(super) static CHILDREN_TOLERANCE: Field<Tolerance> = Field::optional(
-    "continueOn",
-    TOLERANCE,
-    "Which ends of the tasks or iterations in it are tolerated; a task's own `continueOn` replaces it.",
 );
 
 impl DagDoc {

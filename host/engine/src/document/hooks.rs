@@ -2,7 +2,7 @@
 
 use crate::{
     form::{Field, Form, Name, Site, TEXT, Table},
-    knobs::HookType,
+    settings::HookType,
 };
 
 use super::{ExprDoc, ParametersDoc, expression::EXPRESSION, parameters::ARGUMENTS};

@@ -12,21 +12,20 @@ use crate::{
         Cursor, Field, Form, Name, Object, Refusal, Report, Rule, Site, TEXT, TEXTS, Table, When, Words,
         whole, word,
     },
-    knobs::{Aggregate, AggregateStrategy, Tolerance},
     problem::codes::shape,
+    settings::{Aggregate, AggregateStrategy, Tolerance},
     tree::{Key, Tree, TreeNode},
     value::Value,
 };
 
 use super::{
     ExprDoc, ParametersDoc, ValueDoc,
-    dag::{
+    container::{
         CHILDREN_TOLERANCE, CONTAINER_CONDITIONS, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS,
-        CONTAINER_TIMEOUT,
+        CONTAINER_TIMEOUT, NOT_A_CONTAINERS,
     },
     expression::{EXPRESSION, VALUE},
     parameters::ARGUMENTS,
-    template::NOT_A_CONTAINERS,
 };
 
 use self::sequence::SEQUENCE;

@@ -10,11 +10,11 @@ use serde_json::json;
 use crate::{
     expr::Interpolated,
     form::{Cursor, Described as _, Field, Form, IGNORED, Object, Report, Table},
-    knobs::{Misfit, ParameterType},
     problem::{
         Problem,
         codes::{names, shape},
     },
+    settings::{Misfit, ParameterType},
     tree::{Key, Tree, TreeNode},
     value::Value,
 };
@@ -168,7 +168,7 @@ fn check_names(list: &[ParameterDoc], report: &Report) {
 
 /// Reports a literal that does not fit `kind` or `allowed`; null fits always (R-B3).
 pub(crate) fn check_literal(value: &ValueDoc, kind: ParameterType, allowed: &[Value], report: &Report) {
-    if let Some((entry, message)) = misfit_of(&value.value, kind, allowed) {
+    if let Some((entry, message)) = type_mismatch(&value.value, kind, allowed) {
         let problem = value.site.problem(entry, message);
         report.problem(match value.value.as_literal() {
             Some(literal) => problem.with_value(&literal.into()),
@@ -178,7 +178,7 @@ pub(crate) fn check_literal(value: &ValueDoc, kind: ParameterType, allowed: &[Va
 }
 
 /// Why `value`, once bound, can never fit; `None` if it may.
-pub(crate) fn misfit_of(value: &Interpolated, kind: ParameterType, allowed: &[Value]) -> Option<Misfit> {
+pub(crate) fn type_mismatch(value: &Interpolated, kind: ParameterType, allowed: &[Value]) -> Option<Misfit> {
     let (found, fits) = match value {
         Interpolated::Placeholder(_) => return None,
         Interpolated::Literal(literal) => return kind.misfit(literal, allowed),

@@ -13,12 +13,12 @@ use crate::{
 use self::labelled::LABELLED;
 use super::{
     TaskDoc,
-    dag::{
+    container::{
         CONTAINER_CONDITIONS, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS, CONTAINER_TIMEOUT,
-        TasksDoc,
+        NOT_A_CONTAINERS,
     },
+    dag::TasksDoc,
     task::PIPELINE_TASK,
-    template::NOT_A_CONTAINERS,
 };
 
 /// `pipeline`, without what all templates have.

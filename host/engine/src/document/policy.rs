@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::{
     form::{Cursor, Field, Form, Name, Refusal, Report, Rule, Site, Table, When, Words, listed_if_few, word},
-    knobs::{Backoff, MaxAttempts},
     problem::codes::{names, values, warnings},
+    settings::{Backoff, MaxAttempts},
 };
 
 use super::{ExprDoc, ValueDoc, expression::EXPRESSION};

@@ -4,8 +4,8 @@ use serde_json::json;
 
 use crate::{
     form::{Cursor, FRACTION, Field, Form, Object, PAUSE, POSITIVE, Report, Rule, Site, Table, count},
-    knobs::{Backoff, Growth, MaxAttempts},
     problem::codes::{values, warnings::NO_EFFECT},
+    settings::{Backoff, Growth, MaxAttempts},
     time::Millis,
     value::Value,
 };

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use crate::{
     form::{Cursor, Field, Name, Object, Report, Site, Table},
-    knobs::{TimeoutPolicy, Tolerance},
     problem::codes::values,
+    settings::{TimeoutPolicy, Tolerance},
     time::Millis,
     tree::Tree,
 };

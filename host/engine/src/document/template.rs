@@ -3,13 +3,14 @@
 use super::foreign;
 use crate::{
     form::{Cursor, Field, Form, Name, Object, Report, Rule, Site, Table},
-    knobs::Tolerance,
     problem::codes::names::CONTAINER_CALL,
+    settings::Tolerance,
 };
 
 use super::{
     DagDoc, LoopDoc, ParametersDoc, SettingsDoc, TaskDoc,
-    dag::{CHILDREN_TOLERANCE, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS, DAG, container_settings},
+    container::{CHILDREN_TOLERANCE, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS},
+    dag::{DAG, container_settings},
     loops::LOOP,
     pipeline::{PIPELINE, PipelineDoc},
     task::TASK_TEMPLATE,
@@ -47,10 +48,6 @@ impl KindDoc {
         }
     }
 }
-
-/// Settings that only what is attempted as a whole can have (R-R9); [`refuse_settings`] says where they belong.
-pub(super) const NOT_A_CONTAINERS: Rule =
-    Rule::Misplaced(&["retry", "policy", "maxRuntime", "deadline", "maxInactivity", "resources", "hooks"]);
 
 fn refuse_settings(object: &Object<'_, '_>, kind: &KindDoc, name: Option<&Name>) {
     let kind = kind.as_str();

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::{
     form::{BOOLEAN, Cursor, Field, Form, Report, TIMEOUT, Table, timeout},
-    knobs::TimeoutPolicy,
+    settings::TimeoutPolicy,
     time::Millis,
     tree::TreeNode,
 };

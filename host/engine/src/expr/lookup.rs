@@ -1,12 +1,13 @@
-//! What a path reads.
+//! Evaluation of paths.
 
 use std::sync::Arc;
 
-use super::{Env, Read, budget::Budget, value_ref::ValueRef};
-use crate::value::{Map, Value};
-
-/// Behind a text or a list it is the filter of that name, also without parentheses.
-pub(super) const LENGTH: &str = "length";
+use super::{
+    Env, Read,
+    budget::Budget,
+    value_ref::{LENGTH, ValueRef, check_minus},
+};
+use crate::value::Value;
 
 /// The value of `read` in `env`.
 ///
@@ -38,31 +39,4 @@ fn check_hyphen(path: &[Arc<str>], position: usize, env: &dyn Env) -> Result<(),
     let (Some(name), Some(owner)) = (path.get(position), path.get(..position)) else { return Ok(()) };
     let Value::Object(members) = env.get(owner) else { return Ok(()) };
     check_minus(&format!("{}.", owner.join(".")), &members, name, |root| !env.get(&[root.into()]).is_null())
-}
-
-/// Fails where `name` is no member but would be one less something, if its hyphen were a minus: a number, or what begins
-/// with a root of that name.
-///
-/// # Errors
-/// Both readings.
-pub(super) fn check_minus(
-    owner: &str,
-    members: &Map,
-    name: &str,
-    is_root: impl Fn(&str) -> bool,
-) -> Result<(), String> {
-    if members.contains_key(name) {
-        return Ok(());
-    }
-    for (at, _) in name.match_indices('-') {
-        let (Some(head), Some(tail)) = (name.get(..at), name.get(at + 1..)) else { continue };
-        let subtracts = tail.starts_with(|c: char| c.is_ascii_digit()) || is_root(tail);
-        if subtracts && members.get(head).is_some_and(|value| !value.is_null()) {
-            return Err(format!(
-                "`{owner}{name}` is one name, and there is none; for a minus write `{owner}{head} - {tail}`, with \
-                 spaces; for a member that may be missing write it in brackets, `['{name}']`"
-            ));
-        }
-    }
-    Ok(())
 }

@@ -4,12 +4,14 @@ use std::{borrow::Cow, cmp::Ordering};
 
 use super::{
     budget::{Budget, json},
-    lookup::{self, LENGTH},
     number::Num,
 };
 use crate::value::{Map, Value};
 
-/// What a value is.
+/// Name of the filter that a text or a list also has as a member, without parentheses.
+pub(super) const LENGTH: &str = "length";
+
+/// Borrowed view of a value by its type.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ValueRef<'a> {
     Null,
@@ -107,7 +109,7 @@ impl ValueRef<'_> {
     /// The member behind a dot; a hyphen in its name may have been meant as a minus.
     pub(super) fn member(self, name: ValueRef<'_>, budget: &mut Budget) -> Result<Value, String> {
         if let (Self::Object(map), ValueRef::Text(name)) = (self, name) {
-            lookup::check_minus("", map, name, |_| false)?;
+            check_minus("", map, name, |_| false)?;
         }
         self.at(name, budget)
     }
@@ -214,4 +216,31 @@ fn objects_equal(a: &Map, b: &Map, budget: &mut Budget) -> Result<bool, String> 
         }
     }
     Ok(true)
+}
+
+/// Checks that a hyphen in `name` cannot have been meant as a minus.
+///
+/// # Errors
+/// When `name` is no member, but its part before a hyphen is one and the part after it is a number or begins with a root.
+/// The message shows both readings.
+pub(super) fn check_minus(
+    owner: &str,
+    members: &Map,
+    name: &str,
+    is_root: impl Fn(&str) -> bool,
+) -> Result<(), String> {
+    if members.contains_key(name) {
+        return Ok(());
+    }
+    for (at, _) in name.match_indices('-') {
+        let (Some(head), Some(tail)) = (name.get(..at), name.get(at + 1..)) else { continue };
+        let subtracts = tail.starts_with(|c: char| c.is_ascii_digit()) || is_root(tail);
+        if subtracts && members.get(head).is_some_and(|value| !value.is_null()) {
+            return Err(format!(
+                "`{owner}{name}` is one name, and there is none; for a minus write `{owner}{head} - {tail}`, with \
+                 spaces; for a member that may be missing write it in brackets, `['{name}']`"
+            ));
+        }
+    }
+    Ok(())
 }

@@ -1,6 +1,6 @@
 //! `hook`: what fired the hook.
 
-use super::{Members, Root, Shape, Sight, walk};
+use super::{Members, Root, RunContext, Shape, walk};
 use crate::value::{Map, Value};
 
 pub(super) static HOOK: Root = Root {
@@ -24,7 +24,7 @@ pub(super) static HOOK: Root = Root {
     value,
 };
 
-fn value(sight: &dyn Sight, path: Members<'_>) -> Value {
+fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
     let Some(firing) = sight.firing() else { return Value::Null };
     if let [task, outputs, rest @ ..] = path
         && (task.as_ref(), outputs.as_ref()) == ("task", "outputs")

@@ -1,6 +1,6 @@
 //! `inputs`: the inputs of the template or node that the expression belongs to.
 
-use super::{Declared, Members, Root, Shape, Sight, walk};
+use super::{Declared, Members, Root, RunContext, Shape, walk};
 use crate::value::Value;
 
 pub(super) static INPUTS: Root = Root {
@@ -11,7 +11,7 @@ pub(super) static INPUTS: Root = Root {
     value,
 };
 
-fn value(sight: &dyn Sight, path: Members<'_>) -> Value {
+fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
     match path {
         [key] if key.as_ref() == "parameters" => sight.inputs().into(),
         [key, name, rest @ ..] if key.as_ref() == "parameters" => {

@@ -1,6 +1,6 @@
 //! `loop`, and NoETL's words for it: the nearest iteration around the task.
 
-use super::{Members, Root, Shape, Sight, Surroundings, walk};
+use super::{Members, Root, RunContext, Shape, Visibility, walk};
 use crate::value::{Map, Value};
 
 const MEMBERS: &[(&str, Shape)] = &[("index", Shape::Integer), ("item", Shape::Any)];
@@ -25,11 +25,11 @@ const ROOT: Root = Root {
     value: |sight, path| value(sight, path, false),
 };
 
-fn visible(sees: Surroundings) -> bool {
+fn visible(sees: Visibility) -> bool {
     sees.iteration
 }
 
-fn value(sight: &dyn Sight, path: Members<'_>, fields: bool) -> Value {
+fn value(sight: &dyn RunContext, path: Members<'_>, fields: bool) -> Value {
     let Some((index, item)) = sight.iteration() else { return Value::Null };
     let index = Value::from(i64::from(index));
     match path.split_first() {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{Members, Sight, tasks::named, walk};
+use super::{Members, RunContext, tasks::named, walk};
 use crate::value::Value;
 
 /// The value behind `label`; `None` if it is none.
-pub(super) fn value(sight: &dyn Sight, label: &Arc<str>, path: Members<'_>) -> Option<Value> {
+pub(super) fn value(sight: &dyn RunContext, label: &Arc<str>, path: Members<'_>) -> Option<Value> {
     let outputs = sight.label(label)?;
     Some(outputs.map_or(Value::Null, |outputs| walk(&named(&outputs), path)))
 }

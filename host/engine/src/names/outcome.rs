@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Attempted, Finished, Members, Root, Shape, Sight,
+    Attempted, Finished, Members, Root, RunContext, Shape,
     tasks::{Ran, named},
     walk,
 };
@@ -28,7 +28,7 @@ pub(super) static OUTCOME: Root = Root {
 
 const MEMBERS: [&str; 7] = ["status", "phase", "code", "msg", "result", "error", "meta"];
 
-fn value(sight: &dyn Sight, path: Members<'_>) -> Value {
+fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
     let (Some(Finished { ran: Some(ran), outputs }), Some(attempt)) = (sight.judged(), sight.attempted())
     else {
         return Value::Null;

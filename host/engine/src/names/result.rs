@@ -1,6 +1,6 @@
 //! `phase`, `code`, `msg`, `outputs`, `retries`: what is being judged, an attempt or a container.
 
-use super::{Members, Root, Shape, Sight, Surroundings};
+use super::{Members, Root, RunContext, Shape, Visibility};
 use crate::value::Value;
 
 pub(super) static PHASE: Root = Root {
@@ -45,10 +45,10 @@ const RESULT: Root = Root {
 };
 
 /// What a container has as well.
-fn of_either(sees: Surroundings) -> bool {
+fn of_either(sees: Visibility) -> bool {
     sees.attempt || sees.container
 }
 
-fn value(sight: &dyn Sight, name: &str, path: Members<'_>) -> Value {
+fn value(sight: &dyn RunContext, name: &str, path: Members<'_>) -> Value {
     sight.judged().map_or(Value::Null, |judged| judged.get(name, path))
 }

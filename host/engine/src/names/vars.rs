@@ -1,10 +1,10 @@
 //! `vars`: the operator's variables; each is also a name of its own, unless an expression may begin with it anyway.
 
-use super::{Members, Root, Shape, Sight, walk};
+use super::{Members, Root, RunContext, Shape, walk};
 use crate::value::Value;
 
 pub(super) static VARS: Root = Root { name: "vars", visible: |_| true, shape: Shape::Any, hint: "", value };
 
-pub(super) fn value(sight: &dyn Sight, path: Members<'_>) -> Value {
+pub(super) fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
     walk(sight.system().vars, path)
 }

@@ -1,6 +1,6 @@
 //! `workflow`: the run itself.
 
-use super::{Declared, Members, Root, Shape, Sight, member_of, walk};
+use super::{Declared, Members, Root, RunContext, Shape, member_of, walk};
 use crate::{time::Timestamp, value::Value};
 
 pub(super) static WORKFLOW: Root = Root {
@@ -20,7 +20,7 @@ pub(super) static WORKFLOW: Root = Root {
     value,
 };
 
-fn value(sight: &dyn Sight, path: Members<'_>) -> Value {
+fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
     let Some((first, rest)) = path.split_first() else { return Value::Null };
     let workflow = sight.workflow();
     match (first.as_ref(), rest) {

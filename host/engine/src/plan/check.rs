@@ -1,5 +1,6 @@
 //! Whether the parts of a document fit together.
 
+mod call_paths;
 mod calls;
 mod comparing;
 mod executors;
@@ -12,7 +13,6 @@ mod reading;
 mod references;
 mod sources;
 mod visible;
-mod ways;
 
 use super::{
     executors::Defaults,

@@ -18,8 +18,9 @@ use crate::{
 };
 
 use super::{
-    Plan, assemble, at_once, check,
+    Plan, assemble, check,
     executors::{self, Executors},
+    max_parallelism,
     model::PinnedExecutors,
     resolve::{
         graph::{Graph, Graphs},
@@ -86,7 +87,7 @@ impl Draft {
     pub fn most_at_once(&self) -> Option<u32> {
         let executors = PinnedExecutors::new();
         let index = Index::new(self.doc.as_ref()?, &self.report, BTreeSet::new(), &executors);
-        at_once::most_at_once(&index)
+        max_parallelism::max_parallelism(&index)
     }
 
     /// Checks the whole document, knowing what its executor types stand for and the operator's variables, an object.

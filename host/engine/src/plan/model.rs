@@ -15,7 +15,7 @@ use std::{
 };
 
 use crate::schedule::Cron;
-use crate::{json_text::JsonText, knobs::SecretRef, problem::Problem, time::Millis, value::Value};
+use crate::{json_text::JsonText, problem::Problem, settings::SecretRef, time::Millis, value::Value};
 
 pub use self::{
     hook::{Hook, Hooks},
@@ -107,6 +107,19 @@ impl Plan {
     #[must_use]
     pub fn kind(&self, template: TemplateId) -> Option<&TemplateKind> {
         self.templates.get(template).map(|template| &template.kind)
+    }
+
+    /// Returns the loop that `node` calls, if it calls one.
+    #[must_use]
+    pub fn loop_of(&self, node: &Node) -> Option<&Loop> {
+        let Work::Container(template) = node.work else { return None };
+        match self.kind(template)? {
+            TemplateKind::Loop(each) => Some(each),
+            TemplateKind::Task
+            | TemplateKind::Wrapper(_)
+            | TemplateKind::Dag(_)
+            | TemplateKind::Pipeline(_) => None,
+        }
     }
 }
 

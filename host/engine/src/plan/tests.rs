@@ -1,13 +1,13 @@
 //! What plans hold. The problems of documents are tested where documents have positions, in the host's reader.
 
 mod arguments;
-mod at_once;
 mod audit;
 mod containers;
+mod determinism;
 mod hints;
+mod max_parallelism;
 mod merging;
 mod recorded;
-mod settled;
 mod variables;
 
 use std::sync::Arc;

@@ -19,8 +19,5 @@ mod take;
 mod timers;
 mod wrapper;
 
-pub(super) use self::{
-    decider::{Decider, Todos},
-    loops::loop_of,
-};
+pub(super) use self::decider::{Decider, Worklist};
 use super::{MOST_STEP_BYTES, MOST_TASK_RUNS, env};

@@ -2,15 +2,14 @@
 
 use std::sync::{Arc, LazyLock};
 
-use super::{
-    decide::loop_of,
-    state::{State, TaskIndex},
-};
+use super::state::{State, TaskIndex};
 use crate::{
     event::{Binding, Facts, Outputs},
     expr::Env,
     metered::Metered,
-    names::{self, Attempted, Finished, Firing, Headway, Members, Ran, Sight, System, Workflow},
+    names::{
+        self, Attempted, Finished, Firing, Members, PipelineProgress, Ran, RunContext, System, Workflow,
+    },
     phase::Phase,
     plan::{HookType, Level, Plan, TemplateKind},
     run::state::{Place, TaskRun},
@@ -28,14 +27,14 @@ pub(super) struct TaskEnv<'a> {
     /// The task's own inputs while they are being bound; else those of the task run.
     pub(super) bound: Option<&'a [Binding]>,
     /// The result that is being judged, shown as the task itself.
-    pub(super) result: Option<&'a Judged>,
+    pub(super) result: Option<&'a AttemptResult>,
     /// The hook that is being fired; `task` is the one it is about.
     pub(super) hook: Option<HookType>,
 }
 
 /// A finished attempt, or a container about to end, before its phase is written.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Judged {
+pub(super) struct AttemptResult {
     pub(super) phase: Phase,
     pub(super) code: Option<i32>,
     pub(super) message: Arc<str>,
@@ -60,7 +59,7 @@ pub(super) struct AttemptSeen {
     pub(super) metered: Metered,
 }
 
-impl Judged {
+impl AttemptResult {
     fn seen(&self) -> Finished {
         let ran =
             Ran { phase: self.phase, code: self.code, message: self.message.clone(), retries: self.retries };
@@ -110,7 +109,7 @@ impl<'a> TaskEnv<'a> {
     /// What a loop that is judged shows as the outputs of `tasks.<body>`, whether or not it ran (R-B7).
     fn aggregated(&self, name: &Arc<str>) -> Option<&'a Outputs> {
         let aggregated = self.result?.aggregated.as_ref()?;
-        let each = loop_of(self.run.plan(), self.run.node(self.task))?;
+        let each = self.run.plan().loop_of(self.run.node(self.task))?;
         (each.body.name == *name).then_some(aggregated)
     }
 
@@ -164,7 +163,7 @@ impl<'a> TaskEnv<'a> {
     }
 }
 
-impl Sight for TaskEnv<'_> {
+impl RunContext for TaskEnv<'_> {
     fn workflow(&self) -> Workflow<'_> {
         let Plan { name, namespace, labels, .. } = &**self.run.plan();
         let (id, phase, parameters) = (self.run.id(), self.run.phase(), self.run.parameters());
@@ -193,7 +192,7 @@ impl Sight for TaskEnv<'_> {
             return Some(child);
         }
         if self.is_self(name) {
-            return Some(self.result.map_or_else(|| seen(self.task), Judged::seen));
+            return Some(self.result.map_or_else(|| seen(self.task), AttemptResult::seen));
         }
         self.child(self.container()?, name).map(seen)
     }
@@ -220,7 +219,7 @@ impl Sight for TaskEnv<'_> {
     }
 
     fn judged(&self) -> Option<Finished> {
-        self.result.map(Judged::seen)
+        self.result.map(AttemptResult::seen)
     }
 
     fn attempted(&self) -> Option<Attempted<'_>> {
@@ -228,11 +227,11 @@ impl Sight for TaskEnv<'_> {
         Some(Attempted { number: self.task.attempt, detail, duration: *duration, expired: *expired })
     }
 
-    fn course(&self) -> Option<Headway<'_>> {
+    fn course(&self) -> Option<PipelineProgress<'_>> {
         let pipeline = self.pipeline()?;
         let course = self.run.scope(pipeline)?.pipeline()?;
         let previous = course.previous.map(|id| &self.run[id]);
-        Some(Headway {
+        Some(PipelineProgress {
             iter: &course.iter,
             previous: previous.map(|task| Arc::clone(&task.outputs)),
             inputs: pipeline.inputs.iter().map(|b| (b.name.clone(), b.value.visible())).collect(),
@@ -282,7 +281,7 @@ pub struct SubmitEnv<'a> {
     pub facts: &'a Facts,
 }
 
-impl Sight for SubmitEnv<'_> {
+impl RunContext for SubmitEnv<'_> {
     fn workflow(&self) -> Workflow<'_> {
         static NONE: LazyLock<Arc<Map>> = LazyLock::new(Arc::default);
         let Plan { name, namespace, labels, .. } = self.plan;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     Run,
-    state::{Course, State, TaskRun},
+    state::{ContainerProgress, State, TaskRun},
 };
 use crate::{
     event::{PastResult, Rerun},
@@ -39,10 +39,13 @@ fn results(run: &State) -> BTreeMap<Arc<str>, PastResult> {
 
 fn items(run: &State) -> BTreeMap<Arc<str>, Arc<Vec<Value>>> {
     let items = |task| match &run.scope(task)?.course {
-        Course::Loop(course) if !course.items.is_empty() && counts_alone(run, task) => {
+        ContainerProgress::Loop(course) if !course.items.is_empty() && counts_alone(run, task) => {
             Some((run.path(task).into(), Arc::clone(&course.items)))
         }
-        Course::Loop(_) | Course::Dag | Course::Pipeline(_) | Course::Attempts => None,
+        ContainerProgress::Loop(_)
+        | ContainerProgress::Dag
+        | ContainerProgress::Pipeline(_)
+        | ContainerProgress::Attempts => None,
     };
     run.tasks().iter().filter_map(items).collect()
 }

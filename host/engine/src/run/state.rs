@@ -11,6 +11,7 @@ mod advance;
 mod agenda;
 mod apply;
 mod clocks;
+mod index;
 mod open;
 mod phases;
 mod place;
@@ -27,12 +28,12 @@ pub(in crate::run) use self::{
     apply::merge_outputs,
     place::node_at,
     reuse::Past,
-    task::Turn,
+    task::QueueState,
     wait::{Wait, WaitKind},
 };
 pub use self::{
-    scope::{Course, Ended, Failures, LoopCourse, PipelineCourse, PipelineNext, Scope, Tally},
-    table::{ScopeIndex, TaskIndex},
+    index::{ScopeIndex, TaskIndex},
+    scope::{ContainerProgress, Ended, Failures, LoopState, PipelineNext, PipelineState, Scope, Tally},
     task::{Attempt, Clocks, HookOf, Place, TaskRun},
 };
 use super::show::{Progress, Times};

@@ -8,8 +8,8 @@ use crate::{
         BOOLEAN, Cursor, Defs, Described as _, Field, Form, Name, Object, Refusal, Report, Rule, TEXT, Table,
         When, Words, word,
     },
-    knobs::ParameterType,
     problem::codes::shape,
+    settings::ParameterType,
     value::Value,
 };
 

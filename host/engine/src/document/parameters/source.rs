@@ -5,8 +5,8 @@ use serde_json::json;
 use crate::{
     document::{ExprDoc, expression::EXPRESSION},
     form::{Cursor, Field, Form, Name, Object, Refusal, Report, Rule, SOME_TEXT, Table, When},
-    knobs::SecretRef,
     problem::codes::{expressions, shape},
+    settings::SecretRef,
 };
 
 /// `valueFrom`.

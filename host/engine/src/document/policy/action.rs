@@ -10,8 +10,8 @@ use crate::{
         Cursor, Field, Form, Name, Object, Refusal, Report, Rule, SECONDS, TEXT, Table, When, Words, count,
         word,
     },
-    knobs::{Backoff, Growth, MaxAttempts},
     problem::codes::{shape, values},
+    settings::{Backoff, Growth, MaxAttempts},
     time::Millis,
 };
 

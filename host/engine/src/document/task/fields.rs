@@ -14,7 +14,7 @@ use crate::{
         timing::TIMEOUT_POLICY,
     },
     form::{Cursor, Field, Form, IGNORED, Name, Report, SIZE, TEXT, TEXTS, TIMEOUT, Table},
-    knobs::{TimeoutPolicy, Tolerance},
+    settings::{TimeoutPolicy, Tolerance},
     time::Millis,
 };
 

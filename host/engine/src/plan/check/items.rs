@@ -1,7 +1,7 @@
 //! Whether the literal items of a loop fit the body's inputs.
 
 use crate::{
-    document::{ItemDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc, SourceDoc, ValueDoc, misfit_of},
+    document::{ItemDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc, SourceDoc, ValueDoc, type_mismatch},
     expr::{Expr, Interpolated},
     form::Site,
     plan::resolve::index::Index,
@@ -94,7 +94,7 @@ fn check_sequence(index: &Index<'_>, input: &ParameterDoc, argument: &Site, valu
 }
 
 fn misfit(value: &Interpolated, input: &ParameterDoc) -> Option<(&'static Entry, String)> {
-    misfit_of(value, input.kind, &input.allowed)
+    type_mismatch(value, input.kind, &input.allowed)
 }
 
 /// The member of `value` at `path`, where it is certain that there is one.

@@ -3,7 +3,7 @@
 use crate::{
     document::ReadAt,
     form::{listed, listed_if_few},
-    names::{self, Declared, Shape, Surroundings, TASK, instead_of_member, instead_of_root},
+    names::{self, Declared, Shape, TASK, Visibility, instead_of_member, instead_of_root},
     plan::{resolve::index::Index, schema},
     problem::codes::{
         Entry,
@@ -206,7 +206,7 @@ fn hint_for(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&s
         .map(|site| format!("; this template is also called from {}", site.path))
         .unwrap_or_default();
     let known = match names::find(root) {
-        Some(root) if (root.visible)(Surroundings { iteration: true, ..Surroundings::default() }) => {
+        Some(root) if (root.visible)(Visibility { iteration: true, ..Visibility::default() }) => {
             format!("{}{via}", root.hint)
         }
         Some(root) => root.hint.to_owned(),

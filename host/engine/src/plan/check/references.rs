@@ -16,11 +16,11 @@ use crate::{
 };
 
 use super::{
+    call_paths::{CallPath, call_paths},
     comparing, items, passing, reading,
     visible::{
         OutputNames, Siblings, Visible, outputs_of, outputs_of_template, returned_by, returned_by_task,
     },
-    ways::{Way, ways},
 };
 
 /// Checks every expression.
@@ -36,7 +36,7 @@ pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
         checker.items_from(template, &everywhere);
         passing::check_root(index, &template.inputs);
     }
-    for reached in ways(index) {
+    for reached in call_paths(index) {
         checker.template(&reached);
     }
 }
@@ -128,7 +128,7 @@ impl<'a> Checker<'_, 'a> {
         hook.when.iter().for_each(|expr| self.expr(expr, &scope));
     }
 
-    fn template(&self, way: &Way<'a>) {
+    fn template(&self, way: &CallPath<'a>) {
         let template = way.template;
         let everywhere = Visible { via: way.via, ..Visible::everywhere(self.index.doc) };
         let outside = everywhere.with(|sees| sees.iteration = way.in_loop);
@@ -158,7 +158,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    fn task_template(&self, task: &'a TaskDoc, way: &Way<'a>, inside: &Visible<'a>) {
+    fn task_template(&self, task: &'a TaskDoc, way: &CallPath<'a>, inside: &Visible<'a>) {
         if let WorkDoc::Executor(executor) = &task.work {
             executor.config.iter().for_each(|config| self.value(config, inside));
         }

@@ -3,7 +3,7 @@
 use crate::{
     document::{ParameterDoc, ParametersDoc, TaskDoc, TasksDoc, WorkflowDoc},
     form::Site,
-    names::{self, ROOTS, Shape, Surroundings},
+    names::{self, ROOTS, Shape, Visibility},
     plan::{
         NodeIndex,
         resolve::{
@@ -27,7 +27,7 @@ pub(super) struct Visible<'a> {
     /// The children of the container that a call is about.
     pub(super) children: Option<&'a TasksDoc>,
     /// What there is to see besides inputs and tasks.
-    pub(super) sees: Surroundings,
+    pub(super) sees: Visibility,
     /// The call through which the expression's template was reached.
     pub(super) via: Option<&'a Site>,
 }
@@ -81,21 +81,21 @@ impl<'a> Visible<'a> {
             selves: Vec::new(),
             siblings: Siblings::None,
             children: None,
-            sees: Surroundings::default(),
+            sees: Visibility::default(),
             via: None,
         }
     }
 
     /// Changes which groups of names are visible.
-    pub(super) fn with(&self, change: impl FnOnce(&mut Surroundings)) -> Self {
+    pub(super) fn with(&self, change: impl FnOnce(&mut Visibility)) -> Self {
         let mut visible = self.clone();
         change(&mut visible.sees);
         visible
     }
 
-    fn sees(&self) -> Surroundings {
+    fn sees(&self) -> Visibility {
         let tasks = !self.selves.is_empty() || !matches!(self.siblings, Siblings::None);
-        Surroundings { inputs: self.inputs.is_some(), tasks, ..self.sees }
+        Visibility { inputs: self.inputs.is_some(), tasks, ..self.sees }
     }
 
     /// The shape of what `name` stands for, if it is visible.

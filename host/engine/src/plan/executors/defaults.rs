@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::{
     document::SettingsDoc,
     form::{Report, listed},
-    names::{ROOTS, Surroundings},
+    names::{ROOTS, Visibility},
     problem::{Problem, codes::expressions::NOT_VISIBLE},
     suggest::did_you_mean,
     tree::Tree,
@@ -41,7 +41,7 @@ fn tree(defaults: &Map) -> Tree {
 
 /// What the expressions of a manifest see: an attempt, but no document and nothing of it.
 fn visible() -> Vec<&'static str> {
-    let sees = Surroundings { attempt: true, ..Surroundings::default() };
+    let sees = Visibility { attempt: true, ..Visibility::default() };
     ROOTS.into_iter().filter(|root| (root.visible)(sees)).map(|root| root.name).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{expr::Expr, knobs::HookType};
+use crate::{expr::Expr, settings::HookType};
 
 use super::{HookId, Level, Node};
 

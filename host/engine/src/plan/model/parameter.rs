@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     expr::{Expr, Interpolated},
-    knobs::{ParameterType, SecretRef},
+    settings::{ParameterType, SecretRef},
     value::Value,
 };
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     expr::{Expr, Interpolated},
-    knobs::{Backoff, MaxAttempts},
+    settings::{Backoff, MaxAttempts},
     time::Millis,
 };
 

@@ -1,8 +1,8 @@
 //! When a task is tried again: three spellings, one policy.
 
 use crate::{
-    knobs::{Backoff, MaxAttempts},
     phase::Phase,
+    settings::{Backoff, MaxAttempts},
 };
 
 use super::Condition;

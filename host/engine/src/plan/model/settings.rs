@@ -2,8 +2,8 @@
 
 use crate::{
     expr::Expr,
-    knobs::{TimeoutPolicy, Tolerance},
     phase::Phase,
+    settings::{TimeoutPolicy, Tolerance},
     time::Millis,
 };
 

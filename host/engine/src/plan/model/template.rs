@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     expr::{Expr, Interpolated},
-    knobs::Aggregate,
+    settings::Aggregate,
 };
 
 use super::{Node, NodeIndex, Parameter};

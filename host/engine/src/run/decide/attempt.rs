@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Decider,
-    env::{AttemptSeen, Judged, TaskEnv},
+    env::{AttemptResult, AttemptSeen, TaskEnv},
     room::add_result,
 };
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What follows an attempt.
-pub(super) enum Follows {
+pub(super) enum NextStep {
     /// Another one, after a pause.
     Retry(Millis),
     /// The task's end.
@@ -98,7 +98,7 @@ impl Decider<'_> {
             merge_outputs(&mut outputs, returned);
         }
         let mut judged =
-            Judged { phase, code: Some(code), message, outputs, retries, attempt, aggregated: None };
+            AttemptResult { phase, code: Some(code), message, outputs, retries, attempt, aggregated: None };
         let conditions = &node.settings.phase_conditions;
         let mut overridden = self.judge(id, conditions, &mut judged);
         if judged.phase != Phase::Suspended {
@@ -118,13 +118,18 @@ impl Decider<'_> {
         self.end_attempt(id, &judged);
         let expired = expired.filter(|_| !overridden);
         match self.decide(id, &node.settings, &judged, expired) {
-            Follows::Retry(delay) => self.retry(id, delay),
-            Follows::End(phase, reason) => self.end_task(id, phase, reason),
+            NextStep::Retry(delay) => self.retry(id, delay),
+            NextStep::End(phase, reason) => self.end_task(id, phase, reason),
         }
     }
 
     /// Lets `phaseConditions` override the computed phase; true if one did (R-C2).
-    pub(super) fn judge(&mut self, id: TaskIndex, conditions: &PhaseConditions, judged: &mut Judged) -> bool {
+    pub(super) fn judge(
+        &mut self,
+        id: TaskIndex,
+        conditions: &PhaseConditions,
+        judged: &mut AttemptResult,
+    ) -> bool {
         let mut faults = Vec::new();
         let verdict = conditions.in_order().find_map(|(phase, condition)| {
             let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], condition.level) };
@@ -146,7 +151,7 @@ impl Decider<'_> {
         verdict.is_some()
     }
 
-    fn end_attempt(&mut self, id: TaskIndex, judged: &Judged) {
+    fn end_attempt(&mut self, id: TaskIndex, judged: &AttemptResult) {
         self.emit(Event::AttemptEnded(Box::new(AttemptEnded {
             fence: self[id].fence(),
             phase: judged.phase,
@@ -162,9 +167,9 @@ impl Decider<'_> {
         &mut self,
         id: TaskIndex,
         settings: &Settings,
-        judged: &Judged,
+        judged: &AttemptResult,
         expired: Option<TimeLimit>,
-    ) -> Follows {
+    ) -> NextStep {
         let next = match &settings.recovery {
             Some(Recovery::Policy(policy)) if !policy.rules.is_empty() => {
                 let verdict = self.evaluate_policy(id, policy, judged);
@@ -173,10 +178,10 @@ impl Decider<'_> {
             Some(Recovery::Retry(policy)) if judged.phase != Phase::Succeeded => {
                 self.decide_by_retry(id, policy, judged)
             }
-            Some(Recovery::Policy(_) | Recovery::Retry(_)) | None => Follows::End(judged.phase, None),
+            Some(Recovery::Policy(_) | Recovery::Retry(_)) | None => NextStep::End(judged.phase, None),
         };
         match (next, expired.and_then(|limit| end_of(limit, settings))) {
-            (Follows::End(..), Some((phase, reason))) => Follows::End(phase, reason),
+            (NextStep::End(..), Some((phase, reason))) => NextStep::End(phase, reason),
             (next, _) => next,
         }
     }
@@ -191,7 +196,7 @@ impl Decider<'_> {
         end: (Phase, Option<Reason>),
     ) {
         let task = &self[id];
-        let mut judged = Judged {
+        let mut judged = AttemptResult {
             phase: attempt_phase,
             code: Some(code),
             message: message.into(),
@@ -202,7 +207,7 @@ impl Decider<'_> {
         };
         if let Err(too_large) = self.make_room(|weight| add_result(weight, &judged.message, &judged.outputs))
         {
-            judged = Judged { message: too_large.into(), outputs: Arc::default(), ..judged };
+            judged = AttemptResult { message: too_large.into(), outputs: Arc::default(), ..judged };
         }
         self.end_attempt(id, &judged);
         self.end_task(id, end.0, end.1);
@@ -244,10 +249,10 @@ impl Decider<'_> {
 }
 
 /// What an attempt comes to whose result no record can hold; a clock that ended it still did.
-fn as_too_large(judged: Judged, message: String) -> Judged {
+fn as_too_large(judged: AttemptResult, message: String) -> AttemptResult {
     let (phase, code) =
         if judged.attempt.expired { (Phase::Timeout, code::TIMEOUT) } else { (Phase::Error, code::ERROR) };
-    Judged { phase, code: Some(code), message: message.into(), outputs: Arc::default(), ..judged }
+    AttemptResult { phase, code: Some(code), message: message.into(), outputs: Arc::default(), ..judged }
 }
 
 /// What the expiry of a Steep clock makes of the task (R-T4).

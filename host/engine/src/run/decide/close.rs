@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Decider, env::Judged};
+use super::{Decider, env::AttemptResult};
 use crate::{
     event::{Event, Outputs, Reason, TaskId, With},
     phase::{Phase, TaskKind},
@@ -93,7 +93,8 @@ impl Decider<'_> {
             return Arc::default();
         }
         let aggregated = self.aggregated(id);
-        let judged = Judged { phase, message: Arc::clone(message), aggregated, ..Judged::default() };
+        let judged =
+            AttemptResult { phase, message: Arc::clone(message), aggregated, ..AttemptResult::default() };
         self.container_outputs(id, &judged)
     }
 }

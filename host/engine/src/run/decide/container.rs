@@ -6,7 +6,7 @@ use crate::{
     outcome::Outcome,
     phase::{Phase, TaskKind},
     plan::{Level, MaxAttempts, Node, Recovery, Work},
-    run::state::{Course, TaskIndex},
+    run::state::{ContainerProgress, TaskIndex},
 };
 
 impl Decider<'_> {
@@ -89,7 +89,7 @@ impl Decider<'_> {
             return self.finalise(scope);
         }
         let expired = self[id].clocks.timeout.is_some_and(|at| at <= self.now());
-        if expired && matches!(self[scope].course, Course::Attempts) {
+        if expired && matches!(self[scope].course, ContainerProgress::Attempts) {
             self.close_children(id, Reason::ScopeTimeout);
             let message = "the task's timeout passed before this attempt could start";
             self.conclude(id, Outcome::timeout(message), Some(TimeLimit::Timeout));

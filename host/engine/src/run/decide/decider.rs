@@ -25,7 +25,7 @@ pub(in crate::run) struct Decider<'r> {
     step: Step,
     /// Of what the step says.
     weight: Weight,
-    work: &'r mut Todos,
+    work: &'r mut Worklist,
     /// Iterations of do-while loops that had nothing to dispatch, in this step.
     idle_iterations: u32,
     dropped: u64,
@@ -34,7 +34,7 @@ pub(in crate::run) struct Decider<'r> {
 }
 
 /// What is left to do in a step; empty between two, and kept for its room.
-pub(in crate::run) type Todos = VecDeque<Todo>;
+pub(in crate::run) type Worklist = VecDeque<Todo>;
 
 /// What a decision left to do within the same step.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ impl<'r> Decider<'r> {
     pub(in crate::run) fn new(
         plan: &'r Plan,
         state: &'r mut State,
-        work: &'r mut Todos,
+        work: &'r mut Worklist,
         now: Timestamp,
     ) -> Self {
         state.pass_time(now);

@@ -8,7 +8,7 @@ use crate::{
     outcome::Outcome,
     phase::Phase,
     plan::{ExecutorCall, Work},
-    run::state::{State, TaskIndex, TaskRun, Turn},
+    run::state::{QueueState, State, TaskIndex, TaskRun},
     time::Timestamp,
 };
 
@@ -47,8 +47,8 @@ impl Decider<'_> {
 
     fn due(&self, id: TaskIndex) -> Timestamp {
         match self[id].turn {
-            Turn::Queued(since) | Turn::Blocked(since, _) => since.at,
-            Turn::Elsewhere => self.now(),
+            QueueState::Queued(since) | QueueState::Blocked(since, _) => since.at,
+            QueueState::Elsewhere => self.now(),
         }
     }
 

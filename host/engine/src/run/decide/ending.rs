@@ -2,12 +2,12 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use super::{Decider, env::Judged};
+use super::{Decider, env::AttemptResult};
 use crate::{
     event::{Reason, With},
     phase::{Phase, TaskKind},
     plan::TemplateKind,
-    run::state::{Course, PipelineNext, ScopeIndex, TaskIndex, TaskRun},
+    run::state::{ContainerProgress, PipelineNext, ScopeIndex, TaskIndex, TaskRun},
 };
 
 impl Decider<'_> {
@@ -47,8 +47,8 @@ impl Decider<'_> {
 
     /// No child is open any more: a do-while loop may go on, everything else ends.
     fn all_ended(&mut self, scope: ScopeIndex) {
-        let may_repeat =
-            matches!(self[scope].course, Course::Loop(_)) && self[scope].failures.worst().is_none();
+        let may_repeat = matches!(self[scope].course, ContainerProgress::Loop(_))
+            && self[scope].failures.worst().is_none();
         match if may_repeat { self.repeat(scope) } else { Ok(false) } {
             Ok(true) => {}
             Ok(false) => self.finalise(scope),
@@ -141,7 +141,7 @@ impl Decider<'_> {
     ) {
         let node = self.node(&self[id]);
         let aggregated = self.aggregated(id);
-        let mut judged = Judged { phase, message, aggregated, ..Judged::default() };
+        let mut judged = AttemptResult { phase, message, aggregated, ..AttemptResult::default() };
         judged.outputs = self.container_outputs(id, &judged);
         let overridden =
             phase != Phase::Cancelled && self.judge(id, &node.settings.phase_conditions, &mut judged);

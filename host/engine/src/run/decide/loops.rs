@@ -8,7 +8,7 @@ use crate::{
     expr::Expr,
     outcome::Output,
     phase::Phase,
-    plan::{AggregateStrategy, Level, Loop, LoopOver, Node, Parameter, Plan, TemplateKind, Work},
+    plan::{AggregateStrategy, Level, Loop, LoopOver, Node, Parameter},
     run::state::{ScopeIndex, TaskIndex, TaskRun},
     value::Value,
 };
@@ -37,7 +37,7 @@ impl Decider<'_> {
     /// A message that says why it cannot be run over.
     pub(super) fn items(&self, id: TaskIndex, inputs: &Bindings) -> Result<Items, String> {
         let task = &self[id];
-        let Some(each) = loop_of(self.plan(), self.node(task)) else { return Ok(Items::default()) };
+        let Some(each) = self.plan().loop_of(self.node(task)) else { return Ok(Items::default()) };
         let view = TaskEnv { bound: Some(inputs), ..TaskEnv::new(self, task, Level::Template) };
         let mut nulls = 0;
         let mut items = match &each.over {
@@ -67,7 +67,7 @@ impl Decider<'_> {
     pub(super) fn repeat(&mut self, scope: ScopeIndex) -> Result<bool, String> {
         let id = self[scope].owner;
         let Some(Loop { over: LoopOver::Repeat(condition), max_iterations, .. }) =
-            loop_of(self.plan(), self.node(&self[id]))
+            self.plan().loop_of(self.node(&self[id]))
         else {
             return Ok(false);
         };
@@ -95,7 +95,7 @@ impl Decider<'_> {
     /// The outputs of a loop's iterations, by its strategy; `None` for other containers.
     pub(super) fn aggregated(&mut self, id: TaskIndex) -> Option<Outputs> {
         let task = &self[id];
-        let each = loop_of(self.plan(), self.node(task))?;
+        let each = self.plan().loop_of(self.node(task))?;
         let well = || self.children(task).filter(|task| task.phase == Phase::Succeeded);
         let wanted =
             |name: &Arc<str>| each.aggregate.parameters.as_ref().is_none_or(|names| names.contains(name));
@@ -115,20 +115,6 @@ impl Decider<'_> {
                 lists
             }
         }))
-    }
-}
-
-/// The loop that a node calls, if it calls one.
-pub(in crate::run) fn loop_of<'p>(plan: &'p Plan, node: &Node) -> Option<&'p Loop> {
-    match plan.kind(match node.work {
-        Work::Container(template) => template,
-        Work::Executor(_) | Work::Wrapper(_) => return None,
-    }) {
-        Some(TemplateKind::Loop(each)) => Some(each),
-        Some(
-            TemplateKind::Task | TemplateKind::Wrapper(_) | TemplateKind::Dag(_) | TemplateKind::Pipeline(_),
-        )
-        | None => None,
     }
 }
 

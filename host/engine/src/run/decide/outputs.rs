@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     Decider,
     bind::{Origin, check_value, declared_sources, evaluate, own_level},
-    env::{Judged, TaskEnv},
+    env::{AttemptResult, TaskEnv},
 };
 use crate::{
     event::Outputs,
@@ -26,7 +26,7 @@ struct Doubts {
 
 impl Decider<'_> {
     /// Applies the declared outputs of a task: a whitelist, with values to fill in; none declared passes all.
-    pub(super) fn whitelisted(&mut self, id: TaskIndex, judged: &Judged) -> Outputs {
+    pub(super) fn whitelisted(&mut self, id: TaskIndex, judged: &AttemptResult) -> Outputs {
         let node = self.node(&self[id]);
         if node.outputs.is_empty() {
             return Arc::clone(&judged.outputs);
@@ -47,7 +47,7 @@ impl Decider<'_> {
 
     /// Resolves a container's declared outputs, whatever its phase. One that declares none passes what `inherited`
     /// says: a dag nothing, a loop all aggregated, a pipeline its last ended task's.
-    pub(super) fn container_outputs(&mut self, id: TaskIndex, judged: &Judged) -> Outputs {
+    pub(super) fn container_outputs(&mut self, id: TaskIndex, judged: &AttemptResult) -> Outputs {
         let node = self.node(&self[id]);
         if node.outputs.is_empty() {
             return self.inherited(id, judged);
@@ -67,7 +67,7 @@ impl Decider<'_> {
         Arc::new(outputs)
     }
 
-    fn inherited(&self, id: TaskIndex, judged: &Judged) -> Outputs {
+    fn inherited(&self, id: TaskIndex, judged: &AttemptResult) -> Outputs {
         if let Some(aggregated) = &judged.aggregated {
             return Arc::clone(aggregated);
         }
@@ -81,7 +81,7 @@ impl Decider<'_> {
         id: TaskIndex,
         node: &Node,
         parameter: &Parameter,
-        judged: &Judged,
+        judged: &AttemptResult,
         doubts: &mut Doubts,
     ) -> Option<Value> {
         let task = &self[id];

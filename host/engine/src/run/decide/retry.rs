@@ -1,6 +1,6 @@
 //! Another attempt, or none: retry in the spellings of Aether and Steep.
 
-use super::{Decider, attempt::Follows, env::Judged, env::TaskEnv};
+use super::{Decider, attempt::NextStep, env::AttemptResult, env::TaskEnv};
 use crate::{
     event::{Event, Reason, RetryScheduled},
     phase::Phase,
@@ -17,13 +17,13 @@ impl Decider<'_> {
         &mut self,
         id: TaskIndex,
         policy: &RetryPolicy,
-        judged: &Judged,
-    ) -> Follows {
+        judged: &AttemptResult,
+    ) -> NextStep {
         if self.may_try_again(id, policy.max_attempts) && self.filter_allows(id, policy, judged) {
-            return Follows::Retry(self.delay(id, policy));
+            return NextStep::Retry(self.delay(id, policy));
         }
         let exhausted = !policy.max_attempts.allows_another(self[id].attempt) && self[id].attempt > 1;
-        Follows::End(judged.phase, exhausted.then_some(Reason::RetryExhausted))
+        NextStep::End(judged.phase, exhausted.then_some(Reason::RetryExhausted))
     }
 
     /// Whether the budget has another attempt. Once the task's `timeout` has passed, attempts end as they begin: where
@@ -38,7 +38,7 @@ impl Decider<'_> {
     }
 
     /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
-    fn filter_allows(&mut self, id: TaskIndex, policy: &RetryPolicy, judged: &Judged) -> bool {
+    fn filter_allows(&mut self, id: TaskIndex, policy: &RetryPolicy, judged: &AttemptResult) -> bool {
         if let Some(covered) = policy.filter.covers(judged.phase) {
             return covered;
         }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{
     Decider,
-    attempt::Follows,
-    env::{Judged, TaskEnv},
+    attempt::NextStep,
+    env::{AttemptResult, TaskEnv},
 };
 use crate::{
     event::{Event, PolicyEvaluated, Reason},
@@ -19,7 +19,12 @@ use crate::{
 
 impl Decider<'_> {
     /// Asks the rules what follows an attempt, and records the answer (R-N6).
-    pub(super) fn evaluate_policy(&mut self, id: TaskIndex, policy: &Policy, judged: &Judged) -> Verdict {
+    pub(super) fn evaluate_policy(
+        &mut self,
+        id: TaskIndex,
+        policy: &Policy,
+        judged: &AttemptResult,
+    ) -> Verdict {
         let (matched, rule) = self.matching(id, policy, judged);
         let (iter, ctx) = rule.map_or_else(Default::default, |rule| {
             (
@@ -55,17 +60,17 @@ impl Decider<'_> {
     }
 
     /// What a verdict makes of the task.
-    pub(super) fn follow(verdict: Verdict, judged: &Judged, attempt: u32) -> Follows {
+    pub(super) fn follow(verdict: Verdict, judged: &AttemptResult, attempt: u32) -> NextStep {
         // An ok outcome that may not stand is a failure; an error outcome keeps its phase.
         let failed = if judged.phase == Phase::Succeeded { Phase::Failed } else { judged.phase };
         match verdict {
-            Verdict::Continue | Verdict::Jump(_) | Verdict::Break => Follows::End(judged.phase, None),
-            Verdict::Retry { delay_ms: Some(delay), .. } => Follows::Retry(delay),
+            Verdict::Continue | Verdict::Jump(_) | Verdict::Break => NextStep::End(judged.phase, None),
+            Verdict::Retry { delay_ms: Some(delay), .. } => NextStep::Retry(delay),
             Verdict::Retry { attempts, delay_ms: None } => {
                 let exhausted = !attempts.allows_another(attempt) && attempt > 1;
-                Follows::End(failed, exhausted.then_some(Reason::RetryExhausted))
+                NextStep::End(failed, exhausted.then_some(Reason::RetryExhausted))
             }
-            Verdict::Fail => Follows::End(failed, Some(Reason::PolicyFail)),
+            Verdict::Fail => NextStep::End(failed, Some(Reason::PolicyFail)),
         }
     }
 
@@ -74,7 +79,7 @@ impl Decider<'_> {
         &mut self,
         id: TaskIndex,
         policy: &'p Policy,
-        judged: &Judged,
+        judged: &AttemptResult,
     ) -> (Matched, Option<&'p PolicyRule>) {
         for (index, rule) in policy.rules.iter().enumerate() {
             let Some(when) = &rule.when else { return (Matched::Else, Some(rule)) };
@@ -90,7 +95,7 @@ impl Decider<'_> {
         (Matched::Default, None)
     }
 
-    fn rule_view<'a>(&'a self, id: TaskIndex, policy: &Policy, judged: &'a Judged) -> TaskEnv<'a> {
+    fn rule_view<'a>(&'a self, id: TaskIndex, policy: &Policy, judged: &'a AttemptResult) -> TaskEnv<'a> {
         TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], policy.level) }
     }
 
@@ -99,7 +104,7 @@ impl Decider<'_> {
         &mut self,
         id: TaskIndex,
         policy: &Policy,
-        judged: &Judged,
+        judged: &AttemptResult,
         assignments: &[(Arc<str>, Interpolated)],
     ) -> Map {
         let (mut values, mut nulls) = (Map::new(), 0);

@@ -1,6 +1,6 @@
 //! Wrappers: tasks whose attempts run a container.
 
-use super::{Decider, env::Judged};
+use super::{Decider, env::AttemptResult};
 use crate::{
     event::With,
     outcome::{Outcome, code},
@@ -23,7 +23,7 @@ impl Decider<'_> {
             Phase::Cancelled => {
                 let (message, outputs) = (child.message.clone(), child.outputs.clone());
                 let (phase, reason) = (child.phase, child.reason);
-                let judged = Judged { phase, message, outputs, ..Judged::default() };
+                let judged = AttemptResult { phase, message, outputs, ..AttemptResult::default() };
                 let outputs = self.whitelisted(wrapper, &judged);
                 let with = With::Result { message: judged.message, outputs };
                 return self.end_with(wrapper, phase, reason, Some(with));

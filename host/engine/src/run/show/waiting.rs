@@ -6,7 +6,7 @@ use crate::{
     event::RunningQuota,
     phase::Phase,
     plan::Work,
-    run::state::{Place, State, TaskRun, Turn},
+    run::state::{Place, QueueState, State, TaskRun},
     time::Timestamp,
 };
 
@@ -84,7 +84,8 @@ impl State {
                     Some(Waiting { until: Some(until), ..wait(WaitsFor::Retry, ended_at(task)) })
                 }
                 // Which of the two it is follows from what was last dispatched, and is not the same after a recovery.
-                (None, Turn::Queued(since) | Turn::Blocked(since, _)) => match self.held_at(task) {
+                (None, QueueState::Queued(since) | QueueState::Blocked(since, _)) => match self.held_at(task)
+                {
                     Some(at) => Some(Waiting { at: Some(at), ..wait(WaitsFor::Parallelism, since.at) }),
                     None => match self.quota() {
                         Some(quota) => {
@@ -93,7 +94,7 @@ impl State {
                         None => Some(wait(WaitsFor::Slot, since.at)),
                     },
                 },
-                (None, Turn::Elsewhere) => self.waiting_in_loop(task),
+                (None, QueueState::Elsewhere) => self.waiting_in_loop(task),
             },
             Phase::Ready
             | Phase::Running

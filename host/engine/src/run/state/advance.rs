@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Course, Ended, PipelineNext, Place, ScopeIndex, State, TaskIndex, TaskRun, node_at,
+    ContainerProgress, Ended, PipelineNext, Place, ScopeIndex, State, TaskIndex, TaskRun, node_at,
     scope::{is_failure, satisfies},
 };
 use crate::{
@@ -30,10 +30,10 @@ impl State {
         scope.count(child, failed);
         let whole = scope.failures.worst().is_none();
         match scope.course {
-            Course::Dag if satisfied => self.release_dependents(id, parent),
-            Course::Loop(_) if whole => self.release_iteration(parent),
-            Course::Pipeline(_) => self.advance_pipeline(id, parent, satisfied && whole),
-            Course::Dag | Course::Loop(_) | Course::Attempts => {}
+            ContainerProgress::Dag if satisfied => self.release_dependents(id, parent),
+            ContainerProgress::Loop(_) if whole => self.release_iteration(parent),
+            ContainerProgress::Pipeline(_) => self.advance_pipeline(id, parent, satisfied && whole),
+            ContainerProgress::Dag | ContainerProgress::Loop(_) | ContainerProgress::Attempts => {}
         }
     }
 
@@ -58,7 +58,7 @@ impl State {
     /// `concurrency`: an iteration that has ended makes room for the next (R-S5).
     fn release_iteration(&mut self, parent: ScopeIndex) {
         let scope = &mut self.tables[parent];
-        if let Course::Loop(course) = &mut scope.course
+        if let ContainerProgress::Loop(course) = &mut scope.course
             && let Some(next) = scope.children.get(course.released).copied()
         {
             course.released += 1;
@@ -107,8 +107,8 @@ impl State {
             return None;
         };
         match &scope.course {
-            Course::Loop(course) => course.items.get(index as usize),
-            Course::Dag | Course::Pipeline(_) | Course::Attempts => None,
+            ContainerProgress::Loop(course) => course.items.get(index as usize),
+            ContainerProgress::Dag | ContainerProgress::Pipeline(_) | ContainerProgress::Attempts => None,
         }
     }
 }

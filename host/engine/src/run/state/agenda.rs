@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Scope, ScopeIndex, State, TaskIndex, Wait, WaitKind,
-    task::{MAX_DEPTH, QueueKey, Since, Turn},
+    task::{MAX_DEPTH, QueueKey, QueueState, ReadySince},
     wait::Waits,
 };
 use crate::{phase::TaskKind, time::Timestamp};
@@ -105,7 +105,7 @@ impl State {
     /// A leaf joins the queue; whether it may stay (`when`) is decided before the step ends.
     pub(super) fn becomes_ready(&mut self, id: TaskIndex) {
         if self.kind(&self[id]) == TaskKind::Leaf {
-            self.enqueue(id, Since { at: self.now, retry: false });
+            self.enqueue(id, ReadySince { at: self.now, retry: false });
         }
         self.agenda.ready.push(id);
     }
@@ -113,17 +113,17 @@ impl State {
     /// The next attempt may begin: a leaf's joins the queue, a wrapper's begins before the step ends.
     pub(super) fn again(&mut self, id: TaskIndex, since: Timestamp) {
         match self.kind(&self[id]) {
-            TaskKind::Leaf => self.enqueue(id, Since { at: since, retry: true }),
+            TaskKind::Leaf => self.enqueue(id, ReadySince { at: since, retry: true }),
             TaskKind::Container | TaskKind::Wrapper => self.agenda.ready.push(id),
         }
     }
 
     /// Puts a leaf in the queue, or behind the first full `parallelism` around it.
-    fn enqueue(&mut self, id: TaskIndex, since: Since) {
+    fn enqueue(&mut self, id: TaskIndex, since: ReadySince) {
         let key = self.key(id, since);
         if self[id].hook.is_some() {
             self.agenda.hook_queue.insert(key);
-            self.tables[id].turn = Turn::Queued(key.since);
+            self.tables[id].turn = QueueState::Queued(key.since);
         } else {
             let full = self.full_limit(id);
             self.put(key, full);
@@ -131,7 +131,7 @@ impl State {
     }
 
     /// The place of a leaf in the queue, found on the way up from it.
-    fn key(&self, id: TaskIndex, since: Since) -> QueueKey {
+    fn key(&self, id: TaskIndex, since: ReadySince) -> QueueKey {
         let mut position = [0; MAX_DEPTH];
         let mut at = Some(&self[id]);
         while let Some(task) = at {
@@ -148,11 +148,11 @@ impl State {
         self.tables[key.task].turn = match full {
             None => {
                 self.agenda.queue.insert(key);
-                Turn::Queued(key.since)
+                QueueState::Queued(key.since)
             }
             Some(limit) => {
                 self.tables[limit].blocked.insert(key);
-                Turn::Blocked(key.since, limit)
+                QueueState::Blocked(key.since, limit)
             }
         };
     }
@@ -160,19 +160,20 @@ impl State {
     /// Takes a leaf out of whatever it waits in: a delay, the queue, a full `parallelism`.
     pub(super) fn dequeue(&mut self, id: TaskIndex) {
         let task = &mut self.tables[id];
-        let (wake, turn) = (task.clocks.wake.take(), std::mem::replace(&mut task.turn, Turn::Elsewhere));
+        let (wake, turn) =
+            (task.clocks.wake.take(), std::mem::replace(&mut task.turn, QueueState::Elsewhere));
         if let Some(at) = wake {
             self.agenda.waits.remove(Wait { at, kind: WaitKind::RetryWake, task: id });
             self.agenda.delayed = self.agenda.delayed.saturating_sub(1);
         }
         match turn {
-            Turn::Elsewhere => {}
-            Turn::Queued(since) => {
+            QueueState::Elsewhere => {}
+            QueueState::Queued(since) => {
                 let key = self.key(id, since);
                 self.agenda.queue.remove(&key);
                 self.agenda.hook_queue.remove(&key);
             }
-            Turn::Blocked(since, limit) => {
+            QueueState::Blocked(since, limit) => {
                 let key = self.key(id, since);
                 self.tables[limit].blocked.remove(&key);
             }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{HookOf, MOST_WARNINGS, Past, Place, State, TaskIndex, TaskRun, Wait, WaitKind, task::Turn};
+use super::{
+    HookOf, MOST_WARNINGS, Past, Place, State, TaskIndex, TaskRun, Wait, WaitKind, task::QueueState,
+};
 use crate::{
     event::{AttemptEnded, Event, Fence, HookFired, PolicyEvaluated, RetryScheduled, Submitted, TaskId},
     metered::Metered,
@@ -217,7 +219,7 @@ impl State {
             task.phase = if task.index() == TaskIndex::ROOT { Phase::Error } else { Phase::Cancelled };
             task.finished_at = Some(self.now);
             task.clocks.wake = None;
-            task.turn = Turn::Elsewhere;
+            task.turn = QueueState::Elsewhere;
             if let Some(attempt) = task.attempts.last_mut().filter(|a| a.finished_at.is_none()) {
                 attempt.finished_at = Some(self.now);
                 attempt.phase = task.phase;

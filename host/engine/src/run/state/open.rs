@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Course, LoopCourse, PipelineCourse, Place, Scope, ScopeIndex, State, TaskIndex, TaskRun, apply::Applied,
-    phases::begin_attempt, table::count,
+    ContainerProgress, LoopState, PipelineState, Place, Scope, ScopeIndex, State, TaskIndex, TaskRun,
+    apply::Applied, phases::begin_attempt, table::count,
 };
 use crate::{
     event::{ScopeOpened, TaskId},
@@ -45,7 +45,7 @@ impl State {
                     Opening {
                         template,
                         parallelism: dag.parallelism,
-                        course: |_: &[TaskIndex]| Course::Dag,
+                        course: |_: &[TaskIndex]| ContainerProgress::Dag,
                         length: dag.nodes.len(),
                         place: |index| (Place::Dag(template, index), count(waits(index))),
                     },
@@ -58,7 +58,10 @@ impl State {
                     template,
                     parallelism: None,
                     course: |tasks: &[TaskIndex]| {
-                        Course::Pipeline(Box::new(PipelineCourse::new(tasks.to_vec(), pipeline.max_jumps)))
+                        ContainerProgress::Pipeline(Box::new(PipelineState::new(
+                            tasks.to_vec(),
+                            pipeline.max_jumps,
+                        )))
                     },
                     length: pipeline.nodes.len(),
                     place: |index| (Place::Entry(template, index, 0), u32::from(index > 0)),
@@ -86,7 +89,7 @@ impl State {
             Opening {
                 template,
                 parallelism: None,
-                course: |_: &[TaskIndex]| Course::Loop(LoopCourse { items, released: at_once }),
+                course: |_: &[TaskIndex]| ContainerProgress::Loop(LoopState { items, released: at_once }),
                 length,
                 place: |index| (Place::Iteration(template, count(index)), u32::from(index >= at_once)),
             },
@@ -97,10 +100,10 @@ impl State {
     fn populate(
         &mut self,
         id: TaskIndex,
-        opening: Opening<impl FnOnce(&[TaskIndex]) -> Course, impl Fn(usize) -> (Place, u32)>,
+        opening: Opening<impl FnOnce(&[TaskIndex]) -> ContainerProgress, impl Fn(usize) -> (Place, u32)>,
     ) {
         let Opening { template, parallelism, course, length, place } = opening;
-        let mut scope = Scope::new(id, template, Course::Dag, self[id].limit);
+        let mut scope = Scope::new(id, template, ContainerProgress::Dag, self[id].limit);
         scope.parallelism = parallelism;
         scope.open = count(length);
         scope.undispatched = scope.open;
@@ -152,7 +155,7 @@ impl State {
         let (place, limit, known) = (Place::Attempt(template, wrapper.attempt), wrapper.limit, wrapper.scope);
         let scope = match known {
             Some(scope) => scope,
-            None => self.tables.add_scope(Scope::new(id, template, Course::Attempts, limit)),
+            None => self.tables.add_scope(Scope::new(id, template, ContainerProgress::Attempts, limit)),
         };
         self.tables[id].scope = Some(scope);
         self.add_child(scope, place);
@@ -160,7 +163,7 @@ impl State {
 
     pub(super) fn apply_repeated(&mut self, container: TaskId) -> Applied {
         let id = self.existing(container)?;
-        let open = self[id].scope.filter(|scope| matches!(self[*scope].course, Course::Loop(_)));
+        let open = self[id].scope.filter(|scope| matches!(self[*scope].course, ContainerProgress::Loop(_)));
         let Some(scope) = open else { return Err(format!("task run {id} is not an open loop")) };
         let place = Place::Iteration(self[scope].template, count(self[scope].children.len()));
         self.add_child(scope, place);

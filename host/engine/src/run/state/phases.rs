@@ -6,7 +6,7 @@ use super::{
     Attempt, State, TaskIndex, TaskRun, Wait, WaitKind,
     apply::{Applied, merge_outputs},
     node_at,
-    task::Turn,
+    task::QueueState,
 };
 use crate::{
     event::{PhaseChanged, With},
@@ -141,7 +141,7 @@ impl State {
     }
 
     fn enter_terminal(&mut self, id: TaskIndex) {
-        let waited = self[id].turn != Turn::Elsewhere;
+        let waited = self[id].turn != QueueState::Elsewhere;
         self.dequeue(id);
         if waited {
             self.offer_places(id);

@@ -7,7 +7,7 @@ use crate::{
     phase::Phase,
     plan::{NodeIndex, TemplateId, Tolerance, Verdict},
     run::state::{
-        table::{ScopeIndex, TaskIndex},
+        index::{ScopeIndex, TaskIndex},
         task::QueueKey,
     },
     value::{Map, Value},
@@ -21,7 +21,7 @@ pub struct Scope {
     /// The dag, loop, pipeline or wrapper.
     pub template: TemplateId,
     /// What its kind alone needs.
-    pub course: Course,
+    pub course: ContainerProgress,
     /// Direct children in creation order: a dag's by node, a loop's by index, a wrapper's by attempt.
     pub(in crate::run) children: Vec<TaskIndex>,
     /// Children not yet terminal.
@@ -44,20 +44,20 @@ pub struct Scope {
 
 /// How far a container has come, as far as its children do not say.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Course {
+pub enum ContainerProgress {
     /// A dag: its dependencies are counted by the children themselves.
     Dag,
     /// A loop.
-    Loop(LoopCourse),
+    Loop(LoopState),
     /// A pipeline.
-    Pipeline(Box<PipelineCourse>),
+    Pipeline(Box<PipelineState>),
     /// A wrapper: the last child is the attempt's.
     Attempts,
 }
 
 /// How far a loop has come.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct LoopCourse {
+pub struct LoopState {
     /// What it runs over, by index; empty where it repeats on a condition.
     pub items: Arc<Vec<Value>>,
     /// Iterations that `concurrency` has let go.
@@ -66,7 +66,7 @@ pub struct LoopCourse {
 
 /// How far a pipeline has come.
 #[derive(Clone, Debug, PartialEq)]
-pub struct PipelineCourse {
+pub struct PipelineState {
     /// By label, the latest task run.
     pub(in crate::run) latest: Vec<TaskIndex>,
     /// By label, the latest task run that has ended after it was entered: what the bare label means (R-N7).
@@ -96,7 +96,7 @@ pub enum PipelineNext {
     TooManyJumps,
 }
 
-impl PipelineCourse {
+impl PipelineState {
     /// A pipeline that enters its first task.
     pub(super) fn new(tasks: Vec<TaskIndex>, max_jumps: u32) -> Self {
         Self {
@@ -150,7 +150,7 @@ impl Scope {
     pub(super) fn new(
         owner: TaskIndex,
         template: TemplateId,
-        course: Course,
+        course: ContainerProgress,
         outer_limit: Option<ScopeIndex>,
     ) -> Self {
         Self {
@@ -180,18 +180,18 @@ impl Scope {
 
     /// A pipeline's course.
     #[must_use]
-    pub fn pipeline(&self) -> Option<&PipelineCourse> {
+    pub fn pipeline(&self) -> Option<&PipelineState> {
         match &self.course {
-            Course::Pipeline(course) => Some(course),
-            Course::Dag | Course::Loop(_) | Course::Attempts => None,
+            ContainerProgress::Pipeline(course) => Some(course),
+            ContainerProgress::Dag | ContainerProgress::Loop(_) | ContainerProgress::Attempts => None,
         }
     }
 
     /// As [`Scope::pipeline`], to change it.
-    pub(super) fn pipeline_mut(&mut self) -> Option<&mut PipelineCourse> {
+    pub(super) fn pipeline_mut(&mut self) -> Option<&mut PipelineState> {
         match &mut self.course {
-            Course::Pipeline(course) => Some(course),
-            Course::Dag | Course::Loop(_) | Course::Attempts => None,
+            ContainerProgress::Pipeline(course) => Some(course),
+            ContainerProgress::Dag | ContainerProgress::Loop(_) | ContainerProgress::Attempts => None,
         }
     }
 
@@ -364,7 +364,7 @@ mod tests {
     /// R-S4.
     #[test]
     fn the_worst_failure_decides() {
-        let mut scope = Scope::new(TaskIndex::ROOT, 0, Course::Dag, None);
+        let mut scope = Scope::new(TaskIndex::ROOT, 0, ContainerProgress::Dag, None);
         let mut worst = Vec::new();
         for phase in [Phase::Cancelled, Phase::Failed, Phase::Timeout, Phase::Error, Phase::Failed] {
             let reason = (phase == Phase::Cancelled).then_some(Reason::User);

@@ -1,20 +1,9 @@
-//! Task runs and scopes by numbers that are only made here: whoever holds one has something behind it.
+//! Task runs and scopes by their indices. An index is made together with its row, and rows stay, so no index dangles.
 
-use std::{
-    fmt,
-    ops::{Index, IndexMut},
-};
+use std::ops::{Index, IndexMut};
 
-use super::{Scope, TaskRun, task::Nothing};
+use super::{Scope, ScopeIndex, TaskIndex, TaskRun, task::Nothing};
 use crate::event::TaskId;
-
-/// Names a task run that exists. [`TaskId`]s from outside are checked once, where they become one of these.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TaskIndex(u32);
-
-/// Names a scope that exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ScopeIndex(u32);
 
 /// All task runs and scopes of a run, in creation order. The root is always there, and nothing is ever taken out.
 #[derive(Clone, Debug)]
@@ -22,35 +11,6 @@ pub(super) struct Tables {
     nothing: Nothing,
     tasks: Vec<TaskRun>,
     scopes: Vec<Scope>,
-}
-
-impl TaskIndex {
-    /// The run's root.
-    pub const ROOT: Self = Self(0);
-
-    #[cfg(test)]
-    pub(super) fn of(number: u32) -> Self {
-        Self(number)
-    }
-}
-
-impl From<TaskIndex> for TaskId {
-    fn from(TaskIndex(number): TaskIndex) -> Self {
-        Self(number)
-    }
-}
-
-impl fmt::Display for TaskIndex {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl TaskRun {
-    /// Names this task run to the run that it is of.
-    pub(in crate::run) fn index(&self) -> TaskIndex {
-        TaskIndex(self.id.0)
-    }
 }
 
 impl Tables {
@@ -74,7 +34,7 @@ impl Tables {
 
     /// The task run of a number that came from outside.
     pub(super) fn find(&self, id: TaskId) -> Option<TaskIndex> {
-        (id.index() < self.tasks.len()).then_some(TaskIndex(id.0))
+        (id.index() < self.tasks.len()).then(|| TaskIndex::new(id))
     }
 
     /// The number of the task run that comes to be next; it leads nowhere yet.
@@ -88,14 +48,14 @@ impl Tables {
 
     /// Adds the task run that `made` makes for its number.
     pub(super) fn add(&mut self, made: impl FnOnce(TaskIndex, &Self) -> TaskRun) -> TaskIndex {
-        let index = TaskIndex(self.next_id().0);
+        let index = TaskIndex::new(self.next_id());
         let task = made(index, self);
         self.tasks.push(task);
         index
     }
 
     pub(super) fn add_scope(&mut self, scope: Scope) -> ScopeIndex {
-        let index = ScopeIndex(count(self.scopes.len()));
+        let index = ScopeIndex::new(count(self.scopes.len()));
         self.scopes.push(scope);
         index
     }
@@ -114,28 +74,28 @@ mod rows {
     impl Index<TaskIndex> for Tables {
         type Output = TaskRun;
 
-        fn index(&self, TaskIndex(number): TaskIndex) -> &TaskRun {
-            &self.tasks[number as usize]
+        fn index(&self, index: TaskIndex) -> &TaskRun {
+            &self.tasks[index.position()]
         }
     }
 
     impl IndexMut<TaskIndex> for Tables {
-        fn index_mut(&mut self, TaskIndex(number): TaskIndex) -> &mut TaskRun {
-            &mut self.tasks[number as usize]
+        fn index_mut(&mut self, index: TaskIndex) -> &mut TaskRun {
+            &mut self.tasks[index.position()]
         }
     }
 
     impl Index<ScopeIndex> for Tables {
         type Output = Scope;
 
-        fn index(&self, ScopeIndex(number): ScopeIndex) -> &Scope {
-            &self.scopes[number as usize]
+        fn index(&self, index: ScopeIndex) -> &Scope {
+            &self.scopes[index.position()]
         }
     }
 
     impl IndexMut<ScopeIndex> for Tables {
-        fn index_mut(&mut self, ScopeIndex(number): ScopeIndex) -> &mut Scope {
-            &mut self.scopes[number as usize]
+        fn index_mut(&mut self, index: ScopeIndex) -> &mut Scope {
+            &mut self.scopes[index.position()]
         }
     }
 }

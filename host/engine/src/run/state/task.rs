@@ -7,7 +7,7 @@ use crate::{
     metered::Metered,
     phase::Phase,
     plan::{HookId, HookType, NodeIndex, TemplateId, Verdict},
-    run::state::table::{ScopeIndex, TaskIndex},
+    run::state::index::{ScopeIndex, TaskIndex},
     time::{Millis, Timestamp},
     value::{Map, Value},
 };
@@ -56,7 +56,7 @@ pub struct TaskRun {
     /// What still holds it back: dependencies not yet satisfied, a loop's `concurrency`, a pipeline's order.
     pub unmet: u32,
     /// What a leaf in Created waits for.
-    pub(in crate::run) turn: Turn,
+    pub(in crate::run) turn: QueueState,
     /// When the task run came to be.
     pub created_at: Timestamp,
     /// First dispatch.
@@ -130,18 +130,18 @@ pub struct HookOf {
 
 /// What a leaf in Created waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::run) enum Turn {
+pub(in crate::run) enum QueueState {
     /// Its dependencies, or the end of a delay; or it is not a leaf in Created.
     Elsewhere,
     /// A slot.
-    Queued(Since),
+    Queued(ReadySince),
     /// A free place under the `parallelism` of an enclosing dag.
-    Blocked(Since, ScopeIndex),
+    Blocked(ReadySince, ScopeIndex),
 }
 
 /// How long a leaf has waited for its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::run) struct Since {
+pub(in crate::run) struct ReadySince {
     /// When it became ready.
     pub at: Timestamp,
     /// Retries join at the end.
@@ -152,7 +152,7 @@ pub(in crate::run) struct Since {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::run) struct QueueKey {
     /// How long it has waited.
-    pub since: Since,
+    pub since: ReadySince,
     /// Document order, iterations by index: the positions among their siblings of what leads to the leaf, the root's
     /// child first.
     pub position: [u32; MAX_DEPTH],
@@ -203,6 +203,11 @@ pub(super) struct Nothing {
 }
 
 impl TaskRun {
+    /// Returns the index of this task run in its run.
+    pub(in crate::run) fn index(&self) -> TaskIndex {
+        TaskIndex::new(self.id)
+    }
+
     /// A task run that has just come to be.
     pub(super) fn new(index: TaskIndex, place: Place, now: Timestamp, nothing: &Nothing) -> Self {
         Self {
@@ -226,7 +231,7 @@ impl TaskRun {
             verdict: None,
             rebind: false,
             unmet: 0,
-            turn: Turn::Elsewhere,
+            turn: QueueState::Elsewhere,
             created_at: now,
             dispatched_at: None,
             started_at: None,

@@ -3,9 +3,9 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    knobs::HookType,
     outcome::Output,
     phase::Phase,
+    settings::HookType,
     time::{Millis, Timestamp},
     value::{Map, Value},
 };
@@ -13,7 +13,7 @@ use crate::{
 use super::Finished;
 
 /// A run as one expression sees it. What is not there to see is `None`.
-pub(crate) trait Sight {
+pub(crate) trait RunContext {
     fn workflow(&self) -> Workflow<'_>;
 
     fn system(&self) -> System<'_>;
@@ -59,7 +59,7 @@ pub(crate) trait Sight {
     }
 
     /// The course of the pipeline around.
-    fn course(&self) -> Option<Headway<'_>> {
+    fn course(&self) -> Option<PipelineProgress<'_>> {
         None
     }
 
@@ -118,7 +118,7 @@ pub(crate) struct Attempted<'a> {
 }
 
 /// How far a pipeline has come.
-pub(crate) struct Headway<'a> {
+pub(crate) struct PipelineProgress<'a> {
     /// What `set_iter` has set.
     pub(crate) iter: &'a Arc<Map>,
     /// The outputs of the task that ended last.

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// One way a template is reached.
-pub(super) struct Way<'a> {
+pub(super) struct CallPath<'a> {
     pub(super) template: &'a TemplateDoc,
     pub(super) id: TemplateId,
     /// Whether an iteration of some loop is around it.
@@ -23,8 +23,8 @@ pub(super) struct Way<'a> {
 }
 
 /// Every way a template is reached: from the entrypoint, from hooks, and from templates that nothing calls.
-pub(super) fn ways<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
-    let mut open: Vec<Way<'a>> = roots(index);
+pub(super) fn call_paths<'a>(index: &Index<'a>) -> Vec<CallPath<'a>> {
+    let mut open: Vec<CallPath<'a>> = roots(index);
     let mut asks = BTreeMap::new();
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
@@ -37,10 +37,10 @@ pub(super) fn ways<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
         for CallSite { name, task, is_body } in all_calls(way.template) {
             if let Some((id, template)) = index.find(name) {
                 let in_loop = way.in_loop || is_body;
-                open.push(Way { template, id, in_loop, task: Some(task), via: Some(&name.site) });
+                open.push(CallPath { template, id, in_loop, task: Some(task), via: Some(&name.site) });
             }
         }
-        found.push(Way { task, ..way });
+        found.push(CallPath { task, ..way });
     }
     found
 }
@@ -52,7 +52,7 @@ fn all_calls(template: &TemplateDoc) -> impl Iterator<Item = CallSite<'_>> {
     calls_of(template).into_iter().chain(hooks)
 }
 
-fn roots<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
+fn roots<'a>(index: &Index<'a>) -> Vec<CallPath<'a>> {
     let spec = &index.doc.spec;
     let find = |name: &Name| index.find(name);
     let hooks = spec.hooks.iter().filter_map(|hook| hook.template.as_ref());
@@ -62,7 +62,7 @@ fn roots<'a>(index: &Index<'a>) -> Vec<Way<'a>> {
     let uncalled = index.templates().filter(|(id, _)| !called.contains(id));
     let way = |(id, template): (TemplateId, &'a TemplateDoc)| {
         let task = template.name.as_ref().map(|name| &*name.value);
-        Way { template, id, in_loop: false, task, via: None }
+        CallPath { template, id, in_loop: false, task, via: None }
     };
     named.chain(uncalled).map(way).collect()
 }

@@ -8,7 +8,7 @@ use super::resolve::index::{Index, hooks_of};
 const MOST: u32 = 256;
 
 /// The executors that can be at work at once; nothing where loops, pipelines or hooks leave it open, or where there are many.
-pub(super) fn most_at_once(index: &Index<'_>) -> Option<u32> {
+pub(super) fn max_parallelism(index: &Index<'_>) -> Option<u32> {
     let open = |template: &TemplateDoc| {
         let repeats = matches!(template.kind, KindDoc::Loop(_) | KindDoc::Pipeline(_));
         repeats || hooks_of(template).next().is_some()
