@@ -30,7 +30,7 @@ pub(crate) struct Size {
     pub(crate) height: i32,
 }
 
-/// What is in a box.
+/// Arrangement of the content of one box.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Arranged {
     pub(crate) size: Size,

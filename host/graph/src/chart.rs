@@ -21,7 +21,7 @@ const ROW: i32 = 22;
 const INDENT: i32 = 12;
 /// Between two times on the axis, at least.
 const BETWEEN: i64 = 90;
-/// What a time on the axis may be a multiple of, in milliseconds.
+/// Candidates for the distance between two times on the axis, in milliseconds.
 const STEPS: [Millis; 23] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000,
     600_000, 1_800_000, 3_600_000, 10_800_000, 43_200_000, 86_400_000,

@@ -1,10 +1,10 @@
-//! What is drawn: boxes in boxes, level by level.
+//! Diagram of a plan or a run: boxes in boxes, level by level.
 
 use phasm_engine::{plan::Plan, run::Run};
 
 use crate::{items::Source, look::Look, pick, tally::Tally};
 
-/// The most that a picture holds. What is beyond is counted in a box.
+/// Maximum sizes of a picture. Boxes beyond them are counted in one box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Boxes in all, of which those of the root may be more.
@@ -39,7 +39,7 @@ pub struct Follows {
 /// A box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// What it says.
+    /// Text and signs of the box.
     pub look: Look,
     /// The box it stands in; of the first, which is the page, itself.
     pub parent: usize,
@@ -51,12 +51,12 @@ pub struct Shown {
     pub tally: Tally,
 }
 
-/// What is drawn of a plan or a run.
+/// Diagram of a plan or a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagram {
     /// The workflow's name.
     pub name: String,
-    /// Of a run, its id.
+    /// Id of the run; `None` for a plan.
     pub run_id: Option<String>,
     /// The boxes: the first is the page, and each stands behind the one that it is in.
     pub boxes: Vec<Shown>,
@@ -65,13 +65,13 @@ pub struct Diagram {
 }
 
 impl Diagram {
-    /// What is drawn of a plan.
+    /// Returns the diagram of a plan.
     #[must_use]
     pub fn of_plan(plan: &Plan, limits: Limits) -> Self {
         Self::of(&Source::plan(plan), plan.name.to_string(), None, limits)
     }
 
-    /// What is drawn of a run as it stands.
+    /// Returns the diagram of a run in its present state.
     #[must_use]
     pub fn of_run(run: &Run, limits: Limits) -> Self {
         Self::of(&Source::run(run), run.plan().name.to_string(), Some(run.id().to_string()), limits)

@@ -17,7 +17,7 @@ use crate::{
 /// How a picture is written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Drawing<'a> {
-    /// What the address of a task run's page begins with; its number follows. Without it boxes are no links.
+    /// Prefix of the address of a task run's page; its number follows. With `None`, boxes are no links.
     pub links: Option<&'a str>,
     /// Without the stylesheet, which the page around it has.
     pub embedded: bool,
@@ -153,7 +153,7 @@ fn draw_arrow(out: &mut Markup, Rect { x, y, width, .. }: Rect) {
     out.put(format_args!("<path class=\"phasm-arrow\" d=\"M{middle} {y}l-4-7h8z\"/>\n"));
 }
 
-/// What a picture is of.
+/// Returns the title of a picture.
 pub(crate) fn title(what: &str, diagram: &Diagram) -> String {
     let of = diagram.run_id.as_ref().map(|run_id| format!(", run {run_id}")).unwrap_or_default();
     format!("{what} of {}{of}", diagram.name)

@@ -1,4 +1,4 @@
-//! What stands in each container, and what follows what: of a plan, and of a run as far as it has come.
+//! Content of each container and the order within it, for a plan and for a run as far as it has come.
 
 use std::collections::BTreeMap;
 
@@ -27,11 +27,11 @@ pub(crate) enum Item<'a> {
 pub(crate) struct After {
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// It is a hook of the other.
+    /// Set when `to` is a hook of the other item.
     pub(crate) hook: bool,
 }
 
-/// What stands together in a container.
+/// Items of one container.
 #[derive(Debug, Default)]
 pub(crate) struct Group<'a> {
     pub(crate) items: Vec<Item<'a>>,
@@ -43,7 +43,7 @@ pub(crate) struct Group<'a> {
 pub(crate) struct Source<'a> {
     plan: &'a Plan,
     run: Option<&'a Run>,
-    /// Of a run, the hook runs of each task run.
+    /// Hook runs of each task run; empty for a plan.
     hooks: BTreeMap<TaskId, Vec<&'a TaskRun>>,
     /// By template, how many tasks a call of it is.
     counts: Vec<u64>,
@@ -74,7 +74,7 @@ impl<'a> Source<'a> {
         self.with_hooks(top)
     }
 
-    /// What stands in it; nothing for what an executor does, and for what was closed before anything began in it.
+    /// Returns the content of `item`: `None` for an executor's work, and for a container that closed before anything began.
     pub(crate) fn inside(&self, item: Item<'a>) -> Option<Group<'a>> {
         let group = match (item, self.run) {
             (Item::Node(node) | Item::Hook(node, _), _) => self.planned(&node.work),

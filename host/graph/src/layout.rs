@@ -15,7 +15,7 @@ const NARROWEST_RUN: i32 = 204;
 const WIDEST: i32 = 244;
 /// A box without others in it.
 pub(crate) const CLOSED: i32 = 46;
-/// What stands above the boxes in a box.
+/// Height of the header of a box with boxes in it.
 pub(crate) const HEADER: i32 = 34;
 /// Between a box and those in it.
 pub(crate) const PADDING: i32 = 14;
@@ -62,7 +62,7 @@ pub enum Piece {
     },
 }
 
-/// What leads from one box to all that follow it.
+/// Line from one box to all that follow it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// The upper box.
@@ -78,7 +78,7 @@ pub struct Line {
 /// Where everything of a diagram stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Of each box; that of the first is the whole picture.
+    /// Rectangle of each box; the first one is the whole picture.
     pub boxes: Vec<Rect>,
     /// All lines.
     pub lines: Vec<Line>,
@@ -91,7 +91,7 @@ impl Layout {
         let boxes = &diagram.boxes;
         let mut sizes = vec![Size::default(); boxes.len()];
         let mut inside: Vec<Arranged> = vec![Arranged::default(); boxes.len()];
-        // What stands in a box has a higher number than that.
+        // A box has a higher number than the box around it, so this order sees the inner ones first.
         for (at, shown) in boxes.iter().enumerate().rev() {
             let arranged = arrange::arrange(shown, &sizes);
             let size = outer(at, shown, &arranged);
@@ -156,7 +156,8 @@ fn outer(at: usize, shown: &Shown, inside: &Arranged) -> Size {
     Size { width: (width + 2 * PADDING).max(least), height: HEADER + height + PADDING }
 }
 
-/// The width of a box for its texts. Of a run it is that of the name alone, so that nothing moves when its phase does.
+/// Returns the width of a box for its texts. In a run it depends on the name alone, so that boxes do not move when a phase
+/// changes.
 fn text_width(look: &Look) -> i32 {
     let of = |text: &str, each: i32| i32::try_from(cells(text)).unwrap_or(i32::MAX / 16).saturating_mul(each);
     let is_run = look.phase.is_some() && look.kind != Kind::More;

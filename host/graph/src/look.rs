@@ -1,4 +1,4 @@
-//! What a box says.
+//! Text of a box.
 
 use phasm_engine::{
     event::TaskId,
@@ -11,10 +11,10 @@ use phasm_engine::{
 /// The most that a title says of a task's message, in bytes.
 const LONGEST_MESSAGE: usize = 300;
 
-/// What a box stands for.
+/// Kind of a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What one executor does.
+    /// A task with one executor.
     Task,
     /// A dag.
     Dag,
@@ -54,12 +54,12 @@ impl Kind {
     }
 }
 
-/// What a box says.
+/// Text of a box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Look {
     /// Its first line.
     pub name: String,
-    /// What it stands for.
+    /// Kind of the box.
     pub kind: Kind,
     /// Its second line.
     pub note: String,
@@ -117,7 +117,7 @@ impl Look {
         Self { name, kind, note, phase, task: Some(task.id), title }
     }
 
-    /// What is not drawn.
+    /// Returns the text of the box that stands for items that are not drawn.
     pub(crate) fn more(items: usize, note: String) -> Self {
         let name = format!("… {items} more");
         let title = format!("{name}\n{note}");
@@ -125,7 +125,7 @@ impl Look {
     }
 }
 
-/// What does a node's work.
+/// Returns the executor type of a node, or the kind of the template that it calls.
 fn work(kind: Kind, node: &Node) -> String {
     match &node.work {
         Work::Executor(call) => call.executor_type.to_string(),

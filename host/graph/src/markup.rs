@@ -40,7 +40,7 @@ pub(crate) fn cells(text: &str) -> usize {
     text.chars().map(cell).sum()
 }
 
-/// Those of East Asia and pictures are two letters wide.
+/// Returns the width of a character in letters: 2 for East Asian characters and pictures.
 fn cell(c: char) -> usize {
     let wide = matches!(u32::from(c),
         0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f

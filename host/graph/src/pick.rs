@@ -1,4 +1,4 @@
-//! What a picture holds: containers are opened level by level while there is room, and what is too much in one is counted.
+//! Choice of the boxes of a picture: containers are opened level by level while there is room, and the rest is counted.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -36,12 +36,12 @@ fn shut(look: Look, parent: usize) -> Shown {
     Shown { look, parent, levels: Vec::new(), follows: Vec::new(), tally: Tally::default() }
 }
 
-/// What gets a box.
+/// Entry of a level: one box.
 #[derive(Debug)]
 enum Entry {
     /// One of the group.
     One(usize),
-    /// Those that are not drawn.
+    /// Items that are not drawn.
     More(Vec<usize>),
 }
 
@@ -134,7 +134,7 @@ impl<'a> Picking<'_, 'a> {
     }
 }
 
-/// Who stands on which level, and who is not drawn.
+/// Returns the entries of each level, with the items that are not drawn in one entry.
 fn levels(group: &Group<'_>, limits: Limits) -> Vec<Vec<Entry>> {
     if group.after.is_empty() {
         let mut entries = few(group, (0..group.items.len()).collect(), limits.alike).into_iter().peekable();
@@ -173,7 +173,7 @@ fn few(group: &Group<'_>, items: Vec<usize>, most: usize) -> Vec<Entry> {
     wanted.into_iter().map(Entry::One).chain([Entry::More(hidden)]).collect()
 }
 
-/// What one looks for comes first.
+/// Returns the order in which phases are drawn when there is no room for all; failures come first.
 fn interest(phase: Phase) -> u8 {
     match phase {
         Phase::Failed | Phase::Error | Phase::Timeout => 0,

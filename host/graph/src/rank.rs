@@ -1,4 +1,4 @@
-//! Who stands on which level: below everything that it follows.
+//! Level of each item: below every item that it follows.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! A sign for each phase, so that nobody needs colours to tell them apart.
+//! A sign for each phase, so that phases can be told apart without colours.
 
 use phasm_engine::phase::Phase;
 

@@ -35,7 +35,7 @@ impl Tally {
         self.phases.iter().fold(self.planned, |all, count| all.saturating_add(*count))
     }
 
-    /// Those phases that there are, with how many tasks are in each.
+    /// Phases that occur, each with its number of tasks.
     pub fn phases(&self) -> impl Iterator<Item = (Phase, u64)> {
         Phase::ALL.into_iter().zip(self.phases).filter(|(_, count)| *count > 0)
     }

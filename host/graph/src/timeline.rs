@@ -13,7 +13,7 @@ use crate::{
     suspensions::Suspensions,
 };
 
-/// What a bar stands for.
+/// Meaning of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A container, from its first dispatch to its end.
@@ -22,14 +22,14 @@ pub enum What {
     Attempt(Phase),
     /// Until it began, or the delay before another attempt.
     Wait,
-    /// Until somebody answered.
+    /// From the suspension to the response.
     Suspension,
 }
 
 /// A length of time in which something happened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// What.
+    /// Meaning of the bar.
     pub what: What,
     /// Since then.
     pub from: Timestamp,
@@ -42,18 +42,18 @@ pub struct Bar {
 /// A line of a timeline.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Whose it is.
+    /// The task run that the row shows.
     pub look: Look,
     /// How deep that stands.
     pub depth: usize,
-    /// What happened, later ones over those before.
+    /// Bars in the order in which they are drawn; later ones cover those before.
     pub bars: Vec<Bar>,
 }
 
 /// A run in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
-    /// What the rows are of.
+    /// Diagram whose boxes the rows show.
     pub diagram: Diagram,
     /// The beginning: when the run was submitted.
     pub from: Timestamp,

@@ -13,7 +13,7 @@ const MOST_NAMED: usize = 4;
 impl Diagram {
     /// A line for each box, indented as it stands in others: its name, what it says, and what it follows.
     ///
-    /// Names stand there as they are: whoever prints them takes out what would steer a terminal.
+    /// Names are not escaped: the caller removes control characters before it prints them.
     #[must_use]
     pub fn text(&self) -> String {
         let read = self.read();
@@ -32,7 +32,7 @@ impl Diagram {
         read.iter().zip(&labels).map(line).collect()
     }
 
-    /// What a box follows.
+    /// Returns the names of the boxes that a box follows.
     fn after(&self, at: usize) -> String {
         let name = |at: usize| self.boxes.get(at).map_or("", |shown| shown.look.name.as_str());
         let around: Option<&Shown> = self.boxes.get(at).and_then(|shown| self.boxes.get(shown.parent));
