@@ -1,4 +1,4 @@
-//! What an executor is called with.
+//! The call of an executor: its inputs, its configuration and its attempt.
 
 use std::time::Duration;
 

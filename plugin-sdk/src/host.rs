@@ -1,4 +1,4 @@
-//! What an executor can tell the host while it works. Every call counts as activity (`maxInactivity`).
+//! Calls to the host while an executor works. Every call counts as activity (`maxInactivity`).
 
 pub use crate::bindings::phasm::executor::types::Level;
 

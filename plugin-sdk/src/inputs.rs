@@ -31,7 +31,7 @@ impl Inputs {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// Those of other names.
+    /// Returns the inputs whose names are not in `names`.
     #[must_use]
     pub fn without(self, names: &[&str]) -> Self {
         self.into_iter().filter(|(name, _)| !names.contains(&name.as_str())).collect()
@@ -65,9 +65,9 @@ impl IntoIterator for Inputs {
     }
 }
 
-/// What inputs can be read as: what [`inputs!`](crate::inputs!) declares, whatever serde can read, [`Inputs`] as they are.
+/// Types that inputs can be read as: those declared by [`inputs!`](crate::inputs!), serde's, and [`Inputs`] as they are.
 pub trait FromInputs: Sized {
-    /// What they may be, where that is known.
+    /// Schema of the inputs, where it is known.
     const SCHEMA: Option<&'static Schema> = None;
 
     /// Reads the inputs, looking into `config`, an object, for those that are not given.

@@ -1,4 +1,4 @@
-//! JSON text that nobody needs to parse.
+//! JSON text that is passed on without being parsed.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What a Rust executor author uses: an executor is a function from a [`Call`] to an [`Outcome`].
+//! SDK for executors in Rust: an executor is a function from a [`Call`] to an [`Outcome`].
 //!
 //! ```
 //! use phasm_sdk::prelude::*;

@@ -50,7 +50,7 @@
 /// });
 /// ```
 ///
-/// `retry`, `maxRuntime`, `maxInactivity` and `deadline` are there, each written as in a workflow; whoever loads the plugin
+/// `retry`, `maxRuntime`, `maxInactivity` and `deadline` are there, each written as in a workflow; the host that loads the plugin
 /// checks their values. Texts must be JSON's as well as Rust's. Other fields do not compile:
 ///
 /// ```compile_fail
@@ -232,7 +232,7 @@ macro_rules! executor {
 /// be others; `..rest` keeps them in a field of that name, as [`Inputs`](crate::Inputs).
 ///
 /// The declaration is part of the plugin's manifest: names, types, doc comments, and defaults that are plain values, such as
-/// `1 << 20`, `"GET".to_owned()` or `Method::Get`. Workflows are checked against it when they are submitted. Of a type that
+/// `1 << 20`, `"GET".to_owned()` or `Method::Get`. Workflows are checked against it when they are submitted. About a type that
 /// has no [`HasSchema`](crate::schema::HasSchema) the manifest says nothing. A struct cannot hold itself, however deep.
 #[macro_export]
 macro_rules! inputs {
@@ -339,13 +339,13 @@ macro_rules! trace {
     ($($text:tt)+) => { $crate::log($crate::Level::Trace, &::std::format!($($text)+)) };
 }
 
-/// Writes a log line for whoever debugs the executor; takes what `format!` takes.
+/// Writes a log line that helps to debug the executor; takes what `format!` takes.
 #[macro_export]
 macro_rules! debug {
     ($($text:tt)+) => { $crate::log($crate::Level::Debug, &::std::format!($($text)+)) };
 }
 
-/// Writes a log line for whoever runs the executor; takes what `format!` takes.
+/// Writes a log line for the user who runs the executor; takes what `format!` takes.
 #[macro_export]
 macro_rules! info {
     ($($text:tt)+) => { $crate::log($crate::Level::Info, &::std::format!($($text)+)) };

@@ -2,16 +2,16 @@
 
 use crate::schema::{Schema, Writer};
 
-/// What a manifest says.
+/// Content of a plugin's manifest.
 #[derive(Clone, Copy, Debug)]
 pub struct Manifest {
     /// Name, version and description, as Cargo tells them.
     pub package: [&'static str; 3],
     /// The members of the default policies, and what is asked for, each with a comma before it.
     pub defaults: &'static str,
-    /// What the inputs may be, where that is known.
+    /// Schema of the inputs, where it is known.
     pub inputs: Option<&'static Schema>,
-    /// What the outputs are.
+    /// Schema of the outputs, where it is known.
     pub outputs: Option<&'static Schema>,
 }
 

@@ -1,4 +1,4 @@
-//! What an execution came to.
+//! Outcome of an execution.
 
 mod code;
 mod convert;
@@ -24,7 +24,7 @@ pub struct Outcome {
     pub detail: Map<String, Value>,
 }
 
-/// What an executor's functions return: an [`Outcome`] either way, so that `?` leaves with one.
+/// Result of an executor's functions: an [`Outcome`] either way, so that `?` returns one.
 pub type Result<T = Outcome, E = Outcome> = std::result::Result<T, E>;
 
 impl Outcome {

@@ -22,7 +22,7 @@ impl Cleanup {
         (start, Some(Self { start, layout }))
     }
 
-    /// Leaves the memory to whoever has the pointer.
+    /// Leaves the memory to the holder of the pointer.
     pub(crate) fn forget(self) {
         std::mem::forget(self);
     }

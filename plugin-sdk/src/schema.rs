@@ -1,4 +1,4 @@
-//! What values an executor takes and gives: JSON Schema, put together while the executor is compiled.
+//! JSON Schemas of an executor's inputs and outputs, put together while the executor is compiled.
 //!
 //! [`inputs!`](crate::inputs!) and [`executor!`](crate::executor!) write it into the plugin's manifest, so that a document
 //! is checked against it when it is submitted. A type that has no [`HasSchema`] may be anything.
@@ -13,7 +13,7 @@ mod writer;
 pub(crate) use self::writer::Writer;
 use crate::{Call, FromInputs};
 
-/// What a value may be.
+/// Schema of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Schema {
     /// Anything.
@@ -26,7 +26,7 @@ pub enum Schema {
     Number,
     /// A whole number.
     Integer {
-        /// The least there may be; `None` where nobody could write less.
+        /// Minimum; `None` where the type has no minimum that a workflow could go below.
         least: Option<i64>,
         /// The most.
         most: Option<i64>,
@@ -35,9 +35,9 @@ pub enum Schema {
     Duration,
     /// One of a few words.
     Choice {
-        /// What stands in the workflow.
+        /// Spellings in the workflow.
         words: &'static [&'static str],
-        /// What they are in Rust, in the same order.
+        /// Rust variants, in the order of `words`.
         variants: &'static [&'static str],
     },
     /// A list of such values.
@@ -64,7 +64,7 @@ pub struct Field {
     pub name: &'static str,
     /// Its doc comment.
     pub doc: Doc,
-    /// What it may be.
+    /// Schema of the value.
     pub schema: &'static Schema,
     /// The Rust expression that stands for it where it is absent; shown where it is a plain value.
     pub default: Option<&'static str>,
@@ -82,7 +82,7 @@ impl Field {
 
 /// A type whose values can be told.
 pub trait HasSchema {
-    /// What they may be.
+    /// Schema of the type's values.
     const SCHEMA: &'static Schema;
 }
 

@@ -21,7 +21,7 @@ use serde_json::Value;
 
 use crate::{Call, FromInputs, Inputs, IntoOutcome, Invocation, Json, Level, Outcome, guest};
 
-/// What an executor told the host.
+/// A call of the executor to the host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostCall {
     /// A log line.
@@ -32,12 +32,12 @@ pub enum HostCall {
     Heartbeat,
 }
 
-/// What a call came to.
+/// Result of a tested call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ran {
-    /// What the host would get.
+    /// Outcome that the host would get.
     pub outcome: Outcome,
-    /// What it would have heard, in order.
+    /// Calls to the host, in order.
     pub host: Vec<HostCall>,
 }
 

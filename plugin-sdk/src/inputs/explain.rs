@@ -5,7 +5,7 @@ use serde_json::Error;
 /// Enough to recognise a value by.
 const SHOWN: usize = 120;
 
-/// What Rust calls a thing, and what JSON does.
+/// Serde's names of types, each with JSON's.
 const WORDS: [(&str, &str); 17] = [
     ("sequence", "a list"),
     ("a sequence", "a list"),
@@ -39,7 +39,7 @@ pub(super) fn explain(error: &Error, text: &str) -> String {
     }
 }
 
-/// What a `T` is called, learned from what it says to a null.
+/// Returns the name of the type that was expected, taken from serde's refusal of a null.
 pub(super) fn expectation(refusal: &Error) -> String {
     let message = refusal.to_string();
     let expected = split_position(&message).0.split_once(", expected ").map(|(_, expected)| expected);

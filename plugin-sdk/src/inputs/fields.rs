@@ -42,7 +42,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Says in the log which inputs nobody asked for; a slip in a name would go unnoticed otherwise.
+    /// Logs a warning for each input that is not in `known`, so that a misspelt name does not go unnoticed.
     pub fn warn_of_others(&self, known: &[&str]) {
         for (name, _) in self.inputs.iter().filter(|(name, _)| !known.contains(name)) {
             let text = format!("input `{name}` is not used; this executor knows `{}`", known.join("`, `"));

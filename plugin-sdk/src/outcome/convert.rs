@@ -25,7 +25,7 @@ fn with_causes(error: &dyn Error) -> String {
     message
 }
 
-/// What an executor may return.
+/// Return types of an executor.
 pub trait IntoOutcome {
     /// The outcome.
     fn into_outcome(self) -> Outcome;

@@ -1,4 +1,4 @@
-//! Defaults as JSON, read from the Rust that stands behind a field. What is no plain value is not told.
+//! Defaults as JSON, read from the Rust expression of a field. Only plain values are recognised.
 
 use super::Schema;
 
@@ -16,7 +16,7 @@ pub(super) enum Plain {
 }
 
 impl Plain {
-    /// What `rust`, an expression, says about a value of `schema`.
+    /// Returns the plain value that the Rust expression `rust` stands for, as a value of `schema`.
     pub(super) const fn of(rust: &'static str, schema: &Schema) -> Option<Self> {
         let bytes = rust.as_bytes();
         match schema {

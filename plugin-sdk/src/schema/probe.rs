@@ -9,13 +9,13 @@ use super::{HasSchema, Schema};
 pub struct __Probe<T>(PhantomData<T>);
 
 impl<T: HasSchema> __Probe<T> {
-    /// What the type tells.
+    /// Schema of the type.
     pub const SCHEMA: &'static Schema = T::SCHEMA;
 }
 
-/// What is to be said of a type that tells nothing.
+/// Schema of a type that does not implement [`HasSchema`].
 pub trait __Unknown {
-    /// It may be anything.
+    /// Accepts any value.
     const SCHEMA: &'static Schema = &Schema::Any;
 }
 
