@@ -8,7 +8,7 @@ use std::{
 
 use phasm::sandbox::Digest;
 
-use super::{paths, trust, user_dirs};
+use crate::{ownership, paths, user_dirs};
 
 /// The longest line that is read.
 const MAX_LINE_BYTES: u64 = 4096;
@@ -50,7 +50,7 @@ impl Drop for Address {
 pub(super) fn known(store: &Path) -> Option<String> {
     let path = place(store)?;
     // Others who may write in the directory can neither create such a file nor lock it.
-    if !trust::is_own(&path) || trust::open_to_others(&path).is_some() {
+    if !ownership::is_own(&path) || ownership::open_to_others(&path).is_some() {
         return None;
     }
     let file = File::open(&path).ok()?;

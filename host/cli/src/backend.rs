@@ -5,7 +5,7 @@ pub(super) mod live_request;
 mod local;
 mod remote;
 mod request;
-pub(super) mod writable_store;
+mod target;
 
 use std::{future::Future, sync::Arc};
 
@@ -15,13 +15,13 @@ use phasm::{
     store::Shelf,
 };
 
-pub(super) use self::{local::LocalBackend, remote::RemoteBackend};
-use super::{
+pub(super) use self::target::TargetArguments;
+use self::{local::LocalBackend, remote::RemoteBackend};
+use crate::{
     drive::{self, Answer, DriveArguments},
     exit::Exit,
     failure::Failure,
-    names::QualifiedName,
-    parameters::ParameterArgument,
+    input::{names::QualifiedName, parameters::ParameterArgument},
     submission::{DocumentArgument, Submission},
     trace::LogLevel,
 };

@@ -4,9 +4,9 @@ use std::{borrow::Cow, env, path::Path, sync::Arc};
 
 use phasm::store::Postgres;
 
-use super::{
+use crate::{
     paths::{self, PathArguments},
-    text,
+    terminal::text,
 };
 
 /// How the runs of a store are reached: the options that every command about them takes.

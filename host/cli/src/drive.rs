@@ -33,15 +33,18 @@ pub(super) use self::{
     watch_display::{Watching, nobody},
 };
 use self::{session::Session, snapshot::Snapshot};
-use super::{
+use crate::{
     command_line::Target,
     exit::Exit,
     failure::{ContextError, Failure},
+    input::times,
     paths::PathArguments,
     problems,
-    screen::Screen,
-    signals::{Interrupts, Signal},
-    text, times,
+    terminal::{
+        screen::Screen,
+        signals::{Interrupts, Signal},
+        text,
+    },
     trace::LogLevel,
 };
 

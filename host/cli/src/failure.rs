@@ -5,7 +5,11 @@ use std::error::Error;
 use phasm::store::StoreError;
 use phasm_server::client::RemoteError;
 
-use super::{address, exit::Exit, screen::Screen, text};
+use crate::{
+    address,
+    exit::Exit,
+    terminal::{screen::Screen, text},
+};
 
 /// An error for people, and the status to exit with.
 #[derive(Debug)]

@@ -9,11 +9,13 @@ use phasm::{
 };
 use serde::Serialize;
 
-use super::{
+use crate::{
     exit::Exit,
     failure::Failure,
-    screen::{ClosedOutput, Screen},
-    text,
+    terminal::{
+        screen::{ClosedOutput, Screen},
+        text,
+    },
 };
 
 /// Columns of a source line that are shown around a problem.

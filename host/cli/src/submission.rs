@@ -15,17 +15,18 @@ use phasm::{
     },
 };
 
-use super::{
+use crate::{
     command_line::Target,
-    document::Text,
     drive::{self, LoadedConfig, PlannerContext, Purpose},
     failure::Failure,
-    names::QualifiedName,
-    parameters::{self, ParameterArgument},
+    input::{
+        document::Text,
+        names::QualifiedName,
+        parameters::{self, ParameterArgument},
+    },
     paths::PathArguments,
     problems,
-    screen::Screen,
-    text,
+    terminal::{screen::Screen, text},
 };
 
 /// A document, and how strictly it is taken.

@@ -23,7 +23,7 @@ use phasm::{
 };
 
 use self::{otlp::Collector, queue::SpanQueue};
-use super::failure::{ContextError, Failure};
+use crate::failure::{ContextError, Failure};
 
 /// How long the end of the process waits for what is still to be sent.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(5);

@@ -10,7 +10,7 @@ use tracing::{
     span,
 };
 
-use super::{screen::Screen, text};
+use crate::terminal::{screen::Screen, text};
 
 /// The least severe lines that are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]

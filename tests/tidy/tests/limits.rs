@@ -8,7 +8,7 @@ use phasm_tidy::{figures::figures, source::root};
 /// Most places of each figure. The second number is the aim: a limit goes down to it and never up.
 const LIMITS: [(&str, usize, usize); 9] = [
     ("modules directly in host/src", 22, 20),
-    ("modules directly in host/cli/src", 56, 25),
+    ("modules directly in host/cli/src", 25, 25),
     ("files of the library above 500 lines", 7, 0),
     ("types named by a participle", 156, 10),
     ("parameters packed into tuples", 34, 0),

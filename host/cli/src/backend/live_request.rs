@@ -10,14 +10,13 @@ use phasm::{
     store::{Answer, Sqlite},
 };
 
-use super::super::{
+use crate::{
     command_line::Target,
     exit::Exit,
     failure::{ContextError, Failure},
     problems,
-    screen::Screen,
-    store_argument::{self, StoreArgument},
-    store_reader::StoreReader,
+    store::{argument::StoreArgument, reader::StoreReader, runs},
+    terminal::screen::Screen,
 };
 
 /// Asks something of a run whose store another process holds, which drives it; nothing, if no process does, and the store is
@@ -39,13 +38,13 @@ pub(crate) async fn ask(
     let Some(ring) = Ring::at(&path).await else { return Ok(None) };
     let target = store.target()?;
     let (reader, run_id) = store.find(meant).await?;
-    let run = recorded(&reader, &run_id).await.map_err(|error| store_argument::failed(error, &target))?;
-    store_argument::check_open(&run)?;
+    let run = recorded(&reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
+    runs::check_open(&run)?;
     let letter = LetterBody::of(&run, request(&run)?);
     let answer = answered(&path, ring, &reader, &run_id, &letter).await?;
     told(LetterReply::said(&answer), &run_id, word, &target, screen)?;
     if as_json {
-        let run = recorded(&reader, &run_id).await.map_err(|error| store_argument::failed(error, &target))?;
+        let run = recorded(&reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
         let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
     } else {
         screen.err(&format!(

@@ -10,22 +10,18 @@ use phasm::{
 
 #[cfg(unix)]
 use super::live_request;
-use super::{
-    super::{
-        command_line::Target,
-        drive::{self, ActiveRun, ActiveRuns, Answers, DriveOptions, LineReporter},
-        exit::Exit,
-        failure::Failure,
-        parameters::{self, ParameterArgument},
-        paths::PathArguments,
-        problems::{self, Source},
-        screen::Screen,
-        store_argument::{self, StoreArgument},
-        submission::{ReadySubmission, Submission},
-        text,
-    },
-    LocalRun, SubmitOutcome, request,
-    writable_store::WritableStore,
+use super::{LocalRun, SubmitOutcome, request};
+use crate::{
+    command_line::Target,
+    drive::{self, ActiveRun, ActiveRuns, Answers, DriveOptions, LineReporter},
+    exit::Exit,
+    failure::Failure,
+    input::parameters::{self, ParameterArgument},
+    paths::PathArguments,
+    problems::{self, Source},
+    store::{argument::StoreArgument, runs, writable::WritableStore},
+    submission::{ReadySubmission, Submission},
+    terminal::{screen::Screen, text},
 };
 
 /// A store on this machine, or a database.
@@ -67,8 +63,8 @@ impl LocalBackend<'_> {
         then: LocalRun<'_>,
     ) -> Result<Exit, Failure> {
         self.request(run, "resumed", then, |run| {
-            let is_suspended = store_argument::is_suspended;
-            let task = store_argument::task(run, task, "resumed: false", "suspended", is_suspended)?;
+            let is_suspended = runs::is_suspended;
+            let task = runs::task(run, task, "resumed: false", "suspended", is_suspended)?;
             Ok(Request::Resume(task, answer.clone()))
         })
     }
@@ -77,8 +73,8 @@ impl LocalBackend<'_> {
         self.request(run, "cancelled", then, |run| match task {
             None => Ok(Request::Cancel),
             Some(name) => {
-                let is_open = store_argument::is_open;
-                store_argument::task(run, name, "cancelled: false", "open", is_open).map(Request::CancelTask)
+                let is_open = runs::is_open;
+                runs::task(run, name, "cancelled: false", "open", is_open).map(Request::CancelTask)
             }
         })
     }
@@ -126,7 +122,7 @@ impl LocalBackend<'_> {
         let target = arguments.target(&self.store.path()?);
         let (reader, run_id) = self.store.find(run).await?;
         let prepared = self.store.host_for(&reader, &run_id, arguments, screen).await?;
-        let earlier = store_argument::recorded(&prepared, &run_id, &target).await?;
+        let earlier = runs::replay(&prepared, &run_id, &target).await?;
         let plan = earlier.plan();
         prepared.environment.build_unpinned([&**plan].into_iter()).await;
         let rerun = Rerun { from_failed, parameters: parameters::all(given, None, plan)? };
@@ -154,7 +150,7 @@ fn refused(error: RerunError, workflow: &str, target: &Target, screen: &Screen, 
             "{error}; nothing was recorded. Name the configuration that it was submitted with (`--config`) and its plugins \
              (`--plugins`)"
         )),
-        RerunError::Recover(error) => store_argument::failed(error, target),
+        RerunError::Recover(error) => runs::unavailable(error, target),
         RerunError::Open { .. } | RerunError::Submit(SubmitError::Quota(_)) => Failure::call(error),
         RerunError::Submit(_) => Failure::host(error),
     }

@@ -11,18 +11,19 @@ use phasm::engine::{
 };
 use phasm_server::client::{Remote, RemoteError};
 
-use super::{
-    super::{
-        command_line::Target,
+use super::SubmitOutcome;
+use crate::{
+    command_line::Target,
+    exit::Exit,
+    failure::Failure,
+    input::{
         document::Text,
-        exit::Exit,
-        failure::Failure,
         parameters::{self, ParameterArgument},
-        problems, run_id,
-        screen::Screen,
-        submission::Submission,
     },
-    SubmitOutcome,
+    problems,
+    store::run_id,
+    submission::Submission,
+    terminal::screen::Screen,
 };
 
 /// A server, and how its answers are shown.

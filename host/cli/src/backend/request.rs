@@ -2,16 +2,15 @@
 
 use phasm::{RecoverError, Request, RequestError, engine::run::Run};
 
-use super::super::{
+#[cfg(unix)]
+use super::live_request;
+use crate::{
     drive::{ActiveRun, ActiveRuns, Answers, DriveArguments, LineReporter},
     exit::Exit,
     failure::{ContextError, Failure},
-    screen::Screen,
-    store_argument::{self, StoreArgument},
-    text,
+    store::{argument::StoreArgument, runs},
+    terminal::{screen::Screen, text},
 };
-#[cfg(unix)]
-use super::live_request;
 
 /// Has a request to the run that `meant` names recorded, and the run driven on. Nothing is begun before the request has
 /// reached it.
@@ -32,8 +31,8 @@ pub(crate) async fn ask(
     let target = arguments.target(&store.path()?);
     let (reader, run_id) = store.find(meant).await?;
     let prepared = store.host_for(&reader, &run_id, arguments, screen).await?;
-    let run = store_argument::recorded(&prepared, &run_id, &target).await?;
-    store_argument::check_open(&run)?;
+    let run = runs::replay(&prepared, &run_id, &target).await?;
+    runs::check_open(&run)?;
     let request = request(&run)?;
     prepared.environment.build_unpinned([&**run.plan()].into_iter()).await;
     prepared.environment.create_dirs()?;
@@ -45,7 +44,7 @@ pub(crate) async fn ask(
         let exit = live_request::told(elsewhere.ask(request).await, &run_id, word, &target, screen)?;
         return Ok(ActiveRuns { prepared, runs: Vec::new(), answers, exit });
     }
-    let (handle, answer) = asked.map_err(|error| store_argument::failed(error, &target))?;
+    let (handle, answer) = asked.map_err(|error| runs::unavailable(error, &target))?;
     match answer {
         Ok(true) => screen.err(&format!("{word}: true\n")),
         // The task timed out while no process had the run.

@@ -9,10 +9,8 @@ use phasm::engine::{
 };
 use serde_json::Value;
 
-use super::{
-    super::{text, waiting},
-    notices,
-};
+use super::notices;
+use crate::terminal::{text, waiting};
 
 /// Task runs above which good ends are counted instead of told, and lines such a run has at most for the others.
 const MANY: u64 = 100;

@@ -5,10 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use console::{measure_text_width, truncate_str};
 use phasm::engine::{phase::Phase, time::Timestamp};
 
-use super::{
-    super::{text, waiting},
-    snapshot::{Row, Snapshot},
-};
+use super::snapshot::{Row, Snapshot};
+use crate::terminal::{text, waiting};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /// Maximum number of characters of a task's message.

@@ -10,7 +10,7 @@ use phasm::{
 };
 use serde_json::{Value, json};
 
-use super::super::{text, trace};
+use crate::{terminal::text, trace};
 
 /// Returns an event as `--events` prints it, in lines. Log lines and progress are not in the journal and have no `seq`.
 pub(super) fn json_lines(notice: &Notice, watch: &Watch, run_id: &str, now: Timestamp) -> String {

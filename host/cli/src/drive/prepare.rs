@@ -20,16 +20,19 @@ use phasm::{
 };
 use tokio::time::sleep;
 
-use super::super::{
-    document::Text,
+use crate::{
     failure::{ContextError, Failure},
+    input::document::Text,
     paths::{self, PathArguments},
-    plugin::PluginBuilder,
-    plugin_dirs::{self, PluginSource},
-    problems,
-    provenance::Provenance,
-    screen::Screen,
-    shipped, telemetry, text, user_dirs,
+    plugins::{
+        builder::PluginBuilder,
+        dirs::{self, PluginSource},
+        provenance::Provenance,
+        shipped,
+    },
+    problems, telemetry,
+    terminal::{screen::Screen, text},
+    user_dirs,
 };
 
 /// How long a process that was killed may take to let go of its store.
@@ -131,7 +134,7 @@ pub(crate) fn open(
     purpose: Purpose<'_>,
 ) -> Result<PlannerContext, Failure> {
     let config = configured.as_ref().map(|(_, config)| config);
-    let searched = plugin_dirs::plugin_dirs(paths, config, purpose.dir)?.tell(screen);
+    let searched = dirs::plugin_dirs(paths, config, purpose.dir)?.tell(screen);
     let cache = user_dirs::cache_dir().map(|dir| dir.join("compiled"));
     let plugin_builder = Arc::new(PluginBuilder::new(screen).only_in(searched.built.clone()));
     let builder = Host::builder().plugin_builder(Arc::clone(&plugin_builder) as _);

@@ -14,17 +14,19 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 
 use self::stopping::StopState;
 use super::{
-    super::{
-        failure::{ContextError, Failure},
-        screen::{Lines, Screen},
-        signals::{Interrupts, Signal, SignalCount},
-        text,
-    },
     DriveOptions, RunSummary, SessionEnd,
     answers::{Answers, PendingAnswer},
     line_reporter::LineReporter,
     live_view, notices,
     snapshot::Snapshot,
+};
+use crate::{
+    failure::{ContextError, Failure},
+    terminal::{
+        screen::{Lines, Screen},
+        signals::{Interrupts, Signal, SignalCount},
+        text,
+    },
 };
 
 /// How often a terminal is drawn anew.

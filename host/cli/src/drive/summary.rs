@@ -9,7 +9,10 @@ use phasm::engine::{
     run::{Run, TaskRun, WaitsFor},
 };
 
-use super::super::{command_line::Target, text, waiting};
+use crate::{
+    command_line::Target,
+    terminal::{text, waiting},
+};
 
 /// Lines a list has at most.
 const MAX_LINES: usize = 20;

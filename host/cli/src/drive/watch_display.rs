@@ -10,14 +10,14 @@ use phasm::{
 };
 
 use super::{
-    super::{
-        command_line::Target,
-        screen::{Lines, Screen},
-    },
     line_reporter::LineReporter,
     live_view, notices,
     session::{MAX_ROWS, frames},
     snapshot::Snapshot,
+};
+use crate::{
+    command_line::Target,
+    terminal::screen::{Lines, Screen},
 };
 
 /// Shows what a watch hears.

@@ -10,20 +10,20 @@ use phasm::{
 };
 
 use super::{
-    super::{
-        super::{
-            command_line::Target,
-            drive::{self, LoadedConfig, Purpose},
-            failure::Failure,
-            names::{QualifiedName, no_workflow, not_found, refused},
-            parameters::{self, ParameterArgument},
-            problems::{self, Source},
-            submission::{self, DocumentArgument},
-        },
-        SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome,
-        writable_store::{WritableStore, me},
-    },
+    super::{SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome},
     LocalBackend,
+};
+use crate::{
+    command_line::Target,
+    drive::{self, LoadedConfig, Purpose},
+    failure::Failure,
+    input::{
+        names::{QualifiedName, no_workflow, not_found, refused},
+        parameters::{self, ParameterArgument},
+    },
+    problems::{self, Source},
+    store::writable::{WritableStore, me},
+    submission::{self, DocumentArgument},
 };
 
 impl LocalBackend<'_> {

@@ -12,18 +12,18 @@ use phasm::{
 use phasm_server::client::RemoteError;
 
 use super::{
-    super::{
-        super::{
-            document::Text,
-            failure::Failure,
-            names::{QualifiedName, no_schedule, no_workflow, not_found},
-            parameters::ParameterArgument,
-            problems::{self, Source},
-            submission::{self, DocumentArgument},
-        },
-        SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome,
-    },
+    super::{SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome},
     RemoteBackend, id_of, problem_of,
+};
+use crate::{
+    failure::Failure,
+    input::{
+        document::Text,
+        names::{QualifiedName, no_schedule, no_workflow, not_found},
+        parameters::ParameterArgument,
+    },
+    problems::{self, Source},
+    submission::{self, DocumentArgument},
 };
 
 impl RemoteBackend<'_> {

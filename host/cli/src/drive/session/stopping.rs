@@ -4,12 +4,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{
-    super::{
-        super::{failure::Failure, signals::Signal, text},
-        SessionEnd,
-    },
-    Session, lost,
+use super::{super::SessionEnd, Session, lost};
+use crate::{
+    failure::Failure,
+    terminal::{signals::Signal, text},
 };
 
 /// The signal, and how the session reacts to it.

@@ -1,0 +1,87 @@
+//! A store, or a server that has one: what looks at runs, or asks something of them, takes either.
+
+use std::sync::Arc;
+
+use clap::Args;
+use phasm_server::client::Remote;
+
+use super::{Backend, LocalBackend, RemoteBackend};
+use crate::{
+    command_line::Target,
+    failure::Failure,
+    paths::{self, KEY, PathArguments, SERVER},
+    store::{argument::StoreArgument, reader::StoreReader, run_id},
+    terminal::screen::Screen,
+};
+
+/// Where runs are.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct TargetArguments {
+    #[command(flatten)]
+    pub(crate) store: StoreArgument,
+
+    /// The server that has the runs, in place of a store; PHASM_KEY has the key for it [env: PHASM_SERVER]
+    #[arg(long, value_name = "URL", conflicts_with = "store")]
+    server: Option<String>,
+}
+
+impl TargetArguments {
+    /// The server that is meant; none where a store is.
+    ///
+    /// # Errors
+    /// For what is no URL of a server.
+    pub(crate) fn remote(&self) -> Result<Option<Remote>, Failure> {
+        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+        let environment = || paths::set(SERVER).filter(|_| !self.store.is_given()).map(text);
+        let Some(url) = self.server.clone().or_else(environment) else { return Ok(None) };
+        Remote::new(&url, paths::set(KEY).map(text)).map(Some).map_err(Failure::call)
+    }
+
+    /// Returns what the command works on. `paths` are the plugins and the configuration of what a local store is given.
+    ///
+    /// # Errors
+    /// When the server's URL is not valid.
+    pub(crate) fn backend<'a>(
+        &'a self,
+        paths: &'a PathArguments,
+        screen: &'a Screen,
+        json: bool,
+    ) -> Result<Backend<'a>, Failure> {
+        Ok(match self.remote()? {
+            Some(remote) => Backend::Remote(RemoteBackend { remote, json, screen }),
+            None => Backend::Local(LocalBackend { store: &self.store, paths, json, screen }),
+        })
+    }
+
+    /// How its runs are reached.
+    ///
+    /// # Errors
+    /// When there is no such store.
+    pub(crate) fn target(&self) -> Result<Target, Failure> {
+        match self.remote()? {
+            Some(remote) => Ok(Target::to_server(remote.url())),
+            None => self.store.target(),
+        }
+    }
+
+    /// Opens the store for reading, also while another process has it.
+    ///
+    /// # Errors
+    /// When there is no such store, or it cannot be read.
+    pub(crate) fn read(&self) -> Result<StoreReader, Failure> {
+        match self.remote()? {
+            Some(remote) => Ok(StoreReader::Server(remote)),
+            None => self.store.read(),
+        }
+    }
+
+    /// Opens it to look at the run that `meant` names, of which this is the id.
+    ///
+    /// # Errors
+    /// When there is no such store or no such run, or when several could be meant.
+    pub(crate) async fn find(&self, meant: &str) -> Result<(StoreReader, Arc<str>), Failure> {
+        let reader = self.read()?;
+        let run_id = run_id::find(&*reader, meant, &self.target()?).await?;
+        Ok((reader, run_id))
+    }
+}

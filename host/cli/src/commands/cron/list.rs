@@ -1,0 +1,75 @@
+//! `phasm cron list`.
+
+use clap::Args;
+use phasm::{
+    catalog::{self, FiringNote, Saved, ScheduleState},
+    engine::time::Timestamp,
+};
+
+use crate::{
+    backend::TargetArguments,
+    drive,
+    exit::Exit,
+    failure::Failure,
+    input::names::{MAX_LISTED, NamespaceFilter, QualifiedName},
+    problems,
+    terminal::{screen::Screen, text},
+};
+
+/// Lists the schedules of a store, by namespace and name.
+///
+/// STATE is `active`, `suspended`, `in trouble` (it cannot fire, and is tried again) or `over` (it does not come any more).
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm cron list --store runs.db\n  \
+                        phasm cron list --namespace data --store runs.db --json")]
+pub(crate) struct ListSchedulesArguments {
+    #[command(flatten)]
+    listing: NamespaceFilter,
+
+    #[command(flatten)]
+    store: TargetArguments,
+
+    /// Print one JSON array to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Lists schedules.
+pub(super) fn list(arguments: &ListSchedulesArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let ListSchedulesArguments { listing, store, json } = arguments;
+    let reader = store.read()?;
+    let namespace = listing.namespace.as_deref();
+    let found = drive::runtime()?
+        .block_on(catalog::schedules(&*reader, namespace, None, MAX_LISTED))
+        .map_err(Failure::host)?;
+    if found.is_empty() {
+        screen.err("there are no schedules\n");
+    }
+    let said = if *json { problems::json(screen, &found) } else { table(&found) };
+    let _gone = screen.out(&said);
+    Ok(Exit::Done)
+}
+
+fn table(found: &[Saved<ScheduleState>]) -> String {
+    if found.is_empty() {
+        return String::new();
+    }
+    let header = ["NAME", "SCHEDULE", "ZONE", "STATE", "NEXT", "LAST", "OPEN"].map(text::dim);
+    let rows: Vec<_> = [header].into_iter().chain(found.iter().map(cells)).collect();
+    text::columns(&rows)
+}
+
+fn cells(saved: &Saved<ScheduleState>) -> [String; 7] {
+    let ScheduleState { schedule, timezone, firings, .. } = &saved.what;
+    let instant = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), Timestamp::to_rfc3339);
+    let last = firings.iter().rfind(|firing| firing.run_id.is_some()).map(|firing| firing.at);
+    [
+        QualifiedName::new(&saved.namespace, &saved.name).word(),
+        text::clean(schedule).into_owned(),
+        text::clean(timezone).into_owned(),
+        saved.standing().to_owned(),
+        instant(saved.next),
+        instant(last),
+        firings.iter().filter_map(FiringNote::open).count().to_string(),
+    ]
+}

@@ -1,0 +1,90 @@
+//! Where keys are kept.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use phasm::config::ServerSettings;
+
+use crate::{
+    drive::LoadedConfig,
+    failure::{ContextError, Failure},
+    paths::{self, PathArguments, STORE},
+    terminal::screen::Screen,
+    user_dirs,
+};
+
+/// The store that a server has if none is named.
+const DEFAULT_STORE: &str = "runs.db";
+/// The keys of servers whose runs are in a database.
+const DEFAULT_KEYS: &str = "server.keys";
+
+/// Which file of keys is meant.
+#[derive(Args, Debug)]
+pub(crate) struct KeysArgument {
+    /// The file of keys; else the one that the configuration names, else the one next to the store.
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
+
+    /// The file that the server keeps runs in, or the URL of its database; else the one in the user's data directory [env: PHASM_STORE]
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
+
+    /// The configuration of the server [env: PHASM_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl KeysArgument {
+    /// The file, whose directory is there.
+    ///
+    /// # Errors
+    /// When the configuration has problems, or there is no place for it.
+    pub(super) fn file(&self, screen: &Screen) -> Result<PathBuf, Failure> {
+        if let Some(keys) = &self.keys {
+            return Ok(keys.clone());
+        }
+        let configured = LoadedConfig::read(&PathArguments::of(self.config.clone()), screen, false)?;
+        let store = self.store.clone().or_else(|| paths::set(STORE).map(PathBuf::from));
+        let store = store.map_or_else(default_store, Ok)?;
+        file_of(&configured.server(), &store)
+    }
+}
+
+/// The file of keys of a server with these settings and that store.
+///
+/// # Errors
+/// When there is no place for it.
+pub(crate) fn file_of(settings: &ServerSettings, store: &Path) -> Result<PathBuf, Failure> {
+    if let Some(keys) = &settings.keys {
+        return Ok(keys.clone());
+    }
+    if paths::database_url(store).is_some() {
+        return Ok(own_dir()?.join(DEFAULT_KEYS));
+    }
+    let mut name = store.as_os_str().to_owned();
+    name.push(".keys");
+    Ok(name.into())
+}
+
+/// Returns the default store of a server, in the user's data directory.
+///
+/// # Errors
+/// When there is no such directory, and none can be made.
+pub(crate) fn default_store() -> Result<PathBuf, Failure> {
+    Ok(own_dir()?.join(DEFAULT_STORE))
+}
+
+fn own_dir() -> Result<PathBuf, Failure> {
+    let nowhere = || {
+        Failure::call(
+            "there is no place for it: neither XDG_DATA_HOME nor HOME is set; expected --store FILE",
+        )
+    };
+    let dir = user_dirs::data_dir().ok_or_else(nowhere)?;
+    let unmade = |error| Failure::host(ContextError::new(format!("{} cannot be made", dir.display()), error));
+    fs::create_dir_all(&dir).map_err(unmade)?;
+    Ok(dir)
+}

@@ -1,0 +1,178 @@
+//! `phasm list`: the runs of a store.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use clap::Args;
+use phasm::{
+    clock::Clock,
+    engine::phase::Phase,
+    store::view::{RowView, RowWaits, RunState},
+    store::{Filter, ReadStore, RunRow, StoreError},
+};
+
+use crate::{
+    backend::TargetArguments,
+    drive::runtime,
+    exit::Exit,
+    failure::Failure,
+    input::times::{self, Since},
+    problems,
+    terminal::{screen::Screen, text, waiting},
+};
+
+/// Lists the runs of a store, the newest first.
+///
+/// STATE says what happens next: `ended` nothing; `driven` a process is running it; `parked` it waits for an answer to a
+/// suspended task; `waiting` the process that has the store continues it in time; `orphaned` it waits for `phasm recover`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm list --store runs.db\n  phasm list --store runs.db --open\n  \
+                        phasm list --store runs.db --workflow release --phase Failed --since 2d --json\n  \
+                        phasm list --store runs.db --namespace acme --label team=data --limit 20")]
+pub(crate) struct ListArguments {
+    #[command(flatten)]
+    store: TargetArguments,
+
+    #[command(flatten)]
+    wanted: RunFilter,
+
+    /// The most to list.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+
+    /// Print one JSON array to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which runs.
+#[derive(Args, Debug)]
+struct RunFilter {
+    /// Only runs that have not ended.
+    #[arg(long)]
+    open: bool,
+
+    /// Only runs of this workflow.
+    #[arg(long, value_name = "NAME")]
+    workflow: Option<String>,
+
+    /// Only runs in this namespace.
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+
+    /// Only runs in this phase.
+    #[arg(long, value_name = "PHASE", value_parser = phase)]
+    phase: Option<Phase>,
+
+    /// Only runs with this label, as `KEY=VALUE`.
+    #[arg(long, value_name = "LABEL", value_parser = label)]
+    label: Option<(Arc<str>, Arc<str>)>,
+
+    /// Only runs submitted before this one, which is the next page after the one that ended with it: an id as `list` shows it.
+    #[arg(long, value_name = "RUN")]
+    before: Option<String>,
+
+    /// Only runs submitted since then: `2h` ago, the day `2026-11-20` or the time `2026-11-20T08:00:00Z`, in UTC.
+    #[arg(long, value_name = "TIME", value_parser = times::since)]
+    since: Option<Since>,
+}
+
+pub(super) fn phase(text: &str) -> Result<Phase, String> {
+    let found = Phase::ALL.into_iter().find(|phase| phase.as_str().eq_ignore_ascii_case(text));
+    found.ok_or_else(|| format!("expected one of {}", Phase::ALL.map(Phase::as_str).join(", ")))
+}
+
+fn label(text: &str) -> Result<(Arc<str>, Arc<str>), String> {
+    let split = text.split_once('=').filter(|(key, _)| !key.is_empty());
+    split
+        .map(|(key, value)| (key.into(), value.into()))
+        .ok_or_else(|| "expected such as `team=data`".to_owned())
+}
+
+/// Lists runs.
+pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let rows = rows(arguments)?;
+    let page = if arguments.json {
+        problems::json(screen, &rows.iter().map(|(row, state)| RowView::of(row, *state)).collect::<Vec<_>>())
+    } else {
+        table(&rows)
+    };
+    if rows.is_empty() {
+        screen.err("no matching runs\n");
+    }
+    if let Some((last, _)) = rows.last().filter(|_| rows.len() == arguments.limit && !arguments.json) {
+        screen.err(&format!("there may be more: add --before {}\n", last.head.run_id));
+    }
+    // A closed stdout ends the output.
+    let _gone = screen.out(&page);
+    Ok(Exit::Done)
+}
+
+fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, RunState)>, Failure> {
+    let ListArguments { store, wanted, limit, .. } = arguments;
+    let reader = store.read()?;
+    let is_held = reader.is_held();
+    let found = runtime()?.block_on(wanted.of(&*reader, *limit)).map_err(Failure::host)?;
+    let state = |row: RunRow| {
+        let state = RunState::of(&row, is_held);
+        (row, state)
+    };
+    Ok(found.into_iter().map(state).collect())
+}
+
+impl RunFilter {
+    /// The newest of them.
+    async fn of(&self, reader: &dyn ReadStore, limit: usize) -> Result<Vec<RunRow>, StoreError> {
+        let before = match &self.before {
+            Some(run_id) => {
+                let not_found = || StoreError::NotFound { run_id: run_id.as_str().into() };
+                Some(reader.get(run_id).await?.ok_or_else(not_found)?.number)
+            }
+            None => None,
+        };
+        let filter = Filter {
+            namespaces: self.namespace.as_deref().map(Into::into).into_iter().collect(),
+            workflow: self.workflow.as_deref().map(Into::into),
+            phase: self.phase,
+            since: self.since.map(|since| since.instant(Clock::start().now())),
+            label: self.label.clone(),
+            open: self.open,
+            before,
+            ..Filter::default()
+        };
+        reader.list(filter, limit).await
+    }
+}
+
+/// A line for each run under a header, in columns; that of namespaces only where there are several.
+fn table(rows: &[(RunRow, RunState)]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let header =
+        ["RUN", "STATE", "PHASE", "SUBMITTED", "TOOK", "NAMESPACE", "WORKFLOW", "WAITS FOR"].map(text::dim);
+    let all: Vec<_> =
+        [header].into_iter().chain(rows.iter().map(|(row, state)| cells(row, *state))).collect();
+    let namespaces: BTreeSet<_> = rows.iter().map(|(row, _)| &row.head.namespace).collect();
+    if namespaces.len() > 1 {
+        return text::columns(&all);
+    }
+    let without = |[run, state, phase, submitted, took, _, workflow, waits]: [String; 8]| {
+        [run, state, phase, submitted, took, workflow, waits]
+    };
+    text::columns(&all.into_iter().map(without).collect::<Vec<_>>())
+}
+
+fn cells(row: &RunRow, state: RunState) -> [String; 8] {
+    let RunRow { head, status, .. } = row;
+    let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
+    [
+        text::clean(&head.run_id).into_owned(),
+        state.word().to_owned(),
+        text::phase(status.phase),
+        head.submitted_at.to_rfc3339(),
+        took.unwrap_or_else(|| "-".to_owned()),
+        text::clean(&head.namespace).into_owned(),
+        text::clean(&head.workflow).into_owned(),
+        RowWaits::of(row, state).map(|waits| waiting::of_row(&waits)).unwrap_or_default(),
+    ]
+}

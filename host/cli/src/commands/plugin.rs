@@ -1,0 +1,65 @@
+//! `phasm plugin`: starting, building, signing, adding and looking into plugins.
+
+mod add;
+mod approve;
+mod build;
+mod compile;
+mod inspect;
+mod keygen;
+mod library;
+mod list;
+mod new;
+mod oci;
+mod pack;
+mod prune;
+mod push;
+mod remove;
+mod scaffold;
+mod sdk;
+mod server;
+mod shape;
+mod sign;
+mod signatures;
+
+use clap::Subcommand;
+
+use crate::{exit::Exit, failure::Failure, terminal::screen::Screen};
+
+/// Starts, builds, signs, adds, approves and lists plugins.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PluginCommand {
+    Build(build::BuildArguments),
+    Compile(compile::CompileArguments),
+    List(list::ListArguments),
+    Inspect(inspect::InspectArguments),
+    Add(add::AddArguments),
+    Approve(approve::ApproveArguments),
+    Remove(remove::RemoveArguments),
+    Prune(prune::PrunePluginsArguments),
+    Keygen(keygen::KeygenArguments),
+    Sign(sign::SignArguments),
+    Pack(pack::PackArguments),
+    Push(push::PushArguments),
+    New(new::NewArguments),
+    Sdk(sdk::SdkArguments),
+}
+
+/// Does one of them.
+pub(super) fn plugin(command: &PluginCommand, screen: &Screen) -> Result<Exit, Failure> {
+    match command {
+        PluginCommand::Build(arguments) => build::build(arguments, screen),
+        PluginCommand::Compile(arguments) => compile::compile(arguments, screen),
+        PluginCommand::List(arguments) => list::list(arguments, screen),
+        PluginCommand::Inspect(arguments) => inspect::inspect(arguments, screen),
+        PluginCommand::Add(arguments) => add::add(arguments, screen),
+        PluginCommand::Approve(arguments) => approve::approve(arguments, screen),
+        PluginCommand::Remove(arguments) => remove::remove(arguments, screen),
+        PluginCommand::Prune(arguments) => prune::prune(arguments, screen),
+        PluginCommand::Keygen(arguments) => keygen::keygen(arguments, screen),
+        PluginCommand::Sign(arguments) => sign::sign(arguments, screen),
+        PluginCommand::Pack(arguments) => pack::pack(arguments, screen),
+        PluginCommand::Push(arguments) => push::push(arguments, screen),
+        PluginCommand::New(arguments) => new::new(arguments, screen),
+        PluginCommand::Sdk(arguments) => sdk::sdk(arguments, screen),
+    }
+}

@@ -1,0 +1,102 @@
+//! `phasm plugin new`.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use phasm::plugins;
+
+use super::{scaffold, sdk};
+use crate::{
+    command_line,
+    exit::Exit,
+    failure::{ContextError, Failure},
+    terminal::screen::Screen,
+};
+
+/// Starts a new executor in Rust, with a test and an example workflow.
+///
+/// A bare NAME becomes `plugins/NAME` where there is a `plugins/` directory, else `./NAME`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new ../executors/greet")]
+pub(crate) struct NewArguments {
+    /// The executor's name, or the path of the folder to make.
+    #[arg(value_name = "NAME")]
+    name: PathBuf,
+
+    /// The folder of the phasm-sdk crate; otherwise that of the checkout around the new plugin, or the one that this
+    /// program carries, kept in the user's data directory.
+    #[arg(long, value_name = "DIR")]
+    sdk: Option<PathBuf>,
+}
+
+/// Writes the files of a new plugin.
+pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let folder = folder(&arguments.name);
+    let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
+    check_name(&name)?;
+    if folder.exists() {
+        return Err(Failure::call(format!("{} is there already; expected a new folder", folder.display())));
+    }
+    let sdk = find_sdk(arguments, &folder)?;
+    for (path, text) in scaffold::files(&name, &sdk) {
+        write(&folder.join(path), &text)?;
+    }
+    let around = folder.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let [example, around] =
+        [folder.join("example.yaml"), around.to_owned()].map(|path| path.display().to_string());
+    let try_it = command_line::command(&["run", &example, "--plugins", &around, "-p", "name=Ada"]);
+    let next = format!("created {}\n\nTry it:\n  {try_it}\n", folder.display());
+    // The plugin is in place, also if stdout is closed.
+    let _gone = screen.out(&next);
+    Ok(Exit::Done)
+}
+
+fn folder(name: &Path) -> PathBuf {
+    let bare = name.components().count() == 1 && !name.is_absolute();
+    let around = Path::new("plugins");
+    if bare && around.is_dir() { around.join(name) } else { name.to_owned() }
+}
+
+/// Names that are valid for a cargo package and for the type of an executor.
+fn check_name(name: &str) -> Result<(), Failure> {
+    let letters = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    if letters && name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.ends_with('-') {
+        return Ok(());
+    }
+    let message =
+        "expected lower-case letters, digits and hyphens, beginning with a letter, such as `send-mail`";
+    Err(Failure::call(format!("`{name}` is no name for a plugin; {message}")))
+}
+
+/// How the new crate finds the SDK.
+fn find_sdk(arguments: &NewArguments, folder: &Path) -> Result<PathBuf, Failure> {
+    let is_sdk = |dir: &Path| {
+        plugins::read_manifest(&dir.join("Cargo.toml"))
+            .is_ok_and(|text| text.contains("name = \"phasm-sdk\""))
+    };
+    let absolute = std::path::absolute(folder).map_err(|error| {
+        Failure::call(ContextError::new(format!("{} is no path", folder.display()), error))
+    })?;
+    if let Some(asked) = &arguments.sdk {
+        if !is_sdk(asked) {
+            return Err(Failure::call(format!("{} does not hold the crate phasm-sdk", asked.display())));
+        }
+        let asked = fs::canonicalize(asked).unwrap_or_else(|_| asked.clone());
+        return Ok(asked);
+    }
+    let above = absolute.ancestors().skip(1).enumerate().map(|(up, dir)| (up, dir.join("plugin-sdk")));
+    if let Some((up, _)) = above.into_iter().find(|(_, dir)| is_sdk(dir)) {
+        return Ok([PathBuf::from("../".repeat(up + 1)), "plugin-sdk".into()].iter().collect());
+    }
+    sdk::kept()
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let parent = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(parent).and_then(|()| fs::write(path, text)).map_err(|error| {
+        Failure::call(ContextError::new(format!("{} cannot be written", path.display()), error))
+    })
+}

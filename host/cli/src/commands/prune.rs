@@ -1,0 +1,148 @@
+//! `phasm prune`: deletes runs that have ended.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use clap::Args;
+use phasm::{
+    Keep, Phase, Retention,
+    clock::Clock,
+    prunable, prune as prune_store,
+    store::{Postgres, Sqlite, Store, StoreError},
+};
+use serde_json::json;
+
+use super::list;
+use crate::{
+    drive::{self, runtime},
+    exit::Exit,
+    failure::{ContextError, Failure},
+    input::times,
+    paths::{self, CONFIG},
+    problems,
+    store::argument::StoreArgument,
+    terminal::screen::Screen,
+};
+
+/// Deletes ended runs of a store, with their journals, logs and data that no other run uses; open runs stay.
+///
+/// With both `--older-than` and `--keep`, a run is deleted if either condition matches; without them `[retention]` of the configuration decides.
+/// A few are deleted at a time, so that other runs continue meanwhile, and the file gets smaller.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm prune --store runs.db --older-than 30d\n  \
+                        phasm prune --store runs.db --keep 1000 --namespace nightly --dry-run\n  \
+                        phasm prune --store runs.db --config phasm.toml")]
+pub(crate) struct PruneArguments {
+    #[command(flatten)]
+    store: StoreArgument,
+
+    /// Runs that ended longer ago than that.
+    #[arg(long, value_name = "DURATION", value_parser = times::length)]
+    older_than: Option<Duration>,
+
+    /// Runs of a namespace but the last N that ended.
+    #[arg(long, value_name = "N")]
+    keep: Option<u64>,
+
+    /// The configuration whose `[retention]` says which, without `--older-than` and `--keep` [env: PHASM_CONFIG]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Only runs of this namespace.
+    #[arg(long, value_name = "NAME")]
+    namespace: Option<String>,
+
+    /// Only runs in this phase; the others do not count.
+    #[arg(long, value_name = "PHASE", value_parser = list::phase)]
+    phase: Option<Phase>,
+
+    /// Delete nothing: print the ids of the runs that would be deleted.
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Print one JSON object to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+impl PruneArguments {
+    fn retention(&self, screen: &Screen) -> Result<Retention, Failure> {
+        let age = self.older_than.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
+        let keep = Keep { age, count: self.keep };
+        let all = match keep == Keep::default() {
+            false => Retention { others: keep, ..Retention::default() },
+            true => self.configured(screen)?,
+        };
+        let only = |name: &str| {
+            let keep = all.namespaces.get(name).copied().unwrap_or(all.others);
+            Retention { namespaces: BTreeMap::from([(name.into(), keep)]), ..Retention::default() }
+        };
+        let retention = self.namespace.as_deref().map_or_else(|| all.clone(), only);
+        Ok(Retention { phase: self.phase, ..retention })
+    }
+
+    /// Rules of the configuration.
+    fn configured(&self, screen: &Screen) -> Result<Retention, Failure> {
+        let named = self.config.clone().or_else(|| paths::set(CONFIG).map(PathBuf::from));
+        let retention = match named {
+            Some(file) => drive::configuration(&file, screen, self.json)?.1.retention,
+            None => Retention::default(),
+        };
+        if retention == Retention::default() {
+            return Err(Failure::call(
+                "nothing says which runs to delete; expected `--older-than DURATION`, `--keep N` or both, or a `--config FILE` \
+                 with `[retention]`",
+            ));
+        }
+        Ok(retention)
+    }
+}
+
+/// Deletes runs.
+pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let PruneArguments { store, dry_run, json: as_json, .. } = arguments;
+    let (path, retention) = (store.path()?, arguments.retention(screen)?);
+    let now = Clock::start().now();
+    let said = runtime()?.block_on(async {
+        if *dry_run {
+            let found = prunable(&*store.read()?, &retention, now).await.map_err(Failure::host)?;
+            let ids: Vec<&str> = found.iter().map(|head| &*head.run_id).collect();
+            screen.err(&format!("{} would be deleted\n", runs(ids.len() as u64)));
+            return Ok(if *as_json {
+                problems::json(screen, &json!({ "wouldDelete": ids }))
+            } else {
+                ids.iter().map(|id| format!("{id}\n")).collect()
+            });
+        }
+        let store = open(&path)
+            .map_err(|error| Failure::call(ContextError::new("the store cannot be used", error)))?;
+        let deleted = prune_store(&*store, &retention, now).await.map_err(Failure::host)?;
+        if *as_json {
+            return Ok(problems::json(screen, &json!({ "deleted": deleted })));
+        }
+        screen.err(&format!("{} deleted\n", runs(deleted)));
+        Ok::<_, Failure>(String::new())
+    })?;
+    // A closed stdout ends the output.
+    let _gone = screen.out(&said);
+    Ok(Exit::Done)
+}
+
+fn runs(count: u64) -> String {
+    if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+/// Whether another process holds a file or not.
+fn open(path: &Path) -> Result<Arc<dyn Store>, StoreError> {
+    if let Some(url) = paths::database_url(path) {
+        return Ok(Arc::new(Postgres::open(url)?));
+    }
+    match Sqlite::open(path) {
+        Err(StoreError::Locked { .. }) => Ok(Arc::new(Sqlite::beside(path)?)),
+        opened => Ok(Arc::new(opened?)),
+    }
+}

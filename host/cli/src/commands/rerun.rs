@@ -1,0 +1,55 @@
+//! `phasm rerun`: another run of a document, from what an earlier one left.
+
+use clap::Args;
+
+use crate::{
+    backend::{LocalRun, TargetArguments},
+    drive::{Answer, DriveArguments, answer},
+    exit::Exit,
+    failure::Failure,
+    input::parameters::{self, ParameterArgument},
+    terminal::screen::Screen,
+    trace::LogLevel,
+};
+
+/// Runs a run again: a new run with the same workflow, executors and parameters.
+///
+/// The earlier run stays as it is. The exit status is the new run's, as of `run`; 2 if there is no such run, if it has not
+/// ended, if its executors, grants or secrets are not there as they were, or if another process holds the store.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm rerun @last --from-failed --store runs.db\n  \
+                        phasm rerun RUN -p region=eu --store runs.db --json")]
+pub(crate) struct RerunArguments {
+    /// The run: its id, 4 or more characters that only its id begins or ends with, or `@last`.
+    #[arg(value_name = "RUN")]
+    run: String,
+
+    /// Execute what had not succeeded, and what follows from it; take over the rest.
+    #[arg(long)]
+    from_failed: bool,
+
+    /// Another value for a parameter of spec.arguments, as of `run`; the others stay as they were.
+    #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
+    param: Vec<ParameterArgument>,
+
+    #[command(flatten)]
+    store: TargetArguments,
+
+    /// Answers the next suspension of a task, as of `run`; once, in order.
+    #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
+    resume: Vec<Answer>,
+
+    #[command(flatten)]
+    drive: DriveArguments,
+}
+
+/// Runs a run again.
+pub(super) fn rerun(
+    arguments: &RerunArguments,
+    log_level: LogLevel,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let RerunArguments { run, from_failed, param, store, resume, drive } = arguments;
+    let backend = store.backend(&drive.paths, screen, drive.json)?;
+    backend.rerun(run, *from_failed, param, LocalRun { arguments: drive, answers: resume, log_level })
+}

@@ -1,0 +1,251 @@
+//! `phasm serve`: a host that drives what is due in a store, until it is told to end.
+
+mod descriptors;
+mod listener;
+mod reporter;
+
+use std::{
+    net::SocketAddr,
+    num::NonZeroUsize,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use clap::Args;
+use tokio::{
+    sync::broadcast::{
+        Receiver,
+        error::{RecvError, TryRecvError},
+    },
+    time::sleep,
+};
+
+use phasm::{Host, Tiding, config::ServerSettings};
+use phasm_server::ServerLimits;
+use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
+
+use self::{listener::Listener, reporter::ServeReporter};
+use super::key;
+use crate::{
+    command_line::Target,
+    drive::{self, Grace, LoadedConfig, Purpose, WakeupGuard, abandon},
+    exit::Exit,
+    failure::{ContextError, Failure},
+    paths::PathArguments,
+    store::argument::StoreArgument,
+    terminal::{
+        screen::{ClosedOutput, Screen},
+        signals::{Interrupts, Signal},
+    },
+};
+
+/// Runs every due run of a store until SIGTERM or Ctrl-C.
+///
+/// Waiting runs use no memory; they exist in the store only. Any number of these may serve one database,
+/// and one of them a file. Runs stay open when it ends: with 143 after SIGTERM, once attempts had their time to end; with 130
+/// after Ctrl-C, at once.
+///
+/// With `--listen` it is reached over HTTP as well; the store is then, if none is named, a file in the user's data directory.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm serve --listen\n  phasm serve --store runs.db\n  \
+                        phasm serve --store postgres://phasm@db/phasm --config phasm.toml --json")]
+pub(crate) struct ServeArguments {
+    #[command(flatten)]
+    store: StoreArgument,
+
+    #[command(flatten)]
+    paths: PathArguments,
+
+    /// Answer over HTTP at that address, or at 127.0.0.1:8484, and have a page there. Without a key (`phasm key add`) it has to be
+    /// one of loopback.
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8484")]
+    listen: Option<SocketAddr>,
+
+    /// The file of keys of a server; else the one that the configuration names, else the one next to the store.
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    keys: Option<PathBuf>,
+
+    /// How many threads decide what runs do next; a quarter of the machine's unless it is configured.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    grace: Grace,
+
+    /// Print what becomes of runs to stdout, one JSON object a line.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Serves a store.
+pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit, Failure> {
+    // Before anything asks how many there are.
+    let open_files = descriptors::raise();
+    let runtime = arguments.runtime()?;
+    let store = arguments.store()?;
+    let (served, told) = runtime.block_on(serving(arguments, &store, screen, open_files))?;
+    runtime.shutdown_timeout(LETTING_GO);
+    // Requests that are still carried out have the host as well; what is recorded is recorded.
+    if let Some(host) = Arc::into_inner(served.host) {
+        host.close();
+    }
+    let target = Target::to(&store).with(&arguments.paths);
+    let words = arguments.words();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    screen.err(&format!("resume with: {}\n", target.command(&words)));
+    Ok(told.exit())
+}
+
+/// How long requests may take to be dropped.
+const LETTING_GO: Duration = Duration::from_secs(1);
+/// For how long lines about runs are kept for those that come after them: each by itself would wake a thread for every run.
+const TOGETHER: Duration = Duration::from_millis(20);
+/// Threads that answer requests: half of the machine's, up to this number.
+const MAX_HTTP_THREADS: usize = 8;
+
+/// Returns the number of threads. Each one more is woken for each request; long work is done on other threads.
+fn answering() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    (cores / 2).clamp(1, MAX_HTTP_THREADS)
+}
+
+impl ServeArguments {
+    fn runtime(&self) -> Result<Runtime, Failure> {
+        if self.listen.is_none() {
+            return drive::runtime();
+        }
+        let runtime = RuntimeBuilder::new_multi_thread().worker_threads(answering()).enable_all().build();
+        runtime.map_err(|error| {
+            Failure::host(ContextError::new("the server's threads cannot be started", error))
+        })
+    }
+
+    fn store(&self) -> Result<PathBuf, Failure> {
+        if self.listen.is_some() && !self.store.is_named() {
+            return key::default_store();
+        }
+        self.store.named()
+    }
+
+    /// How it was called.
+    fn words(&self) -> Vec<String> {
+        let listen = self.listen.map(|address| ["--listen".to_owned(), address.to_string()]);
+        let keys = self.keys.as_ref().map(|keys| ["--keys".to_owned(), keys.display().to_string()]);
+        ["serve".to_owned()]
+            .into_iter()
+            .chain(listen.into_iter().flatten())
+            .chain(keys.into_iter().flatten())
+            .collect()
+    }
+}
+
+/// A host that serves, and by which other processes reach it.
+struct ServingHost {
+    host: Arc<Host>,
+    _bell: WakeupGuard,
+}
+
+async fn serving(
+    arguments: &ServeArguments,
+    path: &Path,
+    screen: &Screen,
+    open_files: u64,
+) -> Result<(ServingHost, Signal), Failure> {
+    let ServeArguments { paths, threads, grace, json, .. } = arguments;
+    let mut interrupts = Interrupts::listen()
+        .map_err(|error| Failure::host(ContextError::new("failed to install signal handlers", error)))?;
+    let configured = LoadedConfig::read(paths, screen, *json)?;
+    let mut settings = configured.server();
+    settings.keys = Some(arguments.keys.clone().map_or_else(|| key::file_of(&settings, path), Ok)?);
+    let purpose = Purpose { claims: true, threads: *threads, ..Purpose::default() };
+    let planning = drive::open(paths, configured, screen, purpose)?;
+    planning.environment.create_dirs()?;
+    // Events of all claimed runs. Claiming begins when the store is opened.
+    let mut tidings = planning.planner.tidings();
+    let telling = ServeReporter { screen: screen.clone(), as_json: *json };
+    let prepared = tokio::select! {
+        opened = planning.with_room(path, |full| telling.wait(full)) => opened?,
+        heard = interrupts.next() => abandon(heard.told),
+    };
+    prepared.tell_tenants().await?;
+    let (host, bell) = prepared.into_parts();
+    let served = ServingHost { host: Arc::new(host), _bell: bell };
+    telling.begin(&served.host, path);
+    let listening = match arguments.listen {
+        Some(address) => {
+            settings.connections = connections(&settings, open_files, &telling);
+            Some(Listener::begin(&served.host, path, address, settings, &telling).await?)
+        }
+        None => None,
+    };
+    let told = tokio::select! {
+        () = tell_all(&telling, &mut tidings) => Signal::Interrupt,
+        heard = interrupts.next() => heard.told,
+    };
+    served.host.begin_no_more();
+    let left = async {
+        telling.end(told, grace.grace);
+        let answered = async {
+            if let Some(listening) = listening {
+                listening.end().await;
+            }
+        };
+        let executed = async {
+            if told == Signal::Terminate {
+                tokio::select! {
+                    () = served.host.nothing_executes() => {}
+                    () = sleep(grace.grace) => {}
+                }
+            }
+        };
+        tokio::join!(answered, executed);
+    };
+    tokio::select! {
+        () = left => {}
+        () = tell_all(&telling, &mut tidings) => {}
+        heard = interrupts.next() => abandon(heard.told),
+    }
+    // The process ends, also if stdout is closed.
+    let _gone = tell_rest(&telling, &mut tidings).is_err();
+    Ok((served, told))
+}
+
+/// How many connections are accepted at once; what is promised and cannot be kept is said.
+fn connections(settings: &ServerSettings, open_files: u64, telling: &ServeReporter) -> Option<u32> {
+    let usual = ServerLimits::default().connections;
+    let (connections, doubt) = descriptors::connections(settings.connections, usual, open_files);
+    if let Some(doubt) = doubt {
+        telling.doubt(&doubt);
+    }
+    u32::try_from(connections).ok()
+}
+
+/// Reports the progress of runs until stdout is closed: the first event at once, close ones in batches.
+async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) {
+    loop {
+        let told = match tidings.recv().await {
+            Ok(tiding) => telling.tell(&tiding),
+            Err(RecvError::Lagged(count)) => telling.left_out(count),
+            Err(RecvError::Closed) => return,
+        };
+        if told.and_then(|()| tell_rest(telling, tidings)).is_err() {
+            return;
+        }
+        sleep(TOGETHER).await;
+    }
+}
+
+/// Tells what has become of runs meanwhile.
+///
+/// # Errors
+/// When stdout is closed.
+fn tell_rest(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) -> Result<(), ClosedOutput> {
+    loop {
+        match tidings.try_recv() {
+            Ok(tiding) => telling.tell(&tiding)?,
+            Err(TryRecvError::Lagged(count)) => telling.left_out(count)?,
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return Ok(()),
+        }
+    }
+}

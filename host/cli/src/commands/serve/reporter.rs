@@ -1,0 +1,156 @@
+//! Output of `serve`: lines for people on stderr, or objects for programs on stdout.
+
+use std::{path::Path, time::Duration};
+
+use phasm::{
+    Became, Host, Tiding,
+    engine::time::Timestamp,
+    store::{Postgres, StoreError},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    paths,
+    terminal::{
+        screen::{ClosedOutput, Screen},
+        signals::Signal,
+        text,
+    },
+};
+
+/// Where it is told what becomes of runs.
+pub(super) struct ServeReporter {
+    pub(super) screen: Screen,
+    pub(super) as_json: bool,
+}
+
+impl ServeReporter {
+    /// Says what stands in the way of serving, for now.
+    pub(super) fn wait(&self, error: &StoreError) {
+        if self.as_json {
+            let _gone = self.print(&json!({ "type": "waiting", "why": error.to_string() }));
+            return;
+        }
+        let why = error.to_string();
+        self.screen.err(&format!("{} {}; trying again\n", text::doubtful("waiting:"), text::clean(&why)));
+    }
+
+    /// Says what is served.
+    pub(super) fn begin(&self, host: &Host, store: &Path) {
+        let store = paths::database_url(store).map_or_else(|| store.display().to_string(), Postgres::shown);
+        let plugins = host.plugins().map(phasm::plugins::Plugins::names).unwrap_or_default();
+        if self.as_json {
+            let plugins: Vec<_> = plugins.iter().map(AsRef::as_ref).collect::<Vec<&str>>();
+            let begun = json!({ "type": "serving", "store": store, "host": host.id().as_str(), "slots": host.slots(),
+                "plugins": plugins });
+            let _gone = self.print(&begun);
+            return;
+        }
+        let plugins =
+            if plugins.is_empty() { "none but those of its runs".to_owned() } else { plugins.join(", ") };
+        self.screen.err(&format!(
+            "serving {}\n  host {}, {} slots; plugins: {}\n",
+            text::bold(text::clean(&store)),
+            host.id(),
+            host.slots(),
+            text::clean(&plugins)
+        ));
+    }
+
+    /// Says what may not go as it was meant.
+    pub(super) fn doubt(&self, doubt: &str) {
+        if self.as_json {
+            let _gone = self.print(&json!({ "type": "warning", "message": doubt }));
+            return;
+        }
+        self.screen.err(&format!("{} {doubt}\n", text::doubtful("warning:")));
+    }
+
+    /// Says where it is reached.
+    pub(super) fn listens(&self, url: &str, asks_for_keys: bool) {
+        if self.as_json {
+            let _gone = self.print(&json!({ "type": "listening", "url": url, "keys": asks_for_keys }));
+            return;
+        }
+        let keys = if asks_for_keys {
+            "an API key is needed"
+        } else {
+            "no API key is needed, as only this machine can connect; create one with `phasm key add NAME`"
+        };
+        self.screen.err(&format!(
+            "listening on {}\n  the page: {url}/\n  {keys}; API reference: {url}/v1/docs\n",
+            text::bold(url)
+        ));
+    }
+
+    /// Says what became of a run.
+    ///
+    /// # Errors
+    /// When stdout is closed.
+    pub(super) fn tell(&self, tiding: &Tiding) -> Result<(), ClosedOutput> {
+        let Tiding { head, what } = tiding;
+        if self.as_json {
+            let (kind, more) = described(what);
+            let mut object = json!({ "type": kind, "runID": &*head.run_id, "workflow": &*head.workflow,
+                "namespace": &*head.namespace });
+            if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
+                object.extend(more);
+            }
+            return self.print(&object);
+        }
+        let (id, workflow) = (text::dim(text::clean(&head.run_id)), text::bold(text::clean(&head.workflow)));
+        self.screen.err(&format!("{id} {workflow} {}\n", line(what)));
+        Ok(())
+    }
+
+    /// Says that so many lines are missing here.
+    ///
+    /// # Errors
+    /// When stdout is closed.
+    pub(super) fn left_out(&self, count: u64) -> Result<(), ClosedOutput> {
+        if self.as_json {
+            return self.print(&json!({ "type": "left-out", "count": count }));
+        }
+        self.screen.err(&format!("… {count} lines were left out\n"));
+        Ok(())
+    }
+
+    /// Says that it ends.
+    pub(super) fn end(&self, told: Signal, grace: Duration) {
+        let grace = text::elapsed(grace.as_millis().try_into().unwrap_or(u64::MAX));
+        let more = match told {
+            Signal::Interrupt => String::new(),
+            Signal::Terminate => {
+                format!("; running attempts have {grace} to end; a second signal exits at once")
+            }
+        };
+        self.screen.err(&format!("{}: runs stay open{more}\n", told.word()));
+    }
+
+    fn print(&self, object: &Value) -> Result<(), ClosedOutput> {
+        self.screen.out(&(object.to_string() + "\n"))
+    }
+}
+
+fn described(what: &Became) -> (&'static str, Value) {
+    match what {
+        Became::Driven => ("driven", json!({})),
+        Became::GivenBack(due) => ("given-back", json!({ "due": due.map(Timestamp::to_rfc3339) })),
+        Became::Ended(phase) => ("ended", json!({ "phase": phase.as_str() })),
+        Became::PassedOver(why) => ("passed-over", json!({ "why": why })),
+        Became::Stopped(why) => ("stopped", json!({ "why": why })),
+    }
+}
+
+fn line(what: &Became) -> String {
+    match what {
+        Became::Driven => "is driven here".to_owned(),
+        Became::GivenBack(Some(due)) => format!("waits until {}, or for a request", due.to_rfc3339()),
+        Became::GivenBack(None) => "waits for a request".to_owned(),
+        Became::Ended(phase) => text::phase(*phase),
+        Became::PassedOver(why) => {
+            format!("{} {}", text::doubtful("is left to other hosts:"), text::clean(why))
+        }
+        Became::Stopped(why) => format!("{} {}", text::bad("stopped here:"), text::clean(why)),
+    }
+}

@@ -1,0 +1,75 @@
+//! `phasm submit`: puts a run into a store, for a host that serves it.
+
+use clap::Args;
+use phasm::{Watch, engine::run::RunView};
+
+use crate::{
+    backend::TargetArguments, drive, exit::Exit, failure::Failure, paths::PathArguments, problems,
+    store::runs, submission::Submission, terminal::screen::Screen,
+};
+
+/// Submits a run to a store or a server, and prints its id.
+///
+/// The workflow file and the parameters are checked as `run` does. Once the id is printed the run is durable, and due for any
+/// `phasm serve` of the store, also one that is started later. The exit status is 0, or 2 for problems in the document or the
+/// call; with `--wait` the run's, as of `run`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  phasm submit greet.yaml -p name=Ada --store runs.db\n  \
+                        phasm submit nightly.yaml --key nightly-2026-11-22 --store postgres://phasm@db/phasm")]
+pub(crate) struct SubmitArguments {
+    #[command(flatten)]
+    submission: Submission,
+
+    #[command(flatten)]
+    store: TargetArguments,
+
+    #[command(flatten)]
+    paths: PathArguments,
+
+    /// Idempotency key: submitting twice with the same key starts one run, and its id is printed.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
+    /// Wait until the run has ended, and exit as `run` does.
+    #[arg(long)]
+    wait: bool,
+
+    /// Print one JSON object to stdout; with `--wait` the run view.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Submits a run.
+pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exit, Failure> {
+    let SubmitArguments { submission, store, paths, key, wait, json } = arguments;
+    let outcome = store.backend(paths, screen, *json)?.submit(submission, key.as_deref())?;
+    let run_id = outcome.run_id;
+    if !(*json && *wait) {
+        // The run is submitted, also if nothing reads stdout any more.
+        let _closed = screen.out(&if *json { outcome.json } else { format!("{run_id}\n") });
+    }
+    if !outcome.is_new {
+        screen.err("a run with this key had been submitted before; nothing was changed\n");
+    }
+    if let Some(hint) = outcome.hint {
+        screen.err(&hint);
+    }
+    if *wait { drive::runtime()?.block_on(follow(arguments, &run_id, screen)) } else { Ok(Exit::Done) }
+}
+
+/// Waits for the end of a run that others drive.
+async fn follow(arguments: &SubmitArguments, run_id: &str, screen: &Screen) -> Result<Exit, Failure> {
+    let target = arguments.store.target()?;
+    let failed = |error| runs::unavailable(error, &target);
+    let mut watch = Watch::of(arguments.store.read()?.shared(), run_id, 0);
+    while watch.next().await.map_err(failed)?.is_some() {}
+    runs::warn_orphaned(&watch, &target, screen);
+    let Some(run) = watch.run() else { return Ok(Exit::Parked) };
+    let said = if arguments.json {
+        problems::json(screen, &RunView::of(run))
+    } else {
+        drive::summary(run, "open", Some(&target))
+    };
+    let _gone = screen.out(&said);
+    Ok(run.phase().into())
+}

@@ -1,0 +1,6 @@
+//! Arguments that commands take: documents, parameters, names and times.
+
+pub(crate) mod document;
+pub(crate) mod names;
+pub(crate) mod parameters;
+pub(crate) mod times;

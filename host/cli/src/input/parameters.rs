@@ -1,0 +1,138 @@
+//! `-p` and `--params`.
+
+use std::{path::Path, sync::Arc};
+
+use phasm::{
+    engine::{
+        plan::Plan,
+        tree::TreeNode,
+        value::{Map, Value},
+    },
+    reader,
+    store::view,
+};
+
+use super::document::{Text, UnreadableFile};
+use crate::failure::Failure;
+
+/// One `-p NAME=VALUE`, as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ParameterArgument {
+    name: Arc<str>,
+    text: String,
+}
+
+/// Reads `NAME=VALUE`.
+///
+/// # Errors
+/// The message that clap shows to the user.
+pub(crate) fn given(text: &str) -> Result<ParameterArgument, String> {
+    match text.split_once('=') {
+        Some((name, text)) if !name.is_empty() => {
+            Ok(ParameterArgument { name: name.into(), text: text.to_owned() })
+        }
+        Some(_) | None => Err("expected NAME=VALUE, such as `name=Ada`".to_owned()),
+    }
+}
+
+impl ParameterArgument {
+    /// Returns names and texts, for callers that know the types of the parameters.
+    pub(crate) fn pairs(given: &[Self]) -> Vec<(&str, &str)> {
+        given.iter().map(|given| (&*given.name, given.text.as_str())).collect()
+    }
+
+    fn value(&self, plan: &Plan) -> Value {
+        view::parameter(plan, &self.name, &self.text)
+    }
+}
+
+/// All given values; `-p` wins over the file, a later `-p` over an earlier one.
+///
+/// # Errors
+/// When the file cannot be read, or holds no object.
+pub(crate) fn all(given: &[ParameterArgument], file: Option<&Path>, plan: &Plan) -> Result<Map, Failure> {
+    let mut values = file.map(from_file).transpose()?.unwrap_or_default();
+    values.extend(given.iter().map(|given| (Arc::clone(&given.name), given.value(plan))));
+    Ok(values)
+}
+
+/// Returns `values` with the given ones laid over them. None of them has a declared type.
+pub(crate) fn over(mut values: Map, given: &[ParameterArgument]) -> Map {
+    values.extend(given.iter().map(|given| (Arc::clone(&given.name), view::undeclared(&given.text))));
+    values
+}
+
+/// The values in a file.
+///
+/// # Errors
+/// When it cannot be read, or holds no object.
+pub(crate) fn from_file(file: &Path) -> Result<Map, Failure> {
+    let text = Text::read(file)
+        .map_err(|UnreadableFile { name, problem }| Failure::call(format!("{name}: {}", problem.message)))?;
+    let name = &text.name;
+    let tree = reader::read(name, &text.text).map_err(|problems| {
+        let first = problems.first();
+        let place = first.map(|p| format!("{name}:{}:{}: {}", p.line, p.column, p.message));
+        Failure::call(place.unwrap_or_else(|| format!("{name} cannot be read")))
+    })?;
+    let TreeNode::Object(members) = &tree.node else {
+        let found = tree.to_value().type_name();
+        return Err(Failure::call(format!("{name}: {found}; expected an object of parameters by name")));
+    };
+    let mut values = Map::new();
+    for (key, value) in members {
+        if values.insert(Arc::clone(&key.name), value.to_value()).is_some() {
+            let (line, column) = (key.span.line, key.span.column);
+            let message =
+                format!("{name}:{line}:{column}: `{}` stands here twice; expected it once", key.name);
+            return Err(Failure::call(message));
+        }
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use phasm::engine::plan::{Draft, Executors};
+
+    use super::*;
+
+    #[test]
+    fn a_name_comes_before_the_first_equals_sign() {
+        let rows = [
+            ("a=1", Some(("a", "1"))),
+            ("a=b=c", Some(("a", "b=c"))),
+            ("a=", Some(("a", ""))),
+            ("a", None),
+            ("=1", None),
+        ];
+        for (text, expected) in rows {
+            let found = given(text).ok();
+            assert_eq!(found.as_ref().map(|g| (g.name.as_ref(), g.text.as_str())), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_declared_type_decides_what_text_means() {
+        let document = "apiVersion: aether/v1\nkind: Workflow\nmetadata: {name: w}\nspec:\n  entrypoint: t\n  arguments:\n    \
+                        parameters: [{name: s, type: string}, {name: n, type: integer}, {name: any}]\n  templates:\n  - task: \
+                        {name: t, executor: {type: echo}}\n";
+        let tree = reader::read("w.yaml", document).unwrap();
+        let plan = Draft::read(&tree).plan(&Executors::any(), &Value::Null).unwrap();
+        let rows = [
+            ("s=5", Value::from("5")),
+            ("s=[1]", "[1]".into()),
+            ("n=5", 5.into()),
+            ("n=five", "five".into()),
+            ("any=true", Value::Bool(true)),
+            ("any=null", Value::Null),
+            ("any={\"a\":1}", Value::from_json("{\"a\":1}").unwrap()),
+            ("any=plain text", "plain text".into()),
+            ("any=\"quoted\"", "quoted".into()),
+            ("undeclared=1", 1.into()),
+        ];
+        for (text, expected) in rows {
+            assert_eq!(given(text).unwrap().value(&plan), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Runs of a store: their state, their tasks, and messages about those that cannot be had.
+
+use phasm::{
+    RecoverError, Watch,
+    engine::{
+        event::TaskId,
+        phase::Phase,
+        run::{Run, TaskRun},
+    },
+    tasks_named,
+};
+
+use super::run_id;
+use crate::{
+    command_line::Target,
+    drive::{self, PreparedHost},
+    failure::Failure,
+    terminal::{screen::Screen, text},
+};
+
+/// A run of the prepared host's store, as it was recorded last.
+///
+/// # Errors
+/// When its journal cannot be read.
+pub(crate) async fn replay(prepared: &PreparedHost, run_id: &str, target: &Target) -> Result<Run, Failure> {
+    prepared.host.replay(run_id).await.map_err(|error| unavailable(error, target))
+}
+
+/// Why a run is not to be had.
+pub(crate) fn unavailable(error: RecoverError, target: &Target) -> Failure {
+    if let RecoverError::Missing { run_id, .. } = &error {
+        return Failure::call(format!(
+            "{error}; nothing was recorded. Name the configuration that it was submitted with (`--config`) and its plugins \
+             (`--plugins`), or end it: {}",
+            target.command(&["cancel", run_id])
+        ));
+    }
+    if let RecoverError::Ended { .. } = error { Failure::call(error) } else { Failure::host(error) }
+}
+
+/// The first task run of that name which is `wanted`.
+///
+/// # Errors
+/// When there is none of that name; or, with the `answer` that nothing was done, when none of them is wanted. Both name
+/// those that are, in a `state` that is such a word as "suspended".
+pub(crate) fn task(
+    run: &Run,
+    name: &str,
+    answer: &str,
+    state: &str,
+    wanted: fn(&TaskRun) -> bool,
+) -> Result<TaskId, Failure> {
+    if let Some(found) = tasks_named(run, name).find(|task| wanted(task)) {
+        return Ok(found.id);
+    }
+    let others: Vec<_> = run.tasks().iter().filter(|task| wanted(task)).map(|task| run.path(task)).collect();
+    let others = if others.is_empty() { "none".to_owned() } else { run_id::listed(others, ", ") };
+    Err(Failure::call(match tasks_named(run, name).last() {
+        None => format!("run {} has no task `{}`; {state}: {others}", run.id(), text::clean(name)),
+        Some(task) => format!("{answer}: {} is {}; {state}: {others}", run.path(task), task.phase),
+    }))
+}
+
+/// Whether a run has ended for good.
+///
+/// # Errors
+/// If it has.
+pub(crate) fn check_open(run: &Run) -> Result<(), Failure> {
+    let phase = run.phase();
+    if !phase.is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::call(RecoverError::Ended { run_id: run.id().clone(), phase }))
+}
+
+/// Prints how to resume a run that was followed, if it has not ended.
+pub(crate) fn warn_orphaned(watch: &Watch, target: &Target, screen: &Screen) {
+    if let Some(run) = watch.run().filter(|run| !run.is_over()) {
+        screen.err(&drive::nobody(run, target));
+    }
+}
+
+/// Whether a task waits for an answer.
+pub(crate) fn is_suspended(task: &TaskRun) -> bool {
+    task.phase == Phase::Suspended
+}
+
+/// Whether a task can still be cancelled.
+pub(crate) fn is_open(task: &TaskRun) -> bool {
+    !task.phase.is_terminal()
+}
