@@ -40,8 +40,8 @@ use crate::{
     host::HostBuilder,
     notify::Endpoint,
     plugins::trust::{PluginTrust, Policy},
-    retention::Retention,
     secrets::Secrets,
+    store::retention::Retention,
     tenants::{tenant as sharers, tenant::Tenant},
 };
 use phasm_sandbox::{Grants, HttpConfig, Isolation, Limit, Limits, SandboxConfig};

@@ -87,9 +87,6 @@ pub mod notify;
 mod planner;
 pub mod plugins;
 pub mod reader;
-mod retention;
-#[cfg(all(unix, feature = "sqlite"))]
-pub mod ring;
 mod run;
 pub mod secrets;
 pub mod store;
@@ -118,12 +115,12 @@ pub use self::{
     host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, Rerun, RerunError},
     journal::{RecoverError, requirement::Missing},
     planner::{Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError},
-    retention::{Keep, Retention, prunable, prune},
     run::{
         lifecycle::{Became, Tiding},
         message::{Request, RequestError, is_named, tasks_named},
         request::{LetterBody, LetterReply},
     },
+    store::retention::{Keep, Retention, prunable, prune},
     tenants::tenant::{Quotas, Tenant},
     watch::{
         hub::{LogLine, Notice, ProgressNote},

@@ -19,7 +19,7 @@ mod entry;
 mod error;
 mod followed;
 #[cfg(feature = "sqlite")]
-mod gathering;
+mod group_commit;
 mod lease;
 mod mail;
 pub mod memory;
@@ -27,6 +27,7 @@ mod notice;
 mod offer;
 #[cfg(feature = "postgres")]
 pub mod postgres;
+pub(crate) mod retention;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

@@ -11,9 +11,9 @@ use crate::{
         background::{BackgroundTask, Wake, never},
     },
     drive::load,
-    retention,
     run::message::Message,
     store::StoreError,
+    store::retention,
 };
 
 /// Longest time until a host notices that the wall clock was set.

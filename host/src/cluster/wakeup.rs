@@ -29,8 +29,8 @@ use tokio::{
 use crate::{
     core::HostCore,
     drive::load,
-    ring::{LINE, LOOK, beside, short},
     store::Answer,
+    store::sqlite::wakeup::{LINE, LOOK, beside, short},
 };
 
 /// Visitors at once; others wait to be let in.

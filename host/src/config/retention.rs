@@ -6,7 +6,7 @@ use phasm_engine::form::{Cursor, Field, Form, Object, PAUSE, Table, whole};
 use phasm_engine::time::Millis;
 use serde_json::json;
 
-use crate::retention::{Keep, Retention};
+use crate::store::retention::{Keep, Retention};
 
 static RETENTION: Table = Table::closed(
     "retention",

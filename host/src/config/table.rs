@@ -8,7 +8,7 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use crate::retention::Retention;
+use crate::store::retention::Retention;
 
 use super::{
     ConfigSource,

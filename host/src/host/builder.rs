@@ -23,9 +23,9 @@ use crate::{
         self, Library, LibraryAdmin, LibraryError, Plugins,
         trust::{PluginTrust, Policy},
     },
-    retention::Retention,
     run::lifecycle::Tidings,
     secrets::Secrets,
+    store::retention::Retention,
     store::{HostId, Store},
     tenants::{
         environment::Realms,

@@ -12,16 +12,16 @@
 mod address;
 mod alone;
 pub(super) mod append;
-mod call;
 mod entries;
 mod fault;
 mod follow;
-mod link;
 mod listener;
 mod notices;
 mod offers;
 pub(super) mod reader;
+mod reconnect;
 pub(super) mod schema;
+mod statement;
 mod thread;
 mod tls;
 mod writer;
@@ -36,12 +36,12 @@ pub use self::reader::PostgresReader;
 use self::{
     address::{Address, SCHEMES},
     append::{APPEND, APPEND_NOTICED, Unencoded},
-    call::Call,
-    fault::{Parameter, Trouble, count, get, saturated},
+    fault::{Parameter, PostgresError, count, get, saturated},
     follow::{Audience, Following, TELL},
-    link::Link,
     listener::Tells,
     reader::{Readers, head},
+    reconnect::ReconnectingClient,
+    statement::Statement,
     thread::Thread,
     writer::{PostgresWriter, Queued},
 };
@@ -139,7 +139,7 @@ impl Postgres {
     /// understood or the server refuses.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let address = Arc::new(Address::parse(url)?);
-        let mut link = Link::new(&address, &STATEMENTS, true);
+        let mut link = ReconnectingClient::new(&address, &STATEMENTS, true);
         let commits = Arc::<CommitCounters>::default();
         let counts = Arc::clone(&commits);
         let thread = Thread::start(&address, async move |jobs| {
@@ -201,10 +201,10 @@ impl Postgres {
             audience.tells();
             let said: Vec<Parameter> =
                 vec![Box::new(follow::written(&address.schema)), Box::new(follow::ALL.to_owned())];
-            let (call, _answered) = Call::new(&address, TELL, said, |_| Ok(()));
+            let (call, _answered) = Statement::new(&address, TELL, said, |_| Ok(()));
             // A store that is closed meanwhile has written its last.
             if let Some(queue) = queue.upgrade() {
-                drop(queue.send(Queued::Call(call)));
+                drop(queue.send(Queued::Statement(call)));
             }
         });
     }
@@ -213,10 +213,10 @@ impl Postgres {
         &self,
         sql: &'static str,
         parameters: Vec<Parameter>,
-        read: impl FnOnce(&[Row]) -> Result<T, Trouble> + Send + Sync + 'static,
+        read: impl FnOnce(&[Row]) -> Result<T, PostgresError> + Send + Sync + 'static,
     ) -> Pending<T> {
-        let (call, answered) = Call::new(&self.address, sql, parameters, read);
-        self.thread.send(Queued::Call(call));
+        let (call, answered) = Statement::new(&self.address, sql, parameters, read);
+        self.thread.send(Queued::Statement(call));
         answered
     }
 }
@@ -555,8 +555,11 @@ impl Store for Postgres {
     }
 }
 
-fn one<'a, T>(rows: &'a [Row], read: impl FnOnce(&'a Row) -> Result<T, Trouble>) -> Result<T, Trouble> {
-    read(rows.first().ok_or_else(|| Trouble::Damaged("a function returned nothing".into()))?)
+fn one<'a, T>(
+    rows: &'a [Row],
+    read: impl FnOnce(&'a Row) -> Result<T, PostgresError>,
+) -> Result<T, PostgresError> {
+    read(rows.first().ok_or_else(|| PostgresError::Damaged("a function returned nothing".into()))?)
 }
 
 fn run_id(lease: &Lease) -> Parameter {
@@ -567,12 +570,12 @@ fn except(wanted: &Wanted) -> Parameter {
     Box::new(wanted.except.iter().map(ToString::to_string).collect::<Vec<String>>())
 }
 
-fn lease(row: &Row, host: &HostId) -> Result<Lease, Trouble> {
+fn lease(row: &Row, host: &HostId) -> Result<Lease, PostgresError> {
     Ok(Lease { head: Arc::new(head(row)?), host: host.clone(), epoch: count(row, "epoch")? })
 }
 
 /// What came of something that only the holder of a lease may do.
-fn leased(rows: &[Row], lease: &Lease) -> Result<(), Trouble> {
+fn leased(rows: &[Row], lease: &Lease) -> Result<(), PostgresError> {
     match one(rows, |row| get(row, "verdict"))? {
         "fenced" => Err(lease.fenced().into()),
         "none" => Err(StoreError::NotFound { run_id: Arc::clone(&lease.head.run_id) }.into()),

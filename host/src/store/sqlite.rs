@@ -14,15 +14,17 @@ mod documents;
 mod entries;
 mod fault;
 mod file;
-mod group;
+mod heads;
 mod kept;
 mod notices;
 mod reader;
 mod schema;
 
-mod tips;
+#[cfg(unix)]
+pub mod wakeup;
 mod worker;
 mod write_thread;
+mod write_transaction;
 mod writer;
 
 use std::{
@@ -37,8 +39,8 @@ pub use self::reader::SqliteReader;
 use self::{
     fault::Fault,
     file::Lock,
-    group::Group,
     write_thread::WriteThread,
+    write_transaction::WriteTransaction,
     writer::{Asked, Writer},
 };
 use super::{
@@ -154,14 +156,15 @@ impl Sqlite {
         if !record.notices.is_empty() {
             told.push(Arc::clone(&self.notices_changed));
         }
-        let work = move |group: &mut Group<'_>| Ok(((), group.append(&lease, status, &record, &replies)?));
+        let work =
+            move |tx: &mut WriteTransaction<'_>| Ok(((), tx.append(&lease, status, &record, &replies)?));
         writer::job(work, told)
     }
 
     /// Queues what is to be written; it returns what is answered, and how many bytes it wrote.
     fn write<T: Send + 'static>(
         &self,
-        work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
+        work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
         let (job, answered) = writer::job(work, Vec::new());
         self.writer.send(job);
@@ -171,7 +174,7 @@ impl Sqlite {
     /// As `write`, for what others want to know of.
     fn tell<T: Send + 'static>(
         &self,
-        work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
+        work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
         self.tell_on(&self.changed, work)
     }
@@ -179,7 +182,7 @@ impl Sqlite {
     fn tell_on<T: Send + 'static>(
         &self,
         told: &Arc<watch::Sender<()>>,
-        work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
+        work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
         let (job, answered) = writer::job(work, vec![Arc::clone(told)]);
         self.writer.send(job);
@@ -283,49 +286,49 @@ impl Store for Sqlite {
     }
 
     fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
-        self.write(move |group| Ok((claims::claim(group, &wanted)?, 0)))
+        self.write(move |tx| Ok((claims::claim(tx, &wanted)?, 0)))
     }
 
     fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
         let (host, run_id) = (host.clone(), Arc::from(run_id));
-        self.write(move |group| Ok((claims::claim_run(group, &host, &run_id, now)?, 0)))
+        self.write(move |tx| Ok((claims::claim_run(tx, &host, &run_id, now)?, 0)))
     }
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
         let lease = lease.clone();
-        self.tell(move |group| Ok((claims::release(group, &lease, wake_at, None)?, 0)))
+        self.tell(move |tx| Ok((claims::release(tx, &lease, wake_at, None)?, 0)))
     }
 
     fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, note: Note) -> Pending<()> {
         let lease = lease.clone();
-        self.tell(move |group| Ok((claims::release(group, &lease, wake_at, Some(&note))?, 0)))
+        self.tell(move |tx| Ok((claims::release(tx, &lease, wake_at, Some(&note))?, 0)))
     }
 
     fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
-        self.write(move |group| {
-            group.transaction.execute("DELETE FROM tenants", [])?;
-            group.transaction.execute("INSERT INTO tenants VALUES (?1)", [&tenants])?;
+        self.write(move |tx| {
+            tx.connection.execute("DELETE FROM tenants", [])?;
+            tx.connection.execute("INSERT INTO tenants VALUES (?1)", [&tenants])?;
             Ok(((), tenants.len()))
         })
     }
 
     fn note(&self, lease: &Lease, note: Option<Note>) -> Pending<()> {
         let lease = lease.clone();
-        self.write(move |group| Ok((claims::note(group, &lease, note.as_ref())?, 0)))
+        self.write(move |tx| Ok((claims::note(tx, &lease, note.as_ref())?, 0)))
     }
 
     fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
-        self.write(move |group| Ok((claims::next_due(group.transaction, &wanted)?, 0)))
+        self.write(move |tx| Ok((claims::next_due(tx.connection, &wanted)?, 0)))
     }
 
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
         let host = host.clone();
-        self.write(move |group| Ok((claims::heartbeat(group, &host, until)?, 0)))
+        self.write(move |tx| Ok((claims::heartbeat(tx, &host, until)?, 0)))
     }
 
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
         let run_id = Arc::from(run_id);
-        self.tell(move |group| Ok((kept::post(group.transaction, &run_id, &body)?, body.len())))
+        self.tell(move |tx| Ok((kept::post(tx.connection, &run_id, &body)?, body.len())))
     }
 
     fn changed(&self) -> watch::Receiver<()> {
@@ -334,43 +337,43 @@ impl Store for Sqlite {
 
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
         let run_id = Arc::clone(&lease.head.run_id);
-        self.write(move |group| Ok((kept::mail(group.transaction, &run_id)?, 0)))
+        self.write(move |tx| Ok((kept::mail(tx.connection, &run_id)?, 0)))
     }
 
     fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
         let owner = owner.cloned();
-        self.write(move |group| Ok((kept::mailed(group.transaction, owner.as_ref())?, 0)))
+        self.write(move |tx| Ok((kept::mailed(tx.connection, owner.as_ref())?, 0)))
     }
 
     fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
         let host = host.clone();
-        self.write(move |group| Ok((claims::owned(group.transaction, &host)?, 0)))
+        self.write(move |tx| Ok((claims::owned(tx.connection, &host)?, 0)))
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         let lease = lease.clone();
-        self.tell(move |group| {
-            let run = group.leased(&lease)?.run;
-            Ok((group.reply(run, &replies)?, 0))
+        self.tell(move |tx| {
+            let run = tx.leased(&lease)?.run;
+            Ok((tx.reply(run, &replies)?, 0))
         })
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         let lease = lease.clone();
-        self.write(move |group| Ok(((), kept::keep_log(group, &lease, &log)?)))
+        self.write(move |tx| Ok(((), kept::keep_log(tx, &lease, &log)?)))
     }
 
     fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
         let lease = lease.clone();
         let told = vec![Arc::clone(&self.changed), Arc::clone(&self.notices_changed)];
-        let work = move |group: &mut Group<'_>| Ok((kept::abandon(group, &lease, at, &notices)?, 0));
+        let work = move |tx: &mut WriteTransaction<'_>| Ok((kept::abandon(tx, &lease, at, &notices)?, 0));
         let (job, answered) = writer::job(work, told);
         self.writer.send(job);
         later(answered)
     }
 
     fn settle(&self, settle: Settle) -> Pending<bool> {
-        self.write(move |group| Ok((notices::settle(group.transaction, &settle)?, settle.body.len())))
+        self.write(move |tx| Ok((notices::settle(tx.connection, &settle)?, settle.body.len())))
     }
 
     fn notices_changed(&self) -> watch::Receiver<()> {
@@ -378,7 +381,7 @@ impl Store for Sqlite {
     }
 
     fn change(&self, change: Change) -> Pending<u64> {
-        self.tell_on(&self.entries_changed, move |group| entries::change(group, &change))
+        self.tell_on(&self.entries_changed, move |tx| entries::change(tx, &change))
     }
 
     fn fire(
@@ -393,7 +396,7 @@ impl Store for Sqlite {
         if !record.notices.is_empty() {
             told.push(Arc::clone(&self.notices_changed));
         }
-        let work = move |group: &mut Group<'_>| entries::fire(group, (&lease, status, &record), &change);
+        let work = move |tx: &mut WriteTransaction<'_>| entries::fire(tx, (&lease, status, &record), &change);
         let (job, answered) = writer::job(work, told);
         self.writer.send(job);
         later(answered)
@@ -401,7 +404,7 @@ impl Store for Sqlite {
 
     fn remove_entry(&self, name: &EntryName) -> Pending<bool> {
         let name = name.clone();
-        self.tell_on(&self.entries_changed, move |group| Ok((entries::remove(group.transaction, &name)?, 0)))
+        self.tell_on(&self.entries_changed, move |tx| Ok((entries::remove(tx.connection, &name)?, 0)))
     }
 
     fn entries_changed(&self) -> watch::Receiver<()> {
@@ -417,12 +420,12 @@ impl Store for Sqlite {
     }
 
     fn give_back(&self) -> Pending<bool> {
-        self.write(|group| Ok((kept::give_back(group.transaction)?, 0)))
+        self.write(|tx| Ok((kept::give_back(tx.connection)?, 0)))
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
         let run_id = Arc::from(run_id);
-        self.write(move |group| Ok((kept::delete(group, &run_id)?, 0)))
+        self.write(move |tx| Ok((kept::delete(tx, &run_id)?, 0)))
     }
 }
 

@@ -6,7 +6,7 @@ use phasm::{
     LetterBody, LetterReply, Request, RequestError,
     engine::run::{Run, RunView},
     journal,
-    ring::Ring,
+    store::sqlite::wakeup::WakeupClient,
     store::{Answer, Sqlite},
 };
 
@@ -35,7 +35,7 @@ pub(crate) async fn ask(
     request: impl FnOnce(&Run) -> Result<Request, Failure>,
 ) -> Result<Option<Exit>, Failure> {
     let path = store.path()?;
-    let Some(ring) = Ring::at(&path).await else { return Ok(None) };
+    let Some(ring) = WakeupClient::at(&path).await else { return Ok(None) };
     let target = store.target()?;
     let (reader, run_id) = store.find(meant).await?;
     let run = recorded(&reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
@@ -58,7 +58,7 @@ pub(crate) async fn ask(
 /// Leaves a letter to a run with the process that has its store, and waits for what is answered.
 async fn answered(
     path: &Path,
-    ring: Ring,
+    ring: WakeupClient,
     reader: &StoreReader,
     run_id: &str,
     letter: &LetterBody,
@@ -81,7 +81,7 @@ pub(crate) async fn abandon(
     reason: &str,
 ) -> Result<Option<(String, bool)>, Failure> {
     let path = store.path()?;
-    let Some(ring) = Ring::at(&path).await else { return Ok(None) };
+    let Some(ring) = WakeupClient::at(&path).await else { return Ok(None) };
     let (reader, run_id) = store.find(meant).await?;
     let letter = LetterBody::Abandon { reason: reason.to_owned() };
     let answer = answered(&path, ring, &reader, &run_id, &letter).await?;

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 #[cfg(unix)]
-use phasm::ring::Ring;
+use phasm::store::sqlite::wakeup::WakeupClient;
 use phasm::store::{Postgres, Sqlite, Store, StoreError};
 
 use crate::{command_line::Target, failure::Failure, paths::database_url};
@@ -44,7 +44,7 @@ impl WritableStore {
 pub(crate) async fn ring(file: &Path) {
     #[cfg(unix)]
     if database_url(file).is_none()
-        && let Some(ring) = Ring::at(file).await
+        && let Some(ring) = WakeupClient::at(file).await
     {
         // The next process looks by itself, if this one is gone meanwhile.
         drop(ring.submitted().await);

@@ -8,7 +8,7 @@ use super::{
     super::{Lease, Record, RunStatus, checksum::checksum},
     append::{Append, place},
     fault::saturated,
-    link::Connected,
+    reconnect::Connected,
 };
 
 pub(super) const NEXT: &str =

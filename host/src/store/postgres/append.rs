@@ -11,9 +11,9 @@ use tokio_postgres::{Error, Row, types::ToSql};
 use super::{
     super::{Document, Encode, Lease, Record, Reply, RunStatus, StoreError, checksum::checksum},
     address::Address,
-    fault::{Trouble, count, get, saturated},
-    link::Connected,
+    fault::{PostgresError, count, get, saturated},
     notices::NoticeColumns,
+    reconnect::Connected,
 };
 
 /// The largest record: well below what a value may have (10^9), far above what a step writes.
@@ -127,8 +127,8 @@ impl Chains {
     }
 
     /// Why the only record was refused, by the row that says so.
-    pub(super) fn refused(&self, row: &Row) -> Result<StoreError, Trouble> {
-        let append = self.only().ok_or_else(|| Trouble::Damaged("nothing was refused".into()))?;
+    pub(super) fn refused(&self, row: &Row) -> Result<StoreError, PostgresError> {
+        let append = self.only().ok_or_else(|| PostgresError::Damaged("nothing was refused".into()))?;
         Ok(Verdict::read(row)?.of(append))
     }
 
@@ -177,7 +177,7 @@ impl Chains {
 
     /// Says what came of each, by the rows of those that were refused.
     pub(super) fn answer(self, rows: &[Row], address: &Address) {
-        let refused: Result<HashMap<u64, Verdict>, Trouble> =
+        let refused: Result<HashMap<u64, Verdict>, PostgresError> =
             rows.iter().map(|row| Ok((count(row, "chain")?, Verdict::read(row)?))).collect();
         let refused = refused.map_err(|fault| fault.at(address, "written"));
         for (number, chain) in (1..).zip(self.chains) {
@@ -201,7 +201,7 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn read(row: &Row) -> Result<Self, Trouble> {
+    fn read(row: &Row) -> Result<Self, PostgresError> {
         let exists = get::<Option<i64>>(row, "epoch")?.is_some();
         let run = if exists { Some((count(row, "epoch")?, count(row, "seq")?)) } else { None };
         Ok(Self { run, holder: get::<Option<&str>>(row, "holder")?.map(Arc::from) })

@@ -13,9 +13,9 @@ use super::{
     },
     address::Address,
     append::{Append, Chains, encoded},
-    fault::{Parameter, Trouble, count, get, saturated},
-    link::Connected,
+    fault::{Parameter, PostgresError, count, get, saturated},
     one,
+    reconnect::Connected,
 };
 
 pub(super) const ENTRY: &str = "SELECT * FROM entries WHERE shelf = $1 AND namespace = $2 AND name = $3";
@@ -101,7 +101,7 @@ impl EncodedFire {
         drop(self.answer.send(answer));
     }
 
-    fn verdict(&self, rows: &[Row]) -> Result<u64, Trouble> {
+    fn verdict(&self, rows: &[Row]) -> Result<u64, PostgresError> {
         one(rows, |row| match get(row, "verdict")? {
             "moved" => Err(self.change.moved().into()),
             "refused" => Err(self.run.refused(row)?.into()),
@@ -167,21 +167,21 @@ pub(super) fn parameters(change: &Change) -> Vec<Parameter> {
 }
 
 /// What came of a change.
-pub(super) fn changed(rows: &[Row], change: &Change) -> Result<u64, Trouble> {
+pub(super) fn changed(rows: &[Row], change: &Change) -> Result<u64, PostgresError> {
     one(rows, |row| match get(row, "verdict")? {
         "moved" => Err(change.moved().into()),
         "crowded" => {
             change.check_room((count(row, "others")?, count(row, "bytes")?))?;
-            Err(Trouble::Damaged("an entry was refused for nothing".into()))
+            Err(PostgresError::Damaged("an entry was refused for nothing".into()))
         }
         _ => count(row, "revision"),
     })
 }
 
-pub(super) fn entry(row: &Row) -> Result<KeptEntry, Trouble> {
+pub(super) fn entry(row: &Row) -> Result<KeptEntry, PostgresError> {
     let word: &str = get(row, "shelf")?;
     let shelf = Shelf::ALL.into_iter().find(|shelf| shelf.as_str() == word);
-    let shelf = shelf.ok_or_else(|| Trouble::Damaged(format!("there are no {word}s")))?;
+    let shelf = shelf.ok_or_else(|| PostgresError::Damaged(format!("there are no {word}s")))?;
     let name = EntryName {
         shelf,
         namespace: get::<&str>(row, "namespace")?.into(),

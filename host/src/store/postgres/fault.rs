@@ -14,7 +14,7 @@ use super::{super::StoreError, address::Address};
 pub(super) type Parameter = Box<dyn ToSql + Sync + Send>;
 
 /// Why one request failed.
-pub(super) enum Trouble {
+pub(super) enum PostgresError {
     /// This one request cannot be served; nothing was written for it.
     Refused(StoreError),
     /// The rows contradict each other.
@@ -23,19 +23,19 @@ pub(super) enum Trouble {
     Server(Error),
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for PostgresError {
     fn from(error: Error) -> Self {
         Self::Server(error)
     }
 }
 
-impl From<StoreError> for Trouble {
+impl From<StoreError> for PostgresError {
     fn from(refused: StoreError) -> Self {
         Self::Refused(refused)
     }
 }
 
-impl Trouble {
+impl PostgresError {
     pub(super) fn at(self, address: &Address, action: &'static str) -> StoreError {
         match self {
             Self::Refused(refused) => refused,
@@ -46,14 +46,14 @@ impl Trouble {
 }
 
 /// What a row says in a column; what is not of the expected kind is not what this store wrote.
-pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, Trouble> {
-    row.try_get(column).map_err(|error| Trouble::Damaged(format!("{column}: {error}")))
+pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, PostgresError> {
+    row.try_get(column).map_err(|error| PostgresError::Damaged(format!("{column}: {error}")))
 }
 
 /// A number that is never negative.
-pub(super) fn count(row: &Row, column: &str) -> Result<u64, Trouble> {
+pub(super) fn count(row: &Row, column: &str) -> Result<u64, PostgresError> {
     let number: i64 = get(row, column)?;
-    u64::try_from(number).map_err(|_| Trouble::Damaged(format!("{column} is {number}")))
+    u64::try_from(number).map_err(|_| PostgresError::Damaged(format!("{column} is {number}")))
 }
 
 /// PostgreSQL has no unsigned numbers; what would not fit is larger than anything that is kept.

@@ -27,7 +27,7 @@ use tokio_postgres::{AsyncMessage, Client};
 use super::{
     super::followed::Followed,
     address::Address,
-    link::{PAUSES, connect},
+    reconnect::{PAUSES, connect},
 };
 
 /// Tells another process of something: a channel, and what is said on it.

@@ -9,8 +9,8 @@ use super::{
     address::Address,
     entries,
     follow::{self, Audience},
-    link::{PAUSES, connect},
     notices, offers,
+    reconnect::{PAUSES, connect},
 };
 
 /// Who is told.

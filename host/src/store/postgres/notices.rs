@@ -7,7 +7,7 @@ use tokio_postgres::{Row, types::ToSql};
 
 use super::{
     super::{KeptNotice, NewNotice, NoticeId, Notices, Settle},
-    fault::{Parameter, Trouble, count, get, saturated},
+    fault::{Parameter, PostgresError, count, get, saturated},
 };
 
 pub(super) const DUE: &str = "SELECT * FROM notices
@@ -89,11 +89,11 @@ pub(super) fn settled(
 }
 
 /// Of [`ENDPOINT`].
-pub(super) fn endpoint(row: &Row) -> Result<(Arc<str>, Timestamp), Trouble> {
+pub(super) fn endpoint(row: &Row) -> Result<(Arc<str>, Timestamp), PostgresError> {
     Ok((get::<&str>(row, "endpoint")?.into(), Timestamp(get(row, "due")?)))
 }
 
-pub(super) fn notice(row: &Row) -> Result<KeptNotice, Trouble> {
+pub(super) fn notice(row: &Row) -> Result<KeptNotice, PostgresError> {
     let id = NoticeId {
         run_id: get::<&str>(row, "run_id")?.into(),
         seq: count(row, "seq")?,

@@ -5,7 +5,7 @@ use tokio_postgres::Row;
 
 use super::{
     super::{HostId, OfferId, Reported, Shares, Sharing, TakenOffer},
-    fault::{Parameter, Trouble, count, get, saturated},
+    fault::{Parameter, PostgresError, count, get, saturated},
 };
 
 pub(super) const SHARE: &str = "SELECT * FROM share_work($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
@@ -62,7 +62,7 @@ pub(super) fn parameters(ask: &Sharing, clock: Parameter) -> Vec<Parameter> {
 }
 
 /// What the function answers; `now` is the time of whoever asked.
-pub(super) fn shares(rows: &[Row], now: Timestamp) -> Result<Shares, Trouble> {
+pub(super) fn shares(rows: &[Row], now: Timestamp) -> Result<Shares, PostgresError> {
     let mut shares = Shares::default();
     for row in rows {
         match get(row, "what")? {
@@ -83,13 +83,13 @@ pub(super) fn shares(rows: &[Row], now: Timestamp) -> Result<Shares, Trouble> {
                 let left = get::<Option<i64>>(row, "taking")?.map(|left| u64::try_from(left).unwrap_or(0));
                 shares.look_again = left.map(|left| now.after(left));
             }
-            other => return Err(Trouble::Damaged(format!("sharing returned {other}"))),
+            other => return Err(PostgresError::Damaged(format!("sharing returned {other}"))),
         }
     }
     Ok(shares)
 }
 
-fn id(row: &Row) -> Result<OfferId, Trouble> {
+fn id(row: &Row) -> Result<OfferId, PostgresError> {
     let (by, number, taking) = (get::<&str>(row, "host")?, count(row, "number")?, count(row, "taking")?);
     Ok(OfferId { by: HostId::from(by), number, taking })
 }

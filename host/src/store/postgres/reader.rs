@@ -20,12 +20,12 @@ use super::{
     },
     address::Address,
     append::place,
-    call::Call,
     entries,
-    fault::{Parameter, Trouble, count, get, is_gone, saturated},
+    fault::{Parameter, PostgresError, count, get, is_gone, saturated},
     follow::Following,
-    link::Link,
     notices,
+    reconnect::ReconnectingClient,
+    statement::Statement,
     thread::Thread,
 };
 
@@ -120,14 +120,14 @@ const STATEMENTS: [&str; 21] = [
 /// Reads whatever is committed.
 pub(super) struct Readers {
     address: Arc<Address>,
-    links: [Arc<Mutex<Link>>; CONNECTIONS],
+    links: [Arc<Mutex<ReconnectingClient>>; CONNECTIONS],
     next: AtomicUsize,
     handle: Handle,
 }
 
 impl Readers {
     pub(super) fn new(address: &Arc<Address>, handle: &Handle) -> Self {
-        let link = |_| Arc::new(Mutex::new(Link::new(address, &STATEMENTS, false)));
+        let link = |_| Arc::new(Mutex::new(ReconnectingClient::new(address, &STATEMENTS, false)));
         let links = std::array::from_fn(link);
         Self { address: Arc::clone(address), links, next: AtomicUsize::new(0), handle: handle.clone() }
     }
@@ -136,9 +136,9 @@ impl Readers {
         &self,
         sql: &'static str,
         parameters: Vec<Parameter>,
-        read: impl FnOnce(&[Row]) -> Result<T, Trouble> + Send + Sync + 'static,
+        read: impl FnOnce(&[Row]) -> Result<T, PostgresError> + Send + Sync + 'static,
     ) -> Pending<T> {
-        let (call, answered) = Call::new(&self.address, sql, parameters, read);
+        let (call, answered) = Statement::new(&self.address, sql, parameters, read);
         let next = self.next.fetch_add(1, Ordering::Relaxed) % CONNECTIONS;
         if let Some(link) = self.links.get(next) {
             self.handle.spawn(answer(Arc::clone(link), call));
@@ -148,16 +148,16 @@ impl Readers {
 }
 
 /// Reading changes nothing: what a connection was lost over is asked for again on another.
-async fn answer(link: Arc<Mutex<Link>>, call: Call) {
+async fn answer(link: Arc<Mutex<ReconnectingClient>>, call: Statement) {
     let rows = match ask(&link, &call).await {
-        Err(Trouble::Server(error)) if is_gone(&error) => ask(&link, &call).await,
+        Err(PostgresError::Server(error)) if is_gone(&error) => ask(&link, &call).await,
         answered => answered,
     };
     let address = Arc::clone(link.lock().await.address());
     call.answer(rows.map_err(|fault| fault.at(&address, "read")));
 }
 
-async fn ask(link: &Mutex<Link>, call: &Call) -> Result<Vec<Row>, Trouble> {
+async fn ask(link: &Mutex<ReconnectingClient>, call: &Statement) -> Result<Vec<Row>, PostgresError> {
     let connected = link.lock().await.connected().await?;
     let rows = call.send(&connected).await;
     if rows.as_ref().err().is_some_and(is_gone) {
@@ -315,7 +315,7 @@ impl Readers {
     }
 }
 
-fn journal(run_id: &Arc<str>, rows: &[Row], since: u64) -> Result<Vec<Record<Vec<u8>>>, Trouble> {
+fn journal(run_id: &Arc<str>, rows: &[Row], since: u64) -> Result<Vec<Record<Vec<u8>>>, PostgresError> {
     let Some(first) = rows.first() else {
         return Err(StoreError::NotFound { run_id: Arc::clone(run_id) }.into());
     };
@@ -329,7 +329,7 @@ fn journal(run_id: &Arc<str>, rows: &[Row], since: u64) -> Result<Vec<Record<Vec
         }
         let expected = next.unwrap_or(record.first_seq.min(since));
         if record.first_seq != expected {
-            return Err(Trouble::Damaged(format!("run {run_id} lacks event {expected}")));
+            return Err(PostgresError::Damaged(format!("run {run_id} lacks event {expected}")));
         }
         next = Some(record.next_seq());
         records.push(record);
@@ -338,12 +338,12 @@ fn journal(run_id: &Arc<str>, rows: &[Row], since: u64) -> Result<Vec<Record<Vec
     if found == end || (since >= end && records.is_empty()) {
         return Ok(records);
     }
-    Err(Trouble::Damaged(format!("run {run_id} has {end} events, its journal {found}")))
+    Err(PostgresError::Damaged(format!("run {run_id} has {end} events, its journal {found}")))
 }
 
-fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, Trouble> {
+fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, PostgresError> {
     let (first_seq, body) = (count(row, "first_seq")?, get::<Vec<u8>>(row, "body")?);
-    let damaged = |what| Trouble::Damaged(format!("record {first_seq} of run {run_id} {what}"));
+    let damaged = |what| PostgresError::Damaged(format!("record {first_seq} of run {run_id} {what}"));
     let events = u32::try_from(count(row, "events")?).ok().and_then(|events| events.try_into().ok());
     let events: std::num::NonZeroU32 = events.ok_or_else(|| damaged("has no events"))?;
     let time = Timestamp(get(row, "time")?);
@@ -352,22 +352,22 @@ fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, Trouble> {
     }
     let document = get::<Option<&str>>(row, "digest")?.map(|digest| {
         let bytes = get::<&[u8]>(row, "bytes")?.into();
-        Ok::<_, Trouble>(Arc::new(Document { digest: digest.into(), bytes, components: Vec::new() }))
+        Ok::<_, PostgresError>(Arc::new(Document { digest: digest.into(), bytes, components: Vec::new() }))
     });
     Ok(Record { first_seq, events, time, body, document: document.transpose()?, notices: Vec::new() })
 }
 
-fn row(row: &Row) -> Result<RunRow, Trouble> {
+fn row(row: &Row) -> Result<RunRow, PostgresError> {
     let word: &str = get(row, "phase")?;
     let phase = Phase::ALL.into_iter().find(|phase| phase.as_str() == word);
     let status = RunStatus {
-        phase: phase.ok_or_else(|| Trouble::Damaged(format!("there is no phase {word}")))?,
+        phase: phase.ok_or_else(|| PostgresError::Damaged(format!("there is no phase {word}")))?,
         finished_at: get::<Option<i64>>(row, "finished_at")?.map(Timestamp),
         open: get(row, "open")?,
         rest: get::<Option<bool>>(row, "rest")?
             .map(|parked| {
                 let until = get::<Option<i64>>(row, "rests_until")?.map(Timestamp);
-                Ok::<_, Trouble>(Rest { parked, until })
+                Ok::<_, PostgresError>(Rest { parked, until })
             })
             .transpose()?,
     };
@@ -381,34 +381,35 @@ fn row(row: &Row) -> Result<RunRow, Trouble> {
         note: get::<Option<&str>>(row, "note")?
             .map(|why| {
                 let since = get::<Option<i64>>(row, "noted_at")?.map(Timestamp).unwrap_or_default();
-                Ok::<_, Trouble>(Note { why: why.into(), since })
+                Ok::<_, PostgresError>(Note { why: why.into(), since })
             })
             .transpose()?,
     })
 }
 
 /// What never changes about the run of a row.
-pub(super) fn head(row: &Row) -> Result<RunHead, Trouble> {
+pub(super) fn head(row: &Row) -> Result<RunHead, PostgresError> {
     let priority = u16::try_from(count(row, "priority")?);
     Ok(RunHead {
         run_id: get::<&str>(row, "run_id")?.into(),
         workflow: get::<&str>(row, "workflow")?.into(),
         namespace: get::<&str>(row, "namespace")?.into(),
-        priority: priority.map_err(|_| Trouble::Damaged("a priority is too large".into()))?,
+        priority: priority.map_err(|_| PostgresError::Damaged("a priority is too large".into()))?,
         submitted_at: Timestamp(get(row, "submitted_at")?),
         key: get::<Option<&str>>(row, "key")?.map(Arc::from),
         labels: labels(get(row, "labels")?)?,
     })
 }
 
-fn labels(text: Option<&str>) -> Result<Labels, Trouble> {
-    let damaged = |error| Trouble::Damaged(format!("labels: {error}"));
+fn labels(text: Option<&str>) -> Result<Labels, PostgresError> {
+    let damaged = |error| PostgresError::Damaged(format!("labels: {error}"));
     text.map_or_else(|| Ok(Labels::new()), |text| serde_json::from_str(text).map_err(damaged))
 }
 
-fn log(row: &Row) -> Result<AttemptLog, Trouble> {
+fn log(row: &Row) -> Result<AttemptLog, PostgresError> {
     let small = |column| {
-        u32::try_from(count(row, column)?).map_err(|_| Trouble::Damaged(format!("a {column} is too large")))
+        u32::try_from(count(row, column)?)
+            .map_err(|_| PostgresError::Damaged(format!("a {column} is too large")))
     };
     Ok(AttemptLog {
         task: small("task")?,
@@ -435,7 +436,7 @@ impl PostgresReader {
     /// when the server refuses.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let address = Arc::new(Address::parse(url)?);
-        let mut first = Link::new(&address, &[], false);
+        let mut first = ReconnectingClient::new(&address, &[], false);
         let thread = Thread::start(&address, async move |mut jobs| {
             first.connected().await?;
             Ok(async move { while jobs.recv().await.is_some() {} })

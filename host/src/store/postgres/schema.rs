@@ -2,7 +2,7 @@
 
 use tokio_postgres::{Client, Error};
 
-use super::{super::StoreError, address::Address, fault::Trouble};
+use super::{super::StoreError, address::Address, fault::PostgresError};
 
 /// Raised whenever a Phasm that knows only the format before could misread the tables.
 const FORMAT: i64 = 9;
@@ -34,21 +34,21 @@ pub(super) async fn prepare(client: &Client, address: &Address) -> Result<(), Er
 }
 
 /// An error unless the tables are there and of this format.
-pub(super) async fn check(client: &Client, address: &Address) -> Result<(), Trouble> {
+pub(super) async fn check(client: &Client, address: &Address) -> Result<(), PostgresError> {
     match recognise(client, address).await? {
         FORMAT => Ok(()),
         0 => {
             let found = format!("it has no tables in schema {}", address.schema);
             Err(StoreError::Foreign { path: address.path(), found }.into())
         }
-        older => {
-            Err(Trouble::Damaged(format!("its tables are of format {older}, which a host brings up to date")))
-        }
+        older => Err(PostgresError::Damaged(format!(
+            "its tables are of format {older}, which a host brings up to date"
+        ))),
     }
 }
 
 /// Creates the tables, or brings those of older formats up to date: all of it or nothing, whoever else is at it.
-pub(super) async fn bring_up_to_date(client: &Client, address: &Address) -> Result<(), Trouble> {
+pub(super) async fn bring_up_to_date(client: &Client, address: &Address) -> Result<(), PostgresError> {
     if recognise(client, address).await? == FORMAT {
         return Ok(());
     }
@@ -59,7 +59,7 @@ pub(super) async fn bring_up_to_date(client: &Client, address: &Address) -> Resu
     migrated
 }
 
-async fn migrate(client: &Client, address: &Address) -> Result<(), Trouble> {
+async fn migrate(client: &Client, address: &Address) -> Result<(), PostgresError> {
     let schema = &address.schema;
     if client.query_typed("SELECT 1 WHERE to_regnamespace($1) IS NULL", &[(schema, TEXT)]).await?.len() == 1 {
         client.batch_execute(&format!("CREATE SCHEMA \"{schema}\"")).await?;
@@ -74,7 +74,7 @@ async fn migrate(client: &Client, address: &Address) -> Result<(), Trouble> {
 const TEXT: tokio_postgres::types::Type = tokio_postgres::types::Type::TEXT;
 
 /// The format of the tables, 0 if there are none; an error unless there are none or they are ours.
-async fn recognise(client: &Client, address: &Address) -> Result<i64, Trouble> {
+async fn recognise(client: &Client, address: &Address) -> Result<i64, PostgresError> {
     let looked = "SELECT count(*) AS relations, count(*) FILTER (WHERE relname = 'format') AS ours
         FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1";
     let rows = client.query_typed(looked, &[(&address.schema, TEXT)]).await?;
@@ -94,6 +94,6 @@ async fn recognise(client: &Client, address: &Address) -> Result<i64, Trouble> {
             Err(StoreError::Newer { path: address.path(), found, known: FORMAT }.into())
         }
         Some(found @ 1..) => Ok(found),
-        Some(_) | None => Err(Trouble::Damaged("it does not say of which format it is".into())),
+        Some(_) | None => Err(PostgresError::Damaged("it does not say of which format it is".into())),
     }
 }

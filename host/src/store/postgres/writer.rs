@@ -16,10 +16,10 @@ use super::{
     super::StoreError,
     alone::Alone,
     append::{Append, Chains, Unencoded},
-    call::Call,
     entries::{EncodedFire, UnencodedFire},
-    fault::{Trouble, is_gone, is_passing},
-    link::{Connected, Link},
+    fault::{PostgresError, is_gone, is_passing},
+    reconnect::{Connected, ReconnectingClient},
+    statement::Statement,
 };
 use crate::metrics::CommitCounters;
 
@@ -36,14 +36,14 @@ const MOST_KNOWN: usize = 4096;
 pub(super) enum Queued {
     Append(Unencoded),
     Fire(Box<UnencodedFire>),
-    Call(Call),
+    Statement(Statement),
 }
 
 /// What is sent as one statement.
 enum Outgoing {
     Append(Chains),
     Fire(EncodedFire),
-    Call(Call),
+    Statement(Statement),
 }
 
 impl Outgoing {
@@ -51,7 +51,7 @@ impl Outgoing {
         match self {
             Self::Append(chains) => chains.send(connected, kept).await,
             Self::Fire(firing) => firing.send(connected).await,
-            Self::Call(call) => call.send(connected).await,
+            Self::Statement(call) => call.send(connected).await,
         }
     }
 
@@ -67,16 +67,16 @@ impl Outgoing {
     fn documents(&self) -> impl Iterator<Item = &Arc<str>> {
         let chains = match self {
             Self::Append(chains) => Some(chains),
-            Self::Fire(_) | Self::Call(_) => None,
+            Self::Fire(_) | Self::Statement(_) => None,
         };
         chains.into_iter().flat_map(Chains::documents)
     }
 
-    fn answer(self, rows: Vec<Row>, link: &Link) {
+    fn answer(self, rows: Vec<Row>, link: &ReconnectingClient) {
         match self {
             Self::Append(chains) => chains.answer(&rows, link.address()),
             Self::Fire(firing) => firing.answer(&rows, link.address()),
-            Self::Call(call) => call.answer(Ok(rows)),
+            Self::Statement(call) => call.answer(Ok(rows)),
         }
     }
 
@@ -86,7 +86,7 @@ impl Outgoing {
                 chains.into_appends().for_each(|append| append.answer(Err(error.clone())));
             }
             Self::Fire(firing) => firing.fail(error.clone()),
-            Self::Call(call) => call.answer(Err(error.clone())),
+            Self::Statement(call) => call.answer(Err(error.clone())),
         }
     }
 
@@ -98,14 +98,14 @@ impl Outgoing {
         };
         match self {
             Self::Append(chains) => chains.into_appends().filter_map(alone).collect(),
-            alone @ (Self::Fire(_) | Self::Call(_)) => vec![alone],
+            alone @ (Self::Fire(_) | Self::Statement(_)) => vec![alone],
         }
     }
 }
 
 /// Works off a queue on a connection of its own.
 pub(super) struct PostgresWriter {
-    link: Link,
+    link: ReconnectingClient,
     queue: UnboundedReceiver<Queued>,
     /// Digests of documents that were kept; others may have deleted them since.
     kept: HashSet<Arc<str>>,
@@ -113,7 +113,11 @@ pub(super) struct PostgresWriter {
 }
 
 impl PostgresWriter {
-    pub(super) fn new(link: Link, queue: UnboundedReceiver<Queued>, commits: Arc<CommitCounters>) -> Self {
+    pub(super) fn new(
+        link: ReconnectingClient,
+        queue: UnboundedReceiver<Queued>,
+        commits: Arc<CommitCounters>,
+    ) -> Self {
         Self { link, queue, kept: HashSet::new(), commits }
     }
 
@@ -166,8 +170,8 @@ impl PostgresWriter {
                 requests.into_iter().zip(rows).for_each(|(request, rows)| request.answer(rows, &self.link));
                 return Ok(true);
             }
-            Err(Trouble::Server(error)) if !is_gone(&error) => {
-                return Err((requests, Trouble::Server(error).at(self.link.address(), "written")));
+            Err(PostgresError::Server(error)) if !is_gone(&error) => {
+                return Err((requests, PostgresError::Server(error).at(self.link.address(), "written")));
             }
             Err(fault) => fault.at(self.link.address(), "written"),
         };
@@ -175,7 +179,7 @@ impl PostgresWriter {
         Ok(false)
     }
 
-    async fn transact(&mut self, requests: &[Outgoing]) -> Result<Vec<Vec<Row>>, Trouble> {
+    async fn transact(&mut self, requests: &[Outgoing]) -> Result<Vec<Vec<Row>>, PostgresError> {
         let mut tries = 0;
         loop {
             let connected = self.link.connected().await?;
@@ -211,8 +215,8 @@ impl PostgresWriter {
 /// Adds a job behind the others; returns the bytes of its record.
 fn add(requests: &mut Vec<Outgoing>, job: Queued) -> usize {
     let append = match job {
-        Queued::Call(call) => {
-            requests.push(Outgoing::Call(call));
+        Queued::Statement(call) => {
+            requests.push(Outgoing::Statement(call));
             return 0;
         }
         Queued::Fire(fire) => {
@@ -229,7 +233,7 @@ fn add(requests: &mut Vec<Outgoing>, job: Queued) -> usize {
     let size = append.size();
     let left = match requests.last_mut() {
         Some(Outgoing::Append(chains)) => chains.take(append),
-        Some(Outgoing::Call(_) | Outgoing::Fire(_)) | None => Some(append),
+        Some(Outgoing::Statement(_) | Outgoing::Fire(_)) | None => Some(append),
     };
     if let Some(append) = left {
         let mut chains = Chains::default();

@@ -11,7 +11,7 @@ use rusqlite::{
 use super::{
     super::{Claim, HostId, Labels, Lease, Note, RunHead, StoreError, Wanted},
     fault::Fault,
-    group::Group,
+    write_transaction::WriteTransaction,
 };
 
 /// Runs that the host may have, each with the time since when: of those that are due the first, and all that have mail or whose owner
@@ -63,10 +63,10 @@ pub(super) fn next_due(connection: &Connection, wanted: &Wanted) -> Result<Optio
 }
 
 /// As `claim` of a store.
-pub(super) fn claim(group: &mut Group<'_>, wanted: &Wanted) -> Result<Vec<Lease>, Fault> {
-    group.transaction.prepare_cached(MEET)?.execute([])?;
-    let_rest(group, wanted.now, wanted.host.as_str())?;
-    let mut statement = group.transaction.prepare_cached(&format!(
+pub(super) fn claim(tx: &mut WriteTransaction<'_>, wanted: &Wanted) -> Result<Vec<Lease>, Fault> {
+    tx.connection.prepare_cached(MEET)?.execute([])?;
+    let_rest(tx, wanted.now, wanted.host.as_str())?;
+    let mut statement = tx.connection.prepare_cached(&format!(
         "SELECT number, min(at), run_id, workflow, namespace, priority, submitted_at, key, labels, epoch
          FROM ({FREE}) CROSS JOIN runs USING (number)
          WHERE at <= :now AND run_id NOT IN (SELECT value FROM json_each(:except))
@@ -82,7 +82,7 @@ pub(super) fn claim(group: &mut Group<'_>, wanted: &Wanted) -> Result<Vec<Lease>
         |row| Ok((row.get::<_, i64>(0)?, head(row, 2)?, row.get::<_, u64>(9)?)),
     )?;
     let found: Vec<_> = rows.collect::<Result<_, _>>()?;
-    let lend = |(number, head, epoch)| lend(group, number, head, epoch, &wanted.host);
+    let lend = |(number, head, epoch)| lend(tx, number, head, epoch, &wanted.host);
     found.into_iter().map(lend).collect()
 }
 
@@ -95,12 +95,12 @@ pub(super) fn owned(connection: &Connection, host: &HostId) -> Result<Vec<Arc<st
 
 /// As `claim_run` of a store.
 pub(super) fn claim_run(
-    group: &mut Group<'_>,
+    tx: &mut WriteTransaction<'_>,
     host: &HostId,
     run_id: &Arc<str>,
     now: Timestamp,
 ) -> Result<Claim, Fault> {
-    let mut statement = group.transaction.prepare_cached(
+    let mut statement = tx.connection.prepare_cached(
         "SELECT run_id, workflow, namespace, priority, submitted_at, key, labels, number, epoch, open, owner,
              coalesce((SELECT until FROM hosts WHERE host = owner), 0)
          FROM runs WHERE run_id = ?1",
@@ -118,15 +118,15 @@ pub(super) fn claim_run(
             Claim::Leased(Lease { head: Arc::new(head), host: host.clone(), epoch })
         }
         Some(owner) if until > now.0 => Claim::Held(HostId::from(owner.as_str())),
-        Some(_) | None => Claim::Leased(lend(group, number, head, epoch, host)?),
+        Some(_) | None => Claim::Leased(lend(tx, number, head, epoch, host)?),
     })
 }
 
-fn let_rest(group: &mut Group<'_>, now: Timestamp, but: &str) -> Result<(), Fault> {
-    let mut statement = group.transaction.prepare_cached(LET_REST)?;
+fn let_rest(tx: &mut WriteTransaction<'_>, now: Timestamp, but: &str) -> Result<(), Fault> {
+    let mut statement = tx.connection.prepare_cached(LET_REST)?;
     let mut rows = statement.query(params![now.0, but])?;
     while let Some(row) = rows.next()? {
-        group.tips.forget(&row.get::<_, Arc<str>>(0)?);
+        tx.heads.forget(&row.get::<_, Arc<str>>(0)?);
     }
     Ok(())
 }
@@ -140,56 +140,56 @@ pub(super) fn know(transaction: &Connection, host: &HostId) -> Result<(), Fault>
 }
 
 fn lend(
-    group: &mut Group<'_>,
+    tx: &mut WriteTransaction<'_>,
     number: i64,
     head: RunHead,
     epoch: u64,
     host: &HostId,
 ) -> Result<Lease, Fault> {
     let epoch = epoch + 1;
-    know(group.transaction, host)?;
-    let mut statement = group.transaction.prepare_cached(
+    know(tx.connection, host)?;
+    let mut statement = tx.connection.prepare_cached(
         "UPDATE runs SET owner = ?2, epoch = ?3, wake_at = NULL, note = NULL WHERE number = ?1",
     )?;
     statement.execute(params![number, host.as_str(), epoch])?;
-    group.tips.forget(&head.run_id);
+    tx.heads.forget(&head.run_id);
     Ok(Lease { head: Arc::new(head), host: host.clone(), epoch })
 }
 
 /// As `release` of a store.
 pub(super) fn release(
-    group: &mut Group<'_>,
+    tx: &mut WriteTransaction<'_>,
     lease: &Lease,
     wake_at: Option<Timestamp>,
     note: Option<&Note>,
 ) -> Result<(), Fault> {
-    let run = group.leased(lease)?.run;
-    let mut statement = group.transaction.prepare_cached(
+    let run = tx.leased(lease)?.run;
+    let mut statement = tx.connection.prepare_cached(
         "UPDATE runs SET owner = NULL, wake_at = iif(open, ?2, NULL), note = ?3, noted_at = ?4 WHERE number = ?1",
     )?;
     let (why, since) = (note.map(|note| &*note.why), note.map(|note| note.since.0));
     statement.execute(params![run, wake_at.map(|at| at.0), why, since])?;
     // Whoever claims it next reads where it ends.
-    group.tips.forget(&lease.head.run_id);
+    tx.heads.forget(&lease.head.run_id);
     Ok(())
 }
 
 /// As `note` of a store.
-pub(super) fn note(group: &Group<'_>, lease: &Lease, note: Option<&Note>) -> Result<(), Fault> {
-    let run = group.leased(lease)?.run;
+pub(super) fn note(tx: &WriteTransaction<'_>, lease: &Lease, note: Option<&Note>) -> Result<(), Fault> {
+    let run = tx.leased(lease)?.run;
     let mut statement =
-        group.transaction.prepare_cached("UPDATE runs SET note = ?2, noted_at = ?3 WHERE number = ?1")?;
+        tx.connection.prepare_cached("UPDATE runs SET note = ?2, noted_at = ?3 WHERE number = ?1")?;
     statement.execute(params![run, note.map(|note| &*note.why), note.map(|note| note.since.0)])?;
     Ok(())
 }
 
 /// As `heartbeat` of a store.
-pub(super) fn heartbeat(group: &mut Group<'_>, host: &HostId, until: Timestamp) -> Result<(), Fault> {
-    let mut statement = group.transaction.prepare_cached(
+pub(super) fn heartbeat(tx: &mut WriteTransaction<'_>, host: &HostId, until: Timestamp) -> Result<(), Fault> {
+    let mut statement = tx.connection.prepare_cached(
         "INSERT INTO hosts (host, until) VALUES (?1, ?2) ON CONFLICT (host) DO UPDATE SET until = excluded.until",
     )?;
     statement.execute(params![host.as_str(), until.0])?;
-    if until <= Timestamp(0) { let_rest(group, until, "") } else { Ok(()) }
+    if until <= Timestamp(0) { let_rest(tx, until, "") } else { Ok(()) }
 }
 
 /// From column `first` on.

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{
     super::{Component, Document, StoreError},
     fault::Fault,
-    group::RECORD_BYTES,
+    write_transaction::RECORD_BYTES,
 };
 
 /// Keeps a document for a run, unless it is there; its row's id.

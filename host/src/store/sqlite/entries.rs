@@ -11,7 +11,7 @@ use rusqlite::{
 use super::{
     super::{Change, DuePlace, Encode, Entries, EntryName, KeptEntry, Lease, Record, RunStatus, Shelf, Text},
     fault::Fault,
-    group::Group,
+    write_transaction::WriteTransaction,
 };
 
 const COLUMNS: &str = "shelf, namespace, name, revision, due, body";
@@ -64,22 +64,22 @@ pub(super) fn text(connection: &Connection, digest: &str) -> Result<Option<Arc<[
 }
 
 /// As `change` of a store.
-pub(super) fn change(group: &Group<'_>, change: &Change) -> Result<(u64, usize), Fault> {
-    check(group.transaction, change)?;
-    let revision = write(group.transaction, change)?;
+pub(super) fn change(tx: &WriteTransaction<'_>, change: &Change) -> Result<(u64, usize), Fault> {
+    check(tx.connection, change)?;
+    let revision = write(tx.connection, change)?;
     let texts = change.texts.iter().flatten().filter_map(|text| text.bytes.as_ref());
     Ok((revision, change.body.len() + texts.map(|bytes| bytes.len()).sum::<usize>()))
 }
 
 /// As `fire` of a store.
 pub(super) fn fire(
-    group: &mut Group<'_>,
+    tx: &mut WriteTransaction<'_>,
     (lease, status, record): (&Lease, RunStatus, &Record<Arc<dyn Encode>>),
     change: &Change,
 ) -> Result<(u64, usize), Fault> {
-    check(group.transaction, change)?;
-    let size = group.append(lease, status, record, &[])?;
-    Ok((write(group.transaction, change)?, size))
+    check(tx.connection, change)?;
+    let size = tx.append(lease, status, record, &[])?;
+    Ok((write(tx.connection, change)?, size))
 }
 
 /// As `remove_entry` of a store.

@@ -9,9 +9,9 @@ use super::{
     super::{Answer, AttemptLog, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, NewNotice, StoreError},
     documents,
     fault::Fault,
-    group::{END_MAIL, Group},
+    heads::JournalHead,
     notices,
-    tips::Tip,
+    write_transaction::{END_MAIL, WriteTransaction},
 };
 
 /// As `post` of a store.
@@ -76,20 +76,23 @@ pub(super) fn answer(connection: &Connection, run_id: &str, letter: u64) -> Resu
 }
 
 /// As `keep_log` of a store.
-pub(super) fn keep_log(group: &mut Group<'_>, lease: &Lease, log: &AttemptLog) -> Result<usize, Fault> {
-    let Tip { run, namespace, .. } = group.leased(lease)?;
+pub(super) fn keep_log(
+    tx: &mut WriteTransaction<'_>,
+    lease: &Lease,
+    log: &AttemptLog,
+) -> Result<usize, Fault> {
+    let JournalHead { run, namespace, .. } = tx.leased(lease)?;
     let AttemptLog { task, attempt, dispatch, cut, text } = log;
-    let mut kept = group.transaction.prepare_cached(
+    let mut kept = tx.connection.prepare_cached(
         "SELECT length(text) FROM logs WHERE run = ?1 AND task = ?2 AND attempt = ?3 AND dispatch = ?4",
     )?;
     let before: Option<i64> =
         kept.query_one(params![run, task, attempt, dispatch], |row| row.get(0)).optional()?;
     let more = i64::try_from(text.len()).unwrap_or(i64::MAX) - before.unwrap_or(0);
-    let mut count =
-        group.transaction.prepare_cached("UPDATE runs SET bytes = bytes + ?2 WHERE number = ?1")?;
+    let mut count = tx.connection.prepare_cached("UPDATE runs SET bytes = bytes + ?2 WHERE number = ?1")?;
     count.execute(params![run, more])?;
-    group.grow(&namespace, more);
-    let mut statement = group.transaction.prepare_cached(
+    tx.grow(&namespace, more);
+    let mut statement = tx.connection.prepare_cached(
         "INSERT OR REPLACE INTO logs (run, task, attempt, dispatch, cut, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?;
     statement.execute(params![run, task, attempt, dispatch, cut, text])?;
@@ -116,23 +119,23 @@ pub(super) fn logs(
 
 /// As `abandon` of a store.
 pub(super) fn abandon(
-    group: &mut Group<'_>,
+    tx: &mut WriteTransaction<'_>,
     lease: &Lease,
     at: Timestamp,
     told: &[NewNotice],
 ) -> Result<(), Fault> {
-    let tip = group.leased(lease)?;
-    if !tip.open {
+    let journal_head = tx.leased(lease)?;
+    if !journal_head.open {
         return Err(StoreError::Closed { run_id: Arc::clone(&lease.head.run_id) }.into());
     }
-    let mut end = group.transaction.prepare_cached(
+    let mut end = tx.connection.prepare_cached(
         "UPDATE runs SET open = FALSE, phase = ?2, finished_at = ?3, owner = NULL, wake_at = NULL, rest = NULL, rests_until = NULL
          WHERE number = ?1",
     )?;
-    end.execute(params![tip.run, Phase::Error.as_str(), at.0])?;
-    group.transaction.prepare_cached(END_MAIL)?.execute([tip.run])?;
-    notices::add(group.transaction, &lease.head.run_id, told)?;
-    group.tips.forget(&lease.head.run_id);
+    end.execute(params![journal_head.run, Phase::Error.as_str(), at.0])?;
+    tx.connection.prepare_cached(END_MAIL)?.execute([journal_head.run])?;
+    notices::add(tx.connection, &lease.head.run_id, told)?;
+    tx.heads.forget(&lease.head.run_id);
     Ok(())
 }
 
@@ -163,33 +166,36 @@ const FORGET: [&str; 4] = [
 ];
 
 /// As `delete` of a store. The journal is walked by its links, as it has no index by run.
-pub(super) fn delete(group: &mut Group<'_>, run_id: &Arc<str>) -> Result<bool, Fault> {
-    let Some(tip) = group.tip(run_id)? else { return Ok(false) };
-    if tip.open {
+pub(super) fn delete(tx: &mut WriteTransaction<'_>, run_id: &Arc<str>) -> Result<bool, Fault> {
+    let Some(journal_head) = tx.journal_head(run_id)? else { return Ok(false) };
+    if journal_head.open {
         return Err(StoreError::StillOpen { run_id: Arc::clone(run_id) }.into());
     }
-    let transaction = group.transaction;
+    let transaction = tx.connection;
     let mut delete = transaction
         .prepare_cached("DELETE FROM journal WHERE id = ?1 AND run = ?2 RETURNING previous, first_seq")?;
-    let (mut next, mut first) = (tip.last_record, tip.seq);
+    let (mut next, mut first) = (journal_head.last_record, journal_head.seq);
     while let Some(id) = next {
-        let link = delete.query_one(params![id, tip.run], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let link = delete
+            .query_one(params![id, journal_head.run], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
         let Some((previous, first_seq)) = link else { break };
         (next, first) = (previous, first_seq);
     }
     if first > 0 {
         // The links are broken: what they led to is looked for.
-        transaction.execute("DELETE FROM journal WHERE run = ?1", [tip.run])?;
+        transaction.execute("DELETE FROM journal WHERE run = ?1", [journal_head.run])?;
     }
     for statement in FORGET {
-        transaction.prepare_cached(statement)?.execute([tip.run])?;
+        transaction.prepare_cached(statement)?.execute([journal_head.run])?;
     }
     let mut delete =
         transaction.prepare_cached("DELETE FROM runs WHERE number = ?1 RETURNING document, bytes")?;
-    let (document, bytes): (_, i64) = delete.query_one([tip.run], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    group.grow(&tip.namespace, -bytes);
+    let (document, bytes): (_, i64) =
+        delete.query_one([journal_head.run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    tx.grow(&journal_head.namespace, -bytes);
     documents::collect(transaction, document)?;
     notices::forget(transaction, run_id)?;
-    group.tips.forget(run_id);
+    tx.heads.forget(run_id);
     Ok(true)
 }

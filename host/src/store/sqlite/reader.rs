@@ -200,7 +200,7 @@ impl ReadStore for SqliteReader {
             let (path, run_id) = (Arc::clone(&self.path), run_id.to_owned());
             runtime.spawn(async move {
                 tokio::select! {
-                    () = crate::ring::hear(&path, &run_id, &told) => {}
+                    () = super::wakeup::hear(&path, &run_id, &told) => {}
                     () = told.closed() => {}
                 }
             });

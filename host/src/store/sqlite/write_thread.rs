@@ -4,7 +4,7 @@
 //!  send ──▶ queue ──▶ the thread: begin, one job, those that wait, commit (fsync) ──▶ all their answers
 //! ```
 //!
-//! While many have something to write, the thread [gathers](Gathering) more of it before it begins.
+//! While many have something to write, the thread [gathers](GroupCommit) more of it before it begins.
 
 use std::{
     collections::VecDeque,
@@ -16,7 +16,7 @@ use std::{
 };
 
 use super::{
-    super::{StoreError, gathering::Gathering},
+    super::{StoreError, group_commit::GroupCommit},
     writer::{Job, Writer},
 };
 
@@ -76,16 +76,16 @@ impl Drop for WriteThread {
 
 /// Commits jobs until the queue is closed.
 fn write(mut writer: Writer, queue: &Queue) {
-    let mut gathering = Gathering::default();
+    let mut group_commit = GroupCommit::default();
     while queue.wait() {
-        if let Some((jobs, length)) = gathering.waits() {
+        if let Some((jobs, length)) = group_commit.waits() {
             queue.gather(jobs, length);
         }
         let began = Instant::now();
         let jobs = writer.commit(queue);
         let now = Instant::now();
         if jobs > 0 {
-            gathering.committed(jobs, now.duration_since(began), now);
+            group_commit.committed(jobs, now.duration_since(began), now);
         }
     }
 }
@@ -157,7 +157,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{fault::Fault, group::Group},
+        super::{fault::Fault, write_transaction::WriteTransaction},
         *,
     };
 
@@ -165,7 +165,7 @@ mod tests {
     struct Nothing;
 
     impl Job for Nothing {
-        fn write(&mut self, _: &mut Group<'_>) -> Result<usize, Fault> {
+        fn write(&mut self, _: &mut WriteTransaction<'_>) -> Result<usize, Fault> {
             Ok(0)
         }
 

@@ -9,9 +9,9 @@ use super::{
     super::StoreError,
     claims,
     fault::Fault,
-    group::{self, Group},
-    tips::Tips,
+    heads::JournalHeads,
     write_thread::Queue,
+    write_transaction::{self, WriteTransaction},
 };
 use crate::metrics::CommitCounters;
 
@@ -19,8 +19,8 @@ use crate::metrics::CommitCounters;
 const BATCH_RECORDS: usize = 1024;
 /// Nor does a commit begin another record after this many bytes.
 const BATCH_BYTES: usize = 8 << 20;
-/// How many open runs' tips are kept at least.
-const TIPS: usize = 32 << 10;
+/// How many open runs' heads are kept at least.
+const JOURNAL_HEADS: usize = 32 << 10;
 
 /// What a large record leaves of the buffer that bodies are encoded into.
 const KEPT_BUFFER: usize = 1 << 20;
@@ -31,7 +31,7 @@ const COMMIT: &str = "COMMIT";
 /// Something to be written; it shares its commit with what else waits.
 pub(super) trait Job: Send {
     /// Writes it, and returns its size. What is refused is refused before anything is written.
-    fn write(&mut self, group: &mut Group<'_>) -> Result<usize, Fault>;
+    fn write(&mut self, tx: &mut WriteTransaction<'_>) -> Result<usize, Fault>;
 
     /// Says what came of it: it is durable, or failed.
     fn answer(self: Box<Self>, failed: Option<StoreError>);
@@ -49,9 +49,11 @@ struct Working<T, Work> {
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T: Send, Work: FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send> Job for Working<T, Work> {
-    fn write(&mut self, group: &mut Group<'_>) -> Result<usize, Fault> {
-        let (done, size) = (self.work)(group)?;
+impl<T: Send, Work: FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send> Job
+    for Working<T, Work>
+{
+    fn write(&mut self, tx: &mut WriteTransaction<'_>) -> Result<usize, Fault> {
+        let (done, size) = (self.work)(tx)?;
         self.done = Some(done);
         Ok(size)
     }
@@ -71,7 +73,7 @@ impl<T: Send, Work: FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send> J
 
 /// A job, whom it tells when it is done, and where its answer comes. The work returns what is answered and how many bytes it wrote.
 pub(super) fn job<T: Send + 'static>(
-    work: impl FnMut(&mut Group<'_>) -> Result<(T, usize), Fault> + Send + 'static,
+    work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     told: Vec<Arc<watch::Sender<()>>>,
 ) -> Asked<T> {
     let (answer, answered) = oneshot::channel();
@@ -88,7 +90,7 @@ struct Owed {
 pub(super) struct Writer {
     path: Arc<Path>,
     connection: Connection,
-    tips: Tips,
+    heads: JournalHeads,
     buffer: Vec<u8>,
     commits: Arc<CommitCounters>,
 }
@@ -99,7 +101,7 @@ impl Writer {
     /// # Errors
     /// When the tables are not what they should be.
     pub(super) fn new(connection: Connection, path: Arc<Path>, is_holder: bool) -> Result<Self, StoreError> {
-        for statement in group::STATEMENTS.into_iter().chain([BEGIN, COMMIT]) {
+        for statement in write_transaction::STATEMENTS.into_iter().chain([BEGIN, COMMIT]) {
             let prepared = connection.prepare_cached(statement);
             prepared.map_err(|error| Fault::Damaged(error.to_string()).at(&path, "opened"))?;
         }
@@ -107,7 +109,13 @@ impl Writer {
             let taken_over = connection.execute_batch(claims::TAKE_OVER);
             taken_over.map_err(|error| Fault::Sqlite(error).at(&path, "opened"))?;
         }
-        Ok(Self { path, connection, tips: Tips::new(TIPS), buffer: Vec::new(), commits: Arc::default() })
+        Ok(Self {
+            path,
+            connection,
+            heads: JournalHeads::new(JOURNAL_HEADS),
+            buffer: Vec::new(),
+            commits: Arc::default(),
+        })
     }
 
     /// Counts what it writes.
@@ -136,7 +144,7 @@ impl Writer {
         }
         let failed = written.map_err(|fault| fault.at(&self.path, "written")).err();
         if failed.is_some() {
-            self.tips.clear();
+            self.heads.clear();
         }
         self.buffer.shrink_to(KEPT_BUFFER);
         let jobs = owed.len();
@@ -161,10 +169,10 @@ impl Writer {
     }
 
     fn fill(&mut self, first: Box<dyn Job>, queue: &Queue, owed: &mut Vec<Owed>) -> Result<usize, Fault> {
-        let mut group = Group::new(&self.connection, &mut self.tips, &mut self.buffer);
+        let mut tx = WriteTransaction::new(&self.connection, &mut self.heads, &mut self.buffer);
         let (mut job, mut bytes) = (first, 0);
         loop {
-            let written = job.write(&mut group);
+            let written = job.write(&mut tx);
             let refused = match written {
                 Err(Fault::Refused(refused)) => Some(refused),
                 Ok(size) => {
@@ -183,7 +191,7 @@ impl Writer {
             let Some(next) = queue.next() else { break };
             job = next;
         }
-        group.finish()?;
+        tx.finish()?;
         Ok(bytes)
     }
 }

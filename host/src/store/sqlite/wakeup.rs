@@ -41,7 +41,7 @@ pub(crate) fn short(socket: &Path) -> io::Result<(PathBuf, Option<File>)> {
 
 /// Reports every commit of a run until no driver is left.
 pub(crate) async fn hear(store: &Path, run_id: &str, told: &watch::Sender<()>) {
-    let Some(mut ring) = Ring::at(store).await else { return };
+    let Some(mut ring) = WakeupClient::at(store).await else { return };
     if ring.follow(run_id).await.is_ok() {
         while ring.look().await.unwrap_or(false) {
             told.send_replace(());
@@ -51,9 +51,9 @@ pub(crate) async fn hear(store: &Path, run_id: &str, told: &watch::Sender<()>) {
 
 /// The bell of a store that another process holds.
 #[derive(Debug)]
-pub struct Ring(BufReader<UnixStream>);
+pub struct WakeupClient(BufReader<UnixStream>);
 
-impl Ring {
+impl WakeupClient {
     /// Absent if no process that holds the store listens.
     pub async fn at(store: &Path) -> Option<Self> {
         let (path, _dir) = short(&beside(store)).ok()?;

@@ -7,7 +7,7 @@ use phasm_engine::{
     time::{Millis, Timestamp},
 };
 
-use crate::store::{ReadStore, RunHead, Store, StoreError};
+use super::{ReadStore, RunHead, Store, StoreError};
 
 /// Runs deleted at once: what others write meanwhile does not wait long.
 const BATCH: usize = 256;

@@ -4,7 +4,7 @@ use std::{collections::HashMap, mem, sync::Arc};
 
 /// The end of one run's journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tip {
+pub(super) struct JournalHead {
     /// The run's number.
     pub(super) run: i64,
     /// Where what it keeps is added up.
@@ -19,30 +19,30 @@ pub(super) struct Tip {
     pub(super) open: bool,
 }
 
-/// The tips of the open runs written last: at least as many as the size, at most twice that.
-pub(super) struct Tips {
+/// The heads of the open runs written last: at least as many as the size, at most twice that.
+pub(super) struct JournalHeads {
     size: usize,
-    recent: HashMap<Arc<str>, Tip>,
-    older: HashMap<Arc<str>, Tip>,
+    recent: HashMap<Arc<str>, JournalHead>,
+    older: HashMap<Arc<str>, JournalHead>,
 }
 
-impl Tips {
+impl JournalHeads {
     pub(super) fn new(size: usize) -> Self {
         Self { size, recent: HashMap::new(), older: HashMap::new() }
     }
 
-    pub(super) fn get(&self, run_id: &str) -> Option<Tip> {
+    pub(super) fn get(&self, run_id: &str) -> Option<JournalHead> {
         self.recent.get(run_id).or_else(|| self.older.get(run_id)).cloned()
     }
 
-    pub(super) fn set(&mut self, run_id: &Arc<str>, tip: Tip) {
-        if !tip.open {
+    pub(super) fn set(&mut self, run_id: &Arc<str>, journal_head: JournalHead) {
+        if !journal_head.open {
             return self.forget(run_id);
         }
         if self.recent.len() >= self.size && !self.recent.contains_key(run_id) {
             self.older = mem::take(&mut self.recent);
         }
-        self.recent.insert(Arc::clone(run_id), tip);
+        self.recent.insert(Arc::clone(run_id), journal_head);
     }
 
     pub(super) fn forget(&mut self, run_id: &str) {
@@ -60,33 +60,33 @@ impl Tips {
 mod tests {
     use super::*;
 
-    fn tip(run: i64, seq: u64) -> Tip {
-        Tip { run, namespace: "n".into(), seq, epoch: 1, last_record: None, open: true }
+    fn journal_head(run: i64, seq: u64) -> JournalHead {
+        JournalHead { run, namespace: "n".into(), seq, epoch: 1, last_record: None, open: true }
     }
 
     #[test]
     fn the_tips_written_last_are_known() {
-        let mut tips = Tips::new(3);
+        let mut heads = JournalHeads::new(3);
         let ids: Vec<Arc<str>> = (0..10).map(|run| run.to_string().into()).collect();
         for (run, id) in (0..).zip(&ids) {
-            tips.set(id, tip(run, 1));
+            heads.set(id, journal_head(run, 1));
         }
-        let known: Vec<bool> = ids.iter().map(|id| tips.get(id).is_some()).collect();
+        let known: Vec<bool> = ids.iter().map(|id| heads.get(id).is_some()).collect();
         assert_eq!(known, [false, false, false, false, false, false, true, true, true, true]);
     }
 
     #[test]
     fn a_newer_tip_hides_an_older_one() {
-        let mut tips = Tips::new(1);
+        let mut heads = JournalHeads::new(1);
         let [a, b]: [Arc<str>; 2] = ["a".into(), "b".into()];
-        tips.set(&a, tip(1, 1));
-        tips.set(&b, tip(2, 1));
-        tips.set(&a, tip(1, 2));
-        assert_eq!(tips.get("a"), Some(tip(1, 2)));
-        tips.set(&a, Tip { open: false, ..tip(1, 3) });
-        assert_eq!(tips.get("a"), None, "a closed run is written no more");
-        tips.set(&a, tip(1, 4));
-        tips.clear();
-        assert_eq!(tips.get("a"), None);
+        heads.set(&a, journal_head(1, 1));
+        heads.set(&b, journal_head(2, 1));
+        heads.set(&a, journal_head(1, 2));
+        assert_eq!(heads.get("a"), Some(journal_head(1, 2)));
+        heads.set(&a, JournalHead { open: false, ..journal_head(1, 3) });
+        assert_eq!(heads.get("a"), None, "a closed run is written no more");
+        heads.set(&a, journal_head(1, 4));
+        heads.clear();
+        assert_eq!(heads.get("a"), None);
     }
 }

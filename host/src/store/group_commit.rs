@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_millis(1);
 
 /// Decides it for one who commits.
 #[derive(Debug)]
-pub(super) struct Gathering {
+pub(super) struct GroupCommit {
     gathers: bool,
     /// The other way is being tried.
     tries: bool,
@@ -43,7 +43,7 @@ pub(super) struct Gathering {
     last: (usize, Duration),
 }
 
-impl Default for Gathering {
+impl Default for GroupCommit {
     fn default() -> Self {
         let (jobs, commits, last) = (0, 0, (0, Duration::ZERO));
         let (left, rest) = (FIRST, REST.0);
@@ -51,7 +51,7 @@ impl Default for Gathering {
     }
 }
 
-impl Gathering {
+impl GroupCommit {
     /// For how many jobs the next commit waits, and how long at most; nothing, if it does not.
     pub(super) fn waits(&self) -> Option<(usize, Duration)> {
         let (jobs, took) = self.last;
@@ -112,54 +112,54 @@ mod tests {
 
     /// CommitCounters for so long, of so many jobs each and so far apart, at once and gathered; how long it gathered, in hundredths.
     fn commits(
-        gathering: &mut Gathering,
+        group_commit: &mut GroupCommit,
         now: &mut Instant,
         at_once: (usize, u64),
         gathered: (usize, u64),
     ) -> u128 {
         let (began, mut gathers) = (*now, Duration::ZERO);
         while now.duration_since(began) < Duration::from_secs(10) {
-            let (jobs, micros) = if gathering.waits().is_some() { gathered } else { at_once };
+            let (jobs, micros) = if group_commit.waits().is_some() { gathered } else { at_once };
             let apart = Duration::from_micros(micros);
-            gathers += if gathering.waits().is_some() { apart } else { Duration::ZERO };
+            gathers += if group_commit.waits().is_some() { apart } else { Duration::ZERO };
             *now += apart;
-            gathering.committed(jobs, apart / 2, *now);
+            group_commit.committed(jobs, apart / 2, *now);
         }
         gathers.as_millis() * 100 / now.duration_since(began).as_millis()
     }
 
     #[test]
     fn what_writes_more_is_kept_and_the_other_tried_now_and_then() {
-        let (mut gathering, mut now) = (Gathering::default(), Instant::now());
-        assert!(commits(&mut gathering, &mut now, (5, 250), (32, 1000)) > 95);
+        let (mut group_commit, mut now) = (GroupCommit::default(), Instant::now());
+        assert!(commits(&mut group_commit, &mut now, (5, 250), (32, 1000)) > 95);
         // Fewer write now, and wait for each other.
-        assert!(commits(&mut gathering, &mut now, (4, 250), (8, 900)) < 10);
+        assert!(commits(&mut group_commit, &mut now, (4, 250), (8, 900)) < 10);
         // No better is not better.
-        assert!(commits(&mut gathering, &mut now, (4, 250), (16, 1000)) < 10);
+        assert!(commits(&mut group_commit, &mut now, (4, 250), (16, 1000)) < 10);
     }
 
     #[test]
     fn nobody_waits_where_nobody_else_writes() {
-        let (mut gathering, mut now) = (Gathering::default(), Instant::now());
-        assert_eq!(commits(&mut gathering, &mut now, (1, 250), (9, 250)), 0);
-        commits(&mut gathering, &mut now, (5, 250), (32, 1000));
-        assert!(gathering.waits().is_some());
+        let (mut group_commit, mut now) = (GroupCommit::default(), Instant::now());
+        assert_eq!(commits(&mut group_commit, &mut now, (1, 250), (9, 250)), 0);
+        commits(&mut group_commit, &mut now, (5, 250), (32, 1000));
+        assert!(group_commit.waits().is_some());
         now += Duration::from_secs(60);
-        gathering.committed(5, Duration::from_millis(1), now);
-        assert_eq!(gathering.waits(), None);
+        group_commit.committed(5, Duration::from_millis(1), now);
+        assert_eq!(group_commit.waits(), None);
         // Nor where a disk is so slow that what waits is much anyway.
-        assert_eq!(commits(&mut gathering, &mut now, (200, 20_000), (400, 20_000)), 0);
+        assert_eq!(commits(&mut group_commit, &mut now, (200, 20_000), (400, 20_000)), 0);
     }
 
     #[test]
     fn a_commit_waits_for_as_many_as_the_last_and_a_bounded_time() {
-        let (mut gathering, mut now) = (Gathering::default(), Instant::now());
-        commits(&mut gathering, &mut now, (5, 250), (32, 1000));
-        gathering.committed(7, Duration::from_micros(300), now);
-        assert_eq!(gathering.waits(), Some((7, Duration::from_micros(600))));
-        gathering.committed(7, Duration::from_millis(30), now);
-        assert_eq!(gathering.waits(), Some((7, PATIENCE)));
-        gathering.committed(1, Duration::from_millis(30), now);
-        assert_eq!(gathering.waits(), None);
+        let (mut group_commit, mut now) = (GroupCommit::default(), Instant::now());
+        commits(&mut group_commit, &mut now, (5, 250), (32, 1000));
+        group_commit.committed(7, Duration::from_micros(300), now);
+        assert_eq!(group_commit.waits(), Some((7, Duration::from_micros(600))));
+        group_commit.committed(7, Duration::from_millis(30), now);
+        assert_eq!(group_commit.waits(), Some((7, PATIENCE)));
+        group_commit.committed(1, Duration::from_millis(30), now);
+        assert_eq!(group_commit.waits(), None);
     }
 }

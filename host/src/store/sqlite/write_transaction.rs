@@ -8,14 +8,15 @@ use super::{
     super::{Encode, KEPT_ANSWERS, Lease, Record, Reply, RunHead, RunStatus, StoreError, checksum::checksum},
     claims, documents,
     fault::Fault,
+    heads::{JournalHead, JournalHeads},
     notices,
-    tips::{Tip, Tips},
 };
 
 /// The largest record: well below what SQLite takes (10^9), far above what a step writes.
 pub(super) const RECORD_BYTES: usize = 256 << 20;
 
-const TIP: &str = "SELECT number, seq, epoch, last_record, open, namespace FROM runs WHERE run_id = ?1";
+const JOURNAL_HEAD: &str =
+    "SELECT number, seq, epoch, last_record, open, namespace FROM runs WHERE run_id = ?1";
 /// No number is used twice, though the run that had it was deleted.
 const NEXT_NUMBER: &str =
     "SELECT 1 + max(coalesce((SELECT max(number) FROM runs), 0), (SELECT highest FROM deleted_runs))";
@@ -45,7 +46,7 @@ const FORGET_REPLIES: &str = "
         SELECT id FROM letters WHERE run = ?1 AND reply IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)";
 
 pub(super) const STATEMENTS: [&str; 12] = [
-    TIP,
+    JOURNAL_HEAD,
     NEXT_NUMBER,
     INSERT_RUN,
     OF_KEY,
@@ -60,22 +61,26 @@ pub(super) const STATEMENTS: [&str; 12] = [
 ];
 
 /// A transaction being filled.
-pub(super) struct Group<'a> {
-    pub(super) transaction: &'a Connection,
-    pub(super) tips: &'a mut Tips,
+pub(super) struct WriteTransaction<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) heads: &'a mut JournalHeads,
     buffer: &'a mut Vec<u8>,
     /// How much more is kept of each namespace.
     grown: BTreeMap<Arc<str>, i64>,
 }
 
-impl<'a> Group<'a> {
-    pub(super) fn new(transaction: &'a Connection, tips: &'a mut Tips, buffer: &'a mut Vec<u8>) -> Self {
-        Self { transaction, tips, buffer, grown: BTreeMap::new() }
+impl<'a> WriteTransaction<'a> {
+    pub(super) fn new(
+        connection: &'a Connection,
+        heads: &'a mut JournalHeads,
+        buffer: &'a mut Vec<u8>,
+    ) -> Self {
+        Self { connection, heads, buffer, grown: BTreeMap::new() }
     }
 
     /// Adds up what has been written; to be called before the commit.
     pub(super) fn finish(self) -> Result<(), Fault> {
-        let mut grow = self.transaction.prepare_cached(GROW)?;
+        let mut grow = self.connection.prepare_cached(GROW)?;
         for (namespace, more) in self.grown {
             grow.execute(params![namespace, more])?;
         }
@@ -99,45 +104,47 @@ impl<'a> Group<'a> {
         replies: &[Reply],
     ) -> Result<usize, Fault> {
         let run_id = &lease.head.run_id;
-        let tip = self.tip(run_id)?;
-        if tip.as_ref().is_some_and(|tip| tip.epoch != lease.epoch) {
+        let journal_head = self.journal_head(run_id)?;
+        if journal_head.as_ref().is_some_and(|journal_head| journal_head.epoch != lease.epoch) {
             return Err(lease.fenced().into());
         }
-        record.check_follows(run_id, tip.as_ref().map_or(0, |tip| tip.seq))?;
+        record.check_follows(run_id, journal_head.as_ref().map_or(0, |journal_head| journal_head.seq))?;
         self.encode(run_id, &*record.body)?;
-        let (tip, id) = match tip {
-            Some(tip) => {
-                let id = self.insert_record(tip.run, tip.last_record, record)?;
-                self.advance(&tip, status, record.next_seq(), id)?;
-                (tip, id)
+        let (journal_head, id) = match journal_head {
+            Some(journal_head) => {
+                let id = self.insert_record(journal_head.run, journal_head.last_record, record)?;
+                self.advance(&journal_head, status, record.next_seq(), id)?;
+                (journal_head, id)
             }
             None => self.begin(lease, status, record)?,
         };
-        self.grow(&tip.namespace, i64::try_from(self.buffer.len()).unwrap_or(i64::MAX));
-        self.reply(tip.run, replies)?;
-        let told = notices::add(self.transaction, run_id, &record.notices)?;
+        self.grow(&journal_head.namespace, i64::try_from(self.buffer.len()).unwrap_or(i64::MAX));
+        self.reply(journal_head.run, replies)?;
+        let told = notices::add(self.connection, run_id, &record.notices)?;
         if !status.open {
-            self.transaction.prepare_cached(END_MAIL)?.execute([tip.run])?;
+            self.connection.prepare_cached(END_MAIL)?.execute([journal_head.run])?;
         }
-        let tip = Tip { seq: record.next_seq(), last_record: Some(id), open: status.open, ..tip };
-        self.tips.set(run_id, tip);
+        let journal_head =
+            JournalHead { seq: record.next_seq(), last_record: Some(id), open: status.open, ..journal_head };
+        self.heads.set(run_id, journal_head);
         Ok(self.buffer.len() + told)
     }
 
     /// The end of a run's journal, if the lease still holds.
-    pub(super) fn leased(&self, lease: &Lease) -> Result<Tip, Fault> {
+    pub(super) fn leased(&self, lease: &Lease) -> Result<JournalHead, Fault> {
         let run_id = &lease.head.run_id;
-        let tip = self.tip(run_id)?.ok_or_else(|| StoreError::NotFound { run_id: Arc::clone(run_id) })?;
-        if tip.epoch == lease.epoch { Ok(tip) } else { Err(lease.fenced().into()) }
+        let journal_head =
+            self.journal_head(run_id)?.ok_or_else(|| StoreError::NotFound { run_id: Arc::clone(run_id) })?;
+        if journal_head.epoch == lease.epoch { Ok(journal_head) } else { Err(lease.fenced().into()) }
     }
 
-    pub(super) fn tip(&self, run_id: &str) -> Result<Option<Tip>, Fault> {
-        if let Some(tip) = self.tips.get(run_id) {
-            return Ok(Some(tip));
+    pub(super) fn journal_head(&self, run_id: &str) -> Result<Option<JournalHead>, Fault> {
+        if let Some(journal_head) = self.heads.get(run_id) {
+            return Ok(Some(journal_head));
         }
-        let mut statement = self.transaction.prepare_cached(TIP)?;
+        let mut statement = self.connection.prepare_cached(JOURNAL_HEAD)?;
         let found = statement.query_one([run_id], |row| {
-            Ok(Tip {
+            Ok(JournalHead {
                 run: row.get(0)?,
                 seq: row.get(1)?,
                 epoch: row.get(2)?,
@@ -165,27 +172,27 @@ impl<'a> Group<'a> {
         lease: &Lease,
         status: RunStatus,
         record: &Record<Arc<dyn Encode>>,
-    ) -> Result<(Tip, i64), Fault> {
+    ) -> Result<(JournalHead, i64), Fault> {
         let Lease { head, host, epoch } = lease;
         if let Some(key) = &head.key {
-            let mut of_key = self.transaction.prepare_cached(OF_KEY)?;
+            let mut of_key = self.connection.prepare_cached(OF_KEY)?;
             let found: Option<Arc<str>> =
                 of_key.query_one(params![head.namespace, key], |row| row.get(0)).optional()?;
             if let Some(run_id) = found {
                 return Err(StoreError::Exists { run_id }.into());
             }
         }
-        let keep = |document| documents::keep(self.transaction, &head.run_id, document);
+        let keep = |document| documents::keep(self.connection, &head.run_id, document);
         let document = record.document.as_deref().map(keep).transpose()?;
-        claims::know(self.transaction, host)?;
-        let run = self.transaction.prepare_cached(NEXT_NUMBER)?.query_one([], |row| row.get(0))?;
+        claims::know(self.connection, host)?;
+        let run = self.connection.prepare_cached(NEXT_NUMBER)?.query_one([], |row| row.get(0))?;
         let id = self.insert_record(run, None, record)?;
         self.insert_run((run, id, document), lease, status, record.next_seq())?;
         for (name, value) in &head.labels {
-            self.transaction.prepare_cached(LABEL)?.execute(params![name, value, run])?;
+            self.connection.prepare_cached(LABEL)?.execute(params![name, value, run])?;
         }
         let (namespace, epoch) = (Arc::clone(&head.namespace), *epoch);
-        Ok((Tip { run, namespace, seq: 0, epoch, last_record: None, open: status.open }, id))
+        Ok((JournalHead { run, namespace, seq: 0, epoch, last_record: None, open: status.open }, id))
     }
 
     fn insert_run(
@@ -197,7 +204,7 @@ impl<'a> Group<'a> {
     ) -> Result<(), Fault> {
         let RunHead { run_id, workflow, namespace, priority, submitted_at, key, labels } = &**head;
         let labelled = (!labels.is_empty()).then(|| serde_json::to_string(labels).unwrap_or_default());
-        self.transaction.prepare_cached(INSERT_RUN)?.execute(params![
+        self.connection.prepare_cached(INSERT_RUN)?.execute(params![
             run,
             run_id,
             workflow,
@@ -225,26 +232,42 @@ impl<'a> Group<'a> {
         let Record { first_seq, events, time, body: _, document: _, notices: _ } = record;
         let body = &**self.buffer;
         let checksum = checksum(run, *first_seq, events.get(), *time, body);
-        let mut statement = self.transaction.prepare_cached(INSERT_RECORD)?;
+        let mut statement = self.connection.prepare_cached(INSERT_RECORD)?;
         Ok(statement.insert(params![run, previous, first_seq, events, time.0, body, checksum])?)
     }
 
-    fn advance(&self, tip: &Tip, status: RunStatus, seq: u64, last_record: i64) -> Result<(), Fault> {
+    fn advance(
+        &self,
+        journal_head: &JournalHead,
+        status: RunStatus,
+        seq: u64,
+        last_record: i64,
+    ) -> Result<(), Fault> {
         let (phase, finished_at) = (status.phase.as_str(), status.finished_at.map(|time| time.0));
         let parked = status.rest.map(|rest| rest.parked);
         let until = status.rest.and_then(|rest| rest.until).map(|at| at.0);
         let size = self.buffer.len();
-        let values =
-            params![tip.run, tip.seq, seq, last_record, phase, finished_at, tip.epoch, parked, until, size];
-        let changed = if status.open == tip.open {
-            self.transaction.prepare_cached(ADVANCE)?.execute(values)?
+        let values = params![
+            journal_head.run,
+            journal_head.seq,
+            seq,
+            last_record,
+            phase,
+            finished_at,
+            journal_head.epoch,
+            parked,
+            until,
+            size
+        ];
+        let changed = if status.open == journal_head.open {
+            self.connection.prepare_cached(ADVANCE)?.execute(values)?
         } else {
             let open: &dyn ToSql = &status.open;
             let values: Vec<_> = values.iter().copied().chain([open]).collect();
-            self.transaction.prepare_cached(TURN)?.execute(&*values)?
+            self.connection.prepare_cached(TURN)?.execute(&*values)?
         };
         if changed != 1 {
-            return Err(Fault::Damaged(format!("run number {} was changed from outside", tip.run)));
+            return Err(Fault::Damaged(format!("run number {} was changed from outside", journal_head.run)));
         }
         Ok(())
     }
@@ -253,11 +276,11 @@ impl<'a> Group<'a> {
         if replies.is_empty() {
             return Ok(());
         }
-        let mut statement = self.transaction.prepare_cached(REPLY)?;
+        let mut statement = self.connection.prepare_cached(REPLY)?;
         for Reply { letter, body } in replies {
             statement.execute(params![run, letter, &**body])?;
         }
-        self.transaction.prepare_cached(FORGET_REPLIES)?.execute(params![run, KEPT_ANSWERS])?;
+        self.connection.prepare_cached(FORGET_REPLIES)?.execute(params![run, KEPT_ANSWERS])?;
         Ok(())
     }
 }

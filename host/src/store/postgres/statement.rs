@@ -8,25 +8,25 @@ use std::sync::Arc;
 use super::{
     super::{Pending, StoreError},
     address::Address,
-    fault::{Parameter, Trouble},
+    fault::{Parameter, PostgresError},
     later,
-    link::Connected,
+    reconnect::Connected,
 };
 
 /// A statement to be made.
-pub(super) struct Call {
+pub(super) struct Statement {
     sql: &'static str,
     parameters: Vec<Parameter>,
     answer: Box<dyn FnOnce(Result<Vec<Row>, StoreError>) + Send + Sync>,
 }
 
-impl Call {
+impl Statement {
     /// A statement, and where comes what its rows are read as.
     pub(super) fn new<T: Send + 'static>(
         address: &Arc<Address>,
         sql: &'static str,
         parameters: Vec<Parameter>,
-        read: impl FnOnce(&[Row]) -> Result<T, Trouble> + Send + Sync + 'static,
+        read: impl FnOnce(&[Row]) -> Result<T, PostgresError> + Send + Sync + 'static,
     ) -> (Self, Pending<T>) {
         let (answer, answered) = oneshot::channel();
         let address = Arc::clone(address);

@@ -8,7 +8,7 @@ use tokio_postgres::{Client, Connection, Row, Socket, Statement, types::ToSql};
 use super::{
     super::StoreError,
     address::Address,
-    fault::Trouble,
+    fault::PostgresError,
     schema,
     tls::{Encrypted, Tls},
 };
@@ -37,7 +37,7 @@ impl Connected {
 }
 
 /// To one server; connected when it is used.
-pub(super) struct Link {
+pub(super) struct ReconnectingClient {
     address: Arc<Address>,
     statements: &'static [&'static str],
     /// Whether it brings the tables up to date.
@@ -47,7 +47,7 @@ pub(super) struct Link {
     not_before: Instant,
 }
 
-impl Link {
+impl ReconnectingClient {
     pub(super) fn new(address: &Arc<Address>, statements: &'static [&'static str], is_writer: bool) -> Self {
         let (address, pause) = (Arc::clone(address), PAUSES.0);
         Self { address, statements, is_writer, current: None, pause, not_before: Instant::now() }
@@ -79,7 +79,7 @@ impl Link {
         }
     }
 
-    async fn connect(&self) -> Result<Connected, Trouble> {
+    async fn connect(&self) -> Result<Connected, PostgresError> {
         let (client, connection) = connect(&self.address).await?;
         tokio::spawn(connection);
         schema::prepare(&client, &self.address).await?;
