@@ -4,7 +4,7 @@
 use crate::{File, ids, repository, test_module};
 
 /// Pages that are about requirements and seeds.
-const ABOUT: [&str; 3] = ["host/docs/specification/", "host/docs/seeds.md", "host/docs/decisions.md"];
+const ABOUT: [&str; 2] = ["host/docs/specification/", "host/docs/seeds.md"];
 
 /// Returns whether only the project's own people read the file.
 fn is_ours(path: &str) -> bool {
