@@ -1,4 +1,4 @@
-//! What everything else is made of: values, time, places in documents, phases, outcomes.
+//! The foundation of everything else: values, time, places in documents, phases, outcomes.
 
 pub mod json_text;
 pub mod metered;

@@ -1,8 +1,8 @@
-//! The document as written, object by object: wrong types, unknown fields and values that mean nothing are found here.
+//! The document as written, read object by object: wrong types, unknown fields and meaningless values are found here.
 //!
-//! What names refer to, and whether the parts fit together, is [`Draft::plan`](crate::plan::Draft::plan)'s concern. A part
-//! that cannot be read is reported once and then absent, with a mark where later checks must not conclude anything from
-//! its absence.
+//! References between names, and whether the parts fit together, are the concern of [`Draft::plan`](crate::plan::Draft::plan). A
+//! part that cannot be read is reported once and then absent, with a mark where later checks must not conclude anything from its
+//! absence.
 
 mod conditions;
 mod container;

@@ -1,4 +1,4 @@
-//! What goes into a run and what comes out: inputs, events (decided, past tense) and commands (imperative).
+//! Inputs and outputs of a run: inputs, events (decided, past tense) and commands (imperative).
 //!
 //! All three are closed. Events are the journal: applying them in order rebuilds a run exactly.
 
@@ -72,7 +72,7 @@ pub enum Event {
     RunPhase(Phase),
     /// The user asked to cancel the run.
     CancelRequested,
-    /// What keeps leaves from the slots they wait for is another now: that quota, or that there are too few.
+    /// The reason why leaves wait for slots has changed: now it is that quota, or else a lack of free slots.
     Held(Option<RunningQuota>),
     /// A container's children exist; of a wrapper, the call of its next attempt does.
     ScopeOpened(Box<ScopeOpened>),
@@ -86,7 +86,7 @@ pub enum Event {
     AttemptStarted(Fence),
     /// An attempt is over.
     AttemptEnded(Box<AttemptEnded>),
-    /// What an attempt used, of which its end does not say it.
+    /// Resources that an attempt used whose end does not report them.
     Metered(Fence, Metered),
     /// A clock ran out.
     TimedOut(TaskId, TimeLimit),

@@ -106,7 +106,7 @@ pub struct Comparison {
     pub offset: usize,
 }
 
-/// What an expression can see.
+/// The names and values that an expression can see.
 pub trait Env {
     /// The value at `path`; missing members are null.
     ///
@@ -119,9 +119,9 @@ pub trait Env {
 pub struct SyntaxError {
     /// Byte offset in the text.
     pub offset: usize,
-    /// What is wrong and what was expected.
+    /// The fault, and the syntax that was expected.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
@@ -141,7 +141,7 @@ impl Expr {
     /// Compiles the whole of `text`, which may call `functions`.
     ///
     /// # Errors
-    /// As for [`Expr::compile`].
+    /// Fails like [`Expr::compile`].
     pub fn compile_with(text: &str, functions: &Arc<Functions>) -> Result<Self, SyntaxError> {
         if text.len() > MAX_LENGTH {
             let message = format!("the expression has {} bytes; expected at most {MAX_LENGTH}", text.len());
@@ -186,7 +186,7 @@ impl Expr {
         }
     }
 
-    /// What [`Expr::test`] yields whatever there is to see, where that is known.
+    /// Returns the result of [`Expr::test`] where it is the same in every environment.
     #[must_use]
     pub fn settled(&self) -> Option<bool> {
         match &self.0.action {
@@ -195,10 +195,10 @@ impl Expr {
         }
     }
 
-    /// The value in `env`.
+    /// Returns the value in `env`.
     ///
     /// # Errors
-    /// What the operands of some operation do not allow, naming the operation, their types and short values.
+    /// Fails when an operation does not accept its operands; the error names the operation, the operands' types and short values.
     pub fn eval(&self, env: &dyn Env) -> Result<Value, EvalError> {
         match &self.0.action {
             Action::Constant(value) => Ok(value.clone()),
@@ -207,10 +207,10 @@ impl Expr {
         }
     }
 
-    /// The value where a boolean is needed: null is false, the texts `true` and `false` count.
+    /// Returns the value where a boolean is needed: null is false, the texts `true` and `false` count.
     ///
     /// # Errors
-    /// As for [`Expr::eval`], and when the value is anything else.
+    /// Fails like [`Expr::eval`], and when the value is anything else.
     pub fn test(&self, env: &dyn Env) -> Result<bool, EvalError> {
         operation::condition(ValueRef::from(&self.eval(env)?)).map_err(EvalError)
     }

@@ -68,15 +68,15 @@ pub(crate) struct Root {
     pub(crate) name: &'static str,
     /// Whether it is visible where an expression sees this.
     pub(crate) visible: fn(Visibility) -> bool,
-    /// What it holds.
+    /// Shape of its value.
     pub(crate) shape: Shape,
-    /// What to say where it is not visible; nothing where it is visible everywhere.
+    /// Hint for expressions that cannot see it; empty where it is visible everywhere.
     pub(crate) hint: &'static str,
     /// The value at the path behind the name; null where there is none.
     value: fn(&dyn RunContext, Members<'_>) -> Value,
 }
 
-/// What names of pipelines have in common.
+/// The common part of the names of pipelines.
 const PIPELINE: Root = Root {
     name: "",
     visible: |sees| sees.pipeline,
@@ -88,7 +88,7 @@ const PIPELINE: Root = Root {
 /// The members behind a name, outermost first.
 pub(crate) type Members<'p> = &'p [Arc<str>];
 
-/// What there is to see where an expression stands, besides what is visible everywhere.
+/// The names that an expression sees in its place, besides those that are visible everywhere.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Visibility {
     /// Inputs, a template's or a node's.
@@ -97,7 +97,7 @@ pub(crate) struct Visibility {
     pub(crate) tasks: bool,
     /// The iteration of a loop.
     pub(crate) iteration: bool,
-    /// What fired a hook.
+    /// The phase change that fired a hook.
     pub(crate) hook: bool,
     /// An attempt that has finished.
     pub(crate) attempt: bool,
@@ -109,7 +109,7 @@ pub(crate) struct Visibility {
     pub(crate) pipeline: bool,
     /// The task's own name and attempt.
     pub(crate) task: bool,
-    /// What policy rules judge.
+    /// Outcome that policy rules judge.
     pub(crate) outcome: bool,
 }
 

@@ -39,9 +39,9 @@ pub struct Problem {
     /// The offending value, shortened; absent where something is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
-    /// What is wrong and what was expected, as `what; expected …`.
+    /// The fault and the expected value, as `fault; expected …`.
     pub message: String,
-    /// How to mend it.
+    /// How to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -69,14 +69,14 @@ impl Problem {
         self
     }
 
-    /// Adds how to mend it.
+    /// Adds a hint about the fix.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(cut(hint.into(), LONGEST_SENTENCE));
         self
     }
 
-    /// Adds how to mend it, where somebody knows.
+    /// Adds a hint about the fix, if there is one.
     #[must_use]
     pub fn with_hint_if(self, hint: Option<String>) -> Self {
         match hint {

@@ -51,29 +51,29 @@ pub struct Run {
     dropped: u64,
 }
 
-/// What one input led to.
+/// The result of one input.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Step {
-    /// What was decided, in order: one durable record.
+    /// The events that were decided, in order: one durable record.
     pub events: Vec<Event>,
-    /// What to do once the events are durable.
+    /// Commands to carry out once the events are durable.
     pub commands: Vec<Command>,
     /// At most how many bytes of values and texts the events say, of [`MOST_STEP_BYTES`].
     pub bytes: usize,
 }
 
-/// What a run is started with.
+/// Data that a run is started with.
 #[derive(Clone, Debug)]
 pub struct Submission {
     /// The run's id, unique in its store.
     pub run_id: Arc<str>,
     /// `spec.arguments`, bound ([`crate::plan::Plan`] checks them).
     pub parameters: Arc<Map>,
-    /// What expressions read of the host.
+    /// Facts about the host that expressions can read.
     pub facts: Facts,
     /// The secrets that the plan names and the host has.
     pub secrets: Vec<SecretRef>,
-    /// What whoever submits the run leaves for whoever goes on with it; nothing here reads it.
+    /// Text that the submitter leaves for the host that later drives the run; the engine does not read it.
     pub origin: Option<Arc<str>>,
     /// The trace that the run belongs to, if that is known; it is shown, and nothing follows from it.
     pub trace: Option<Arc<str>>,
@@ -169,7 +169,7 @@ impl Run {
             let seq = self.state.seq();
             self.state.apply(event).map_err(|message| ImpossibleHistory { seq, message })?;
         }
-        // What they made ready was decided on in the same record.
+        // Tasks that these events made ready have their decisions in the same record.
         self.state.take_ready().for_each(drop);
         Ok(())
     }
@@ -184,9 +184,9 @@ impl Run {
         self.decide(now, |decider| decider.take(input))
     }
 
-    /// Goes on with a run that [`Run::replay`] has rebuilt: the first step of whoever drives it from now on.
+    /// Resumes a run that [`Run::replay`] has rebuilt: the first step of its new driver.
     ///
-    /// Waits keep their absolute times, and what came due meanwhile is served first. Attempts in flight are dispatched
+    /// Waits keep their absolute times, and the ones that came due meanwhile are served first. Attempts in flight are dispatched
     /// again under the numbers they had.
     #[must_use = "events must be made durable, commands carried out"]
     pub fn recover(&mut self, now: Timestamp) -> Step {
@@ -199,7 +199,7 @@ impl Run {
         self.decide(now, |decider| decider.give_up(message))
     }
 
-    /// What all attempts used so far.
+    /// Returns the resources used by all attempts so far.
     #[must_use]
     pub fn metered(&self) -> Metered {
         self.tasks().iter().fold(Metered::default(), |all, task| all.and(task.metered))

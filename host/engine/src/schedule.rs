@@ -26,7 +26,7 @@ pub use zone::Zone;
 pub struct Schedule {
     /// At which minutes.
     pub times: Timetable,
-    /// Of which clock.
+    /// The time zone whose clock is meant.
     pub zone: Zone,
     /// From when on, that instant included.
     pub start_at: Option<Timestamp>,
@@ -34,7 +34,7 @@ pub struct Schedule {
     pub end_at: Option<Timestamp>,
 }
 
-/// What a schedule comes to at some instant.
+/// The state of a schedule at some instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Due {
     /// The last of its instants that have come, if that is not too long ago.
@@ -54,8 +54,8 @@ impl Schedule {
         Some(next).filter(|next| self.end_at.is_none_or(|end| *next <= end))
     }
 
-    /// What is to be done at `now`, if everything up to `last` was dealt with. Of several instants that have come the last one counts, and
-    /// not even that if it came longer than `deadline` ago.
+    /// Returns the action due at `now`, if everything up to `last` was dealt with. If several instants have passed, only the last
+    /// one counts, and not even that if it passed longer than `deadline` ago.
     #[must_use]
     pub fn due(&self, last: Timestamp, now: Timestamp, deadline: Option<Millis>) -> Due {
         // A clock that was set back shows what was dealt with once more.

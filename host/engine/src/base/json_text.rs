@@ -19,7 +19,7 @@ use crate::{
 pub struct JsonText(Arc<str>);
 
 impl JsonText {
-    /// What the tree says, as [`Tree::to_value`] has it.
+    /// Returns the tree's value, the same as [`Tree::to_value`] gives.
     #[must_use]
     pub fn of(tree: &Tree) -> Self {
         Self::written(&Plain(tree))
@@ -36,11 +36,11 @@ impl JsonText {
         &self.0
     }
 
-    /// What it says. It is read for that.
+    /// Parses the text and returns its value.
     #[must_use]
     pub fn value(&self) -> Value {
         let mut reader = serde_json::Deserializer::from_str(&self.0);
-        // As deep as the value that was written, which was held to its reader's limit.
+        // The written value was held to its reader's depth limit, so there is no need for another one here.
         reader.disable_recursion_limit();
         Value::deserialize(&mut reader).unwrap_or_default()
     }

@@ -1,8 +1,9 @@
-//! What an attempt used, as whoever executed it measured: numbers that are passed on and added up, and never decided by.
+//! Resources that an attempt used, measured by the host that executed it. They are recorded and added up; no decision depends on
+//! them.
 
 use serde::{Deserialize, Serialize};
 
-/// What one attempt used, or several; nothing where nobody measured it.
+/// Resources used by one attempt, or by several together; all zero where nothing was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Metered {

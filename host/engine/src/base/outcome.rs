@@ -1,4 +1,4 @@
-//! What one attempt returned, and the phase it maps to.
+//! The result of one attempt, and the phase it maps to.
 
 use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
@@ -17,7 +17,7 @@ pub struct Outcome {
     pub outputs: Vec<Output>,
     /// An object with more about the result: `error.{kind, message, code, retryable}`, `http.status`, …
     pub detail: Option<Value>,
-    /// What the attempt used.
+    /// Resources that the attempt used.
     pub metered: Metered,
 }
 
@@ -38,7 +38,7 @@ impl Outcome {
         Self { outputs, ..Self::default() }
     }
 
-    /// Code 1: the attempt waits until somebody resumes it.
+    /// Code 1: the attempt waits until a user resumes it.
     #[must_use]
     pub fn suspended() -> Self {
         Self { code: code::SUSPENDED, ..Self::default() }

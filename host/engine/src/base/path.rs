@@ -39,7 +39,7 @@ impl Path {
         self.step(Segment::Index(index))
     }
 
-    /// What stands at `suffix`, as `[2].name`, below what stands here.
+    /// Returns the path of `suffix`, such as `[2].name`, below this one.
     #[must_use]
     pub fn suffixed(&self, suffix: &str) -> Self {
         if suffix.is_empty() { self.clone() } else { self.step(Segment::Text(suffix.into())) }

@@ -1,4 +1,4 @@
-//! The word somebody probably meant.
+//! The word the author probably meant.
 
 /// Bytes of the longest word that is compared with others.
 const LONGEST: usize = 100;

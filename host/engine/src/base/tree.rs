@@ -23,7 +23,7 @@ pub struct Span {
 /// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// What is written.
+    /// The content.
     pub node: TreeNode,
     /// Where it is written.
     pub span: Span,
@@ -51,7 +51,7 @@ pub enum Style {
     Double,
 }
 
-/// What can be written.
+/// Content of a node of the document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TreeNode {
     /// Nothing, or `null`.
@@ -78,7 +78,7 @@ pub struct Key {
 }
 
 impl Tree {
-    /// What is written at `span`.
+    /// Creates a node with the content `node`, written at `span`.
     #[must_use]
     pub fn new(node: TreeNode, span: Span) -> Self {
         Self { node, span, written: None }

@@ -1,7 +1,7 @@
 //! JSON values that are cheap to share.
 //!
-//! Inputs, outputs, items and configuration travel through events, state, commands and expressions. A [`Value`] clones
-//! in constant time whatever its size, so that no step of the engine costs more because somebody returned much.
+//! Inputs, outputs, items and configuration travel through events, state, commands and expressions. A [`Value`] clones in
+//! constant time whatever its size, so that no step of the engine costs more because an executor returned a large value.
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 

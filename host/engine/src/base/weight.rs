@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::value::Value;
 
-/// Of a number, at most, and of what stands around a text.
+/// Upper bound of a number's bytes, and of the bytes around a text.
 const SCALAR: usize = 12;
 
 /// A text of fewer bytes is not looked up.
@@ -86,7 +86,7 @@ impl Weight {
         }
     }
 
-    /// One more text that is written as JSON: to its end, whoever else has it.
+    /// Adds a text that is embedded as JSON: counted in full, even if others share it.
     pub fn add_json_text(&mut self, text: &str) {
         // Whatever has to be escaped takes six bytes at most.
         let escaped = text.bytes().filter(|byte| *byte < b' ' || matches!(byte, b'"' | b'\\')).count();

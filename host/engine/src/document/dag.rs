@@ -146,7 +146,7 @@ fn entrypoints(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Name>> {
     Some(names)
 }
 
-/// What stands on dag, loop and pipeline templates: how their own phase comes about and what bounds them.
+/// Reads the settings of dag, loop and pipeline templates: the rules for their own phase, and their limits.
 pub(super) fn container_settings(object: &Object<'_, '_>) -> SettingsDoc {
     SettingsDoc {
         timeout: object.optional(&CONTAINER_TIMEOUT),

@@ -215,7 +215,7 @@ pub(super) fn syntax(entry: &Entry, site: &Site, passage: &Passage, error: &Synt
     at.problem(entry, format!("{}{place}", error.message)).with_hint_if(error.hint.clone())
 }
 
-/// What follows `before`, counted from 1.
+/// Returns line and column of the text that follows `before`, counted from 1.
 fn place_of(before: &str) -> String {
     let character = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
     match before.matches('\n').count() {

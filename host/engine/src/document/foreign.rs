@@ -1,4 +1,4 @@
-//! What other engines call what a workflow holds: hints for those who come from Argo Workflows and its like.
+//! Names that other engines use for the parts of a workflow: hints for authors who come from Argo Workflows and similar engines.
 
 type Counterparts = &'static [(&'static str, &'static str)];
 
@@ -12,7 +12,7 @@ const STEPS: &str =
     "write a `dag`, whose tasks say their `dependencies`, or a `pipeline`, whose tasks run in order";
 const ARGUMENTS: &str = "write `arguments: {parameters: [{name: …, value: …}]}`";
 
-/// Of tasks, wherever they stand.
+/// Foreign names for fields of tasks, wherever the task is written.
 pub(super) const TASK: Counterparts = &[
     ("activeDeadlineSeconds", TIMEOUT),
     ("args", "give them to the executor as `inputs`"),
@@ -50,7 +50,7 @@ const INSIDE: &str =
 const CONTAINER: &str =
     "write `task: {name: …, executor: {type: …}}`; the work is done by a plugin of that type";
 
-/// Of templates.
+/// Foreign names for fields of templates.
 pub(super) const TEMPLATE: Counterparts = &[
     ("activeDeadlineSeconds", INSIDE),
     ("container", CONTAINER),
@@ -70,14 +70,14 @@ pub(super) const TEMPLATE: Counterparts = &[
     ("tasks", "write `dag: {name: …, tasks: […]}`"),
 ];
 
-/// Of dags and pipelines.
+/// Foreign names for fields of dags and pipelines.
 pub(super) const CONTAINERS: Counterparts = &[
     ("activeDeadlineSeconds", "write `timeout: 30s`"),
     ("steps", "write `tasks`"),
     ("target", "write `entrypoints`: the tasks to begin with"),
 ];
 
-/// Of `spec`.
+/// Foreign names for fields of `spec`.
 pub(super) const SPEC: Counterparts = &[
     ("activeDeadlineSeconds", "write `timeout: 30s`"),
     ("dag", "write it as one of `templates`, and its name as `entrypoint`"),
@@ -91,7 +91,7 @@ pub(super) const SPEC: Counterparts = &[
 
 const IN_SPEC: &str = "it belongs into `spec`";
 
-/// Of the document itself.
+/// Foreign names for fields of the document itself.
 pub(super) const WORKFLOW: Counterparts = &[
     ("arguments", IN_SPEC),
     ("entrypoint", IN_SPEC),
@@ -103,10 +103,10 @@ pub(super) const WORKFLOW: Counterparts = &[
     ("templates", IN_SPEC),
 ];
 
-/// Of `metadata`.
+/// Foreign names for fields of `metadata`.
 pub(super) const METADATA: Counterparts = &[("generateName", "write `name`; every run has an id of its own")];
 
-/// Of `retry`.
+/// Foreign names for fields of `retry`.
 pub(super) const RETRIES: Counterparts = &[
     ("backoff", "write `delay: 1s`, `exponentialBackoff: 2` and `maxDelay: 1m` beside `limit`"),
     ("retryPolicy", "write `expression`; without one Error and Timeout are tried again, and Failed is not"),

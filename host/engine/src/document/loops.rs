@@ -51,7 +51,7 @@ pub(crate) struct ItemDoc {
     pub(crate) fields: Vec<(Arc<str>, Site)>,
 }
 
-/// What a loop runs over.
+/// The source of a loop's iterations.
 #[derive(Clone, Debug)]
 pub(crate) enum OverDoc {
     Items(Vec<ItemDoc>),

@@ -54,7 +54,7 @@ impl SettingsDoc {
 }
 
 impl TemplateDoc {
-    /// What the template itself reads, the tasks of a dag or pipeline aside.
+    /// Calls `each` for every expression that the template itself reads, not counting the tasks of a dag or pipeline.
     pub(crate) fn each_own_read<'a>(&'a self, each: Each<'_, 'a>) {
         if let KindDoc::Task(task) = &self.kind {
             return task.each_read(each);

@@ -86,7 +86,7 @@ static JITTER: Field<f64> = Field::optional(
 /// NoETL's legacy fields.
 const LEGACY: [&str; 2] = ["max_attempts", "retry_when"];
 
-/// What the two spellings have in common, and what not (R-R1, R-R2).
+/// Explains the common part of the two spellings, and their difference (R-R1, R-R2).
 const LIMIT_OR_MAX_ATTEMPTS: &str = "`limit: 2` and `maxAttempts: 3` both make three attempts at most; only with `maxAttempts` is Failed tried again";
 
 impl RetryDoc {
@@ -113,7 +113,7 @@ impl RetryDoc {
     }
 }
 
-/// What is written and does nothing (R-R1, R-R3).
+/// Warns about fields that have no effect (R-R1, R-R3).
 fn warn_without_effect(object: &Object<'_, '_>) {
     let warn = |site: &Site, message: &str, hint: &str| {
         object.report.warning(site.problem(&NO_EFFECT, message).with_hint(hint));

@@ -43,7 +43,7 @@ pub(crate) struct TaskDoc {
     pub(crate) written: BTreeMap<&'static str, Site>,
 }
 
-/// What a task does.
+/// The work of a task.
 #[derive(Clone, Debug)]
 pub(crate) enum WorkDoc {
     /// Calls a template.
@@ -54,7 +54,7 @@ pub(crate) enum WorkDoc {
     Unreadable,
 }
 
-/// What may stand on manifest, template and call; `None` is not written.
+/// Fields that a manifest, a template and a call may all have; `None` where the field is not written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SettingsDoc {
     pub(crate) timeout: Option<Millis>,

@@ -31,13 +31,13 @@ pub(crate) struct WorkflowDoc {
     pub(crate) namespace: Option<Name>,
     pub(crate) version: Option<Name>,
     pub(crate) labels: BTreeMap<Arc<str>, Value>,
-    /// Of a CronWorkflow.
+    /// The schedule of a CronWorkflow; `None` for a plain workflow.
     pub(crate) cron: Option<Cron>,
     pub(crate) spec: SpecDoc,
 }
 
 impl WorkflowDoc {
-    /// Whose it is.
+    /// Returns the namespace that the workflow belongs to.
     pub(crate) fn namespace(&self) -> Arc<str> {
         self.namespace.as_ref().map_or_else(|| Arc::from("default"), |name| name.value.clone())
     }

@@ -18,12 +18,12 @@ pub type Outputs = Arc<Vec<Output>>;
 pub struct Binding {
     /// The input.
     pub name: Arc<str>,
-    /// What it is bound to.
+    /// The binding.
     #[serde(flatten)]
     pub value: InputValue,
 }
 
-/// What an input is bound to.
+/// The value an input is bound to, or the secret.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum InputValue {

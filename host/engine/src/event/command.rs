@@ -1,4 +1,4 @@
-//! What is asked of the host.
+//! Requests to the host.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::{
 
 use super::{Bindings, Fence};
 
-/// What the host is asked to do, once the events of the same step are durable.
+/// A request to the host, to be carried out once the events of the same step are durable.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Execute one attempt.
     Dispatch(Dispatch),
-    /// Stop an attempt, best effort; nobody waits for it.
+    /// Stop an attempt, best effort; the run does not wait for it.
     Abort(Fence),
 }
 

@@ -1,4 +1,4 @@
-//! What events say besides whom they are about.
+//! The data that events carry besides the task they belong to.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct ScopeOpened {
     pub task: TaskId,
     /// Its bound inputs.
     pub inputs: Bindings,
-    /// What a loop runs over; null for every iteration where it repeats on a condition.
+    /// Items that a loop runs over; null for every iteration where it repeats on a condition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub items: Option<Arc<Vec<Value>>>,
 }
@@ -40,12 +40,12 @@ pub struct PhaseChanged {
     /// Why, where the phase alone does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Reason>,
-    /// What came with it.
+    /// Data that came with the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<Box<With>>,
 }
 
-/// What comes with a change of phase.
+/// Data that comes with a change of phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum With {
@@ -88,7 +88,7 @@ pub struct AttemptEnded {
     pub outputs: Outputs,
     /// From the start, or null if the executor never started.
     pub duration_ms: Option<Millis>,
-    /// What it used.
+    /// Resources that the attempt used.
     #[serde(default, skip_serializing_if = "Metered::is_nothing")]
     pub metered: Metered,
 }
@@ -107,7 +107,7 @@ pub struct RetryScheduled {
     pub wake_at: Timestamp,
 }
 
-/// What a policy made of one attempt.
+/// The decision of a policy about one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PolicyEvaluated {
@@ -115,7 +115,7 @@ pub struct PolicyEvaluated {
     pub fence: Fence,
     /// Which rule decided.
     pub rule: Matched,
-    /// What follows.
+    /// The decision.
     pub verdict: Verdict,
     /// Values of `iter` that the rule set.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -131,9 +131,9 @@ pub struct PolicyEvaluated {
 pub struct HookFired {
     /// The hook run that exists from now on.
     pub run: TaskId,
-    /// Whose hook it is; of spec.hooks the root.
+    /// The task run that the hook belongs to; the root for spec.hooks.
     pub of: TaskId,
-    /// What fired it.
+    /// The kind of phase change that fired it.
     pub kind: HookType,
     /// Which of the plan's hooks.
     pub hook: HookId,
@@ -147,13 +147,13 @@ pub struct HookFired {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct HookFailed {
-    /// Whose hook it is; of spec.hooks the root.
+    /// The task run that the hook belongs to; the root for spec.hooks.
     pub of: TaskId,
-    /// What fired it.
+    /// The kind of phase change that fired it.
     pub kind: HookType,
     /// The hook run, if it came to one.
     pub run: Option<TaskId>,
-    /// What happened.
+    /// A sentence for people about the failure.
     pub message: Arc<str>,
 }
 
@@ -165,15 +165,16 @@ pub struct Warning {
     pub task: Option<TaskId>,
     /// A stable word for programs.
     pub code: Arc<str>,
-    /// What was met, and what was done about it.
+    /// The doubtful fact, and how the engine treated it.
     pub message: Arc<str>,
 }
 
-/// As many attempts of a tenant hold slots as may: more of its leaves wait until some of these have ended.
+/// A quota that is used up: the tenant has as many attempts with slots as it may have, and further leaves wait until some of
+/// these have ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunningQuota {
-    /// Whose it is.
+    /// The tenant.
     pub tenant: Arc<str>,
     /// How many.
     pub running: u32,

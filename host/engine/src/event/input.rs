@@ -1,4 +1,4 @@
-//! What comes in.
+//! Input from outside.
 
 use crate::{metered::Metered, outcome::Outcome, value::Map};
 
@@ -17,7 +17,7 @@ pub enum Input {
     Interrupted(Fence),
     /// The quota that keeps leaves from the slots they wait for; nothing, if it is the slots themselves that there are too few of.
     Held(Option<RunningQuota>),
-    /// What an attempt used that is over without an outcome.
+    /// Resources used by an attempt that is over without an outcome.
     Metered(Fence, Metered),
     /// The dispatcher's clock of inactivity ran out.
     Inactive(Fence),

@@ -1,4 +1,4 @@
-//! What a run takes over from an earlier run of its document.
+//! Results that a run takes over from an earlier run of its document.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,15 +22,15 @@ pub struct Rerun {
     /// The parameters whose values are others than there.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub changed: BTreeSet<Arc<str>>,
-    /// What had succeeded there and may be taken over, by `scope/taskName`.
+    /// Results of the earlier run that may be taken over, by `scope/taskName`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub results: BTreeMap<Arc<str>, PastResult>,
-    /// What the loops around them ran over, by `scope/taskName` of the loop.
+    /// Items that the loops around them ran over, by `scope/taskName` of the loop.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub items: BTreeMap<Arc<str>, Arc<Vec<Value>>>,
 }
 
-/// What a task run that succeeded was bound to, and what came of it.
+/// Bound inputs and result of a task run that succeeded in the earlier run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PastResult {
@@ -46,7 +46,7 @@ pub struct PastResult {
     /// A sentence for people.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub message: Arc<str>,
-    /// What it returned.
+    /// The outputs it returned.
     #[serde(default, skip_serializing_if = "is_empty")]
     pub outputs: Outputs,
     /// Retries made.

@@ -26,27 +26,28 @@ pub struct Submitted {
     pub document: JsonText,
     /// `spec.arguments`, bound.
     pub parameters: Arc<Map>,
-    /// What expressions read of the host.
+    /// Facts about the host that expressions can read.
     pub facts: Facts,
-    /// What the executor types of the document stood for.
+    /// The executors that the document's executor types resolved to.
     #[serde(default, skip_serializing_if = "PinnedExecutors::is_empty")]
     pub executors: PinnedExecutors,
     /// The secrets that the plan names and the host had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<SecretRef>,
-    /// What whoever submitted the run left for whoever goes on with it.
+    /// Text that the submitter leaves for the host that later drives the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Arc<str>>,
-    /// The trace that the run belongs to, as whoever submitted it wrote it down; it is shown, and nothing follows from it.
+    /// The trace that the run belongs to, as recorded by the submitter; it is shown, and has no influence on the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Arc<str>>,
     /// The earlier run that this is another of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Arc<Rerun>>,
-    /// What was doubtful about the document.
+    /// Warnings about the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Noted>,
-    /// Of journals from before `executors` was recorded: by type, the default policies that manifests gave the plan.
+    /// Default policies that manifests gave the plan, by executor type. Only journals from before `executors` was recorded have
+    /// them.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub defaults: Map,
     /// The digest of the [`Basis`] that is kept apart from the journal, in place of what it holds.
@@ -54,22 +55,22 @@ pub struct Submitted {
     pub basis: Option<Arc<str>>,
 }
 
-/// What all runs of one document with the same executors have in common.
+/// Data that all runs of one document with the same executors share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Basis {
     /// The document.
     pub document: JsonText,
-    /// What its executor types stood for.
+    /// The executors that the document's executor types resolved to.
     #[serde(default, skip_serializing_if = "PinnedExecutors::is_empty")]
     pub executors: PinnedExecutors,
-    /// What was doubtful about it.
+    /// Warnings about the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<Noted>,
 }
 
 impl Basis {
-    /// That of the plan's runs.
+    /// Returns the basis shared by all runs of the plan.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         Self {
@@ -122,7 +123,7 @@ impl Submitted {
     }
 }
 
-/// What expressions read of the host; recorded, so that a run on another machine reads the same.
+/// Facts about the host that expressions can read; recorded, so that a run on another machine reads the same.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {

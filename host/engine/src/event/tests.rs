@@ -2,7 +2,7 @@ use serde_json::{Value as Json, json};
 
 use super::*;
 
-/// What a journal may hold: every event, and everything that can come with one.
+/// Returns JSON of every event, and of all data that can come with one.
 fn shapes() -> Vec<Json> {
     let fence = || json!({ "task": 1, "attempt": 1, "dispatch": 2 });
     let inputs = || json!([{ "name": "a", "value": null }, { "name": "b", "secretKeyRef": { "name": "s", "key": "k" } }]);
@@ -81,8 +81,8 @@ fn decode(json: &Json) -> Result<Event, String> {
     serde_json::from_str(&json.to_string()).map_err(|error| error.to_string())
 }
 
-/// R-D1: what a journal holds is read as it was written, and a record with a field that nobody knows is refused, by the
-/// field's name: whoever wrote it meant something by it.
+/// R-D1: a journal's records are read exactly as they were written. A record with an unknown field is refused, by the field's
+/// name: the writer meant something by it.
 #[test]
 fn unknown_fields_of_events_are_refused() {
     let mut seen = 0;

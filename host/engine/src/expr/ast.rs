@@ -1,4 +1,4 @@
-//! What the parser makes of an expression.
+//! The syntax tree that the parser makes of an expression.
 
 use std::sync::Arc;
 

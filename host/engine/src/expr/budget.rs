@@ -16,7 +16,7 @@ const MAX_WORK: i64 = 64 << 20;
 /// How deeply a value that an expression builds may nest: what is journaled must be readable again.
 pub(super) const MAX_VALUE_DEPTH: usize = 100;
 
-/// What is left of an evaluation's work: no operation costs more than it says here first.
+/// Remaining work that an evaluation may do. Each operation takes its cost from here before it starts.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     spent: i64,
@@ -55,10 +55,10 @@ impl Budget {
         self.spend(bytes)
     }
 
-    /// Appends `more` to a text being made.
+    /// Appends `more` to a text under construction.
     ///
     /// # Errors
-    /// As for [`Budget::text`].
+    /// Fails like [`Budget::text`].
     pub(super) fn append(&mut self, text: &mut String, more: &str) -> Result<(), String> {
         let bytes = text.len() + more.len();
         if bytes > MAX_TEXT {

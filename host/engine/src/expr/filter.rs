@@ -123,7 +123,7 @@ pub(super) fn unknown(name: &str, offset: usize) -> SyntaxError {
     }
 }
 
-/// What other languages call some of the filters.
+/// Names that other languages give to some of the filters.
 const FOREIGN: [(&str, &str); 8] = [
     ("len", "length"),
     ("size", "length"),
@@ -135,7 +135,7 @@ const FOREIGN: [(&str, &str); 8] = [
     ("to_json", "tojson"),
 ];
 
-/// What is called like a function and is none of the document's `own`.
+/// Returns the error for a call to `name` that is no function, neither one of the document's `own` nor a filter.
 pub(super) fn no_function<'n>(name: &str, own: impl Iterator<Item = &'n str>, offset: usize) -> SyntaxError {
     let error = SyntaxError::new(offset, format!("there is no function `{name}`"));
     if let Some(near) = nearest(name, own) {

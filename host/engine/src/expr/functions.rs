@@ -40,7 +40,7 @@ pub struct Functions {
 pub(super) struct Function {
     pub(super) name: Arc<str>,
     pub(super) parameters: Vec<String>,
-    /// What it does, in the machine's operations.
+    /// The body, in the machine's operations.
     pub(super) body: Expr,
     /// The functions it calls.
     calls: BTreeSet<String>,
@@ -204,7 +204,7 @@ fn check_name(name: &str, piece: &Definition<'_>) -> Result<(), SyntaxError> {
     Ok(())
 }
 
-/// What the one function does.
+/// Returns the statements of the one function.
 fn statements(ast: &AST) -> Vec<Stmt> {
     let mut statements = Vec::new();
     ast.walk(&mut |path: &[ASTNode<'_>]| {

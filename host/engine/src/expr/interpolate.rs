@@ -36,9 +36,9 @@ pub enum Interpolated {
 /// A part of a text.
 #[derive(Clone, Debug)]
 pub enum Piece {
-    /// What is written.
+    /// Literal text.
     Literal(Arc<str>),
-    /// What is filled in.
+    /// A placeholder, to be replaced by a value.
     Placeholder(Placeholder),
 }
 
@@ -60,7 +60,7 @@ pub struct PlaceholderError {
     pub path: String,
     /// Where the string is written.
     pub span: Span,
-    /// What is wrong; the offset is one in the string.
+    /// The error; its offset is one in the string.
     pub error: SyntaxError,
 }
 

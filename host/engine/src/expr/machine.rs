@@ -60,10 +60,10 @@ impl Code {
         Ok(Self { ast, constants, variables, functions, builds: program.builds })
     }
 
-    /// Runs it; `read` gives the value of a read and is asked once for each distinct path.
+    /// Runs the program; `read` gives the value of a read and is called once for each distinct path.
     ///
     /// # Errors
-    /// What went wrong, in our words.
+    /// Fails when an operation fails; the message is in the project's words, not in Rhai's.
     pub(super) fn run(&self, read: impl Fn(usize) -> Result<Value, String>) -> Result<Value, EvalError> {
         let mut scope = Scope::with_capacity(1 + self.constants.len() + self.variables.len());
         if let Some(functions) = &self.functions {

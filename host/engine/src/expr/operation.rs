@@ -39,10 +39,10 @@ pub(super) const BINARY: [(&str, Binary); 9] = [
 pub(super) const MANY: [(&str, Many); 4] =
     [("chain", chain), ("list", list), ("object", object), ("text", text)];
 
-/// What stands where a boolean is needed.
+/// Returns the value where a boolean is needed.
 ///
 /// # Errors
-/// When it is none (R-X7).
+/// Fails when it is no boolean (R-X7).
 pub(super) fn condition(value: ValueRef<'_>) -> Result<bool, String> {
     value.truth().ok_or_else(|| format!("expected true or false, not {}", value.describe()))
 }
@@ -106,7 +106,7 @@ pub(super) fn highest(operands: &[Operand]) -> usize {
     operands.iter().map(Operand::built).max().unwrap_or(0)
 }
 
-/// What the operands are in a text, one behind the other.
+/// Returns the texts of the operands, one behind the other.
 fn text(operands: &[Operand], budget: &mut Budget) -> Calculated {
     let mut text = String::new();
     for operand in operands {

@@ -39,7 +39,7 @@ pub(super) fn check(env: &str, rows: &[(&str, &str)]) {
     let env = Json::new(env);
     for (text, expected) in rows {
         let value = compiled(text).eval(&env).unwrap_or_else(|error| panic!("{error} in {text}"));
-        // As text: `1` and `1.0` differ.
+        // Compared by text, because `1` and `1.0` differ.
         assert_eq!(value.to_json(), *expected, "{text}");
     }
 }

@@ -44,7 +44,7 @@ const SYMBOLS: [&str; 26] = [
     "+", "-", "*", "/", "%", "=",
 ];
 
-/// What other languages write, and what is meant; longest first.
+/// Operators of other languages, and the operator to use instead; longest first.
 const FOREIGN: [(&str, &str); 15] = [
     ("===", "write `==`"),
     ("!==", "write `!=`"),

@@ -25,7 +25,7 @@ pub struct Site {
 /// Something read, and where.
 #[derive(Clone, Debug)]
 pub struct Located<T> {
-    /// What was read.
+    /// The value.
     pub value: T,
     /// Where.
     pub site: Site,
@@ -37,7 +37,7 @@ pub type Name = Located<Arc<str>>;
 /// A value and its place.
 #[derive(Clone, Debug)]
 pub struct Cursor<'t> {
-    /// What stands there.
+    /// The node.
     pub tree: &'t Tree,
     /// The way to it from the root.
     pub path: Path,

@@ -32,7 +32,7 @@ pub const fn count<T: TryFrom<i128>, const LEAST: i64, const MOST: i64>() -> For
     )
 }
 
-/// The number's value if it has no fraction; 1.0 has none. What exceeds 128 bits is their bound.
+/// Returns the number's value if it has no fraction (1.0 has none). Numbers beyond 128 bits become the nearest bound.
 pub fn as_whole(number: &Number) -> Option<i128> {
     let rounded = || number.as_f64().filter(|number| number.fract() == 0.0);
     #[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]

@@ -65,7 +65,7 @@ fn boolean(cursor: &Cursor<'_>, report: &Report) -> Option<bool> {
     None
 }
 
-/// What is written as one of a few words.
+/// An enum whose values are written as one of a few words.
 pub trait Words: Copy + 'static {
     /// The words and their meanings.
     const WORDS: &'static [(&'static str, Self)];

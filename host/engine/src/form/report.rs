@@ -20,7 +20,8 @@ use crate::{
 
 use super::Site;
 
-/// Problems that one document can have; nobody reads more, and a hostile one shall not fill the memory.
+/// Maximum number of problems reported for one document. Further ones are of no use to a reader, and a hostile document must not
+/// fill the memory.
 pub const MOST: usize = 1000;
 /// Known words that are looked at in one document to find those that were meant.
 const MOST_LOOKED_AT: usize = 1_000_000;
@@ -30,7 +31,7 @@ const MOST_LOOKED_AT: usize = 1_000_000;
 pub struct Report {
     problems: RefCell<List>,
     warnings: RefCell<List>,
-    /// What forms read later need to know.
+    /// Context for forms that are read later.
     context: OnceCell<Arc<dyn Any + Send + Sync>>,
     looked_at: Cell<usize>,
     lost: Cell<bool>,
@@ -42,7 +43,8 @@ struct List {
     seen: BTreeSet<Identity>,
 }
 
-/// What a template lacks it lacks at every call; only what is expected may differ from call to call.
+/// Identity of a problem that shows at every call of a template; it is reported once, and only the expected part may differ from
+/// call to call.
 type Identity = (&'static str, String, usize, String);
 
 impl Report {
@@ -51,7 +53,7 @@ impl Report {
         self.context.get_or_init(|| context);
     }
 
-    /// What was provided, if it is of that type.
+    /// Returns the provided context, if it has that type.
     pub(crate) fn provided<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.context.get().cloned()?.downcast().ok()
     }
@@ -91,7 +93,8 @@ impl Report {
         self.warnings.borrow().is_full()
     }
 
-    /// The hint "did you mean …?", if a known word is near. Of a document that is wrong all over the last get none.
+    /// Returns the hint "did you mean …?", if a known word is similar. The search has a budget, so in a document with very many
+    /// faults the last ones get no hint.
     pub fn did_you_mean<'a>(&self, word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
         if self.is_full() {
             return None;
@@ -114,8 +117,8 @@ impl Report {
     }
 }
 
-/// Says of a text with placeholders, where nobody has more to say, that they are not replaced. Where they are, what is
-/// wrong is an expression (P04x), or a value that it cannot have (P053).
+/// Adds to a problem about a text with placeholders, if it has no other hint, that the placeholders are not replaced here. Where
+/// they are replaced, the problem is an expression (P04x) or a value that does not fit (P053).
 fn with_placeholder_hint(problem: Problem) -> Problem {
     let found = problem.message.split("; expected").next().unwrap_or_default();
     let written = problem.value.as_ref().and_then(Value::as_str).unwrap_or(found);
@@ -124,7 +127,7 @@ fn with_placeholder_hint(problem: Problem) -> Problem {
     if is_meant { problem.with_hint("no `{{ }}` is replaced here: write the value itself") } else { problem }
 }
 
-/// What stands behind the first [`MOST`] problems of a document that has more.
+/// Returns the final entry of a list that was cut at [`MOST`] problems.
 #[must_use]
 pub fn more(entry: &Entry, things: &str, hint: &str) -> Problem {
     let message = format!("more than {MOST} {things}; expected fewer, and the rest was not looked for");

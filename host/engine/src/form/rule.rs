@@ -1,4 +1,4 @@
-//! What the fields of one object say about each other, for the reader and for the JSON Schema.
+//! Rules among the fields of one object, for the reader and for the JSON Schema.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -12,7 +12,7 @@ use super::{Defs, Object, Site, joined, listed};
 
 /// A condition on the fields of one object.
 pub enum Rule {
-    /// Exactly one of these is there; if not, the rules behind it say nothing, as nobody knows what was meant.
+    /// Exactly one of these is there. Otherwise the later rules are skipped, because the author's intention is unknown.
     ExactlyOne(&'static [&'static str]),
     /// These may not be there.
     Refused(Refusal),
@@ -24,7 +24,7 @@ pub enum Rule {
         field: &'static str,
         /// Where it is needed.
         when: When,
-        /// What it would hold, for messages.
+        /// Description of its value, for messages.
         expected: &'static str,
     },
     /// Checked by the object's reader itself.
@@ -41,7 +41,7 @@ pub struct Refusal {
     pub entry: &'static Entry,
     /// Why, following the name of the field.
     pub why: &'static str,
-    /// What to write instead.
+    /// The text to write instead.
     pub hint: &'static str,
 }
 

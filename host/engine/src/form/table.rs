@@ -17,26 +17,26 @@ pub struct Form<T> {
 pub struct Field<T: 'static> {
     name: &'static str,
     form: Form<T>,
-    /// What was expected where a required field is missing; absent for optional ones.
+    /// Expected value for the message about a missing required field; absent for optional ones.
     expected: Option<&'static str>,
-    /// As a document would say it: JSON, or else text.
+    /// The default as a document would write it: JSON, or else text.
     default: Option<&'static str>,
     about: &'static str,
 }
 
 /// An object with fields of its own.
 pub struct Table {
-    /// What the schema calls it.
+    /// Name of the type in the schema.
     pub name: &'static str,
-    /// What it is for, in one sentence.
+    /// Purpose of the object, in one sentence.
     pub about: &'static str,
     /// Its fields, in the order of the documentation.
     pub fields: &'static [&'static dyn Described],
-    /// What its fields say about each other.
+    /// Rules among its fields.
     pub rules: &'static [Rule],
-    /// What else may stand in it.
+    /// Further fields that are allowed in it.
     pub rest: Rest,
-    /// What people write who know other engines, and what it is called here.
+    /// Names from other engines, each with the name to use here.
     pub foreign: &'static [(&'static str, &'static str)],
 }
 
@@ -51,22 +51,23 @@ pub enum Rest {
     Anything,
 }
 
-/// What all fields have in common, whatever they hold.
+/// The common interface of all fields, whatever their type.
 pub trait Described: Sync {
     /// How it is written.
     fn name(&self) -> &'static str;
-    /// What was expected where it is missing; absent where it may be.
+    /// Returns the expected value for the message about a missing field; `None` where the field is optional.
     fn expected(&self) -> Option<&'static str>;
-    /// What it means when it is not written.
+    /// Returns the value that applies when the field is not written.
     fn default_value(&self) -> Option<Value>;
-    /// What it is for, in one sentence.
+    /// Returns the field's purpose, in one sentence.
     fn about(&self) -> &'static str;
     /// The JSON Schema of its value.
     fn schema(&self, defs: &mut Defs) -> Json;
 }
 
 impl<T> Form<T> {
-    /// What reads a value, and the JSON Schema of what that takes. `read` reports what is wrong.
+    /// Creates a form from the function that reads a value and the JSON Schema of the values it accepts. `read` reports the
+    /// problems.
     pub const fn new(read: fn(&Cursor<'_>, &Report) -> Option<T>, schema: fn(&mut Defs) -> Json) -> Self {
         Self { read, schema }
     }
@@ -112,7 +113,7 @@ impl<T> Field<T> {
         self.form.read(cursor, report)
     }
 
-    /// What it means when it is not written.
+    /// Returns the value that applies when the field is not written.
     pub fn read_default(&self) -> Option<T> {
         let tree = Tree::from(&self.default_value()?);
         self.form.read(&Cursor::root(&tree), &Report::default())
@@ -157,7 +158,7 @@ impl Table {
         Self { foreign, ..self }
     }
 
-    /// What to write in place of a field that is none.
+    /// Returns the text to write in place of an unknown field.
     pub fn counterpart(&self, name: &str) -> Option<String> {
         let foreign =
             self.foreign.iter().find(|(known, _)| *known == name).map(|(_, hint)| (*hint).to_owned());

@@ -44,7 +44,7 @@ const RESULT: Root = Root {
     value: |_, _| Value::Null,
 };
 
-/// What a container has as well.
+/// Returns whether a name is visible that both attempts and containers have.
 fn of_either(sees: Visibility) -> bool {
     sees.attempt || sees.container
 }

@@ -1,4 +1,4 @@
-//! What names need to know of a run.
+//! The interface through which names read a run.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
 
 use super::Finished;
 
-/// A run as one expression sees it. What is not there to see is `None`.
+/// A run as one expression sees it. Names that are not visible there give `None`.
 pub(crate) trait RunContext {
     fn workflow(&self) -> Workflow<'_>;
 
@@ -43,17 +43,17 @@ pub(crate) trait RunContext {
         None
     }
 
-    /// What the hook is about.
+    /// The phase change that fired the hook.
     fn firing(&self) -> Option<Firing> {
         None
     }
 
-    /// What is being judged: a finished attempt, or a container about to end.
+    /// The judged result: a finished attempt, or a container about to end.
     fn judged(&self) -> Option<Finished> {
         None
     }
 
-    /// What policy rules see of an attempt besides its result.
+    /// Data of an attempt that policy rules see besides its result.
     fn attempted(&self) -> Option<Attempted<'_>> {
         None
     }
@@ -68,7 +68,7 @@ pub(crate) trait RunContext {
         None
     }
 
-    /// What `set_ctx` has set.
+    /// Values set by `set_ctx`.
     fn ctx(&self) -> Option<&Arc<Map>> {
         None
     }
@@ -85,20 +85,20 @@ pub(crate) struct Workflow<'a> {
     pub(crate) namespace: &'a Arc<str>,
     pub(crate) id: &'a Arc<str>,
     pub(crate) phase: Phase,
-    /// What a schedule has fired it for.
+    /// The time for which a schedule started it.
     pub(crate) scheduled: Option<Timestamp>,
     pub(crate) labels: &'a BTreeMap<Arc<str>, Value>,
     pub(crate) parameters: &'a Arc<Map>,
 }
 
-/// What the host tells.
+/// Facts about the host.
 pub(crate) struct System<'a> {
     pub(crate) os: &'a Arc<str>,
     pub(crate) arch: &'a Arc<str>,
     pub(crate) vars: &'a Value,
 }
 
-/// What fired a hook.
+/// The phase change that fired a hook.
 pub(crate) struct Firing {
     pub(crate) hook: HookType,
     pub(crate) task: Arc<str>,
@@ -119,7 +119,7 @@ pub(crate) struct Attempted<'a> {
 
 /// How far a pipeline has come.
 pub(crate) struct PipelineProgress<'a> {
-    /// What `set_iter` has set.
+    /// Values set by `set_iter`.
     pub(crate) iter: &'a Arc<Map>,
     /// The outputs of the task that ended last.
     pub(crate) previous: Option<Arc<Vec<Output>>>,

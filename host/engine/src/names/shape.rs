@@ -1,6 +1,6 @@
-//! What a name holds, as far as it is known before any run.
+//! Shapes of the values behind names, as far as they are known before any run.
 
-/// What a value holds.
+/// The shape of a value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Shape {
     /// Anything.
@@ -30,10 +30,10 @@ pub(crate) enum Shape {
 pub(crate) enum Declared {
     /// In spec.arguments.
     Workflow,
-    /// As the inputs that are visible where the expression stands.
+    /// In the inputs that are visible where the expression stands.
     Inputs,
     /// In spec.arguments, and what is not is null.
     MaybeWorkflow,
-    /// As the container's inputs, and what is not is null.
+    /// In the container's inputs; a name that is not declared there is null.
     MaybeContainer,
 }

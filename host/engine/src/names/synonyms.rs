@@ -30,12 +30,12 @@ const FOR_MEMBERS: [(&str, &str); 9] = [
     ("i", "index"),
 ];
 
-/// What to write instead of `name`, which no expression can begin with.
+/// Returns the text to write instead of `name`, with which no expression can begin.
 pub(crate) fn instead_of_root(name: &str) -> Option<String> {
     FOR_ROOTS.iter().find(|(foreign, _)| *foreign == name).map(|(_, hint)| (*hint).to_owned())
 }
 
-/// What to write instead of `name`, which is none of `members`.
+/// Returns the text to write instead of `name`, which is none of `members`.
 pub(crate) fn instead_of_member(name: &str, members: &[&'static str]) -> Option<String> {
     let meant = FOR_MEMBERS.iter().find(|(foreign, own)| *foreign == name && members.contains(own));
     match meant {

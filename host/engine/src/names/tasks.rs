@@ -20,7 +20,7 @@ pub(super) static TASKS: Root = Root {
     },
 };
 
-/// What each task holds.
+/// The members of each task.
 pub(crate) const TASK: Shape = Shape::Object(&[
     ("phase", Shape::Phase),
     ("code", Shape::Integer),
@@ -37,7 +37,7 @@ pub(crate) struct Finished {
     pub(crate) outputs: Arc<Vec<Output>>,
 }
 
-/// What a task's last attempt came to.
+/// The result of a task's last attempt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ran {
     pub(crate) phase: Phase,

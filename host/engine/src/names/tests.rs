@@ -14,7 +14,7 @@ use crate::{
 };
 
 thread_local! {
-    /// What was read on this thread: the name, and whether it had a value.
+    /// Reads on this thread: the name, and whether it had a value.
     static READ: RefCell<Vec<(String, bool)>> = const { RefCell::new(Vec::new()) };
 }
 

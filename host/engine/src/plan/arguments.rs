@@ -46,7 +46,7 @@ pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<Vec<(Ar
     if report.is_sound() { Ok(list) } else { Err(report.into_parts().0.into()) }
 }
 
-/// What is wrong with one parameter.
+/// The fault of one parameter.
 struct BadArgument {
     entry: &'static Entry,
     message: String,

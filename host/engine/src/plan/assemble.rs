@@ -77,7 +77,7 @@ struct Assembler<'i, 'a> {
     shared: RefCell<Shared>,
 }
 
-/// What a call brings along.
+/// The parts of a node that its call decides.
 struct Calling<'c> {
     name: Arc<str>,
     own: Own<'c>,
@@ -203,7 +203,7 @@ impl Assembler<'_, '_> {
         Some(node(calling, Some(id), common, settings))
     }
 
-    /// What a template alone decides, assembled once.
+    /// Returns the parts of a node that its template alone decides; they are assembled once.
     fn common(&self, id: TemplateId, template: &TemplateDoc) -> Option<Common> {
         if let Some(known) = self.shared.borrow().common(id) {
             return Some(known);

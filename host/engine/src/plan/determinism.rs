@@ -12,7 +12,7 @@ use crate::{
     path::Path,
 };
 
-/// What is known of the calls of one plan, for a run some of whose parameters have changed.
+/// Determinism of the calls of one plan, for a run some of whose parameters have changed.
 #[derive(Debug, Default)]
 pub(crate) struct Settled {
     changed: BTreeSet<Arc<str>>,
@@ -102,7 +102,7 @@ fn is_own(plan: &Plan, node: &Node, name: &Arc<str>) -> bool {
         || inside.iter().any(|call| call.name == *name)
 }
 
-/// What is not in the plan of the call itself.
+/// Returns the template of a call that does its work in other nodes, and not in an executor.
 fn template_of(node: &Node) -> Option<TemplateId> {
     match node.work {
         Work::Executor(_) => None,
@@ -114,7 +114,7 @@ fn sets_ctx(settings: &Settings) -> bool {
     matches!(&settings.recovery, Some(Recovery::Policy(policy)) if policy.rules.iter().any(|rule| !rule.set_ctx.is_empty()))
 }
 
-/// What a call is bound by, and asked before.
+/// Returns the expressions that bind a call, including its `when`.
 fn bound(node: &Node) -> Vec<&Expr> {
     let mut found: Vec<&Expr> = node.when.iter().collect();
     for Argument { value, value_from, .. } in &node.arguments {
@@ -127,7 +127,7 @@ fn bound(node: &Node) -> Vec<&Expr> {
     found
 }
 
-/// What makes an end and outputs of what the work of a call came to.
+/// Returns the expressions that turn the result of a call's work into its phase and outputs.
 fn judged(node: &Node) -> Vec<&Expr> {
     let settings = &node.settings;
     let mut found: Vec<&Expr> = node.outputs.iter().flat_map(declared).collect();

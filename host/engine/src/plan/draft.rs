@@ -64,13 +64,13 @@ impl Draft {
         self.doc.as_ref().map(executors::types).unwrap_or_default()
     }
 
-    /// Whose workflow it is: `metadata.namespace`.
+    /// Returns the namespace that the workflow belongs to: `metadata.namespace`.
     #[must_use]
     pub fn namespace(&self) -> Option<Arc<str>> {
         self.doc.as_ref().map(WorkflowDoc::namespace)
     }
 
-    /// What its workflow is called: `metadata.name`, or that of a schedule's runs.
+    /// Returns the workflow's name: `metadata.name`, or for a schedule the name of its runs.
     #[must_use]
     pub fn name(&self) -> Option<Arc<str>> {
         self.doc.as_ref()?.name.as_ref().map(|name| name.value.clone())
@@ -113,11 +113,11 @@ impl Draft {
         }
     }
 
-    /// The plan of a document that a run was submitted with, from what was recorded of its executors. Whoever took the
-    /// run has judged it: what is refused, or warned of, by now is so no more.
+    /// Assembles the plan of a document with which a run was submitted, from the recorded executors. The document was checked at
+    /// submission; problems and warnings that newer rules would add are left out.
     ///
     /// # Errors
-    /// The problems of a document that holds what cannot be read at all.
+    /// Returns the problems of a document with parts that cannot be read at all.
     pub fn assemble(self, executors: &PinnedExecutors, warnings: &[Noted]) -> Result<Plan, Vec<Problem>> {
         let Self { doc, document, report } = self;
         let lost = report.has_lost();

@@ -1,4 +1,4 @@
-//! What executor types stand for: found out once for a document, then data.
+//! Executor types, resolved once for a document and plain data from then on.
 
 mod defaults;
 mod look_up;
@@ -18,20 +18,20 @@ pub(super) use self::{
     look_up::{look_up, recorded, types},
 };
 
-/// What the executor types of a document stand for, as [`Draft::plan`](super::Draft::plan) takes it.
+/// The executors that a document's executor types resolve to, as [`Draft::plan`](super::Draft::plan) takes them.
 ///
-/// A type that nothing was said of is taken for usable.
+/// Types without an entry are assumed to be usable.
 #[derive(Clone, Debug, Default)]
 pub struct Executors {
     found: BTreeMap<Arc<str>, Found>,
     installed: Vec<Arc<str>>,
     memory: Option<u64>,
     missing_allowed: bool,
-    /// Who can be told of runs, if that is known.
+    /// Endpoints that can be notified of runs, if known.
     endpoints: Option<Vec<Arc<str>>>,
 }
 
-/// What one executor type stands for.
+/// The result of resolving one executor type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
     /// An executor.
@@ -70,7 +70,7 @@ impl Executors {
         Self { memory: Some(limit), ..self }
     }
 
-    /// Who can be told of runs; if this is not said, anybody.
+    /// Sets the endpoints that can be notified of runs; without this call every name is accepted.
     #[must_use]
     pub fn endpoints(self, names: Vec<Arc<str>>) -> Self {
         Self { endpoints: Some(names), ..self }

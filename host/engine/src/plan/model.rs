@@ -1,4 +1,4 @@
-//! What a plan consists of.
+//! The parts of a plan.
 
 mod hook;
 mod node;
@@ -53,7 +53,7 @@ pub struct Plan {
     pub root: Node,
     /// All templates, in document order.
     pub templates: Vec<Template>,
-    /// `spec.notify`: who is told of its runs.
+    /// `spec.notify`: endpoints that are notified of its runs.
     pub notify: Vec<Arc<str>>,
     /// `spec.hooks`.
     pub hooks: Hooks,
@@ -63,12 +63,12 @@ pub struct Plan {
     pub warnings: Vec<Problem>,
     /// The document itself, as a journal keeps it.
     pub document: JsonText,
-    /// What the executor types in use stand for, as a journal keeps it.
+    /// The executors in use, as a journal records them.
     pub executors: PinnedExecutors,
 }
 
 impl Plan {
-    /// What the executor that `node` calls stood for, if that was found out.
+    /// Returns the executor that `node` calls, if it is resolved.
     #[must_use]
     pub fn pinned(&self, node: &Node) -> Option<&Pinned> {
         let Work::Executor(call) = &node.work else { return None };

@@ -1,4 +1,4 @@
-//! What the names of a document refer to: templates, tasks and the order they stand in.
+//! Resolution of a document's names: templates, tasks and their order.
 
 pub(super) mod graph;
 pub(super) mod index;

@@ -1,5 +1,5 @@
-//! What manifests say of values, as far as JSON Schema is understood here: type, enum, minimum, maximum, items, properties,
-//! required and additionalProperties. Everything else is passed over.
+//! The part of JSON Schema that is supported in manifests: type, enum, minimum, maximum, items, properties, required and
+//! additionalProperties. Everything else is ignored.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use crate::{expr::Interpolated, form::listed, value::Value};
 /// Complaints about one value at most.
 const MOST: usize = 20;
 
-/// What is wrong with a part of a value. Nothing of the value itself is repeated: it may be a secret.
+/// A mismatch between a part of a value and its schema. The value itself is never repeated: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Complaint {
     /// The part, as `.size` or `[3]`; empty for the whole.
     pub(crate) path: String,
-    /// As `found string; expected an integer`.
+    /// The message, such as `found string; expected an integer`.
     pub(crate) message: String,
 }
 
-/// What is wrong with a value, whatever its placeholders become; nothing more is known of those.
+/// Returns the mismatches of a value that hold whatever its placeholders become; values of placeholders are not checked.
 pub(crate) fn complaints(schema: &Value, value: &Interpolated) -> Vec<Complaint> {
     let mut found = Vec::new();
     check(schema, value, &mut String::new(), &mut found);
@@ -128,7 +128,7 @@ fn within(path: &mut String, part: &str, check: impl FnOnce(&mut String)) {
     path.truncate(length);
 }
 
-/// What a literal is not; nothing if it may be that.
+/// Returns the requirement that a literal does not meet, if any.
 fn unmet(schema: &Value, literal: &Value) -> Option<String> {
     let allowed = schema.member("enum").and_then(Value::as_array);
     if let Some(allowed) = allowed.filter(|allowed| !allowed.contains(literal)) {
@@ -191,10 +191,10 @@ fn described(types: &[&str]) -> String {
     if words.is_empty() { "null".to_owned() } else { words.join(" or ") }
 }
 
-/// What is wrong with the bound inputs of a call, by the schema of all of them. Inputs that the schema does not know are
-/// none of it: loops and resumptions bring along whatever their values hold.
+/// Returns the first mismatch between the bound inputs of a call and the schema of all of them. Inputs unknown to the schema are
+/// ignored: loops and resumptions pass on whatever fields their values have.
 ///
-/// A required input may stand in `config` instead.
+/// A required input may be in `config` instead.
 pub(crate) fn check_inputs<'v>(
     schema: &Value,
     config: &Value,
@@ -257,7 +257,7 @@ mod tests {
         }
     }
 
-    /// R-I5: nothing of a value is repeated, and what nobody asked for is let through.
+    /// R-I5: nothing of a value is repeated, and undeclared properties are accepted.
     #[test]
     fn bound_inputs_are_checked_before_the_call() {
         let rows = [

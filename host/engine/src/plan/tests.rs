@@ -1,4 +1,4 @@
-//! What plans hold. The problems of documents are tested where documents have positions, in the host's reader.
+//! Contents of plans. The problems of documents are tested where documents have positions, in the host's reader.
 
 mod arguments;
 mod audit;

@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{names, value::Value};
 
-/// Those of the object `variables` that an expression may begin with: a name of the engine's own stays the engine's, and
-/// is read as `vars.<name>`.
+/// Returns the names in the object `variables` that an expression may begin with. A name that the engine has too stays the
+/// engine's; the variable is then read as `vars.<name>`.
 pub(super) fn readable(variables: &Value) -> BTreeSet<Arc<str>> {
     let names = variables.as_object().into_iter().flat_map(|map| map.keys());
     names.filter(|name| names::find(name).is_none()).cloned().collect()

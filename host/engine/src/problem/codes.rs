@@ -25,7 +25,7 @@ pub struct Entry {
     pub explanation: &'static str,
     /// An example that has it.
     pub wrong: &'static str,
-    /// The example, mended.
+    /// The example with the fault fixed.
     pub right: &'static str,
 }
 

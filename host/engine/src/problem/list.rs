@@ -24,7 +24,7 @@ impl Problems {
         Self { file: Some(file.into()), ..self }
     }
 
-    /// What the text is called, where that is known.
+    /// Returns the name of the text, if known.
     #[must_use]
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()

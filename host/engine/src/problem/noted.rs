@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Problem, codes};
 use crate::{path::Path, tree::Span};
 
-/// What a journal keeps of a warning about the document.
+/// A warning about the document, as a journal records it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noted {
@@ -15,7 +15,7 @@ pub struct Noted {
     pub code: Arc<str>,
     /// Where in the document.
     pub path: Arc<str>,
-    /// What is doubtful and what was expected.
+    /// The doubtful fact and the expected one.
     pub message: Arc<str>,
 }
 

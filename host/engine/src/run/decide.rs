@@ -1,5 +1,5 @@
-//! What decides: a [`Decider`] reads the state, emits events and asks for commands. How one does so is the only thing
-//! [`decider`] tells; the files beside it hold what is decided about what, each as more of what a `Decider` can do.
+//! Decisions: a [`Decider`] reads the state, emits events and requests commands. The mechanism is in [`decider`]; each of the
+//! other files adds the decisions about one subject as methods of `Decider`.
 
 mod attempt;
 mod bind;

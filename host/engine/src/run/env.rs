@@ -1,4 +1,4 @@
-//! What expressions see: a lazy view over a run, nothing copied.
+//! The names that expressions see: a lazy view over a run, nothing copied.
 
 use std::sync::{Arc, LazyLock};
 
@@ -40,13 +40,13 @@ pub(super) struct AttemptResult {
     pub(super) message: Arc<str>,
     pub(super) outputs: Outputs,
     pub(super) retries: u32,
-    /// What more an attempt's result says.
+    /// Further data of an attempt's result.
     pub(super) attempt: AttemptSeen,
-    /// Of a loop: the outputs of its iterations, aggregated, shown as those of `tasks.<body>`.
+    /// A loop's aggregated outputs of its iterations, shown as the outputs of `tasks.<body>`.
     pub(super) aggregated: Option<Outputs>,
 }
 
-/// What policy rules see of an attempt besides its result.
+/// Data of an attempt that policy rules see besides its result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttemptSeen {
     /// The executor's detail.
@@ -55,7 +55,7 @@ pub(super) struct AttemptSeen {
     pub(super) duration: Option<Millis>,
     /// Whether a clock ended it.
     pub(super) expired: bool,
-    /// What it used.
+    /// Resources that the attempt used.
     pub(super) metered: Metered,
 }
 
@@ -106,7 +106,7 @@ impl<'a> TaskEnv<'a> {
         }
     }
 
-    /// What a loop that is judged shows as the outputs of `tasks.<body>`, whether or not it ran (R-B7).
+    /// Returns the outputs that `tasks.<body>` shows while the loop is judged, whether or not the body ran (R-B7).
     fn aggregated(&self, name: &Arc<str>) -> Option<&'a Outputs> {
         let aggregated = self.result?.aggregated.as_ref()?;
         let each = self.run.plan().loop_of(self.run.node(self.task))?;
@@ -270,14 +270,14 @@ impl Env for TaskEnv<'_> {
     }
 }
 
-/// What `spec.arguments` see before the run exists: workflow, system, vars.
+/// The names that `spec.arguments` see before the run exists: workflow, system, vars.
 #[derive(Clone, Copy, Debug)]
 pub struct SubmitEnv<'a> {
     /// The plan to be run.
     pub plan: &'a Plan,
     /// The id the run will have.
     pub run_id: &'a Arc<str>,
-    /// What the host tells.
+    /// Facts about the host.
     pub facts: &'a Facts,
 }
 

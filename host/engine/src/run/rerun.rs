@@ -1,4 +1,4 @@
-//! What a run leaves to a rerun of it.
+//! The data that a run passes to a rerun of it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,8 +13,8 @@ use crate::{
 };
 
 impl Run {
-    /// What a rerun with `parameters` starts from; with `from_failed` also what has succeeded here, which it does not
-    /// execute again.
+    /// Returns the data that a rerun with `parameters` starts from; with `from_failed` this includes the results of tasks that
+    /// have succeeded, which are not executed again.
     #[must_use]
     pub fn rerun(&self, parameters: &Map, from_failed: bool) -> Rerun {
         let names = parameters.keys().chain(self.parameters().keys());
@@ -28,7 +28,7 @@ impl Run {
     }
 }
 
-/// What has succeeded and counts by itself.
+/// Returns the results of tasks that have succeeded and count by themselves.
 fn results(run: &State) -> BTreeMap<Arc<str>, PastResult> {
     let succeeded = run.tasks().iter().filter(|task| task.phase == Phase::Succeeded);
     succeeded

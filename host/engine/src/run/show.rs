@@ -1,4 +1,4 @@
-//! What readers see of a run.
+//! Views of a run for readers.
 
 mod events;
 mod look;

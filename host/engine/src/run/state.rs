@@ -1,11 +1,11 @@
-//! What a run has come to. Nothing here decides, and nothing outside changes it:
+//! The state of a run. Nothing here decides, and nothing outside changes it:
 //!
 //! - [`State::apply`] is the only way in for everything that is recorded, live and recovered;
-//! - the [`agenda`] is what follows from time and slots alone, and so is in no event: which waits are due, which leaf is
-//!   next.
+//! - the [`agenda`] follows from time and slots alone, and so is in no event: the waits that are due, and the leaf that
+//!   is next.
 //!
-//! Readers get `&State`. Task runs and scopes are looked up by numbers that lead somewhere ([`table`]); numbers from
-//! outside are checked where they come in, by [`State::find`] and by `apply`.
+//! Readers get `&State`. Task runs and scopes are looked up by valid indices ([`table`]); numbers from outside are checked where
+//! they come in, by [`State::find`] and by `apply`.
 
 mod advance;
 mod agenda;
@@ -48,7 +48,7 @@ use crate::{
 /// Warnings a run keeps for its view; the journal has them all.
 const MOST_WARNINGS: usize = 100;
 
-/// What a run has come to: everything that its journal says, and nothing else.
+/// The state of a run: everything that its journal says, and nothing else.
 #[derive(Clone, Debug)]
 pub struct State {
     plan: Arc<Plan>,
@@ -117,13 +117,13 @@ impl State {
         &self.parameters
     }
 
-    /// What expressions read of the host.
+    /// Returns the facts about the host that expressions can read.
     #[must_use]
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The trace that the run belongs to, as whoever submitted it wrote it down.
+    /// Returns the trace that the run belongs to, as recorded by the submitter.
     #[must_use]
     pub fn trace(&self) -> Option<&Arc<str>> {
         self.trace.as_ref()
@@ -209,7 +209,7 @@ impl State {
         self.suspended > 0 && !busy && !self.phase.is_terminal()
     }
 
-    /// Whether nothing is dispatched or could be before time passes or somebody answers.
+    /// Returns whether nothing is dispatched, or could be before time passes or a person responds.
     #[must_use]
     pub fn rests(&self) -> bool {
         self.in_flight == 0 && self.open_hooks == 0 && self.wanted_slots() == 0

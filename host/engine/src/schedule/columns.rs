@@ -37,9 +37,9 @@ const NAMES: [(&str, &str); 7] = [
 /// Why a text is no schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotATimetable {
-    /// What was expected instead.
+    /// Not a schedule; the expected text.
     Written(String),
-    /// It is one, but that day does not come.
+    /// A schedule, but for a day that never comes.
     NeverComes,
 }
 

@@ -1,4 +1,4 @@
-//! What a CronWorkflow says besides its workflow.
+//! Fields of a CronWorkflow besides its workflow.
 
 use std::sync::Arc;
 
@@ -26,20 +26,20 @@ pub struct Cron {
     pub suspend: bool,
 }
 
-/// What happens when a run is due while another one of the schedule is open.
+/// The reaction to a run that is due while another one of the schedule is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Concurrency {
-    /// It is started as well.
+    /// Start it as well.
     #[default]
     Allow,
-    /// It is not started.
+    /// Do not start it.
     Forbid,
     /// The other one is cancelled, and it is started.
     Replace,
 }
 
 impl Concurrency {
-    /// As it is written.
+    /// Returns the text as written.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ pub(crate) const INSTANT_PATTERN: &str = r"^(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]
 /// Why a text is no instant from 1970 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotAnInstant {
-    /// It is written otherwise.
+    /// Not written like an instant.
     Written,
     /// Its month does not have that day, or with its distance from UTC it is before 1970 or after 9999.
     NoSuchDay,

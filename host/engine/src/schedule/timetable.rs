@@ -15,7 +15,7 @@ const LONGEST_PAUSE_YEARS: i16 = 41;
 /// is shown twice comes twice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timetable {
-    /// Of each, the numbers that are meant.
+    /// The allowed numbers of each field.
     pub(super) minutes: u64,
     pub(super) hours: u64,
     pub(super) days: u64,
@@ -37,7 +37,7 @@ impl Timetable {
     }
 
     pub(super) fn next_after(&self, zone: &Zone, after: Timestamp) -> Option<Timestamp> {
-        // What clocks of the day before skip may come today.
+        // Times that the clock skipped the day before may come today.
         let today = zone.shows(after)?.date();
         let mut date = today.yesterday().unwrap_or(today);
         let last = today.checked_add(Span::new().years(LONGEST_PAUSE_YEARS)).unwrap_or(Date::MAX);

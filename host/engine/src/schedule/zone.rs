@@ -58,13 +58,13 @@ impl Zone {
         suggest::nearest(name, known.iter().map(String::as_str)).map(str::to_owned)
     }
 
-    /// What its clocks show at an instant, if that is within the years from -9999 to 9999.
+    /// Returns the time its clocks show at an instant, if that is within the years from -9999 to 9999.
     pub(super) fn shows(&self, at: Timestamp) -> Option<DateTime> {
         let at = jiff::Timestamp::from_millisecond(at.0).ok()?;
         Some(self.rules.to_datetime(at))
     }
 
-    /// What its clocks show at an instant, to the minute and with what they are ahead of UTC: `2026-11-23 03:00 +01:00`.
+    /// Returns the time its clocks show at an instant, to the minute and with the offset from UTC: `2026-11-23 03:00 +01:00`.
     #[must_use]
     pub fn written(&self, at: Timestamp) -> Option<String> {
         let at = jiff::Timestamp::from_millisecond(at.0).ok()?;

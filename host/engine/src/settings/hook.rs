@@ -1,4 +1,4 @@
-//! What hooks are named after.
+//! The phase changes that hooks are named after.
 
 /// The events hooks are named after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]

@@ -1,4 +1,4 @@
-//! What fits a declared type and the values it is restricted to. Nothing is converted.
+//! Checks of values against a declared type and its allowed values. Nothing is converted.
 
 use crate::{
     problem::{
@@ -65,8 +65,8 @@ impl ParameterType {
         }
     }
 
-    /// What is wrong with binding `value` to a parameter of this type whose `enum` is `allowed` (empty: unrestricted);
-    /// `None` if it fits. Null fits always.
+    /// Returns the fault in binding `value` to a parameter of this type whose `enum` is `allowed` (empty: unrestricted); `None`
+    /// if it fits. Null always fits.
     #[must_use]
     pub fn complaint(self, value: &Value, allowed: &[Value]) -> Option<String> {
         self.misfit(value, allowed).map(|(_, message)| message)
@@ -84,7 +84,7 @@ impl ParameterType {
         (&values::WRONG_LITERAL, format!("found {found}; expected {}", self.described()))
     }
 
-    /// What is expected instead of `value`; `None` if it fits.
+    /// Returns the expected value if `value` does not fit; `None` if it does.
     pub(crate) fn demand(self, value: &Value, allowed: &[Value]) -> Option<(&'static Entry, String)> {
         if !self.accepts(value) {
             return Some((&values::WRONG_LITERAL, self.described()));

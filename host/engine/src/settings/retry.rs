@@ -10,7 +10,7 @@ use crate::time::Millis;
 pub enum MaxAttempts {
     /// `maxAttempts: -1`.
     Unlimited,
-    /// So many; 0 means the task never runs.
+    /// A fixed number; 0 means the task never runs.
     Limited(u32),
 }
 

@@ -32,7 +32,7 @@ pub(in crate::document) const PIPELINE_TASK: Form<TaskDoc> = Form::new(
     |defs| defs.object(&PIPELINE),
 );
 
-/// What a task does is one of these.
+/// Fields of which a task has exactly one: they say which work it does.
 pub(super) const WORK: &[&str] = &["template", "executor"];
 
 static TEMPLATE: Table = Table::closed(
@@ -134,7 +134,7 @@ static PIPELINE: Table = Table::closed(
     ],
 ).knowing(foreign::TASK);
 
-/// What a plugin's manifest may say in place of the document.
+/// Fields with which a plugin's manifest gives defaults to the document.
 pub(super) static MANIFEST: Table = Table::closed(
     "defaults",
     "A plugin's default policies.",
@@ -150,7 +150,7 @@ const DECLARED_BY_A_CALL: Refusal = Refusal {
     hint: "pass values as `arguments`",
 };
 
-/// What no task of a pipeline has, in either spelling.
+/// Fields that no task of a pipeline has, in either spelling.
 pub(in crate::document) const ORDERED_BY_THE_PIPELINE: Refusal = Refusal {
     fields: &["dependencies", "continueOn"],
     when: When::Always,

@@ -8,7 +8,7 @@ use rhai::{LexError, ParseError, ParseErrorType};
 
 use super::{super::SyntaxError, MAX_DEPTH, pieces::Definition};
 
-/// What Rhai's parser says of `piece`.
+/// Translates Rhai's parse error in `piece`.
 pub(super) fn syntax(error: &ParseError, piece: &Definition<'_>) -> SyntaxError {
     let position = error.position();
     let end = piece.offset + piece.text.trim_end().len();

@@ -128,7 +128,7 @@ impl<'f> Narrower<'f> {
         wrap("truth", expression);
     }
 
-    /// What a `for` goes through.
+    /// Checks the value that a `for` goes through.
     fn iterable(&mut self, expression: &mut Expr) {
         if let Expr::FnCall(call, at) = expression
             && let operation @ ("until" | "through") = range(&call.name)

@@ -10,7 +10,8 @@ use crate::{
     value::{Map, Value},
 };
 
-/// Errors of one value that are kept; nobody reads more, and each of them is worth a look at the whole text.
+/// Maximum number of errors kept for one value. Further ones are of no use to a reader, and each costs a pass over the whole
+/// text.
 const MOST_ERRORS: usize = 100;
 
 pub(super) struct Compiler<'f> {
@@ -70,7 +71,7 @@ impl<'f> Compiler<'f> {
                     at = end + "}}".len();
                 }
                 Err(error) => {
-                    // What follows cannot be told from what belongs inside.
+                    // Without an end, the rest cannot be told apart from the placeholder's content.
                     self.errors.push(PlaceholderError { path: self.path.clone(), span, error });
                     return Interpolated::Text(pieces);
                 }

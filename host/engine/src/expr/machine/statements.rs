@@ -1,4 +1,4 @@
-//! What only the functions of a document do: calls, loops, and changes to what a variable holds.
+//! Operations that only the functions of a document use: calls, loops, and changes to a variable's members.
 
 use std::{ops::Range, sync::Arc};
 
@@ -68,7 +68,7 @@ fn returned(result: Result<Dynamic, Fault>, function: &Function) -> Result<Opera
     use rhai::EvalAltResult::{ErrorTerminated, Return};
     match result.map_err(|fault| *fault) {
         Ok(value) | Err(Return(value, _)) => Ok(value.into()),
-        // It says already where it happened.
+        // This error already has its position.
         Err(fault @ ErrorTerminated(..)) => Err(fault.into()),
         Err(fault) => {
             let line = fault
@@ -81,7 +81,7 @@ fn returned(result: Result<Dynamic, Fault>, function: &Function) -> Result<Opera
     }
 }
 
-/// `put("variable", key, …, value)`: changes a member, in place where nobody else holds the value.
+/// `put("variable", key, …, value)`: changes a member, in place where the value is not shared.
 fn put(context: &mut Context<'_, '_, '_, '_, '_, '_>, operands: &[Expression<'_>]) -> Result<Operand, Fault> {
     change(context, operands, |place, value, budget| {
         *place = value;
@@ -172,7 +172,7 @@ fn unshared_map<'v>(members: &'v mut Arc<Map>, budget: &mut Budget) -> Result<&'
     Ok(Arc::make_mut(members))
 }
 
-/// What a `for` goes through, one at a time.
+/// The elements that a `for` goes through, one at a time.
 #[derive(Clone, Debug)]
 enum Elements {
     Of { items: Arc<Vec<Value>>, next: usize, built: usize },

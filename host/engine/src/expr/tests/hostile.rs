@@ -112,7 +112,7 @@ proptest! {
     /// Every text is a literal that means itself, in either quotes.
     #[test]
     fn texts_mean_themselves(text in any::<String>()) {
-        // What would begin a placeholder means something else; of three braces two would be left.
+        // A text that would begin a placeholder means something else; three braces would leave two.
         let text = text.replace("{{", "{").replace("{{", "{-{");
         let json = Value::from(text.as_str());
         let single = json.to_json().replace('\'', "\\'");

@@ -1,4 +1,4 @@
-//! What other languages' authors write, and what used to mean something else without a word.
+//! Idioms of other languages, and spellings that used to mean something else without a message.
 
 use super::*;
 

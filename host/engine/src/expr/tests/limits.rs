@@ -143,7 +143,7 @@ fn results_do_not_grow_without_bounds() {
             Err(EvalError(why)) => assert!(why.contains(expected), "{shown}: {why}"),
         }
     }
-    // A large value that is only passed on, or asked about, is nobody's problem.
+    // A large value that is only passed on, or tested, costs nothing.
     for source in ["x", "x == null", "true ? x : 1", "x | length", "x[0]", "x | default(1)"] {
         assert!(compiled(source).eval(&text).is_ok(), "{source}");
     }

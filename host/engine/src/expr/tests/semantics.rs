@@ -1,4 +1,4 @@
-//! What the operators mean.
+//! The meaning of the operators.
 
 use super::*;
 

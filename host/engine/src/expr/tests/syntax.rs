@@ -1,4 +1,4 @@
-//! What is no expression: where, what, and how to mend it.
+//! Texts that are no expression: position, message, and how to fix them.
 
 use super::*;
 

@@ -15,7 +15,7 @@ use crate::{
 /// Hook runs are bounded by their own timeout, else by this (R-S12): 5 min.
 const HOOK_TIMEOUT: Millis = 5 * 60 * 1000;
 
-/// What the call itself brings.
+/// Settings of the call itself.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Own<'a> {
     pub(super) settings: Option<&'a SettingsDoc>,

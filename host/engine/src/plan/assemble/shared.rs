@@ -1,5 +1,5 @@
-//! What calls of one template have in common is assembled once: a plan of many calls stays small, and what every task
-//! run looks at stays warm.
+//! Parts that calls of one template share. They are assembled once: a plan of many calls stays small, and the data that every
+//! task run reads stays warm in the cache.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,7 +14,7 @@ pub(super) struct Shared {
     settings: BTreeMap<SettingsKey, Arc<Settings>>,
 }
 
-/// What a template alone decides.
+/// The parts of a node that its template alone decides.
 #[derive(Clone)]
 pub(super) struct Common {
     pub(super) work: Work,
@@ -22,7 +22,7 @@ pub(super) struct Common {
     pub(super) outputs: Arc<[Parameter]>,
 }
 
-/// What settings depend on besides the template, where the call writes none.
+/// Everything besides the template that settings depend on, for calls that write none.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SettingsKey {
     template: TemplateId,

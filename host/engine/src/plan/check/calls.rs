@@ -14,11 +14,11 @@ use crate::{
     },
 };
 
-/// What a call of a dag, loop or pipeline may carry (R-W9).
+/// Fields that a call of a dag, loop or pipeline may have (R-W9).
 const CONTAINER_FIELDS: [&str; 7] =
     ["template", "dependencies", "arguments", "when", "timeout", "continueOn", "phaseConditions"];
 
-/// What only a task with an executor may carry (R-R9).
+/// Fields that only a task with an executor may have (R-R9).
 const NOT_ON_WRAPPERS: [&str; 2] = ["maxInactivity", "resources"];
 
 /// Checks every name in the document that means a template or a label.

@@ -1,4 +1,4 @@
-//! What calls give to executors, and take from them, against what their manifests say.
+//! Compares the inputs and outputs of calls of executors with the executors' manifests.
 
 use std::collections::BTreeSet;
 
@@ -124,7 +124,7 @@ impl ExecutorUse<'_> {
     fn passed(&self, index: &Index<'_>, arguments: &ParametersDoc) {
         let Some(schema) = self.schema(index) else { return };
         for argument in &arguments.list {
-            // What is declared has been looked at where it is declared.
+            // Declared inputs were checked where they are declared.
             if self.inputs.find(&argument.name.value).is_some() {
                 self.check_values(index, schema, argument);
             } else {
@@ -182,7 +182,7 @@ impl ExecutorUse<'_> {
         index.report.problem(problem.with_hint_if(index.report.did_you_mean(name, known)));
     }
 
-    /// The inputs that must be there, and that nobody gives; `executor.config` may have them instead.
+    /// Reports required inputs that have no source. `executor.config` counts as a source too.
     fn needed(&self, index: &Index<'_>, site: &Site, others: &Others, arguments: Option<&ParametersDoc>) {
         let Some(schema) = self.schema(index) else { return };
         let sound = self.inputs.sound && arguments.is_none_or(|arguments| arguments.sound);

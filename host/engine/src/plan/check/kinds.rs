@@ -1,4 +1,4 @@
-//! What is known of a value before any run: declared types and enums, and what the engine itself supplies.
+//! Values known before any run: declared types and enums, and the engine's own values.
 
 use std::borrow::Cow;
 
@@ -18,12 +18,12 @@ pub(super) struct Known<'a> {
     pub(super) kind: ParameterType,
     /// Empty: any of the type.
     pub(super) allowed: Cow<'a, [Value]>,
-    /// Whether somebody declared it as a parameter, which is then bound to such values only.
+    /// Whether it is a declared parameter, which is bound to such values only.
     pub(super) is_parameter: bool,
 }
 
 impl<'a> Visible<'a> {
-    /// What is known of the value at `path`, which is visible here.
+    /// Returns the known facts about the value at `path`, which is visible here.
     pub(super) fn known(&self, path: &[&str]) -> Option<Known<'a>> {
         let (root, mut rest) = path.split_first()?;
         let mut shape = names::find(root)?.shape;
@@ -65,7 +65,7 @@ impl<'a> Known<'a> {
         Self { allowed: Cow::Owned(words.collect()), ..Self::of(ParameterType::String) }
     }
 
-    /// What the engine supplies.
+    /// Facts about a value that the engine supplies.
     fn supplied(shape: Shape) -> Option<Self> {
         match shape {
             Shape::Text => Some(Self::of(ParameterType::String)),
@@ -77,13 +77,13 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// What a declaration says.
+    /// Facts about a declared parameter.
     pub(super) fn declared(parameter: &'a ParameterDoc) -> Self {
         Self { kind: parameter.kind, allowed: Cow::Borrowed(&parameter.allowed), is_parameter: true }
     }
 
-    /// What a parameter of type `kind`, restricted to `allowed` if that is not empty, expects, when nothing but null that
-    /// can be read here fits it.
+    /// Returns the expected value of a parameter of type `kind`, restricted to `allowed` if that is not empty, when none of the
+    /// values that can be read here fits, null aside.
     pub(super) fn never_fits(
         &self,
         kind: ParameterType,

@@ -58,7 +58,7 @@ fn check_outputs(index: &Index<'_>, outputs: &ParametersDoc) {
     }
 }
 
-/// Of a loop's outputs those without a source are aggregated ones (R-B7).
+/// Checks the aggregated outputs of a loop: those of its outputs that have no source (R-B7).
 fn check_aggregated(index: &Index<'_>, read: &LoopDoc, outputs: &ParametersDoc) {
     let body = read.body.as_ref().and_then(|name| index.find(name));
     let Some((_, body)) = body else { return };

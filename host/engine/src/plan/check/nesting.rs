@@ -123,7 +123,7 @@ fn warn_unreachable(index: &Index<'_>) {
     }
 }
 
-/// What the entrypoint and the hooks lead to.
+/// Returns the templates that the entrypoint and the hooks lead to.
 fn reachable(index: &Index<'_>) -> BTreeSet<TemplateId> {
     let spec = &index.doc.spec;
     let hooks = spec.hooks.iter().filter_map(|hook| hook.template.as_ref());

@@ -17,12 +17,12 @@ use crate::{
 
 use super::visible::{OutputNames, Unseen, Visible};
 
-/// What there is to say of a word that nothing is like.
+/// Hint for a word that resembles no known name.
 const PUT_IN_QUOTES: &str = "put text in quotes";
 const PUT_IN_QUOTES_OR_RAW: &str =
     "put text in quotes; if the braces are meant for the executor, write `raw: true` beside the value";
 
-/// What is wrong with a path.
+/// The fault of a path.
 struct Miss {
     entry: &'static Entry,
     /// How many segments of the path mean something.
@@ -130,7 +130,7 @@ fn input(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Re
     Err(Miss { entry: &UNDECLARED_INPUT, known, message, hint })
 }
 
-/// Whether a task called `task` can have the output `name`; if not, why, and how to mend it.
+/// Checks that a task called `task` can have the output `name`; otherwise returns the message and perhaps a hint.
 pub(super) fn output(
     index: &Index<'_>,
     outputs: &OutputNames<'_>,
@@ -215,7 +215,7 @@ fn hint_for(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&s
     Some(known)
 }
 
-/// What to write instead of a word that no expression can begin with.
+/// Returns the text to write instead of a word with which no expression can begin.
 fn elsewhere(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&str]) -> Option<String> {
     let (root, behind) = path.split_first()?;
     let input = scope.has_declared_input(root).then(|| format!("write `inputs.parameters.{root}`"));

@@ -176,7 +176,7 @@ impl<'a> Checker<'_, 'a> {
         self.settings(&task.settings, &returned, &finished);
     }
 
-    /// What is decided after an attempt, and hooks. Conditions see what was `returned`, before the whitelist.
+    /// Checks the settings for the time after an attempt, and hooks. Conditions see the `returned` outputs, before the whitelist.
     fn settings(&self, settings: &'a SettingsDoc, returned: &Visible<'a>, finished: &Visible<'a>) {
         let judged = returned.with(|sees| sees.attempt = true);
         settings

@@ -46,7 +46,7 @@ pub(super) fn check(index: &Index<'_>) {
 /// A call of something that declares inputs.
 struct Passing<'a> {
     site: &'a Site,
-    /// What is called, for messages.
+    /// Name of the called template or task, for messages.
     callee: &'a str,
     inputs: &'a ParametersDoc,
     arguments: &'a ParametersDoc,
@@ -61,7 +61,7 @@ pub(super) enum Others {
     Fields(BTreeSet<String>),
     /// The workflow's parameters, for the entrypoint.
     Workflow(BTreeSet<String>),
-    /// Nobody can say before the run.
+    /// Any value, unknown before the run.
     Anything,
 }
 

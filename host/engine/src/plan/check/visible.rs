@@ -1,4 +1,4 @@
-//! What an expression sees where it stands.
+//! The names an expression sees in its place.
 
 use crate::{
     document::{ParameterDoc, ParametersDoc, TaskDoc, TasksDoc, WorkflowDoc},
@@ -15,7 +15,7 @@ use crate::{
     value::Value,
 };
 
-/// What an expression sees.
+/// The names an expression sees.
 #[derive(Clone)]
 pub(super) struct Visible<'a> {
     pub(super) doc: &'a WorkflowDoc,
@@ -26,7 +26,7 @@ pub(super) struct Visible<'a> {
     pub(super) siblings: Siblings<'a>,
     /// The children of the container that a call is about.
     pub(super) children: Option<&'a TasksDoc>,
-    /// What there is to see besides inputs and tasks.
+    /// Groups of visible names besides inputs and tasks.
     pub(super) sees: Visibility,
     /// The call through which the expression's template was reached.
     pub(super) via: Option<&'a Site>,
@@ -37,7 +37,7 @@ pub(super) struct Visible<'a> {
 pub(super) enum Siblings<'a> {
     /// None at all.
     None,
-    /// What a dag's task waits for.
+    /// The tasks that a dag's task waits for.
     Upstream { tasks: &'a TasksDoc, graph: &'a Graph, task: NodeIndex },
     /// Every task of a pipeline, also by its label alone, or every child of a container.
     All { tasks: &'a TasksDoc, labels: bool },
@@ -50,9 +50,9 @@ pub(super) enum Siblings<'a> {
 pub(super) enum OutputNames<'a> {
     /// Whatever its executor returns.
     Any,
-    /// What is declared.
+    /// The declared outputs.
     Declared(&'a ParametersDoc),
-    /// What the executor's manifest says, the schema of an object without further properties.
+    /// The outputs in the executor's manifest: the schema of an object without further properties.
     Returned(&'a Value),
     /// A dag that declares none has none.
     None,
@@ -73,7 +73,7 @@ pub(super) enum Unseen {
 }
 
 impl<'a> Visible<'a> {
-    /// What is visible everywhere: workflow, system, vars.
+    /// Returns the names that are visible everywhere: workflow, system, vars.
     pub(super) fn everywhere(doc: &'a WorkflowDoc) -> Self {
         Self {
             doc,
@@ -242,7 +242,7 @@ pub(super) fn outputs_of_template<'a>(
     }
 }
 
-/// What an attempt of the template can return, before its declared outputs pick from it (R-B6).
+/// Returns the outputs that an attempt of the template can return, before its declared outputs pick from them (R-B6).
 pub(super) fn returned_by<'a>(
     index: &Index<'a>,
     template: &'a crate::document::TemplateDoc,
@@ -255,7 +255,7 @@ pub(super) fn returned_by<'a>(
     }
 }
 
-/// What the executor of a task says that it returns.
+/// Returns the outputs that the executor of a task returns by its manifest.
 pub(super) fn returned_by_task<'a>(index: &Index<'a>, task: &TaskDoc) -> OutputNames<'a> {
     let pinned = task.executor().and_then(|executor| index.executors.get(&executor.kind.value));
     let outputs = pinned.map(|pinned| &pinned.outputs).filter(|outputs| schema::is_closed(outputs));

@@ -39,7 +39,7 @@ fn tree(defaults: &Map) -> Tree {
     Tree::from(&Value::from(defaults.clone()))
 }
 
-/// What the expressions of a manifest see: an attempt, but no document and nothing of it.
+/// Returns the names that the expressions of a manifest see: those of an attempt, without any document.
 fn visible() -> Vec<&'static str> {
     let sees = Visibility { attempt: true, ..Visibility::default() };
     ROOTS.into_iter().filter(|root| (root.visible)(sees)).map(|root| root.name).collect()

@@ -16,6 +16,6 @@ pub struct Hook {
     pub node: Node,
     /// Asked when the hook fires; sees what the arguments see.
     pub when: Option<Expr>,
-    /// Whose names its arguments and `when` see; those of spec.hooks see no level at all.
+    /// Level whose names its arguments and `when` see; the hooks of `spec.hooks` see no level at all.
     pub level: Level,
 }

@@ -14,7 +14,7 @@ pub struct Node {
     pub name: Arc<str>,
     /// The template called; `None` for an inline executor.
     pub template: Option<TemplateId>,
-    /// What is done.
+    /// The work.
     pub work: Work,
     /// Nodes of the same dag that must be satisfied first.
     pub dependencies: Vec<NodeIndex>,
@@ -32,7 +32,7 @@ pub struct Node {
     pub settings: Arc<Settings>,
 }
 
-/// What a node does.
+/// The work of a node.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// Node an executor: a leaf.

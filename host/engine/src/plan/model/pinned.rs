@@ -1,4 +1,4 @@
-//! What executor types stood for when a run was submitted.
+//! Executors as they were when a run was submitted.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -9,7 +9,7 @@ use crate::{
     value::{Map, Value},
 };
 
-/// What an executor type stood for when a run was submitted; recorded with the run, which keeps to it.
+/// The executor that a type resolved to when a run was submitted. It is recorded with the run, which keeps to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Pinned {
@@ -29,7 +29,7 @@ pub struct Pinned {
     /// The JSON Schema of its outputs, an object.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub outputs: Value,
-    /// What it was granted, as the host describes it to itself.
+    /// Grants of the executor, in the host's own description.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub grants: Value,
     /// Whether the type stood for nothing that could be used, which was allowed: its attempts end with an error, and none
@@ -38,12 +38,12 @@ pub struct Pinned {
     pub missing: bool,
 }
 
-/// What the types in use stood for; part of the plan.
+/// The executors of the types in use, by type; part of the plan.
 pub type PinnedExecutors = BTreeMap<Arc<str>, Pinned>;
 
 impl Pinned {
-    /// What is wrong with the inputs that a call was bound to: the first that does not fit, and what it should have been.
-    /// What is needed may stand in `config` instead. None of the values is repeated.
+    /// Returns the fault of the inputs that a call was bound to: the first that does not fit, and the expected value. Required
+    /// inputs may be in `config` instead. None of the values is repeated.
     pub fn check_inputs<'v>(
         &self,
         config: &Value,

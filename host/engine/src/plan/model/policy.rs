@@ -19,7 +19,7 @@ pub struct Policy {
     pub rules: Vec<PolicyRule>,
     /// `onUnmatched: fail`: an error outcome that no rule matches fails.
     pub fail_unmatched: bool,
-    /// Whose names the rules' conditions and values see.
+    /// Level whose names the rules' conditions and values see.
     pub level: Level,
 }
 
@@ -68,7 +68,7 @@ pub enum Matched {
     Default,
 }
 
-/// What a policy made of one attempt, as it is recorded.
+/// The decision of a policy about one attempt, as it is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Verdict {
@@ -81,9 +81,9 @@ pub enum Verdict {
         /// The pause before the next; `None` when no attempt is left.
         delay_ms: Option<Millis>,
     },
-    /// As continue, and the pipeline goes on with the task of that position.
+    /// Like `Continue`, and the pipeline moves to the task at that position.
     Jump(NodeIndex),
-    /// As continue, and the pipeline ends successfully.
+    /// Like `Continue`, and the pipeline ends successfully.
     Break,
     /// The task fails.
     Fail,

@@ -1,4 +1,4 @@
-//! What surrounds the work of a call.
+//! Settings around the work of a call.
 
 use crate::{
     expr::Expr,
@@ -9,7 +9,7 @@ use crate::{
 
 use super::{Hooks, Policy, RetryPolicy};
 
-/// What surrounds a node's work.
+/// Settings around a node's work.
 #[derive(Debug, Default)]
 pub struct Settings {
     /// `timeout`: absolute from the first dispatch; a container's from its first leaf's.
@@ -30,7 +30,7 @@ pub struct Settings {
     pub hooks: Hooks,
 }
 
-/// What happens after an attempt.
+/// The reaction to the end of an attempt.
 #[derive(Debug)]
 pub enum Recovery {
     /// The Aether or Steep spelling.
@@ -59,7 +59,7 @@ impl PhaseConditions {
     }
 }
 
-/// Whose names an expression sees.
+/// Scope whose names an expression sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Written on a call: the container's inputs and what is upstream.

@@ -18,7 +18,7 @@ pub struct Template {
     pub inputs: Vec<Parameter>,
     /// Declared outputs: a whitelist, with values to fill in.
     pub outputs: Vec<Parameter>,
-    /// What it is.
+    /// The kind, with its data.
     pub kind: TemplateKind,
 }
 
@@ -81,7 +81,7 @@ pub struct Dag {
 pub struct Loop {
     /// The body's call; its name is the body template's.
     pub body: Node,
-    /// What it runs over.
+    /// The source of its iterations.
     pub over: LoopOver,
     /// Open iterations at once; `None` is unlimited.
     pub concurrency: Option<u32>,
@@ -91,7 +91,7 @@ pub struct Loop {
     pub aggregate: Aggregate,
 }
 
-/// What a loop runs over.
+/// The source of a loop's iterations.
 #[derive(Debug)]
 pub enum LoopOver {
     /// `items`, or the values `sequence` yields.

@@ -23,13 +23,13 @@ pub(in crate::plan) type Graphs = BTreeMap<TemplateId, Graph>;
 
 /// How the tasks of a dag wait for each other.
 pub(in crate::plan) struct Graph {
-    /// What each task waits for.
+    /// For each task, the tasks it waits for.
     pub(in crate::plan) dependencies: Vec<Vec<NodeIndex>>,
     /// Whether the task exists, given the entrypoints.
     pub(in crate::plan) kept: Vec<bool>,
     /// Whether it is known exactly what comes before the task.
     certain: Vec<bool>,
-    /// Of the tasks that tasks read, those that come before.
+    /// Pairs of a task and a task it reads, where the second comes before the first.
     upstream: Upstream,
 }
 

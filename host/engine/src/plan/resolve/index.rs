@@ -18,12 +18,12 @@ pub(in crate::plan) struct Index<'a> {
     pub(in crate::plan) report: &'a Report,
     /// The operator's variables that expressions may begin with.
     pub(in crate::plan) variables: BTreeSet<Arc<str>>,
-    /// What the executor types stand for.
+    /// The resolved executor types.
     pub(in crate::plan) executors: &'a PinnedExecutors,
     by_name: BTreeMap<&'a str, TemplateId>,
 }
 
-/// What a task calls.
+/// The target of a task's call.
 #[derive(Clone, Copy)]
 pub(in crate::plan) enum Callee<'a> {
     /// Its own executor.
@@ -78,7 +78,7 @@ impl<'a> Index<'a> {
         Some((id, self.template(id)?))
     }
 
-    /// As [`Index::find`], with a problem when there is none.
+    /// Finds a template like [`Index::find`], and reports a problem when there is none.
     pub(in crate::plan) fn resolve(&self, name: &Name) -> Option<(TemplateId, &'a TemplateDoc)> {
         let found = self.find(name);
         // Some template is unreadable: it may be the one that is meant.
@@ -92,7 +92,7 @@ impl<'a> Index<'a> {
         found
     }
 
-    /// What `task` calls.
+    /// Returns the target of `task`.
     pub(in crate::plan) fn callee(&self, task: &TaskDoc) -> Callee<'a> {
         match &task.work {
             WorkDoc::Executor(_) => Callee::Inline,
@@ -101,7 +101,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// What a call of `name` calls.
+    /// Returns the target of a call of `name`.
     pub(in crate::plan) fn called(&self, name: &Name) -> Callee<'a> {
         let Some((id, template)) = self.find(name) else { return Callee::Unknown };
         match &template.kind {

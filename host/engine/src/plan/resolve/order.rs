@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What waits for what, put in order.
+/// Vertices in the order of their dependencies.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::plan) struct Order {
     /// All vertices; each one behind what it waits for, cycles aside.

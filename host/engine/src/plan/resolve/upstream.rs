@@ -15,11 +15,11 @@ pub(in crate::plan) type Upstream = BTreeSet<(NodeIndex, NodeIndex)>;
 /// Targets followed through the graph at once, one bit each.
 type Bits = u128;
 
-/// Of the pairs of a task and a task it reads, those in which the second comes before the first; `order` has every task
-/// behind what it waits for.
+/// Returns those pairs of a task and a task it reads in which the second comes before the first; `order` has every task behind
+/// the tasks it waits for.
 ///
-/// One pass through the graph answers for as many targets as there are bits, so that a hostile document costs little
-/// more than a long one.
+/// One pass through the graph answers for as many targets as there are bits, so that a hostile document costs little more than a
+/// long one.
 pub(in crate::plan) fn resolve(
     asked: &BTreeSet<(NodeIndex, NodeIndex)>,
     dependencies: &[Vec<NodeIndex>],

@@ -58,7 +58,7 @@ fn what_judges_a_container_may_read_what_is_inside() {
     assert!(!call(r#", "phaseConditions": {"failed": "workflow.id == 'r'"}"#));
 }
 
-/// What it is bound by is compared, whatever that reads.
+/// A binding's value is compared, whatever the binding reads.
 #[test]
 fn what_binds_a_task_may_read_anything() {
     assert!(task(r#""when": "workflow.id == 'r'""#));

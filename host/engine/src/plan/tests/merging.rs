@@ -125,7 +125,7 @@ fn the_call_replaces_whole_objects_of_the_template() {
     });
 }
 
-/// Of all executors only `echo` is installed, with default policies.
+/// Only `echo` is installed, with default policies.
 fn plugins() -> Executors {
     let text = r#"{"retry": {"maxAttempts": 5}, "maxInactivity": "30s", "deadline": {"timeout": "1h"}}"#;
     let defaults = Value::from_json(text).unwrap().as_object().unwrap().clone();
@@ -279,7 +279,7 @@ fn each_field_comes_from_its_nearest_level() {
     }
 }
 
-/// Of names that nobody knows the nearest is offered; memory above the operator's limit is doubtful.
+/// For unknown names the nearest known one is offered; memory above the operator's limit is doubtful.
 #[test]
 fn executors_are_known_by_name() {
     let few = Executors::any()

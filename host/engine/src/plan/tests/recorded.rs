@@ -63,7 +63,7 @@ fn a_stricter_engine_strands_no_run() {
     }
 }
 
-/// What cannot be read at all is not left out in silence.
+/// Parts that cannot be read at all are reported.
 #[test]
 fn a_part_that_cannot_be_read_is_refused() {
     for when in [r#""1 +""#, "7"] {

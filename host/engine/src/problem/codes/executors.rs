@@ -1,4 +1,4 @@
-//! What a document finds with whoever runs it: executors, what they take and return, endpoints (P07x).
+//! Problems that depend on the host that runs a document: executors, their inputs and outputs, endpoints (P07x).
 
 super::entries! {
     NOT_INSTALLED "P070" "Executor that is not installed",

@@ -17,7 +17,7 @@ use crate::{
     time::Millis,
 };
 
-/// What follows an attempt.
+/// The step that follows an attempt.
 pub(super) enum NextStep {
     /// Another one, after a pause.
     Retry(Millis),
@@ -52,7 +52,7 @@ impl Decider<'_> {
         self.conclude(id, outcome.settled(), None);
     }
 
-    /// What an attempt used that ended, or was stopped, without saying so.
+    /// Records resources that an attempt used whose end does not report them, or that was stopped.
     pub(super) fn metered(&mut self, fence: Fence, metered: Metered) {
         let began = |task: &TaskRun| (1..=task.attempt).contains(&fence.attempt);
         if self.task(fence.task).is_some_and(began) {
@@ -83,7 +83,7 @@ impl Decider<'_> {
         let Outcome { code, message, outputs: returned, detail, metered } = outcome;
         let mut phase = phase_of(code);
         if phase == Phase::Suspended && task.hook.is_some() {
-            // Nobody answers a hook (R-S12).
+            // A hook cannot be resumed (R-S12).
             phase = Phase::Error;
         }
         let attempt = AttemptSeen {
@@ -186,7 +186,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Ends the current attempt with `attempt_phase` and the task with `end`, asking nobody.
+    /// Ends the current attempt with `attempt_phase` and the task with `end`, without conditions, retries or rules.
     pub(super) fn end_attempt_and_task(
         &mut self,
         id: TaskIndex,
@@ -248,14 +248,14 @@ impl Decider<'_> {
     }
 }
 
-/// What an attempt comes to whose result no record can hold; a clock that ended it still did.
+/// Replaces a result that is too large for a record; if a clock ended the attempt, that remains so.
 fn as_too_large(judged: AttemptResult, message: String) -> AttemptResult {
     let (phase, code) =
         if judged.attempt.expired { (Phase::Timeout, code::TIMEOUT) } else { (Phase::Error, code::ERROR) };
     AttemptResult { phase, code: Some(code), message: message.into(), outputs: Arc::default(), ..judged }
 }
 
-/// What the expiry of a Steep clock makes of the task (R-T4).
+/// Returns the end of a task whose Steep clock has expired (R-T4).
 pub(super) fn end_of(limit: TimeLimit, settings: &Settings) -> Option<(Phase, Option<Reason>)> {
     let (policy, reason) = match limit {
         TimeLimit::MaxRuntime => (settings.max_runtime, Reason::MaxRuntime),

@@ -11,7 +11,7 @@ use crate::{
     value::{Map, Value},
 };
 
-/// What a leaf is dispatched with, in every attempt.
+/// Inputs and configuration that a leaf is dispatched with, in every attempt.
 pub(super) struct LeafBound {
     pub(super) inputs: Bindings,
     pub(super) config: Value,
@@ -20,13 +20,13 @@ pub(super) struct LeafBound {
 /// A call whose inputs are bound.
 #[derive(Clone, Copy)]
 pub(super) struct Binder<'a> {
-    /// What the call's arguments see.
+    /// The names that the call's arguments see.
     pub(super) view: TaskEnv<'a>,
     /// The call.
     pub(super) node: &'a Node,
     /// Values given by name besides the arguments.
     pub(super) given: Given<'a>,
-    /// Inputs that nobody supplies are absent (R-S12).
+    /// Whether inputs without a source are absent instead of an error (R-S12).
     pub(super) lenient: bool,
 }
 
@@ -119,9 +119,8 @@ impl<'a> Binder<'a> {
         Ok(Arc::new(bound))
     }
 
-    /// Fields of an item that nobody declared are passed on, as arguments are; not over what `executor.config` writes,
-    /// which stands in for inputs that are not given, nor those that the executor says it has no use for: nobody wrote
-    /// that it shall get them (R-S5).
+    /// Passes on the item's undeclared fields, like arguments (R-S5). Left out are fields that `executor.config` has, which
+    /// stands in for inputs that are not given, and fields that the executor has no use for: no one wrote that it shall get them.
     fn pass_fields(&self, bound: &mut Vec<Binding>) {
         let Given::Fields(fields) = self.given else { return };
         // Guests choose how many fields there are: they are only compared with what the document names.
@@ -208,7 +207,7 @@ pub(super) fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> B
     Binder { view: TaskEnv::new(state, task, Level::Node), node, given, lenient: false }
 }
 
-/// Whose names a node's own declarations and configuration see.
+/// Returns the level whose names a node's own declarations and configuration see.
 pub(super) fn own_level(node: &Node) -> Level {
     if node.template.is_some() { Level::Template } else { Level::Inline }
 }

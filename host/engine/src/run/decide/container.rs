@@ -18,7 +18,7 @@ impl Decider<'_> {
             return;
         }
         if task.attempt > 0 {
-            // Of those that come here, only a wrapper has attempts in Created: its next one begins.
+            // Only wrappers come here with attempts in Created: the next attempt begins.
             return self.open(id);
         }
         if let Some(when) = &node.when {
@@ -81,8 +81,8 @@ impl Decider<'_> {
         Err(format!("the run would have more than {MOST_TASK_RUNS} task runs"))
     }
 
-    /// What follows at once from having opened: a scope without children ends, and a wrapper whose `timeout` has
-    /// passed has no time for this attempt (R-T2).
+    /// Decides the immediate consequences of an opening: a scope without children ends, and a wrapper whose `timeout` has passed
+    /// has no time for this attempt (R-T2).
     fn opened(&mut self, id: TaskIndex) {
         let Some(scope) = self[id].scope else { return };
         if self[scope].open == 0 {

@@ -1,4 +1,4 @@
-//! What decisions are made with: the state to read, and the two ways to act on it, events and commands.
+//! The tools for decisions: the state to read, and the two ways to act, events and commands.
 
 use std::{collections::VecDeque, ops::Deref, sync::Arc};
 
@@ -14,16 +14,16 @@ use crate::{
     weight::Weight,
 };
 
-/// Decides what follows from one input. It reads the state as [`Deref`] shows it, and changes it by nothing but
-/// [`emit`](Self::emit) and what time and slots do.
+/// Decides the consequences of one input. The state is readable through [`Deref`]; it changes only by [`emit`](Self::emit) and by
+/// the operations for time and slots.
 ///
-/// What a decision leaves to do (a task became ready, a child has ended) waits in a worklist that is empty again before
-/// the step ends, so that no depth of nesting or length of chain recurses.
+/// Consequences to be decided later in the step (a task became ready, a child has ended) are queued in a worklist that is empty
+/// again before the step ends, so that no depth of nesting or length of chain recurses.
 pub(in crate::run) struct Decider<'r> {
     plan: &'r Plan,
     state: &'r mut State,
     step: Step,
-    /// Of what the step says.
+    /// Weight of the step's events.
     weight: Weight,
     work: &'r mut Worklist,
     /// Iterations of do-while loops that had nothing to dispatch, in this step.
@@ -33,10 +33,10 @@ pub(in crate::run) struct Decider<'r> {
     broken: bool,
 }
 
-/// What is left to do in a step; empty between two, and kept for its room.
+/// Work left in a step. The list is empty between two steps, and kept for its allocation.
 pub(in crate::run) type Worklist = VecDeque<Todo>;
 
-/// What a decision left to do within the same step.
+/// Work that a decision left within the same step.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::run) enum Todo {
     /// A task run has ended.
@@ -66,7 +66,7 @@ impl<'r> Decider<'r> {
         Self { plan, state, step, weight, work, idle_iterations: 0, dropped: 0, broken: false }
     }
 
-    /// What was decided, and how many inputs no longer applied.
+    /// Returns the step, and the number of inputs that no longer applied.
     pub(in crate::run) fn finish(self) -> (Step, u64) {
         (Step { bytes: self.weight.bytes(), ..self.step }, self.dropped)
     }
@@ -95,8 +95,8 @@ impl<'r> Decider<'r> {
         }
     }
 
-    /// A decision that cannot follow is a fault of this crate: nothing illegal is recorded (R-P2), and the run ends
-    /// rather than go on from where nobody meant it to be.
+    /// Ends the run after an impossible decision, which is a fault of this crate: nothing illegal is recorded (R-P2), and the run
+    /// does not continue from an unintended state.
     fn break_off(&mut self, event: &Event, impossible: &str) {
         let name = event.name();
         self.give_up(&format!(
@@ -178,7 +178,7 @@ impl<'r> Decider<'r> {
         self.state.wake(id);
     }
 
-    /// Nobody has run this attempt while the run was not driven.
+    /// Marks an attempt as lost: it did not run while the run had no driver.
     pub(super) fn lose_attempt(&mut self, id: TaskIndex) {
         self.state.lose_attempt(id);
     }

@@ -63,7 +63,7 @@ impl Decider<'_> {
         }
     }
 
-    /// What the hook run is bound to; `None` if its `when` is false.
+    /// Returns the values the hook run is bound to; `None` if its `when` is false.
     fn bind_hook(&mut self, of: TaskIndex, kind: HookType, id: HookId) -> Option<Result<LeafBound, String>> {
         let hook = self.plan().hook(id)?;
         let view = TaskEnv { hook: Some(kind), ..TaskEnv::new(self, &self[of], hook.level) };

@@ -16,7 +16,7 @@ use crate::{
 /// Elements that the lists of one loop may have in all: guests choose the names of undeclared outputs.
 const MOST_SLOTS: usize = 1 << 22;
 
-/// What a loop runs over.
+/// The iterations of a loop.
 #[derive(Default)]
 pub(super) struct Items {
     /// None where it repeats on a condition, and of other containers.

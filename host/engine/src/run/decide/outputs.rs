@@ -15,7 +15,7 @@ use crate::{
     value::Value,
 };
 
-/// What was met while outputs were computed.
+/// Findings of the computation of outputs.
 #[derive(Default)]
 struct Doubts {
     /// Values that could not be computed.

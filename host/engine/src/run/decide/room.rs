@@ -1,4 +1,4 @@
-//! What one step may record: a record that is too large for a store would be the run's end.
+//! The limit on the data of one step: a record that is too large for a store would end the run.
 
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ impl Decider<'_> {
         self.weight().bytes() >= FULL
     }
 
-    /// What comes with a change of phase, as there is room for it. Where there is none, what would have come to an end by
-    /// itself ends as Error.
+    /// Returns the data of a change of phase, if there is room for it. Otherwise the data is replaced by a message, and an end as
+    /// Succeeded or Failed becomes Error.
     pub(super) fn fitted(&mut self, to: Phase, with: Option<With>) -> (Phase, Option<With>) {
         let Some(With::Result { message, outputs }) = &with else { return (to, with) };
         match self.make_room(|weight| add_result(weight, message, outputs)) {

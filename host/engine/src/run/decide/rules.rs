@@ -44,7 +44,7 @@ impl Decider<'_> {
             None if policy.fail_unmatched && judged.phase != Phase::Succeeded => Verdict::Fail,
             None => Verdict::Continue,
         };
-        // An ok outcome is nobody's doubt where the author has said what is to fail.
+        // An ok outcome is not doubtful where the author has said which outcomes fail.
         if rule.is_none() && !(policy.fail_unmatched && verdict == Verdict::Continue) {
             let then = verdict.as_str();
             self.warn(Some(id), "policy-unmatched", format!("no rule matched and there is no else: {then}"));
@@ -59,7 +59,7 @@ impl Decider<'_> {
         verdict
     }
 
-    /// What a verdict makes of the task.
+    /// Translates a verdict into the next step.
     pub(super) fn follow(verdict: Verdict, judged: &AttemptResult, attempt: u32) -> NextStep {
         // An ok outcome that may not stand is a failure; an error outcome keeps its phase.
         let failed = if judged.phase == Phase::Succeeded { Phase::Failed } else { judged.phase };

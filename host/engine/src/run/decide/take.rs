@@ -1,4 +1,4 @@
-//! What comes from outside: inputs, and the first step of a run that was read back.
+//! Input from outside, and the first step of a run that was read back.
 
 use std::sync::Arc;
 
@@ -74,16 +74,16 @@ impl Decider<'_> {
     fn resume(&mut self, id: TaskId, payload: Map) {
         let suspended = self.find(id).filter(|id| self[*id].phase == Phase::Suspended);
         let Some(id) = suspended else { return self.drop_input() };
-        // Whoever answers is refused what is too large by the host.
+        // The host refuses answers that are too large before they come here.
         payload.values().for_each(|value| self.weight().add(value));
         self.emit(Event::Resumed(id.into(), Arc::new(payload)));
         self.set_phase(id, Phase::Running, None, None);
         self.command_dispatch(id, self.now());
     }
 
-    /// Goes on with a run that was read back (R-D3): what came due meanwhile is served first. What is in flight even then
-    /// is dispatched again under the numbers it had (R-R11); where it was Running that is recorded as another start, and
-    /// `maxRuntime` counts from it (R-T9). What is suspended, queued or in a delay stays so.
+    /// Resumes a run that was read back (R-D3): waits that came due meanwhile are served first. Attempts that are in flight even
+    /// then are dispatched again under the numbers they had (R-R11); an attempt in Running is recorded as started again, and
+    /// `maxRuntime` counts from that start (R-T9). Tasks that are suspended, queued or in a delay stay so.
     pub(in crate::run) fn recover(&mut self) {
         let in_flight = self.tasks().iter().filter(|task| task.in_flight());
         let in_flight: Vec<_> = in_flight.map(|task| (task.index(), task.fence())).collect();

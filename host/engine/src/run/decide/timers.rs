@@ -113,7 +113,7 @@ impl Decider<'_> {
         self.close_children(id, Reason::ScopeTimeout);
     }
 
-    /// Asks the dispatcher to stop what it runs for this task; nobody waits for it (R-T3).
+    /// Asks the dispatcher to stop the task's attempt; the run does not wait for it (R-T3).
     pub(super) fn stop_attempt(&mut self, id: TaskIndex) {
         let task = &self[id];
         if task.in_flight() {

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Decider<'_> {
-    /// What a wrapper's attempt ran has ended, and so has the attempt (R-R9).
+    /// Ends a wrapper's attempt when its content has ended (R-R9).
     pub(super) fn wrapped_ended(&mut self, scope: ScopeIndex, child: TaskIndex) {
         let wrapper = self[scope].owner;
         if !self[wrapper].has_open_attempt() || self[scope].children.last() != Some(&child) {

@@ -22,7 +22,7 @@ pub fn render(run: &Run, first_seq: u64, time: Timestamp, events: &[Event]) -> V
     views(run, first_seq, time, events).map(|view| view.json()).collect()
 }
 
-/// As [`render`], for those who want to see only some of them.
+/// Like [`render`], for callers that need only some of the views.
 pub fn views<'r>(
     run: &'r Run,
     first_seq: u64,
@@ -170,7 +170,7 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
     }
 }
 
-/// What leaves that could be executed wait for, in the words of views.
+/// Returns the reason why executable leaves wait, in the words of views.
 fn held(quota: Option<&RunningQuota>) -> Value {
     match quota {
         Some(RunningQuota { tenant, running }) => {
@@ -192,7 +192,7 @@ fn submitted_parts(run: &Run, submitted: &Submitted) -> Parts {
     (None, None, data)
 }
 
-/// What was taken over stays with the task run.
+/// Returns the reused result's data, which is stored with the task run.
 fn reused_parts(run: &Run, id: TaskId) -> Parts {
     let Some(task) = run.task(id) else { return (None, None, json!({})) };
     let data = json!({

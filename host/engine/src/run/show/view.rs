@@ -60,10 +60,10 @@ pub struct RunView {
     pub deadline_at: Option<String>,
     /// Terminal of all leaf task runs, as `3/4`.
     pub progress: String,
-    /// What it waits for, if nothing of it is at work.
+    /// The reason why it waits, if none of its tasks is at work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
-    /// What all attempts used, hooks included; absent where nothing was measured.
+    /// Resources used by all attempts, hooks included; absent where nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageView>,
     /// Every task run, in creation order.
@@ -118,7 +118,7 @@ pub struct TaskView {
     pub message: Arc<str>,
     /// Bound inputs.
     pub inputs: Vec<NamedInput>,
-    /// What it returned.
+    /// The returned outputs.
     pub outputs: Vec<NamedOutput>,
     /// Retries made.
     pub retries: u32,
@@ -140,7 +140,7 @@ pub struct TaskView {
     pub wake_at: Option<String>,
     /// The earliest of `timeout` and `deadline`.
     pub deadline_at: Option<String>,
-    /// What it waits for.
+    /// The reason why it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<Waiting>,
 }
@@ -153,12 +153,12 @@ pub struct Metrics {
     pub retries: u32,
     /// From the first dispatch to the end.
     pub duration_ms: Option<Millis>,
-    /// What all its attempts used; absent where nothing was measured.
+    /// Resources used by all its attempts; absent where nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageView>,
 }
 
-/// What was used.
+/// Resources that were used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageView {
@@ -200,7 +200,7 @@ pub struct AttemptView {
     pub code: Option<i32>,
     /// The executor's message.
     pub message: Arc<str>,
-    /// What it used; absent where nothing was measured.
+    /// Resources that it used; absent where nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageView>,
 }
@@ -233,7 +233,7 @@ pub struct WarningView {
     pub code: Arc<str>,
     /// The document path, or the task's.
     pub path: String,
-    /// What was met.
+    /// The doubtful fact.
     pub message: String,
 }
 

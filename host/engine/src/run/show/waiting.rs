@@ -1,4 +1,4 @@
-//! What keeps a task run, or a whole run, from going on, and since when.
+//! The reasons why a task run, or a whole run, waits, and since when.
 
 use serde::{Serialize, Serializer};
 
@@ -10,10 +10,10 @@ use crate::{
     time::Timestamp,
 };
 
-/// What something waits for, and since when.
+/// The reason for a wait, and its begin.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waiting {
-    /// What for.
+    /// The reason.
     #[serde(rename = "for")]
     pub what: WaitsFor,
     /// Since when. RFC 3339 where it is shown.
@@ -22,15 +22,15 @@ pub struct Waiting {
     /// When it is over by itself, if it ever is.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "maybe_rfc3339")]
     pub until: Option<Timestamp>,
-    /// Of `parallelism` and `concurrency`: the path of the container that says it; empty for `spec.parallelism`.
+    /// Path of the container whose `parallelism` or `concurrency` is used up; empty for `spec.parallelism`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
-    /// Of a quota: whose, and how many attempts it lets run.
+    /// The quota that is used up: its tenant, and the number of attempts it allows.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub quota: Option<RunningQuota>,
 }
 
-/// What something may wait for.
+/// The reasons for a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitsFor {
@@ -44,7 +44,7 @@ pub enum WaitsFor {
     Start,
     /// The end of a retry's delay.
     Retry,
-    /// Somebody's answer.
+    /// The response of a person.
     Answer,
 }
 
@@ -72,7 +72,8 @@ fn maybe_rfc3339<S: Serializer>(at: &Option<Timestamp>, serializer: S) -> Result
 }
 
 impl State {
-    /// What a task run waits for; nothing while an executor is at work, other tasks have to end first, or it has ended itself.
+    /// Returns the reason why a task run waits; `None` while an executor is at work, other tasks have to end first, or it has
+    /// ended.
     #[must_use]
     pub fn waiting(&self, task: &TaskRun) -> Option<Waiting> {
         let wait = |what, since| Waiting { what, since, until: None, at: None, quota: None };
@@ -107,7 +108,7 @@ impl State {
         }
     }
 
-    /// What the run waits for while nothing of it is at work: what goes on first.
+    /// Returns the reason why the run waits while none of its tasks is at work: the wait that ends first.
     #[must_use]
     pub fn run_waiting(&self) -> Option<Waiting> {
         if self.phase().is_terminal() {
@@ -147,7 +148,7 @@ impl State {
     }
 }
 
-/// What goes on by itself comes first.
+/// Orders waits: those that end by themselves come first.
 fn order(what: WaitsFor) -> u8 {
     match what {
         WaitsFor::Start => 0,

@@ -1,4 +1,4 @@
-//! What the end of a child means to its scope: it is counted, and those that it held back may go.
+//! Consequences of a child's end for its scope: the end is counted, and children that waited for it may start.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::{
 };
 
 impl State {
-    /// Whether an end satisfies those who wait for it, and whether it is a failure that nobody tolerates.
+    /// Returns whether an end satisfies the tasks that depend on it, and whether it is a failure that no setting tolerates.
     pub(in crate::run) fn weigh(&self, task: &TaskRun) -> (bool, bool) {
         let satisfied = satisfies(self.node(task).settings.continue_on, task.phase, task.reason)
             || task.verdict.is_some_and(Verdict::tolerates);
@@ -71,7 +71,7 @@ impl State {
         let full = self.tasks().len() >= MOST_TASK_RUNS;
         let TaskRun { place, phase, verdict, unmet, .. } = self[id];
         let (Place::Entry(template, index, _), 0) = (place, unmet) else {
-            // It was never entered.
+            // The task was never entered.
             return;
         };
         let Some(course) = self.tables[parent].pipeline_mut() else { return };

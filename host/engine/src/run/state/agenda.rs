@@ -1,6 +1,5 @@
-//! The agenda: leaves that wait for slots and places, delays that wait for their end, everything that waits for a
-//! clock. What happens to it follows from time and slots alone, so it is in no event; these are the
-//! only changes of a state besides `apply`.
+//! The agenda: leaves that wait for slots and places, delays that wait for their end, and clocks. Changes to it follow from time
+//! and slots alone, so they are in no event; these are the only changes of a state besides `apply`.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +10,7 @@ use super::{
 };
 use crate::{phase::TaskKind, time::Timestamp};
 
-/// What waits for its turn.
+/// Queues and waits of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Agenda {
     pub(super) waits: Waits,
@@ -54,7 +53,7 @@ impl State {
     }
 }
 
-/// What time and slots do.
+/// Changes by time and slots.
 impl State {
     /// Time passes; never backwards.
     pub(in crate::run) fn pass_time(&mut self, now: Timestamp) {
@@ -78,7 +77,7 @@ impl State {
         self.again(id, since);
     }
 
-    /// Nobody has run this attempt while the run was not driven: its `maxRuntime` begins anew with its next start.
+    /// Marks an attempt as lost: it did not run while the run had no driver. Its `maxRuntime` begins anew with its next start.
     pub(in crate::run) fn lose_attempt(&mut self, id: TaskIndex) {
         self.stop_attempt_clock(id);
     }
@@ -100,7 +99,7 @@ impl State {
     }
 }
 
-/// What events do to it.
+/// Changes by events.
 impl State {
     /// A leaf joins the queue; whether it may stay (`when`) is decided before the step ends.
     pub(super) fn becomes_ready(&mut self, id: TaskIndex) {

@@ -11,7 +11,7 @@ use crate::{
     plan::{Loop, LoopOver, TemplateId, TemplateKind, Work},
 };
 
-/// What the children of a scope that opens are like.
+/// The common properties of the children of a scope that opens.
 struct Opening<C, P> {
     template: TemplateId,
     parallelism: Option<u32>,

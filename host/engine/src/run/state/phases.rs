@@ -166,7 +166,7 @@ impl State {
     }
 }
 
-/// What a change of phase brings with it.
+/// Stores the data of a change of phase.
 fn take_along(task: &mut TaskRun, with: &With) {
     match with {
         With::Bound { inputs, config } => {
@@ -185,7 +185,7 @@ fn take_along(task: &mut TaskRun, with: &With) {
     }
 }
 
-/// So many attempts of a task are remembered; its journal has all of them.
+/// Maximum number of attempts remembered for a task; its journal has all of them.
 const MOST_ATTEMPTS: usize = 64;
 
 /// Another attempt of a leaf, or of a wrapper.

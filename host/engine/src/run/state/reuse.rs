@@ -1,4 +1,4 @@
-//! What a run may take over from the run that it is a rerun of.
+//! Results that a run may take over from the run that it is a rerun of.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Past {
 }
 
 impl State {
-    /// What came of a task run in the earlier run, if it may be taken over.
+    /// Returns the result of a task run in the earlier run, if it may be taken over.
     pub(in crate::run) fn past_result(&self, task: &TaskRun) -> Option<(&Past, &PastResult)> {
         let past = self.past.as_deref()?;
         if past.rerun.results.is_empty() {

@@ -20,7 +20,7 @@ pub struct Scope {
     pub(in crate::run) owner: TaskIndex,
     /// The dag, loop, pipeline or wrapper.
     pub template: TemplateId,
-    /// What its kind alone needs.
+    /// Data that only its kind needs.
     pub course: ContainerProgress,
     /// Direct children in creation order: a dag's by node, a loop's by index, a wrapper's by attempt.
     pub(in crate::run) children: Vec<TaskIndex>,
@@ -58,7 +58,7 @@ pub enum ContainerProgress {
 /// How far a loop has come.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoopState {
-    /// What it runs over, by index; empty where it repeats on a condition.
+    /// Items by index; empty where the loop repeats on a condition.
     pub items: Arc<Vec<Value>>,
     /// Iterations that `concurrency` has let go.
     pub released: usize,
@@ -81,11 +81,11 @@ pub struct PipelineState {
     pub max_jumps: u32,
     /// `iter`.
     pub iter: Arc<Map>,
-    /// What comes next.
+    /// The next step.
     pub next: PipelineNext,
 }
 
-/// What a pipeline does next.
+/// The next step of a pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipelineNext {
     /// The entered task goes on.
@@ -114,7 +114,7 @@ impl PipelineState {
     /// Remembers the end of a task that was entered.
     pub(super) fn task_ended(&mut self, index: NodeIndex, task: TaskIndex, phase: Phase) {
         if let Some(slot) = self.ended.get_mut(index) {
-            // What was skipped put nothing out: its label is null.
+            // A skipped task has no outputs: its label is null.
             *slot = (phase != Phase::Skipped).then_some(task);
         }
         if phase == Phase::Succeeded {
@@ -125,8 +125,8 @@ impl PipelineState {
         }
     }
 
-    /// What comes behind a task, as its rules said or in order (R-N11); a jump is counted. `full` if there is no room
-    /// for another task run.
+    /// Returns the step after a task, by its rules or in order (R-N11); a jump is counted. `full` if there is no room for another
+    /// task run.
     pub(super) fn after(&mut self, index: NodeIndex, verdict: Option<Verdict>, full: bool) -> PipelineNext {
         match verdict {
             Some(Verdict::Jump(_)) if full || self.jumps >= self.max_jumps => PipelineNext::TooManyJumps,
@@ -169,7 +169,7 @@ impl Scope {
         }
     }
 
-    /// Counts a child that has ended; `failed` if that is a failure nobody tolerates.
+    /// Counts a child that has ended; `failed` if the end is a failure that no setting tolerates.
     pub(super) fn count(&mut self, child: Ended, failed: bool) {
         self.open = self.open.saturating_sub(1);
         self.tally.count(child.phase);
@@ -187,7 +187,7 @@ impl Scope {
         }
     }
 
-    /// As [`Scope::pipeline`], to change it.
+    /// Like [`Scope::pipeline`], but mutable.
     pub(super) fn pipeline_mut(&mut self) -> Option<&mut PipelineState> {
         match &mut self.course {
             ContainerProgress::Pipeline(course) => Some(course),

@@ -19,7 +19,7 @@ impl Tables {
         Self { tasks: vec![root(TaskIndex::ROOT, &nothing)], scopes: Vec::new(), nothing }
     }
 
-    /// What a task run has of everything in the beginning.
+    /// Returns the shared initial values of a task run.
     pub(super) fn nothing(&self) -> &Nothing {
         &self.nothing
     }

@@ -35,7 +35,7 @@ pub struct TaskRun {
     pub inputs: Bindings,
     /// `executor.config`, bound with the inputs.
     pub config: Value,
-    /// What the task returned, or has returned so far while it is suspended.
+    /// Outputs that the task has returned, or so far if it is suspended.
     pub outputs: Outputs,
     /// Resume payloads of this attempt, merged; laid over the inputs.
     pub payload: Arc<Map>,
@@ -49,13 +49,13 @@ pub struct TaskRun {
     pub resumed: bool,
     /// The last 64 attempts, the current one last; their numbers say how many came before.
     pub attempts: Vec<Attempt>,
-    /// What a policy made of the last attempt.
+    /// The policy's decision about the last attempt.
     pub verdict: Option<Verdict>,
     /// Whether the next attempt binds its inputs again: the rule that asked for it changed iter or ctx (R-R6).
     pub(in crate::run) rebind: bool,
-    /// What still holds it back: dependencies not yet satisfied, a loop's `concurrency`, a pipeline's order.
+    /// Unmet conditions for its start: dependencies not yet satisfied, a loop's `concurrency`, a pipeline's order.
     pub unmet: u32,
-    /// What a leaf in Created waits for.
+    /// The queue in which a leaf in Created waits.
     pub(in crate::run) turn: QueueState,
     /// When the task run came to be.
     pub created_at: Timestamp,
@@ -73,11 +73,11 @@ pub struct TaskRun {
     pub(in crate::run) limit: Option<ScopeIndex>,
     /// The children of a container that is open, or of a wrapper.
     pub(in crate::run) scope: Option<ScopeIndex>,
-    /// Of a hook run: whose hook it is.
+    /// The owner of the hook, if this is a hook run.
     pub hook: Option<HookOf>,
     /// Whether its result is that of the run that this is a rerun of: nothing was executed.
     pub reused: bool,
-    /// What all its attempts used.
+    /// Resources used by all its attempts.
     pub metered: Metered,
 }
 
@@ -111,7 +111,7 @@ pub enum Place {
     Dag(TemplateId, NodeIndex),
     /// One iteration of a loop's body, from 0.
     Iteration(TemplateId, u32),
-    /// What attempt n of a wrapper runs, from 1.
+    /// The content of a wrapper's attempt n, from 1.
     Attempt(TemplateId, u32),
     /// A pipeline's task, entered after so many jumps; all first entries count as 0.
     Entry(TemplateId, NodeIndex, u32),
@@ -119,16 +119,16 @@ pub enum Place {
     Hook(HookId),
 }
 
-/// Whose hook a hook run is.
+/// The owner of a hook run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HookOf {
     /// The task run; of spec.hooks the root.
     pub(in crate::run) task: TaskIndex,
-    /// What fired it.
+    /// The kind of phase change that fired it.
     pub kind: HookType,
 }
 
-/// What a leaf in Created waits for.
+/// The queue in which a leaf in Created waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::run) enum QueueState {
     /// Its dependencies, or the end of a delay; or it is not a leaf in Created.
@@ -190,11 +190,11 @@ pub struct Attempt {
     pub code: Option<i32>,
     /// The executor's message.
     pub message: Arc<str>,
-    /// What it used.
+    /// Resources that the attempt used.
     pub metered: Metered,
 }
 
-/// What a task run has of everything in the beginning, shared by all of a run.
+/// Initial values of task runs, shared by all task runs of a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nothing {
     inputs: Bindings,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::TaskIndex;
 use crate::time::Timestamp;
 
-/// What a wait ends, in the order that decides between waits of one instant.
+/// The effect of a wait's end, in the order that decides between waits of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::run) enum WaitKind {
     /// `spec.timeout`.
@@ -30,9 +30,9 @@ pub(in crate::run) enum WaitKind {
 pub(in crate::run) struct Wait {
     /// When.
     pub at: Timestamp,
-    /// What for.
+    /// The effect.
     pub kind: WaitKind,
-    /// Who; within a kind, creation order.
+    /// The task run; within a kind, creation order.
     pub(in crate::run) task: TaskIndex,
 }
 

@@ -5,10 +5,10 @@ use rhai::{Expr, FnCallExpr, Position};
 use super::{Narrower, custom, functions, text};
 use crate::{expr::filter, suggest::nearest};
 
-/// What functions can call besides filters and each other.
+/// Functions that the document's functions can call besides filters and each other.
 pub(in crate::expr::functions) const BUILT_IN: [&str; 2] = ["push", "type_of"];
 
-/// What Rhai's own library calls them.
+/// Names that Rhai's own library gives to some of the filters.
 const FOREIGN: [(&str, &str); 13] = [
     ("len", "write `length(x)` or `x.length()`"),
     ("to_upper", "write `x.upper()`"),

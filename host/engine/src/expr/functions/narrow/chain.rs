@@ -97,7 +97,7 @@ impl Narrower<'_> {
     }
 }
 
-/// What the chain begins with, and its links; none where it is no chain.
+/// Splits a chain into its first expression and its links; `None` where the expression is no chain.
 fn links(expression: &Expr) -> Option<(Expr, Vec<(Link, Position)>)> {
     let (Expr::Dot(first, ..) | Expr::Index(first, ..)) = expression else { return None };
     let mut links = Vec::new();

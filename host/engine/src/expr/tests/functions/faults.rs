@@ -1,4 +1,4 @@
-//! What is no function, and where.
+//! Texts that are no function, and where the error is reported.
 
 use super::*;
 
@@ -105,7 +105,7 @@ fn so_many_functions_are_too_many() {
     assert!(errors[0].message.contains("84000 bytes; expected at most 65536"), "{errors:?}");
 }
 
-/// What cannot be read is not called unknown as well; everything else still is.
+/// A function that cannot be read is not reported as unknown as well; every other unknown function is.
 #[test]
 fn one_fault_is_no_other() {
     let (functions, errors) =

@@ -1,4 +1,4 @@
-//! What a call may carry, and how calls hang together.
+//! Fields of calls, and the nesting of calls.
 
 use super::*;
 

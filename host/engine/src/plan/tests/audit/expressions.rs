@@ -1,4 +1,4 @@
-//! What expressions see and compare.
+//! Names that expressions see, and comparisons.
 
 use super::*;
 
@@ -46,7 +46,7 @@ fn expressions_on_a_task() {
     ]);
 }
 
-/// What an expression compares with a literal, and can never equal it.
+/// An expression is compared with a literal that it can never equal.
 #[test]
 fn comparisons_that_are_never_true() {
     check_tasks(&[

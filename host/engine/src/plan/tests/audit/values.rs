@@ -1,4 +1,4 @@
-//! What inputs and arguments are.
+//! Inputs and arguments.
 
 use super::*;
 

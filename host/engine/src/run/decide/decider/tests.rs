@@ -41,7 +41,7 @@ fn a_refused_decision_ends_the_run_loudly() {
     let attempt = run.tasks()[1].fence();
     let broken = run.decide(Timestamp(2), |decider| {
         decider.emit(Event::Repeated(TaskId(1)));
-        // What was on its way is not decided any more.
+        // Work that was queued is not decided any more.
         decider.set_phase(TaskIndex::ROOT, Phase::Succeeded, None, None);
         decider.settle();
     });
