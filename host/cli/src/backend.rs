@@ -27,9 +27,87 @@ use crate::{
 };
 
 /// A store or a server. Commands call it the same way.
-pub(super) enum Backend<'a> {
-    Local(LocalBackend<'a>),
-    Remote(RemoteBackend<'a>),
+pub(super) trait Backend {
+    /// Submits a run.
+    ///
+    /// # Errors
+    /// When the document or its parameters have problems, which have been shown, or when it is refused.
+    fn submit(&self, submission: &Submission, key: Option<&str>) -> Result<SubmitOutcome, Failure>;
+
+    /// Answers a suspended task.
+    ///
+    /// # Errors
+    /// When there is no such run or task, or when the answer is refused.
+    fn resume(&self, run: &str, task: &str, answer: Map, then: LocalRun<'_>) -> Result<Exit, Failure>;
+
+    /// Cancels a run, or one task of it.
+    ///
+    /// # Errors
+    /// When there is no such run or task, or when it has ended.
+    fn cancel(&self, run: &str, task: Option<&str>, then: LocalRun<'_>) -> Result<Exit, Failure>;
+
+    /// Runs a run again.
+    ///
+    /// # Errors
+    /// When there is no such run, when it has not ended, or when the new one is refused.
+    fn rerun(
+        &self,
+        run: &str,
+        from_failed: bool,
+        parameters: &[ParameterArgument],
+        then: LocalRun<'_>,
+    ) -> Result<Exit, Failure>;
+
+    /// Adds a schedule, or replaces its document.
+    ///
+    /// # Errors
+    /// When the document has problems, which have been shown, or when it is refused.
+    fn put_schedule(&self, document: &DocumentArgument) -> Result<ScheduleOutcome, Failure>;
+
+    /// Suspends a schedule, or resumes it.
+    ///
+    /// # Errors
+    /// When there is no such schedule, or when it is refused.
+    fn set_suspended(
+        &self,
+        name: &QualifiedName,
+        is_suspended: bool,
+    ) -> Result<Saved<ScheduleState>, Failure>;
+
+    /// Returns at most `count` times at which a schedule starts its next runs.
+    ///
+    /// # Errors
+    /// When there is no such schedule, or when it is refused.
+    fn next_times(&self, name: &QualifiedName, count: usize) -> Result<Vec<Timestamp>, Failure>;
+
+    /// Starts a run of a schedule now.
+    ///
+    /// # Errors
+    /// When there is no such schedule, or when the run is refused.
+    fn trigger(
+        &self,
+        name: &QualifiedName,
+        parameters: &[ParameterArgument],
+        allow_missing: bool,
+    ) -> Result<TriggerOutcome, Failure>;
+
+    /// Saves a workflow by its name.
+    ///
+    /// # Errors
+    /// When the document has problems, which have been shown, or when it is refused.
+    fn save_workflow(&self, document: &DocumentArgument) -> Result<Saved<SavedWorkflow>, Failure>;
+
+    /// Submits a run of a saved workflow.
+    ///
+    /// # Errors
+    /// When there is no such workflow or version, or when the run is refused.
+    fn submit_saved(&self, run: SavedRun<'_>) -> Result<SubmitOutcome, Failure>;
+
+    /// Removes a schedule or a saved workflow.
+    ///
+    /// # Errors
+    /// When there is none of that name, or when it is refused.
+    fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<(), Failure>;
 }
 
 /// Result of submitting a run.
@@ -77,154 +155,7 @@ pub(super) struct LocalRun<'a> {
     pub(super) log_level: LogLevel,
 }
 
-impl Backend<'_> {
-    /// Submits a run.
-    ///
-    /// # Errors
-    /// When the document or its parameters have problems, which have been shown, or when it is refused.
-    pub(super) fn submit(
-        &self,
-        submission: &Submission,
-        key: Option<&str>,
-    ) -> Result<SubmitOutcome, Failure> {
-        match self {
-            Self::Local(local) => wait(local.submit(submission, key)),
-            Self::Remote(remote) => wait(remote.submit(submission, key)),
-        }
-    }
-
-    /// Answers a suspended task.
-    ///
-    /// # Errors
-    /// When there is no such run or task, or when the answer is refused.
-    pub(super) fn resume(
-        &self,
-        run: &str,
-        task: &str,
-        answer: Map,
-        then: LocalRun<'_>,
-    ) -> Result<Exit, Failure> {
-        match self {
-            Self::Local(local) => local.resume(run, task, &answer, then),
-            Self::Remote(remote) => wait(remote.resume(run, task, answer)),
-        }
-    }
-
-    /// Cancels a run, or one task of it.
-    ///
-    /// # Errors
-    /// When there is no such run or task, or when it has ended.
-    pub(super) fn cancel(&self, run: &str, task: Option<&str>, then: LocalRun<'_>) -> Result<Exit, Failure> {
-        match self {
-            Self::Local(local) => local.cancel(run, task, then),
-            Self::Remote(remote) => wait(remote.cancel(run, task)),
-        }
-    }
-
-    /// Runs a run again.
-    ///
-    /// # Errors
-    /// When there is no such run, when it has not ended, or when the new one is refused.
-    pub(super) fn rerun(
-        &self,
-        run: &str,
-        from_failed: bool,
-        parameters: &[ParameterArgument],
-        then: LocalRun<'_>,
-    ) -> Result<Exit, Failure> {
-        match self {
-            Self::Local(local) => local.rerun(run, from_failed, parameters, then),
-            Self::Remote(remote) => wait(remote.rerun(run, from_failed, parameters)),
-        }
-    }
-
-    /// Adds a schedule, or replaces its document.
-    ///
-    /// # Errors
-    /// When the document has problems, which have been shown, or when it is refused.
-    pub(super) fn put_schedule(&self, document: &DocumentArgument) -> Result<ScheduleOutcome, Failure> {
-        match self {
-            Self::Local(local) => wait(local.put_schedule(document)),
-            Self::Remote(remote) => wait(remote.put_schedule(document)),
-        }
-    }
-
-    /// Suspends a schedule, or resumes it.
-    ///
-    /// # Errors
-    /// When there is no such schedule, or when it is refused.
-    pub(super) fn set_suspended(
-        &self,
-        name: &QualifiedName,
-        is_suspended: bool,
-    ) -> Result<Saved<ScheduleState>, Failure> {
-        match self {
-            Self::Local(local) => wait(local.set_suspended(name, is_suspended)),
-            Self::Remote(remote) => wait(remote.set_suspended(name, is_suspended)),
-        }
-    }
-
-    /// Returns at most `count` times at which a schedule starts its next runs.
-    ///
-    /// # Errors
-    /// When there is no such schedule, or when it is refused.
-    pub(super) fn next_times(&self, name: &QualifiedName, count: usize) -> Result<Vec<Timestamp>, Failure> {
-        match self {
-            Self::Local(local) => wait(local.next_times(name, count)),
-            Self::Remote(remote) => wait(remote.next_times(name, count)),
-        }
-    }
-
-    /// Starts a run of a schedule now.
-    ///
-    /// # Errors
-    /// When there is no such schedule, or when the run is refused.
-    pub(super) fn trigger(
-        &self,
-        name: &QualifiedName,
-        parameters: &[ParameterArgument],
-        allow_missing: bool,
-    ) -> Result<TriggerOutcome, Failure> {
-        match self {
-            Self::Local(local) => local.trigger(name, parameters, allow_missing),
-            Self::Remote(remote) => wait(remote.trigger(name, parameters, allow_missing)),
-        }
-    }
-
-    /// Saves a workflow by its name.
-    ///
-    /// # Errors
-    /// When the document has problems, which have been shown, or when it is refused.
-    pub(super) fn save_workflow(&self, document: &DocumentArgument) -> Result<Saved<SavedWorkflow>, Failure> {
-        match self {
-            Self::Local(local) => wait(local.save_workflow(document)),
-            Self::Remote(remote) => wait(remote.save_workflow(document)),
-        }
-    }
-
-    /// Submits a run of a saved workflow.
-    ///
-    /// # Errors
-    /// When there is no such workflow or version, or when the run is refused.
-    pub(super) fn submit_saved(&self, run: SavedRun<'_>) -> Result<SubmitOutcome, Failure> {
-        match self {
-            Self::Local(local) => wait(local.submit_saved(run)),
-            Self::Remote(remote) => wait(remote.submit_saved(run)),
-        }
-    }
-
-    /// Removes a schedule or a saved workflow.
-    ///
-    /// # Errors
-    /// When there is none of that name, or when it is refused.
-    pub(super) fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<(), Failure> {
-        match self {
-            Self::Local(local) => wait(local.remove(shelf, name)),
-            Self::Remote(remote) => wait(remote.remove(shelf, name)),
-        }
-    }
-}
-
+/// Does asynchronous work in a runtime of its own.
 fn wait<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     drive::runtime()?.block_on(work)
 }

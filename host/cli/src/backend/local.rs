@@ -7,19 +7,26 @@ use phasm::{
     engine::{run::Run, value::Map},
     store::{StoreError, view::SubmittedView},
 };
+use phasm::{
+    catalog::{Saved, SavedWorkflow, ScheduleState},
+    engine::time::Timestamp,
+    store::Shelf,
+};
 
 #[cfg(unix)]
 use super::live_request;
-use super::{LocalRun, SubmitOutcome, request};
+use super::{Backend, LocalRun, SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome, request, wait};
 use crate::{
     command_line::Target,
     drive::{self, ActiveRun, ActiveRuns, Answers, DriveOptions, LineReporter},
     exit::Exit,
     failure::Failure,
+    input::names::QualifiedName,
     input::parameters::{self, ParameterArgument},
     paths::PathArguments,
     problems::{self, Source},
     store::{argument::StoreArgument, runs, writable::WritableStore},
+    submission::DocumentArgument,
     submission::{ReadySubmission, Submission},
     terminal::{screen::Screen, text},
 };
@@ -33,35 +40,28 @@ pub(crate) struct LocalBackend<'a> {
     pub(crate) screen: &'a Screen,
 }
 
-impl LocalBackend<'_> {
-    pub(super) async fn submit(
-        &self,
-        submission: &Submission,
-        key: Option<&str>,
-    ) -> Result<SubmitOutcome, Failure> {
-        let path = self.store.named()?;
-        let read = submission.read(self.paths, self.screen, self.json)?;
-        let ReadySubmission { planned, given } = read.check(self.paths, Some(&path)).await?;
-        let writable = WritableStore::open(&path)?;
-        let submitted = planned.planning.planner.enqueue(&*writable.store, &planned.plan, &given, key).await;
-        let hint = writable.tell(&path, &planned.source.target).await;
-        let (run_id, is_new) = match submitted {
-            Ok(run_id) => (run_id, true),
-            Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
-            Err(error) => return Err(planned.source.refused(&planned.plan, error)),
-        };
-        let view = SubmittedView { run_id: &run_id, workflow: &planned.plan.name, is_new };
-        let json = problems::json(self.screen, &view);
-        Ok(SubmitOutcome { run_id, is_new, json, hint })
+impl Backend for LocalBackend<'_> {
+    fn submit(&self, submission: &Submission, key: Option<&str>) -> Result<SubmitOutcome, Failure> {
+        wait(async {
+            let path = self.store.named()?;
+            let read = submission.read(self.paths, self.screen, self.json)?;
+            let ReadySubmission { planned, given } = read.check(self.paths, Some(&path)).await?;
+            let writable = WritableStore::open(&path)?;
+            let submitted =
+                planned.planning.planner.enqueue(&*writable.store, &planned.plan, &given, key).await;
+            let hint = writable.tell(&path, &planned.source.target).await;
+            let (run_id, is_new) = match submitted {
+                Ok(run_id) => (run_id, true),
+                Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
+                Err(error) => return Err(planned.source.refused(&planned.plan, error)),
+            };
+            let view = SubmittedView { run_id: &run_id, workflow: &planned.plan.name, is_new };
+            let json = problems::json(self.screen, &view);
+            Ok(SubmitOutcome { run_id, is_new, json, hint })
+        })
     }
 
-    pub(super) fn resume(
-        &self,
-        run: &str,
-        task: &str,
-        answer: &Map,
-        then: LocalRun<'_>,
-    ) -> Result<Exit, Failure> {
+    fn resume(&self, run: &str, task: &str, answer: Map, then: LocalRun<'_>) -> Result<Exit, Failure> {
         self.request(run, "resumed", then, |run| {
             let is_suspended = runs::is_suspended;
             let task = runs::task(run, task, "resumed: false", "suspended", is_suspended)?;
@@ -69,7 +69,7 @@ impl LocalBackend<'_> {
         })
     }
 
-    pub(super) fn cancel(&self, run: &str, task: Option<&str>, then: LocalRun<'_>) -> Result<Exit, Failure> {
+    fn cancel(&self, run: &str, task: Option<&str>, then: LocalRun<'_>) -> Result<Exit, Failure> {
         self.request(run, "cancelled", then, |run| match task {
             None => Ok(Request::Cancel),
             Some(name) => {
@@ -79,6 +79,56 @@ impl LocalBackend<'_> {
         })
     }
 
+    fn rerun(
+        &self,
+        run: &str,
+        from_failed: bool,
+        parameters: &[ParameterArgument],
+        then: LocalRun<'_>,
+    ) -> Result<Exit, Failure> {
+        let options = DriveOptions::new(then.arguments, Some(&self.store.path()?), then.log_level);
+        drive::drive(&options, self.screen, self.start_rerun(run, from_failed, parameters, then))
+    }
+
+    fn put_schedule(&self, document: &DocumentArgument) -> Result<ScheduleOutcome, Failure> {
+        wait(catalog::put_schedule(self, document))
+    }
+
+    fn set_suspended(
+        &self,
+        name: &QualifiedName,
+        is_suspended: bool,
+    ) -> Result<Saved<ScheduleState>, Failure> {
+        wait(catalog::set_suspended(self, name, is_suspended))
+    }
+
+    fn next_times(&self, name: &QualifiedName, count: usize) -> Result<Vec<Timestamp>, Failure> {
+        wait(catalog::next_times(self, name, count))
+    }
+
+    fn trigger(
+        &self,
+        name: &QualifiedName,
+        parameters: &[ParameterArgument],
+        allow_missing: bool,
+    ) -> Result<TriggerOutcome, Failure> {
+        wait(catalog::trigger(self, name, parameters, allow_missing))
+    }
+
+    fn save_workflow(&self, document: &DocumentArgument) -> Result<Saved<SavedWorkflow>, Failure> {
+        wait(catalog::save_workflow(self, document))
+    }
+
+    fn submit_saved(&self, run: SavedRun<'_>) -> Result<SubmitOutcome, Failure> {
+        wait(catalog::submit_saved(self, run))
+    }
+
+    fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<(), Failure> {
+        wait(catalog::remove(self, shelf, name))
+    }
+}
+
+impl LocalBackend<'_> {
     /// Sends a request to the process that has the run, if there is one. Otherwise records it and runs the run on here.
     fn request(
         &self,
@@ -91,24 +141,13 @@ impl LocalBackend<'_> {
         let options = DriveOptions::new(arguments, Some(&self.store.path()?), log_level);
         #[cfg(unix)]
         if let Some(exit) =
-            super::wait(live_request::ask(meant, self.store, arguments.json, self.screen, word, &request))?
+            wait(live_request::ask(meant, self.store, arguments.json, self.screen, word, &request))?
         {
             return Ok(exit);
         }
         let answers = Answers::new(answers);
         let start = request::ask(meant, self.store, arguments, self.screen, answers, word, request);
         drive::drive(&options, self.screen, start)
-    }
-
-    pub(super) fn rerun(
-        &self,
-        run: &str,
-        from_failed: bool,
-        parameters: &[ParameterArgument],
-        then: LocalRun<'_>,
-    ) -> Result<Exit, Failure> {
-        let options = DriveOptions::new(then.arguments, Some(&self.store.path()?), then.log_level);
-        drive::drive(&options, self.screen, self.start_rerun(run, from_failed, parameters, then))
     }
 
     async fn start_rerun(

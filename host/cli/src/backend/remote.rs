@@ -9,19 +9,26 @@ use phasm::engine::{
     tree::Span,
     value::{Map, Value},
 };
+use phasm::{
+    catalog::{Saved, SavedWorkflow, ScheduleState},
+    engine::time::Timestamp,
+    store::Shelf,
+};
 use phasm_server::client::{Remote, RemoteError};
 
-use super::SubmitOutcome;
+use super::{Backend, LocalRun, SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome, wait};
 use crate::{
     command_line::Target,
     exit::Exit,
     failure::Failure,
+    input::names::QualifiedName,
     input::{
         document::Text,
         parameters::{self, ParameterArgument},
     },
     problems,
     store::run_id,
+    submission::DocumentArgument,
     submission::Submission,
     terminal::screen::Screen,
 };
@@ -33,6 +40,98 @@ pub(crate) struct RemoteBackend<'a> {
     pub(crate) screen: &'a Screen,
 }
 
+impl Backend for RemoteBackend<'_> {
+    fn submit(&self, submission: &Submission, key: Option<&str>) -> Result<SubmitOutcome, Failure> {
+        wait(async {
+            let text = submission.for_server(self.screen, self.json)?;
+            let parameters = json_of(&Value::from(submission.parameters_in_file()?));
+            let sent = self
+                .remote
+                .submit(&text.text, &parameters, &ParameterArgument::pairs(submission.given()), key)
+                .await;
+            let said = sent.map_err(|error| self.refused(&text, error))?;
+            Ok(self.outcome(&said))
+        })
+    }
+
+    fn resume(&self, meant: &str, task: &str, answer: Map, _then: LocalRun<'_>) -> Result<Exit, Failure> {
+        wait(async {
+            let run_id = self.find(meant).await?;
+            let asked = self.remote.resume(&run_id, task, json_of(&Value::from(answer))).await;
+            self.told("resumed", &run_id, asked)
+        })
+    }
+
+    fn cancel(&self, meant: &str, task: Option<&str>, _then: LocalRun<'_>) -> Result<Exit, Failure> {
+        wait(async {
+            let run_id = self.find(meant).await?;
+            let asked = self.remote.cancel(&run_id, task).await;
+            self.told("cancelled", &run_id, asked)
+        })
+    }
+
+    fn rerun(
+        &self,
+        meant: &str,
+        from_failed: bool,
+        given: &[ParameterArgument],
+        _then: LocalRun<'_>,
+    ) -> Result<Exit, Failure> {
+        wait(async {
+            let run_id = self.find(meant).await?;
+            let earlier = parameters::over(Map::new(), given);
+            let said = self
+                .remote
+                .rerun(&run_id, from_failed, &json_of(&Value::from(earlier)))
+                .await
+                .map_err(Failure::server)?;
+            let id = id_of(&said);
+            let page = if self.json { problems::json(self.screen, &said) } else { format!("{id}\n") };
+            // The run is submitted, also if stdout is closed.
+            let _gone = self.screen.out(&page);
+            self.screen.err(&format!("follow it: {}\n", self.target().command(&["watch", &id])));
+            Ok(Exit::Done)
+        })
+    }
+
+    fn put_schedule(&self, document: &DocumentArgument) -> Result<ScheduleOutcome, Failure> {
+        wait(catalog::put_schedule(self, document))
+    }
+
+    fn set_suspended(
+        &self,
+        name: &QualifiedName,
+        is_suspended: bool,
+    ) -> Result<Saved<ScheduleState>, Failure> {
+        wait(catalog::set_suspended(self, name, is_suspended))
+    }
+
+    fn next_times(&self, name: &QualifiedName, count: usize) -> Result<Vec<Timestamp>, Failure> {
+        wait(catalog::next_times(self, name, count))
+    }
+
+    fn trigger(
+        &self,
+        name: &QualifiedName,
+        parameters: &[ParameterArgument],
+        allow_missing: bool,
+    ) -> Result<TriggerOutcome, Failure> {
+        wait(catalog::trigger(self, name, parameters, allow_missing))
+    }
+
+    fn save_workflow(&self, document: &DocumentArgument) -> Result<Saved<SavedWorkflow>, Failure> {
+        wait(catalog::save_workflow(self, document))
+    }
+
+    fn submit_saved(&self, run: SavedRun<'_>) -> Result<SubmitOutcome, Failure> {
+        wait(catalog::submit_saved(self, run))
+    }
+
+    fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<(), Failure> {
+        wait(catalog::remove(self, shelf, name))
+    }
+}
+
 impl RemoteBackend<'_> {
     fn target(&self) -> Target {
         Target::to_server(self.remote.url())
@@ -40,25 +139,6 @@ impl RemoteBackend<'_> {
 
     async fn find(&self, meant: &str) -> Result<Arc<str>, Failure> {
         run_id::find(&self.remote, meant, &self.target()).await
-    }
-
-    /// Submits a document. Returns the run's id, and what was answered.
-    ///
-    /// # Errors
-    /// When it has problems, which have been shown, or is refused.
-    pub(super) async fn submit(
-        &self,
-        submission: &Submission,
-        key: Option<&str>,
-    ) -> Result<SubmitOutcome, Failure> {
-        let text = submission.for_server(self.screen, self.json)?;
-        let parameters = json_of(&Value::from(submission.parameters_in_file()?));
-        let sent = self
-            .remote
-            .submit(&text.text, &parameters, &ParameterArgument::pairs(submission.given()), key)
-            .await;
-        let said = sent.map_err(|error| self.refused(&text, error))?;
-        Ok(self.outcome(&said))
     }
 
     fn outcome(&self, said: &serde_json::Value) -> SubmitOutcome {
@@ -78,51 +158,6 @@ impl RemoteBackend<'_> {
             return problems::refuse(self.screen, text.source(), &found, self.json);
         }
         Failure::server(error)
-    }
-
-    /// Answers a suspended task.
-    ///
-    /// # Errors
-    /// When there is none, or it is refused.
-    pub(super) async fn resume(&self, meant: &str, task: &str, answer: Map) -> Result<Exit, Failure> {
-        let run_id = self.find(meant).await?;
-        let asked = self.remote.resume(&run_id, task, json_of(&Value::from(answer))).await;
-        self.told("resumed", &run_id, asked)
-    }
-
-    /// Ends a run, or one task of it.
-    ///
-    /// # Errors
-    /// When there is none, or it has ended.
-    pub(super) async fn cancel(&self, meant: &str, task: Option<&str>) -> Result<Exit, Failure> {
-        let run_id = self.find(meant).await?;
-        let asked = self.remote.cancel(&run_id, task).await;
-        self.told("cancelled", &run_id, asked)
-    }
-
-    /// Runs a run again.
-    ///
-    /// # Errors
-    /// When there is none, or it is refused.
-    pub(super) async fn rerun(
-        &self,
-        meant: &str,
-        from_failed: bool,
-        given: &[ParameterArgument],
-    ) -> Result<Exit, Failure> {
-        let run_id = self.find(meant).await?;
-        let earlier = parameters::over(Map::new(), given);
-        let said = self
-            .remote
-            .rerun(&run_id, from_failed, &json_of(&Value::from(earlier)))
-            .await
-            .map_err(Failure::server)?;
-        let id = id_of(&said);
-        let page = if self.json { problems::json(self.screen, &said) } else { format!("{id}\n") };
-        // The run is submitted, also if stdout is closed.
-        let _gone = self.screen.out(&page);
-        self.screen.err(&format!("follow it: {}\n", self.target().command(&["watch", &id])));
-        Ok(Exit::Done)
     }
 
     fn told(

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use clap::Args;
+use phasm::store::Shelf;
 use phasm_server::client::Remote;
 
 use super::{Backend, LocalBackend, RemoteBackend};
 use crate::{
     command_line::Target,
+    exit::Exit,
     failure::Failure,
+    input::names::QualifiedName,
     paths::{self, KEY, PathArguments, SERVER},
     store::{argument::StoreArgument, reader::StoreReader, run_id},
     terminal::screen::Screen,
@@ -46,11 +49,26 @@ impl TargetArguments {
         paths: &'a PathArguments,
         screen: &'a Screen,
         json: bool,
-    ) -> Result<Backend<'a>, Failure> {
+    ) -> Result<Box<dyn Backend + 'a>, Failure> {
         Ok(match self.remote()? {
-            Some(remote) => Backend::Remote(RemoteBackend { remote, json, screen }),
-            None => Backend::Local(LocalBackend { store: &self.store, paths, json, screen }),
+            Some(remote) => Box::new(RemoteBackend { remote, json, screen }),
+            None => Box::new(LocalBackend { store: &self.store, paths, json, screen }),
         })
+    }
+
+    /// Removes a schedule or a saved workflow, and says so on stderr.
+    ///
+    /// # Errors
+    /// When there is none of that name, or when it is refused.
+    pub(crate) fn remove(
+        &self,
+        shelf: Shelf,
+        name: &QualifiedName,
+        screen: &Screen,
+    ) -> Result<Exit, Failure> {
+        self.backend(&PathArguments::of(None), screen, false)?.remove(shelf, name)?;
+        screen.err(&format!("{shelf} {} is removed; its runs stay\n", name.word()));
+        Ok(Exit::Done)
     }
 
     /// How its runs are reached.

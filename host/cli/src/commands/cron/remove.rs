@@ -8,7 +8,6 @@ use crate::{
     exit::Exit,
     failure::Failure,
     input::names::{QualifiedName, called},
-    paths::PathArguments,
     terminal::screen::Screen,
 };
 
@@ -26,8 +25,5 @@ pub(crate) struct RemoveScheduleArguments {
 
 /// Deletes a schedule.
 pub(super) fn remove(arguments: &RemoveScheduleArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let RemoveScheduleArguments { name, store } = arguments;
-    store.backend(&PathArguments::of(None), screen, false)?.remove(Shelf::Schedules, name)?;
-    screen.err(&format!("schedule {} is removed; its runs stay\n", name.word()));
-    Ok(Exit::Done)
+    arguments.store.remove(Shelf::Schedules, &arguments.name, screen)
 }

@@ -8,7 +8,6 @@ use crate::{
     exit::Exit,
     failure::Failure,
     input::names::{QualifiedName, called},
-    paths::PathArguments,
     terminal::screen::Screen,
 };
 
@@ -26,8 +25,5 @@ pub(crate) struct RemoveWorkflowArguments {
 
 /// Deletes a workflow.
 pub(super) fn remove(arguments: &RemoveWorkflowArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let RemoveWorkflowArguments { name, store } = arguments;
-    store.backend(&PathArguments::of(None), screen, false)?.remove(Shelf::Workflows, name)?;
-    screen.err(&format!("workflow {} is removed; its runs stay\n", name.word()));
-    Ok(Exit::Done)
+    arguments.store.remove(Shelf::Workflows, &arguments.name, screen)
 }
