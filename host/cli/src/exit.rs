@@ -65,7 +65,7 @@ impl Exit {
 }
 
 impl From<Phase> for Exit {
-    /// The status of a run; one that is still open is parked.
+    /// Returns the status of a run. An open run waits for an answer.
     fn from(phase: Phase) -> Self {
         match phase {
             Phase::Succeeded | Phase::Skipped => Self::Done,

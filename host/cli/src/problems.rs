@@ -19,7 +19,7 @@ use crate::{
 };
 
 /// Columns of a source line that are shown around a problem.
-const WIDEST: usize = 100;
+const MAX_EXCERPT_COLUMNS: usize = 100;
 
 /// A text with problems: what it is called, and what it says.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +129,7 @@ fn paragraph(source: Source<'_>, lines: &[(usize, &str)], problem: &Problem, cod
     let mut shown = format!("{}: {code}: {path}{}\n", text::bold(place), text::clean(message));
     if let Some((start, excerpted)) = (*line as usize).checked_sub(1).and_then(|at| lines.get(at)) {
         let written = source.text.get(span.start..span.end).and_then(|text| text.lines().next());
-        let width = written.map_or(1, |text| text.chars().take(WIDEST).count());
+        let width = written.map_or(1, |text| text.chars().take(MAX_EXCERPT_COLUMNS).count());
         let at = span.start.saturating_sub(*start).min(excerpted.len());
         let (before, after) = excerpted.split_at_checked(at).unwrap_or(("", excerpted));
         shown += &excerpt(before, after, *line, width);
@@ -147,14 +147,14 @@ fn paragraph(source: Source<'_>, lines: &[(usize, &str)], problem: &Problem, cod
 /// The source line, cut to what is near the caret, and a caret under it. Looks at no more of a line than it shows.
 fn excerpt(before: &str, after: &str, line: u32, width: usize) -> String {
     let visible = |c: char| if c.is_control() && c != '\t' { '\u{fffd}' } else { c };
-    let mut left: Vec<char> = before.chars().rev().take(WIDEST - 20 + 1).map(visible).collect();
-    let cut = left.len() > WIDEST - 20;
+    let mut left: Vec<char> = before.chars().rev().take(MAX_EXCERPT_COLUMNS - 20 + 1).map(visible).collect();
+    let cut = left.len() > MAX_EXCERPT_COLUMNS - 20;
     if cut {
         left.truncate(20);
     }
     left.reverse();
     let mut right = after.chars().map(visible);
-    let rest: String = right.by_ref().take(WIDEST - left.len()).collect();
+    let rest: String = right.by_ref().take(MAX_EXCERPT_COLUMNS - left.len()).collect();
     let pad: String = left
         .iter()
         .flat_map(|c| std::iter::repeat_n(if *c == '\t' { '\t' } else { ' ' }, cells(*c)))

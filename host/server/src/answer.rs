@@ -13,11 +13,11 @@ use crate::request::json;
 /// Outcome of a handler. The router turns it into a response.
 pub(crate) enum Answer {
     Response(Response),
-    Accepted(Box<Accepted>),
+    Submitted(Box<SubmittedRun>),
 }
 
 /// A run that was submitted and is durable.
-pub(crate) struct Accepted {
+pub(crate) struct SubmittedRun {
     pub(crate) run: RunHandle,
     pub(crate) workflow: Arc<str>,
     /// False for a run that existed under the same idempotency key.
@@ -31,7 +31,7 @@ impl Answer {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::Response(response) => response.status(),
-            Self::Accepted(_) => StatusCode::ACCEPTED,
+            Self::Submitted(_) => StatusCode::ACCEPTED,
         }
     }
 }
@@ -42,13 +42,13 @@ impl From<Response> for Answer {
     }
 }
 
-impl From<Accepted> for Answer {
-    fn from(accepted: Accepted) -> Self {
-        Self::Accepted(Box::new(accepted))
+impl From<SubmittedRun> for Answer {
+    fn from(run: SubmittedRun) -> Self {
+        Self::Submitted(Box::new(run))
     }
 }
 
-impl IntoResponse for Accepted {
+impl IntoResponse for SubmittedRun {
     fn into_response(self) -> Response {
         submitted(self.run.id(), &self.workflow, self.is_new)
     }

@@ -26,7 +26,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 pub use self::saved::DocumentText;
-use crate::wire::{WireLog, WireNotices, WireRecord, WireRow, WireRows, WireRun};
+use crate::wire::{WireLog, WireNotices, WireRecord, WireRows, WireRun};
 
 /// The largest answer that is read.
 const MAX_RESPONSE_BYTES: u64 = 1 << 30;
@@ -272,9 +272,7 @@ impl Remote {
         query.push(("limit", most.clamp(1, PAGE_RUNS).to_string()));
         loop {
             let page: WireRows = self.get("/v1/rows", &query).await.map_err(|error| failed(error, None))?;
-            for row in page.rows {
-                found.push(row.row().map_err(|why| senseless(&self.0.url, why))?);
-            }
+            found.extend(page.rows);
             let Some(next) = page.next.filter(|_| found.len() < most) else { break };
             query.retain(|(name, _)| *name != "cursor");
             query.push(("cursor", next));
@@ -289,7 +287,7 @@ impl Remote {
         loop {
             let wait = known.map(|seq: u64| [("since", seq.to_string()), ("wait", WAIT.to_owned())]);
             let asked = self.kept(&run_id, wait.as_ref().map_or(&[], |wait| wait.as_slice()));
-            let row: WireRow = tokio::select! {
+            let row: RunRow = tokio::select! {
                 () = news.closed() => return,
                 found = asked => match found {
                     Ok(found) => found.row,
@@ -300,11 +298,11 @@ impl Remote {
                     Err(_) => return,
                 },
             };
-            if known != Some(row.seq()) {
-                known = Some(row.seq());
+            if known != Some(row.seq) {
+                known = Some(row.seq);
                 news.send_replace(());
             }
-            if !row.is_open() {
+            if !row.status.open {
                 return;
             }
         }
@@ -367,7 +365,7 @@ impl ReadStore for Remote {
         let (remote, run_id) = (self.clone(), run_id.to_owned());
         Box::pin(async move {
             match remote.kept(&run_id, &[]).await {
-                Ok(found) => found.row.row().map(Some).map_err(|why| senseless(&remote.0.url, why)),
+                Ok(found) => Ok(Some(found.row)),
                 Err(StoreError::NotFound { .. }) => Ok(None),
                 Err(error) => Err(error),
             }

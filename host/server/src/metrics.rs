@@ -129,7 +129,7 @@ impl Scrape {
             None,
             written.map(|written| &written.requests),
         )?;
-        let bytes = "Bytes of records, logs and letters that a commit had";
+        let bytes = "Bytes of records, logs and requests in a commit";
         sheet.amounts(
             "phasm_store_commit",
             bytes,

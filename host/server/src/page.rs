@@ -59,7 +59,8 @@ use crate::{
     state::AppState,
 };
 
-type Served = Pin<Box<dyn Future<Output = Result<Response, ProblemResponse>> + Send>>;
+/// A response of the page on its way.
+type PageFuture = Pin<Box<dyn Future<Output = Result<Response, ProblemResponse>> + Send>>;
 
 macro_rules! serve {
     ($function:path) => {
@@ -68,7 +69,7 @@ macro_rules! serve {
 }
 
 /// A route of the page.
-type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(RequestContext) -> Served);
+type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(RequestContext) -> PageFuture);
 
 /// All of them, with who may ask for them.
 const PAGES: [PageRoute; 39] = [
@@ -133,7 +134,7 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
 async fn answer(
     app: Arc<AppState>,
     role: Option<Role>,
-    serve: fn(RequestContext) -> Served,
+    serve: fn(RequestContext) -> PageFuture,
     request: Request,
 ) -> Response {
     let is_safe = request.method().is_safe();
@@ -147,7 +148,7 @@ async fn answer(
 async fn carry_out(
     app: Arc<AppState>,
     role: Option<Role>,
-    serve: fn(RequestContext) -> Served,
+    serve: fn(RequestContext) -> PageFuture,
     request: Request,
 ) -> Response {
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());

@@ -71,7 +71,7 @@ async fn answer(app: Arc<AppState>, route: &'static Route, request: Request) -> 
     };
     let mut response = match answered {
         Ok(Answer::Response(response)) => response,
-        Ok(Answer::Accepted(accepted)) => submit::render(&app, *accepted).await,
+        Ok(Answer::Submitted(accepted)) => submit::render(&app, *accepted).await,
         Err(refusal) => refusal.into_response(),
     };
     response.extensions_mut().insert(RouteLabel(route.path));

@@ -97,7 +97,7 @@ async fn put<T: Serialize>(
     let meant = named(&context)?;
     let (file, text, plan) = planned(&mut context).await?;
     if let Some(own) = own(&plan) {
-        check_named(&meant, &plan, own)?;
+        check_name(&meant, &plan, own)?;
     }
     let written = WrittenDocument { file: called.as_deref().unwrap_or(file), text: &text };
     let kept = keep(&context.app.host, &plan, written, by(&context.caller)).await?;
@@ -182,7 +182,8 @@ async fn planned(context: &mut RequestContext) -> Result<(&'static str, String, 
 
 /// # Errors
 /// 422 unless the document is the one that the path names.
-fn check_named((namespace, name): &(String, String), plan: &Plan, own: &str) -> Result<(), ProblemResponse> {
+fn check_name(meant: &(String, String), plan: &Plan, own: &str) -> Result<(), ProblemResponse> {
+    let (namespace, name) = meant;
     if (&*plan.namespace, own) == (namespace.as_str(), name.as_str()) {
         return Ok(());
     }

@@ -31,9 +31,9 @@ pub(crate) struct EventSender {
     streaming: StreamGuard,
 }
 
-/// The client has left, or was dropped.
+/// The stream is closed: its client has left, or was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ClientGone;
+pub(crate) struct ClosedStream;
 
 /// Opens a stream of events: its response, and the sender of its pieces.
 pub(crate) fn open(streaming: StreamGuard, patience: Duration) -> (EventSender, Response) {
@@ -50,14 +50,14 @@ pub(crate) fn open(streaming: StreamGuard, patience: Duration) -> (EventSender, 
 
 impl EventSender {
     /// Writes a piece; a client that does not get on with reading is dropped, and told where to go on: after `seen`.
-    pub(crate) async fn send(&self, piece: Bytes, seen: Option<u64>) -> Result<(), ClientGone> {
+    pub(crate) async fn send(&self, piece: Bytes, seen: Option<u64>) -> Result<(), ClosedStream> {
         match self.pieces.send_timeout(piece, self.patience).await {
             Ok(()) => Ok(()),
-            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(ClientGone),
+            Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(ClosedStream),
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
                 self.streaming.dropped();
                 self.end("slow", seen);
-                Err(ClientGone)
+                Err(ClosedStream)
             }
         }
     }

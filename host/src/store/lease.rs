@@ -3,11 +3,13 @@
 use std::{fmt, sync::Arc};
 
 use phasm_engine::time::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::{RunHead, RunRow, StoreError};
 
 /// A process that drives runs of a store; never used again once it has ended.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct HostId(Arc<str>);
 
 impl HostId {

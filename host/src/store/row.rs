@@ -7,13 +7,16 @@ use phasm_engine::{
     run::Run,
     time::{Millis, Timestamp},
 };
+use serde::{Deserialize, Serialize};
 
 use super::HostId;
 
 /// What never changes about a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunHead {
     /// Unique in the store.
+    #[serde(rename = "runID")]
     pub run_id: Arc<str>,
     /// `metadata.name`.
     pub workflow: Arc<str>,
@@ -33,7 +36,8 @@ pub struct RunHead {
 pub type Labels = BTreeMap<Arc<str>, Arc<str>>;
 
 /// Where a run stands after a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunStatus {
     /// Its root's phase.
     pub phase: Phase,
@@ -46,7 +50,7 @@ pub struct RunStatus {
 }
 
 /// What a run waits for in which nothing happens by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rest {
     /// Whether only suspended tasks keep it open.
     pub parked: bool,
@@ -78,13 +82,16 @@ impl RunStatus {
 }
 
 /// A run without its journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunRow {
     /// The run's place in the order of submission, unique in the store and never used again.
     pub number: u64,
     /// What never changes.
+    #[serde(flatten)]
     pub head: Arc<RunHead>,
     /// Where it stands.
+    #[serde(flatten)]
     pub status: RunStatus,
     /// How many events its journal has.
     pub seq: u64,
@@ -97,7 +104,7 @@ pub struct RunRow {
 }
 
 /// Why a host left a run to others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
     /// What it lacks.
     pub why: Arc<str>,

@@ -103,11 +103,12 @@ pub fn inside_words(source: &Source, is_help: bool) -> Vec<Fault> {
     let is_page = source.path.ends_with(".md");
     for (number, line, prose) in read(source) {
         let text = match prose {
+            Prose::Message(text) if is_name(&text) => continue,
             Prose::Message(text) => text,
             Prose::Sentence(text) if is_page || (is_help && line.trim_start().starts_with("///")) => text,
             Prose::Sentence(_) => continue,
         };
-        let words = INSIDE.iter().filter(|(word, _)| holds(&text, word));
+        let words = INSIDE.iter().filter(|(word, _)| holds(&text, word) && !is_of_alphabet(&text, word));
         found.extend(words.map(|(word, _)| Fault {
             place: format!("{}:{number}", source.path),
             words: word,
@@ -115,6 +116,16 @@ pub fn inside_words(source: &Source, is_help: bool) -> Vec<Fault> {
         }));
     }
     found
+}
+
+/// Returns whether a literal is one word: a name for programs, such as the member of an object, a class of CSS or a part of a path.
+fn is_name(text: &str) -> bool {
+    !text.trim().contains(char::is_whitespace)
+}
+
+/// Returns whether letters are those of the alphabet, as in what a name may consist of.
+fn is_of_alphabet(text: &str, word: &str) -> bool {
+    word.starts_with("letter") && ["digits", "lower-case", "capital"].iter().any(|other| text.contains(other))
 }
 
 /// Text for people.
@@ -255,7 +266,7 @@ mod tests {
 
     #[test]
     fn words_of_the_inside_are_found_where_users_read() {
-        let text = "/// A letter.\n// a knob\nf(\"parked\");\n";
+        let text = "/// A letter.\n// a knob\nf(\"it is parked\");\n";
         let places = |path: &str, is_help| {
             let source = Source { path: path.to_owned(), text: text.to_owned() };
             inside_words(&source, is_help).into_iter().map(|fault| fault.words).collect::<Vec<_>>()
@@ -263,5 +274,11 @@ mod tests {
         assert_eq!(places("host/src/a.rs", false), ["parked"]);
         assert_eq!(places("host/cli/src/a.rs", true), ["letter", "parked"]);
         assert_eq!(places("README.md", false), ["letter", "knob", "parked"]);
+        let text = "f(\"notices\", \"/v1/notices\", \"the notices\", \"letters and digits\")";
+        let source = Source { path: "a.rs".to_owned(), text: text.to_owned() };
+        assert_eq!(
+            inside_words(&source, false).iter().map(|fault| fault.words).collect::<Vec<_>>(),
+            ["notices"]
+        );
     }
 }

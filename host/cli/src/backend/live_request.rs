@@ -55,7 +55,7 @@ pub(crate) async fn ask(
     Ok(Some(Exit::Done))
 }
 
-/// Leaves a letter to a run with the process that has its store, and waits for what is answered.
+/// Queues a request to a run with the process that has its store, and waits for the answer.
 async fn answered(
     path: &Path,
     ring: WakeupClient,

@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// Default number of deliveries that are shown.
-const SHOWN: usize = 100;
+const DEFAULT_LIMIT: usize = 100;
 
 /// Tests webhook endpoints, and lists deliveries.
 #[derive(Debug, Subcommand)]
@@ -60,7 +60,7 @@ pub(crate) struct ListNoticesArguments {
     store: TargetArguments,
 
     /// Maximum number of deliveries; the latest are listed.
-    #[arg(long, value_name = "N", default_value_t = SHOWN)]
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_LIMIT)]
     limit: usize,
 
     /// Print one JSON array to stdout.

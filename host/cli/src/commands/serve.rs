@@ -85,7 +85,7 @@ pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit,
     let runtime = arguments.runtime()?;
     let store = arguments.store()?;
     let (served, told) = runtime.block_on(serving(arguments, &store, screen, open_files))?;
-    runtime.shutdown_timeout(LETTING_GO);
+    runtime.shutdown_timeout(DROP_TIMEOUT);
     // Requests that are still carried out have the host as well; what is recorded is recorded.
     if let Some(host) = Arc::into_inner(served.host) {
         host.close();
@@ -98,9 +98,9 @@ pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit,
 }
 
 /// How long requests may take to be dropped.
-const LETTING_GO: Duration = Duration::from_secs(1);
+const DROP_TIMEOUT: Duration = Duration::from_secs(1);
 /// For how long lines about runs are kept for those that come after them: each by itself would wake a thread for every run.
-const TOGETHER: Duration = Duration::from_millis(20);
+const REPORT_BATCH_INTERVAL: Duration = Duration::from_millis(20);
 /// Threads that answer requests: half of the machine's, up to this number.
 const MAX_HTTP_THREADS: usize = 8;
 
@@ -232,7 +232,7 @@ async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) {
         if told.and_then(|()| tell_rest(telling, tidings)).is_err() {
             return;
         }
-        sleep(TOGETHER).await;
+        sleep(REPORT_BATCH_INTERVAL).await;
     }
 }
 

@@ -13,7 +13,7 @@ use super::notices;
 use crate::terminal::{text, waiting};
 
 /// Task runs above which good ends are counted instead of told, and lines such a run has at most for the others.
-const MANY: u64 = 100;
+const MAX_REPORTED_TASKS: u64 = 100;
 
 /// Makes lines of a run's journal: one for each change worth telling.
 #[derive(Debug, Default)]
@@ -95,10 +95,12 @@ impl LineReporter {
     fn tells(&self, event: &Event) -> bool {
         match event {
             Event::ScopeOpened(_) => true,
-            Event::Phase(PhaseChanged { to: Phase::Succeeded | Phase::Skipped, .. }) => self.tasks <= MANY,
+            Event::Phase(PhaseChanged { to: Phase::Succeeded | Phase::Skipped, .. }) => {
+                self.tasks <= MAX_REPORTED_TASKS
+            }
             Event::Phase(PhaseChanged { to, .. }) => to.is_terminal() || *to == Phase::Suspended,
-            Event::AttemptStarted(_) => self.tasks <= MANY,
-            Event::AttemptEnded(ended) => self.tasks <= MANY || ended.phase != Phase::Succeeded,
+            Event::AttemptStarted(_) => self.tasks <= MAX_REPORTED_TASKS,
+            Event::AttemptEnded(ended) => self.tasks <= MAX_REPORTED_TASKS || ended.phase != Phase::Succeeded,
             Event::RetryScheduled(_) | Event::TimedOut(..) | Event::Resumed(..) => true,
             Event::Submitted(_)
             | Event::RunPhase(_)
@@ -132,7 +134,9 @@ impl LineReporter {
                 self.tasks += data["tasks"].as_u64().unwrap_or(0);
                 None
             }
-            "task.attempt.started" if self.tasks <= MANY => Some(told(&path?, attempt, "Running", "")),
+            "task.attempt.started" if self.tasks <= MAX_REPORTED_TASKS => {
+                Some(told(&path?, attempt, "Running", ""))
+            }
             "task.attempt.done" | "task.attempt.failed" => {
                 self.last = Some(Attempt {
                     path: path?,
@@ -178,7 +182,7 @@ impl LineReporter {
         }
         self.ended += 1;
         let last = self.last.take().filter(|last| last.path == path);
-        if self.tasks > MANY && matches!(phase, Phase::Succeeded | Phase::Skipped) {
+        if self.tasks > MAX_REPORTED_TASKS && matches!(phase, Phase::Succeeded | Phase::Skipped) {
             return None;
         }
         let reason = data["reason"].as_str().map(|reason| format!(" ({reason})")).unwrap_or_default();
@@ -211,11 +215,11 @@ impl LineReporter {
 
     /// Lets the first lines of a large run pass.
     fn ration(&mut self, line: String) -> Option<String> {
-        if self.tasks <= MANY {
+        if self.tasks <= MAX_REPORTED_TASKS {
             return Some(line);
         }
         self.told += 1;
-        match self.told.cmp(&MANY) {
+        match self.told.cmp(&MAX_REPORTED_TASKS) {
             Ordering::Less => Some(line),
             Ordering::Equal => Some(line + "from here on task runs are only counted\n"),
             Ordering::Greater => None,
@@ -225,7 +229,7 @@ impl LineReporter {
     /// A line for every tenth of a large run.
     fn tenth(&mut self) -> Option<String> {
         let tenths = tenths(self.ended, self.tasks);
-        if self.tasks <= MANY || tenths <= self.tenths {
+        if self.tasks <= MAX_REPORTED_TASKS || tenths <= self.tenths {
             return None;
         }
         self.tenths = tenths;

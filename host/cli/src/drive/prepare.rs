@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// How long a process that was killed may take to let go of its store.
-const LETTING_GO: Duration = Duration::from_millis(500);
+const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
 /// How often a full disk is tried again.
 const DISK_FULL_RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -172,10 +172,10 @@ pub(crate) fn open(
 
 /// Opens a store. Retries for a moment, as a process that had it may just have been killed.
 async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
-    let give_up = Instant::now() + LETTING_GO;
+    let give_up = Instant::now() + LOCK_TIMEOUT;
     loop {
         match Sqlite::open(file) {
-            Err(StoreError::Locked { .. }) if Instant::now() < give_up => sleep(LETTING_GO / 20).await,
+            Err(StoreError::Locked { .. }) if Instant::now() < give_up => sleep(LOCK_TIMEOUT / 20).await,
             opened => return opened,
         }
     }

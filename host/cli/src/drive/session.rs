@@ -30,7 +30,7 @@ use crate::{
 };
 
 /// How often a terminal is drawn anew.
-const FRAME: Duration = Duration::from_millis(100);
+const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum number of events that are taken at once.
 const MAX_NOTICES: usize = 4096;
 /// Task runs shown at once while a run goes on, and at its end.
@@ -320,7 +320,7 @@ impl Session {
 }
 
 pub(super) fn frames() -> Interval {
-    let mut frames = interval(FRAME);
+    let mut frames = interval(FRAME_INTERVAL);
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
     frames
 }

@@ -12,8 +12,14 @@ use serde_json::Value;
 
 use super::{ClientRequest, PAGE_RUNS, Remote, RemoteError, failed, post, segment, senseless};
 
-/// A document as it is sent: what its file is called, and its text.
-pub type DocumentText<'a> = (&'a str, &'a str);
+/// A document as it is sent.
+#[derive(Clone, Copy, Debug)]
+pub struct DocumentText<'a> {
+    /// Name of its file.
+    pub file: &'a str,
+    /// Content of the file.
+    pub text: &'a str,
+}
 
 /// A part of the path of what is kept.
 const fn word(shelf: Shelf) -> &'static str {
@@ -41,8 +47,9 @@ impl Remote {
         &self,
         shelf: Shelf,
         name: (&str, &str),
-        (file, text): DocumentText<'_>,
+        document: DocumentText<'_>,
     ) -> Result<Saved<T>, RemoteError> {
+        let DocumentText { file, text } = document;
         let is_json = file.to_ascii_lowercase().ends_with(".json");
         let kind = if is_json { "application/json" } else { "application/yaml" };
         let query = [("file", file.to_owned())];
@@ -93,7 +100,7 @@ impl Remote {
         let all = said.get("next").and_then(Value::as_array).cloned().unwrap_or_default();
         let instant = |at: &Value| at.as_str().and_then(Timestamp::from_rfc3339);
         let read: Option<Vec<_>> = all.iter().map(instant).collect();
-        read.ok_or_else(|| self.unreached(format!("what it says is no list of instants: {said}")))
+        read.ok_or_else(|| self.unreached(format!("expected a list of times: {said}")))
     }
 
     /// Has a schedule start a run now. Returns what `submit --json` prints.

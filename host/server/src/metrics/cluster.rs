@@ -23,13 +23,13 @@ impl Scrape {
         let heard = "Times that this host has told its store that it is there, by whether the store heard it";
         sheet.counters("phasm_heartbeats", heard, with_result(beats))?;
         let waiting = self.census.map(|census| (Vec::new(), census.letters));
-        let letters_waiting = "Letters to runs of the store that wait for an answer";
+        let letters_waiting = "Requests to runs of the store that wait for an answer";
         sheet.gauges("phasm_letters_waiting", letters_waiting, waiting)?;
         let answered = [("carried_out", letters.carried_out), ("refused", letters.refused)];
-        let letters = "Letters that runs of this host have answered, by how";
+        let letters = "Requests that runs of this host have answered, by result";
         sheet.counters("phasm_letters_answered", letters, with_result(answered))?;
         let instants = [("fired", schedules.fired), ("not_fired", schedules.not_fired)];
-        let what = "Instants of schedules that this host has decided about, by what came of them";
+        let what = "Times of schedules that this host has handled, by result";
         sheet.counters("phasm_schedule_instants", what, with_result(instants))?;
         let troubles = "Times that this host has found something that keeps a schedule from firing";
         sheet.counter("phasm_schedule_troubles", troubles, schedules.in_trouble)

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Under what those are told who are not told apart. No executor and no tenant of that name is hidden: it is counted with them.
-const OTHERS: &str = "other";
+const OTHER: &str = "other";
 
 fn by(name: &'static str, value: &'static str) -> Labels<'static> {
     vec![(name, value.into())]
@@ -53,7 +53,7 @@ impl Scrape {
         sheet.counter("phasm_attempts_begun", begun, measured.attempts_begun)?;
         let ended = "Attempts that are over on this host, by executor and what they came to";
         let codes = measured.attempts_ended.iter().flat_map(|of| {
-            let executor = of.executor.as_deref().unwrap_or(OTHERS);
+            let executor = of.executor.as_deref().unwrap_or(OTHER);
             let told = of.ended.iter().filter(|(_, count)| *count > 0);
             told.map(move |(ended, count)| (executor, ended.word(), *count))
         });
@@ -81,7 +81,7 @@ impl Scrape {
         let of_each = |of: fn(&TenantUse) -> u64| {
             let mut tenants = BTreeMap::<&str, u64>::new();
             for tenant in &slots.tenants {
-                *tenants.entry(tenant.tenant.as_deref().unwrap_or(OTHERS)).or_default() += of(tenant);
+                *tenants.entry(tenant.tenant.as_deref().unwrap_or(OTHER)).or_default() += of(tenant);
             }
             tenants.into_iter().map(|(name, count)| (vec![("tenant", name.into())], count))
         };

@@ -16,11 +16,10 @@ impl Scrape {
             [("delivered", delivered), ("failed", failed), ("given_up", given_up)]
                 .map(|(result, count)| (of(endpoint, Some(result)), count))
         });
-        let what =
-            "Tries of this host to deliver notices that were taken or failed, and notices that were given up";
+        let what = "Deliveries of notifications that this host has tried, by result, and notifications that it gave up";
         sheet.counters("phasm_notices", what, came)?;
         let under_way = self.notices.iter().map(|(endpoint, counts)| (of(endpoint, None), counts.under_way));
-        sheet.gauges("phasm_notices_under_way", "Notices that this host is posting", under_way)
+        sheet.gauges("phasm_notices_under_way", "Notifications that this host is posting", under_way)
     }
 }
 

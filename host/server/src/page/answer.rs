@@ -42,7 +42,7 @@ pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
         section class="ask" id="answer" aria-labelledby="answer-title" {
             h2 id="answer-title" { (message.unwrap_or("Waiting for a response")) }
             @if let Some(details) = details { (format::value(details)) }
-            @if !task.message.is_empty() && Some(&*task.message) != message { p class="notice" { (task.message) } }
+            @if !task.message.is_empty() && Some(&*task.message) != message { p class="callout" { (task.message) } }
             form class="sheet" method="post" action={ "/runs/" (run.id()) "/tasks/" (task.id) "/resume" } {
                 @for field in &fields { (field.draw(PREFIX, None)) }
                 @if fields.is_empty() {

@@ -25,7 +25,8 @@ const NEXT_TIMES: usize = 5;
 /// For how long a page waits for plugins that are built first.
 const BUILD_WAIT: Duration = Duration::from_secs(2);
 /// Message while a check takes long.
-pub(super) const BUILDING: &str = "It is being looked at: an executor that is used for the first time is built now, which may take minutes.";
+pub(super) const CHECK_PENDING: &str =
+    "Checking: an executor that is used for the first time is being built, which may take minutes.";
 
 /// A document, and what was found of it.
 pub(super) struct DocumentCheck {
@@ -130,7 +131,7 @@ pub(super) fn report(checked: &DocumentCheck, form: Option<&Form>) -> Markup {
 fn findings(checked: &DocumentCheck) -> Markup {
     html! {
         @if checked.is_pending {
-            p { (BUILDING) }
+            p { (CHECK_PENDING) }
         } @else if let Some(refused) = &checked.refused {
             p class="bad" { (format::prose(refused.detail())) }
         } @else if !checked.problems.is_empty() {

@@ -11,7 +11,7 @@ pub(super) fn page(caller: Option<&Caller>, refusal: &ProblemResponse) -> Respon
     let shell = Shell { title, at: "", caller, live: None, standing: None };
     let body = html! {
         h1 { (title) }
-        div class="notice bad" role="alert" { p { (refusal.detail()) } }
+        div class="callout bad" role="alert" { p { (refusal.detail()) } }
         (faults(refusal))
         p { a href="/runs" { "All runs" } }
     };

@@ -35,12 +35,12 @@ fn by_ticket(context: &RequestContext, ticket: &str, to: &str) -> Result<Respons
         Some(Some(key)) if known(context, &key) => begin(context, &key, to),
         // None is asked for.
         Some(None) => Ok(see_other(here(to))),
-        Some(Some(_)) | None => Ok(render(StatusCode::UNAUTHORIZED, to, Some(SPENT))),
+        Some(Some(_)) | None => Ok(render(StatusCode::UNAUTHORIZED, to, Some(EXPIRED_TICKET))),
     }
 }
 
-const WRONG: &str = "The key is not known, or was removed.";
-const SPENT: &str = "What `phasm open` brought is good for one minute and one browser, which is over. Call it again, or give the key here.";
+const UNKNOWN_KEY: &str = "The key is not known, or was removed.";
+const EXPIRED_TICKET: &str = "The sign-in link of `phasm open` has expired or was used. Run `phasm open` again, or enter the key here.";
 
 fn known(context: &RequestContext, key: &str) -> bool {
     context.app.auth.caller(Some(&format!("Bearer {key}"))).is_ok()
@@ -50,7 +50,7 @@ fn render(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
     let shell = Shell { title: "Sign in", at: "", caller: None, live: None, standing: None };
     let body = html! {
         h1 { "Sign in" }
-        @if let Some(wrong) = wrong { div class="notice bad" role="alert" { p { (format::prose(wrong)) } } }
+        @if let Some(wrong) = wrong { div class="callout bad" role="alert" { p { (format::prose(wrong)) } } }
         form class="sheet" method="post" action="/login" {
             input type="hidden" name="to" value=(to);
             div class="field" {
@@ -71,7 +71,7 @@ pub(super) async fn login(mut context: RequestContext) -> Result<Response, Probl
     let form = Form::read(&mut context).await?;
     let (key, to) = (form.text("key").trim(), form.text("to"));
     if !known(&context, key) {
-        return Ok(render(StatusCode::UNAUTHORIZED, to, Some(WRONG)));
+        return Ok(render(StatusCode::UNAUTHORIZED, to, Some(UNKNOWN_KEY)));
     }
     begin(&context, key, to)
 }

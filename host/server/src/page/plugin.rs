@@ -40,14 +40,14 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         @if let Some(description) = &view.description { p { (description) } }
         (facts(&view))
         @if !view.held.is_empty() {
-            div class="notice ask" {
+            div class="callout ask" {
                 p { "It is held, and used by no run:" }
                 ul { @for why in &view.held { li { (why) } } }
             }
         }
-        @if is_shadowed { div class="notice" { p { "It is shadowed: documents that name " code { (view.name) } " use another one, which is found first." } } }
+        @if is_shadowed { div class="callout" { p { "It is shadowed: documents that name " code { (view.name) } " use another one, which is found first." } } }
         @for judged in view.trust.iter().filter_map(|judged| judged.why.as_deref()) {
-            div class="notice bad" { p { "Not used: " (judged) } }
+            div class="callout bad" { p { "Not used: " (judged) } }
         }
         @if view.state.is_some() && plugins::may_change(&context, &context.caller, view.tenant.as_deref()) { (action_forms(&view)) }
         h2 { "A step that uses it" }

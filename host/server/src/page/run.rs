@@ -218,13 +218,13 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             @if let Some(of) = run.rerun_of() { div { dt { "Rerun of" } dd { a href={ "/runs/" (of) } { (format::id(of)) } } } }
             @if let Some(trace) = run.trace_id() { div { dt { "Trace" } dd { (format::id(trace)) } } }
             @if let Some(notices) = &row.notices {
-                div { dt { "Notices" } dd { (notices.counts()) @if let Some(why) = &notices.failure { " (" (why) ")" } } }
+                div { dt { "Notifications" } dd { (notices.counts()) @if let Some(why) = &notices.failure { " (" (why) ")" } } }
             }
             @if !labels.is_empty() { div { dt { "Labels" } dd { (labels.join(", ")) } } }
         }
-        @if let Some(note) = &row.note { div class="notice bad" role="alert" { p { "No host can resume it: " (note.why) } } }
+        @if let Some(note) = &row.note { div class="callout bad" role="alert" { p { "No host can resume it: " (note.why) } } }
         @if let Some(root) = run.tasks().first().filter(|root| !root.message.is_empty()) {
-            div class="notice" { p { (root.message) } }
+            div class="callout" { p { (root.message) } }
         }
     }
 }
@@ -235,7 +235,7 @@ fn questions(run: &Run) -> Markup {
         run.tasks().iter().filter(|task| task.phase == Phase::Suspended).take(MAX_QUESTIONS).collect();
     html! {
         @if !suspended.is_empty() {
-            div class="notice ask" {
+            div class="callout ask" {
                 p { (format::count(suspended.len(), "task")) @if suspended.len() == MAX_QUESTIONS { " or more" } " waiting for an answer:" }
                 ul { @for task in suspended {
                     li {

@@ -84,13 +84,13 @@ fn facts(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
             div { dt { "Saved" } dd { (saved::origin(document)) } }
         }
         @if let Some(trouble) = trouble {
-            div class="notice bad" role="alert" {
+            div class="callout bad" role="alert" {
                 p { "It cannot start its run, and is tried again: " (trouble.why) " (since " (format::time(trouble.since)) ")" }
             }
         }
         @match suspended {
-            Some(Suspension::ByDocument) => { div class="notice" { p { "Paused by its workflow file. When you resume it, missed runs are not started." } } }
-            Some(Suspension::ByHand) => { div class="notice" { p { "Paused by a user. When you resume it, missed runs are not started." } } }
+            Some(Suspension::ByDocument) => { div class="callout" { p { "Paused by its workflow file. When you resume it, missed runs are not started." } } }
+            Some(Suspension::ByHand) => { div class="callout" { p { "Paused by a user. When you resume it, missed runs are not started." } } }
             None => {}
         }
     }
@@ -130,7 +130,7 @@ fn firings(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
         h2 { "History" }
         @if found.what.firings.is_empty() { p class="none" { "None has come yet." } } @else {
             table class="list" {
-                caption class="unseen" { "Instants, the last one first" }
+                caption class="unseen" { "History, latest first" }
                 thead { tr { th scope="col" { "Time" } th scope="col" { "Result" } th scope="col" { "Run" } th scope="col" { "Phase" } } }
                 tbody { @for firing in found.what.firings.iter().rev() { (line(firing, zone)) } }
             }

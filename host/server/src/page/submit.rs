@@ -15,7 +15,7 @@ use phasm::{
 
 use super::{
     arguments,
-    editor::{BUILDING, DocumentCheck, report},
+    editor::{CHECK_PENDING, DocumentCheck, report},
     form::Form,
     format, see_other,
     shell::Shell,
@@ -177,7 +177,7 @@ fn render(
             @for (word, name, _) in EXAMPLES { a href={ "/submit?example=" (word) } { (name) } " " }
             span class="none" { "(their executors come with Phasm)" }
         }
-        form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" data-late=(BUILDING) {
+        form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" data-late=(CHECK_PENDING) {
             input type="hidden" name="once" value=(once);
             div class="field" {
                 label for="document" { "Document, YAML or JSON" }

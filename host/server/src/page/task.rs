@@ -45,7 +45,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
             }
         }
         p id="why" class="why" data-part { (explain::why(run, task, recorded.told)) }
-        div id="message" data-part { @if !is_asked && !task.message.is_empty() { div class="notice" { p { (task.message) } } } }
+        div id="message" data-part { @if !is_asked && !task.message.is_empty() { div class="callout" { p { (task.message) } } } }
         // Not replaced while the form is being filled in.
         div id="form" data-part data-keep { @if may { @if let Some(form) = answer::form(run, task) { (form) } } }
         div id="facts" data-part { (facts(run, task)) }

@@ -9,8 +9,9 @@ pub(super) const LAST_EVENT: Parameter = parameter(
 );
 pub(super) const STREAM: Parameter =
     parameter("stream", Kind::Flag, "A stream, as with `Accept: text/event-stream`.");
-pub(super) const STANDING: (u16, &str, Shape) = (200, "The run after the request.", Shape::Json("Run"));
-pub(super) const RESTED: (u16, &str, Shape) = (
+pub(super) const RUN_AFTER_REQUEST: (u16, &str, Shape) =
+    (200, "The run after the request.", Shape::Json("Run"));
+pub(super) const RUN_AFTER_WAIT: (u16, &str, Shape) = (
     200,
     "With `wait`: the run, once it has ended or only suspended tasks keep it open.",
     Shape::Json("Run"),
@@ -43,14 +44,14 @@ pub(super) const WAIT: Parameter = parameter(
     "Longest time to wait until the run has ended or only suspended tasks keep it open.",
 );
 /// Which of what is kept by a name a list has.
-pub(super) const KEPT_LISTING: &[Parameter] = &[
+pub(super) const SAVED_LISTING: &[Parameter] = &[
     parameter("namespace", Kind::Text, "Only those of this namespace."),
     parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
     parameter("cursor", Kind::Like("^[^/\u{0}]*/[^\u{0}]*$"), "`next` of the page before."),
 ];
 
 /// The original file name of a saved document.
-pub(super) const KEEPING: &[Parameter] = &[parameter(
+pub(super) const SAVE_PARAMETERS: &[Parameter] = &[parameter(
     "file",
     Kind::Like("^[^\\u0000-\\u001f\\u007f-\\u009f]+$"),
     "File name of the workflow. It is named in problems, and its extension selects the format.",

@@ -1,7 +1,8 @@
 //! Routes of runs.
 
 use super::parameters::{
-    LAST_EVENT, LISTING, PARAMETER, RESTED, STANDING, STARTING, STREAM, SUBMITTED, SUBMITTING, WAIT,
+    LAST_EVENT, LISTING, PARAMETER, RUN_AFTER_REQUEST, RUN_AFTER_WAIT, STARTING, STREAM, SUBMITTED,
+    SUBMITTING, WAIT,
 };
 use crate::{
     auth::caller::Role,
@@ -19,7 +20,7 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[PARAMETER, WAIT],
         headers: SUBMITTING,
         body: Some(Sends::Document),
-        answers: &[RESTED, SUBMITTED],
+        answers: &[RUN_AFTER_WAIT, SUBMITTED],
         refusals: &[408, 413, 415, 422, 429],
         serve: serve!(submit::submit),
     },
@@ -121,7 +122,7 @@ pub(super) const ROUTES: &[Route] = &[
         ],
         headers: &[],
         body: None,
-        answers: &[(200, "A page of notices.", Shape::Json("Notices"))],
+        answers: &[(200, "A page of notifications.", Shape::Json("Notices"))],
         refusals: &[404],
         serve: serve!(notices::notices),
     },
@@ -147,7 +148,7 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[],
         headers: &[],
         body: None,
-        answers: &[STANDING],
+        answers: &[RUN_AFTER_REQUEST],
         refusals: &[404, 409],
         serve: serve!(requests::cancel),
     },
@@ -160,7 +161,7 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[],
         headers: &[],
         body: None,
-        answers: &[STANDING],
+        answers: &[RUN_AFTER_REQUEST],
         refusals: &[404, 409],
         serve: serve!(requests::cancel_task),
     },
@@ -173,7 +174,7 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[],
         headers: &[],
         body: Some(Sends::Answer),
-        answers: &[STANDING],
+        answers: &[RUN_AFTER_REQUEST],
         refusals: &[404, 408, 409, 413, 415],
         serve: serve!(requests::resume),
     },

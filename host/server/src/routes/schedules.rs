@@ -1,6 +1,6 @@
 //! Routes of schedules.
 
-use super::parameters::{KEEPING, KEPT_LISTING, PARAMETERS, STARTING, SUBMITTED};
+use super::parameters::{PARAMETERS, SAVE_PARAMETERS, SAVED_LISTING, STARTING, SUBMITTED};
 use crate::{
     auth::caller::Role,
     route::{Kind, Route, Sends, Shape, Verb, parameter, serve},
@@ -14,7 +14,7 @@ pub(super) const ROUTES: &[Route] = &[
         id: "listSchedules",
         needs: Some(Role::Read),
         what: "Lists schedules, by namespace and name.",
-        query: KEPT_LISTING,
+        query: SAVED_LISTING,
         headers: &[],
         body: None,
         answers: &[(200, "A page of schedules.", Shape::Json("Schedules"))],
@@ -40,7 +40,7 @@ pub(super) const ROUTES: &[Route] = &[
         id: "putSchedule",
         needs: Some(Role::Run),
         what: "Saves a workflow of kind CronWorkflow as the schedule of its name, or replaces it.",
-        query: KEEPING,
+        query: SAVE_PARAMETERS,
         headers: &[],
         body: Some(Sends::Document),
         answers: &[(200, "The schedule.", Shape::Json("Schedule"))],

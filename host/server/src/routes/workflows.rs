@@ -1,6 +1,8 @@
 //! Routes of saved workflows.
 
-use super::parameters::{KEEPING, KEPT_LISTING, PARAMETER, RESTED, SUBMITTED, SUBMITTING, WAIT};
+use super::parameters::{
+    PARAMETER, RUN_AFTER_WAIT, SAVE_PARAMETERS, SAVED_LISTING, SUBMITTED, SUBMITTING, WAIT,
+};
 use crate::{
     auth::caller::Role,
     route::{Kind, Route, Sends, Shape, Verb, parameter, serve},
@@ -14,7 +16,7 @@ pub(super) const ROUTES: &[Route] = &[
         id: "listWorkflows",
         needs: Some(Role::Read),
         what: "Lists saved workflows, by namespace and name.",
-        query: KEPT_LISTING,
+        query: SAVED_LISTING,
         headers: &[],
         body: None,
         answers: &[(200, "A page of workflows.", Shape::Json("Workflows"))],
@@ -40,7 +42,7 @@ pub(super) const ROUTES: &[Route] = &[
         id: "putWorkflow",
         needs: Some(Role::Run),
         what: "Saves a workflow under its name, as a new version if it exists.",
-        query: KEEPING,
+        query: SAVE_PARAMETERS,
         headers: &[],
         body: Some(Sends::Document),
         answers: &[(200, "The workflow.", Shape::Json("Workflow"))],
@@ -90,7 +92,7 @@ pub(super) const ROUTES: &[Route] = &[
         ],
         headers: SUBMITTING,
         body: Some(Sends::Answer),
-        answers: &[RESTED, SUBMITTED],
+        answers: &[RUN_AFTER_WAIT, SUBMITTED],
         refusals: &[404, 408, 413, 415, 422, 429],
         serve: serve!(workflows::run),
     },

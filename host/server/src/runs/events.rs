@@ -18,7 +18,7 @@ use crate::{
     feed::{FeedMessage, Frame, FrameBuilder},
     problem_response::ProblemResponse,
     request::{RequestContext, json, link_next},
-    sse::{self, ClientGone, EventSender, KEEP_ALIVE_INTERVAL},
+    sse::{self, ClosedStream, EventSender, KEEP_ALIVE_INTERVAL},
     state::AppState,
 };
 
@@ -107,8 +107,8 @@ enum End {
     Failed,
 }
 
-impl From<ClientGone> for End {
-    fn from(_: ClientGone) -> Self {
+impl From<ClosedStream> for End {
+    fn from(_: ClosedStream) -> Self {
         Self::Left
     }
 }
@@ -182,14 +182,14 @@ impl EventStream {
     }
 
     /// Passes on what it has not had; false if that has to be read in the store.
-    async fn pass_on(&mut self, frame: &Frame) -> Result<bool, ClientGone> {
+    async fn pass_on(&mut self, frame: &Frame) -> Result<bool, ClosedStream> {
         let Some(bytes) = frame.from(self.next) else { return Ok(false) };
         self.outlet.send(bytes, self.seen()).await?;
         self.next = frame.next;
         Ok(true)
     }
 
-    async fn pass_on_all(&mut self, gathered: &mut FrameBuilder) -> Result<(), ClientGone> {
+    async fn pass_on_all(&mut self, gathered: &mut FrameBuilder) -> Result<(), ClosedStream> {
         if let Some(frame) = gathered.take() {
             self.pass_on(&frame).await?;
         }

@@ -24,7 +24,7 @@ const MAX_PAGE_RUNS: usize = 1000;
 /// Runs that one page looks at, the newest first.
 const MAX_SCANNED_RUNS: u64 = 20_000;
 /// No namespace is called so.
-const NOWHERE: &str = "/";
+const NO_NAMESPACE: &str = "/";
 /// Rows that are read at once where text is looked for.
 const BATCH_ROWS: usize = 1000;
 
@@ -95,13 +95,13 @@ fn wanted(context: &mut RequestContext) -> Result<(ListQuery, Option<u64>), Prob
     query.done()?;
     let namespaces = match namespace {
         // A namespace that the caller cannot see has no runs.
-        Some(namespace) if !context.caller.sees(&namespace) => vec![Arc::from(NOWHERE)],
+        Some(namespace) if !context.caller.sees(&namespace) => vec![Arc::from(NO_NAMESPACE)],
         Some(namespace) => vec![namespace],
         None => context.caller.namespaces.to_vec(),
     };
     let mut filter = Filter { namespaces, workflow, phase, since, label, open, before: None, from: 0 };
     if !is_findable(&filter) {
-        filter.namespaces = vec![Arc::from(NOWHERE)];
+        filter.namespaces = vec![Arc::from(NO_NAMESPACE)];
         (filter.workflow, filter.label) = (None, None);
     }
     Ok((ListQuery { filter, text, limit }, cursor))

@@ -21,7 +21,7 @@ use super::task::no_task;
 use crate::{
     problem_response::ProblemResponse,
     request::{RequestContext, json},
-    sse::{self, ClientGone, EventSender, KEEP_ALIVE_INTERVAL},
+    sse::{self, ClosedStream, EventSender, KEEP_ALIVE_INTERVAL},
     state::AppState,
 };
 
@@ -129,7 +129,7 @@ impl LogStream {
             };
             match told {
                 Ok(Ok(())) => {}
-                Ok(Err(ClientGone)) => return,
+                Ok(Err(ClosedStream)) => return,
                 Err(error) => {
                     tracing::warn!(error = &error as &dyn std::error::Error, "a run cannot be followed");
                     return self.outlet.end("failed", self.seen);
@@ -139,7 +139,7 @@ impl LogStream {
     }
 
     /// Lines as they are written, and of an attempt that has ended all that is kept.
-    async fn tell(&mut self, notice: Notice) -> Result<Result<(), ClientGone>, RecoverError> {
+    async fn tell(&mut self, notice: Notice) -> Result<Result<(), ClosedStream>, RecoverError> {
         match notice {
             Notice::Log(line) if self.means_line(&line.task, line.attempt) => {
                 let text = serde_json::to_string(&*line).unwrap_or_default();
@@ -178,7 +178,7 @@ impl LogStream {
             && self.whose.task.as_ref().is_none_or(named)
     }
 
-    async fn tell_kept(&mut self, fence: Fence, seq: u64) -> Result<Result<(), ClientGone>, RecoverError> {
+    async fn tell_kept(&mut self, fence: Fence, seq: u64) -> Result<Result<(), ClosedStream>, RecoverError> {
         let Fence { task, attempt, dispatch } = fence;
         let logs = match self.watch.run() {
             Some(run) if self.means(run, task, attempt) => {

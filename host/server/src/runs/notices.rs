@@ -16,11 +16,11 @@ const DEFAULT_PAGE_NOTICES: usize = 100;
 /// The most of a page.
 const MAX_PAGE_NOTICES: usize = 1000;
 /// The last event that can be asked for.
-const LAST: usize = u32::MAX as usize;
+const MAX_SEQ: usize = u32::MAX as usize;
 
 pub(crate) async fn notices(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let limit = context.query.count("limit", 1, MAX_PAGE_NOTICES).unwrap_or(DEFAULT_PAGE_NOTICES);
-    let before = context.query.count("before", 0, LAST).map(|before| before as u64);
+    let before = context.query.count("before", 0, MAX_SEQ).map(|before| before as u64);
     context.query.done()?;
     let run_id = Arc::clone(&context.run().await?.head.run_id);
     // Notifications of one event are on one page, so up to one more per endpoint is read.

@@ -8,13 +8,12 @@ use super::list;
 use crate::{
     problem_response::ProblemResponse,
     request::{RequestContext, json},
-    wire::{WireLog, WireRecord, WireRow, WireRows, WireRun},
+    wire::{WireLog, WireRecord, WireRows, WireRun},
 };
 
 /// Rows of runs, as of `GET /v1/runs`.
 pub(crate) async fn rows(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let (rows, next) = list::rows(&mut context).await?;
-    let rows = rows.iter().map(WireRow::from).collect();
     Ok(json(StatusCode::OK, &WireRows { rows, next }))
 }
 
@@ -40,9 +39,9 @@ pub(crate) async fn run(mut context: RequestContext) -> Result<Response, Problem
     let logs = if logs { store.logs(run_id, task).await? } else { Vec::new() };
     drop(permit);
     let sent = WireRun {
-        row: WireRow::from(&row),
         records: records.iter().map(WireRecord::from).collect(),
         logs: logs.iter().map(WireLog::from).collect(),
+        row,
     };
     Ok(json(StatusCode::OK, &sent))
 }

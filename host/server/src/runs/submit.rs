@@ -10,7 +10,7 @@ use phasm::{Map, Plan, SubmitError, store::StoreError, store::view};
 
 use super::get;
 use crate::{
-    answer::Accepted,
+    answer::SubmittedRun,
     document::{self, DocumentRequest},
     problem_response::ProblemResponse,
     request::RequestContext,
@@ -22,7 +22,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Characters of it at most.
 const MAX_KEY_LENGTH: usize = 255;
 
-pub(crate) async fn submit(mut context: RequestContext) -> Result<Accepted, ProblemResponse> {
+pub(crate) async fn submit(mut context: RequestContext) -> Result<SubmittedRun, ProblemResponse> {
     let key = idempotency_key(&context)?;
     let overrides = context.query.beginning("param.");
     let wait = wait(&mut context);
@@ -44,7 +44,7 @@ pub(crate) fn wait(context: &mut RequestContext) -> Option<Duration> {
 }
 
 /// Renders a run that was accepted: the run at rest if the client waits and it comes to rest in time, else 202.
-pub(crate) async fn render(app: &AppState, accepted: Accepted) -> Response {
+pub(crate) async fn render(app: &AppState, accepted: SubmittedRun) -> Response {
     let Some(wait) = accepted.wait else { return accepted.into_response() };
     // The run is durable: it is accepted even if waiting for it or showing it fails.
     if !matches!(get::rest(app, &accepted.run, wait).await, Ok(Some(_))) {
@@ -74,7 +74,7 @@ pub(crate) async fn start(
     context: &RequestContext,
     plan: &Arc<Plan>,
     submission: Submission,
-) -> Result<Accepted, ProblemResponse> {
+) -> Result<SubmittedRun, ProblemResponse> {
     let Submission { name, mut parameters, overrides, key, wait } = submission;
     let host = &context.app.host;
     for (parameter, text) in overrides {
@@ -83,11 +83,11 @@ pub(crate) async fn start(
     }
     let started = async { host.new_run(plan, &parameters).await?.key(key.as_deref()).start().await };
     match started.await {
-        Ok(run) => Ok(Accepted { run, workflow: Arc::clone(&plan.name), is_new: true, wait }),
+        Ok(run) => Ok(SubmittedRun { run, workflow: Arc::clone(&plan.name), is_new: true, wait }),
         Err(SubmitError::Store(StoreError::Exists { run_id })) => {
             let row = host.store().get(&run_id).await?.ok_or(StoreError::NotFound { run_id })?;
             let workflow = Arc::clone(&row.head.workflow);
-            Ok(Accepted { run: host.run_of(&row), workflow, is_new: false, wait })
+            Ok(SubmittedRun { run: host.run_of(&row), workflow, is_new: false, wait })
         }
         Err(SubmitError::Problems(found)) => Err(ProblemResponse::problems(name, &found)),
         Err(error) => Err(error.into()),

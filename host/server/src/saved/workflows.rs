@@ -5,7 +5,7 @@ use phasm::catalog::{self, Saved, SavedWorkflow};
 
 use super::{Find, named, nothing, removed, written};
 use crate::{
-    answer::Accepted,
+    answer::SubmittedRun,
     document,
     problem_response::ProblemResponse,
     request::{RequestContext, json},
@@ -57,7 +57,7 @@ pub(crate) async fn remove(mut context: RequestContext) -> Result<Response, Prob
 }
 
 /// Submits a run of it.
-pub(crate) async fn run(mut context: RequestContext) -> Result<Accepted, ProblemResponse> {
+pub(crate) async fn run(mut context: RequestContext) -> Result<SubmittedRun, ProblemResponse> {
     let key = submit::idempotency_key(&context)?;
     let overrides = context.query.beginning("param.");
     let version = context.query.text("version");

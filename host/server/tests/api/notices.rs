@@ -46,5 +46,5 @@ async fn notices_of_a_run_are_paged() {
         serde_json::json!({ "waiting": 4, "delivered": 0, "givenUp": 0, "gone": 0, "more": false });
     assert_eq!(view.json()["notices"], expected);
     let page = mine.get(&format!("/runs/{run}")).await;
-    assert!(page.body.contains("<dt>Notices</dt><dd>4 waiting</dd>"), "{}", page.body);
+    assert!(page.body.contains("<dt>Notifications</dt><dd>4 waiting</dd>"), "{}", page.body);
 }

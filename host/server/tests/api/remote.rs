@@ -7,7 +7,10 @@ use phasm::{
     journal,
     store::{Entries, Filter, ReadStore, Shelf, StoreError},
 };
-use phasm_server::{client::Remote, keys::Role};
+use phasm_server::{
+    client::{DocumentText, Remote},
+    keys::Role,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -70,15 +73,17 @@ async fn what_is_kept_is_what_its_store_keeps() {
     let (store, remote) = (Arc::clone(world.host.store()), remote(&world.client));
     for (namespace, name) in [("a", "one"), ("a", "two"), ("b", "one")] {
         let text = crate::saved::nightly(namespace, name);
-        let kept: Saved<ScheduleState> =
-            remote.put(Shelf::Schedules, (namespace, name), ("nightly.yaml", &text)).await.unwrap();
+        let kept: Saved<ScheduleState> = remote
+            .put(Shelf::Schedules, (namespace, name), DocumentText { file: "nightly.yaml", text: &text })
+            .await
+            .unwrap();
         assert_eq!((&*kept.name, &*kept.what.document.file), (name, "nightly.yaml"));
         let document = remote.document(Shelf::Schedules, (namespace, name), &kept.what.document.digest).await;
         assert_eq!(document.unwrap(), text);
     }
     let text = workflow("a", &["ok"]);
     let _kept: Saved<SavedWorkflow> =
-        remote.put(Shelf::Workflows, ("a", "w"), ("w.yaml", &text)).await.unwrap();
+        remote.put(Shelf::Workflows, ("a", "w"), DocumentText { file: "w.yaml", text: &text }).await.unwrap();
     for (namespace, after, limit) in [
         (None, None, 100),
         (None, None, 2),

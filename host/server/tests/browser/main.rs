@@ -332,7 +332,7 @@ fn a_plugin_is_added_approved_and_removed() {
     visit.check();
     nothing_was_wrong(browser);
     browser.click("details.confirm:first-child button");
-    browser.until("!document.querySelector('.notice.ask')");
+    browser.until("!document.querySelector('.callout.ask')");
     browser.click("details.confirm summary");
     browser.click("details.confirm button");
     browser.until("document.querySelectorAll('tbody tr').length === 1");

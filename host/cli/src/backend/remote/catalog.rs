@@ -9,7 +9,7 @@ use phasm::{
     },
     store::Shelf,
 };
-use phasm_server::client::RemoteError;
+use phasm_server::client::{DocumentText, RemoteError};
 
 use super::{
     super::{SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome},
@@ -39,7 +39,7 @@ pub(super) async fn put_schedule(
     let cron = text.cron(draft, server.screen, server.json)?;
     let before = catalog::schedule(&server.remote, &namespace, &cron.name).await.map_err(Failure::host)?;
     let name = QualifiedName::new(&namespace, &cron.name);
-    let kept = server.remote.put(Shelf::Schedules, name.pair(), (&text.name, &text.text)).await;
+    let kept = server.remote.put(Shelf::Schedules, name.pair(), document_text(&text)).await;
     let schedule = kept.map_err(|error| server.refused(&text, error))?;
     Ok(ScheduleOutcome { schedule, is_new: before.is_none(), hint: None })
 }
@@ -61,8 +61,13 @@ pub(super) async fn save_workflow(
         Some(name) => QualifiedName::new(&namespace, &name),
         None => return Err(nameless(server, &text, draft)),
     };
-    let kept = server.remote.put(Shelf::Workflows, name.pair(), (&text.name, &text.text)).await;
+    let kept = server.remote.put(Shelf::Workflows, name.pair(), document_text(&text)).await;
     kept.map_err(|error| server.refused(&text, error))
+}
+
+/// Returns a document as it is sent to a server.
+fn document_text(text: &Text) -> DocumentText<'_> {
+    DocumentText { file: &text.name, text: &text.text }
 }
 
 /// A document without a name has problems.

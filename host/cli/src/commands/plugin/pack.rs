@@ -35,7 +35,7 @@ pub(super) fn pack(arguments: &PackArguments, screen: &Screen) -> Result<Exit, F
     if !replaced.is_empty() {
         let replaced = text::clean(&replaced.join(", ")).into_owned();
         screen.err(&format!(
-            "{}: said otherwise beside the component than in it, which counts; the rest is its own\n",
+            "{}: taken from the manifest file next to the component, which differs from the manifest in it; other members are those in it\n",
             replaced
         ));
     }

@@ -1,7 +1,7 @@
 //! How many files the process may have open, of which each connection is one.
 
 /// Open files other than connections and the files of attempts: the store, plugins, pipes.
-const OTHERS: u64 = 256;
+const RESERVED_FILES: u64 = 256;
 
 /// Raises how many files the process may have open to the most that it may ask for, and returns that.
 #[cfg(unix)]
@@ -22,14 +22,15 @@ pub(super) fn raise() -> u64 {
 /// How many connections are accepted at once by a process that may have so many files open, and what there is to be said of that. Attempts
 /// may have half of these files.
 pub(super) fn connections(configured: Option<u32>, usual: usize, open: u64) -> (usize, Option<String>) {
-    let fits = |files: u64| usize::try_from(files.saturating_sub(OTHERS).max(1)).unwrap_or(usize::MAX);
+    let fits =
+        |files: u64| usize::try_from(files.saturating_sub(RESERVED_FILES).max(1)).unwrap_or(usize::MAX);
     let room = fits(open / 2);
     let Some(wanted) = configured.map(|count| count as usize) else { return (usual.min(room), None) };
     let doubt = (wanted > room).then(|| {
         format!(
             "`connections = {wanted}` under [server]: the process may have {open} files open, of which attempts may take half; more than {room} \
              connections may find none; raise the limit (`ulimit -n`, `LimitNOFILE=`) to {}",
-            2 * (wanted as u64 + OTHERS)
+            2 * (wanted as u64 + RESERVED_FILES)
         )
     });
     (wanted.min(fits(open)), doubt)

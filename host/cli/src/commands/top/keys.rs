@@ -53,7 +53,7 @@ fn keys(bytes: &[u8]) -> Vec<Key> {
     found
 }
 
-/// Rest of an escape sequence: `[` or `O`, numbers, and a letter that says which key it is.
+/// Rest of an escape sequence: `[` or `O`, numbers, and a character that says which key it is.
 fn arrow(rest: &[u8]) -> (Option<Key>, &[u8]) {
     let Some(rest) = rest.strip_prefix(b"[").or_else(|| rest.strip_prefix(b"O")) else { return (None, rest) };
     let numbers = rest.iter().take_while(|byte| !(0x40..=0x7e).contains(*byte)).count();

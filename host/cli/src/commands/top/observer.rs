@@ -30,7 +30,7 @@ const MAX_EVENTS: u64 = 20_000;
 /// Runs that are read for that.
 const MAX_READ_RUNS: usize = 50;
 /// Counting a store's runs reads them all, so that is done now and then.
-const COUNTS_AGAIN: Duration = Duration::from_secs(5);
+const CENSUS_INTERVAL: Duration = Duration::from_secs(5);
 
 /// State of the runs at one time.
 #[derive(Debug)]
@@ -46,10 +46,13 @@ pub(super) struct Snapshot {
 /// Number of open runs of the store, by their state.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct OpenRuns {
-    pub(super) driven: u64,
+    #[serde(rename = "driven")]
+    pub(super) running: u64,
     pub(super) due: u64,
     pub(super) waiting: u64,
-    pub(super) parked: u64,
+    /// Number of runs that wait for an answer.
+    #[serde(rename = "parked")]
+    pub(super) unanswered: u64,
 }
 
 /// Load of a server's host. Rates are computed from two snapshots.
@@ -135,12 +138,12 @@ impl Observer {
         if matches!(self.kept, StoreReader::Server(_)) {
             return Ok(None);
         }
-        if let Some((_, runs)) = self.counted.filter(|(at, _)| at.elapsed() < COUNTS_AGAIN) {
+        if let Some((_, runs)) = self.counted.filter(|(at, _)| at.elapsed() < CENSUS_INTERVAL) {
             return Ok(Some(runs));
         }
-        let Census { owned: driven, due, waiting, parked, .. } =
+        let Census { owned: running, due, waiting, parked: unanswered, .. } =
             self.kept.census(Clock::start().now()).await?;
-        let runs = OpenRuns { driven, due, waiting, parked };
+        let runs = OpenRuns { running, due, waiting, unanswered };
         self.counted = Some((Instant::now(), runs));
         Ok(Some(runs))
     }
@@ -208,7 +211,12 @@ async fn metrics(server: &Remote) -> Option<String> {
 
 fn open_runs(series: &Series<'_>) -> Option<OpenRuns> {
     let of = |state: &str| series.count_of("phasm_runs_open", &format!("state=\"{state}\""));
-    Some(OpenRuns { driven: of("driven")?, due: of("due")?, waiting: of("waiting")?, parked: of("parked")? })
+    Some(OpenRuns {
+        running: of("driven")?,
+        due: of("due")?,
+        waiting: of("waiting")?,
+        unanswered: of("parked")?,
+    })
 }
 
 fn busy(series: &Series<'_>, last: Option<&Sample>, now: &Sample) -> Option<HostLoad> {

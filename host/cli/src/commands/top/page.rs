@@ -81,8 +81,10 @@ pub(super) fn frame(
 
 fn header(seen: &Snapshot) -> Vec<String> {
     let at = seen.at.to_rfc3339();
-    let runs = seen.runs.map(|OpenRuns { driven, due, waiting, parked }| {
-        format!("runs: {driven} driven, {due} due, {waiting} waiting, {parked} parked")
+    let runs = seen.runs.map(|OpenRuns { running, due, waiting, unanswered }| {
+        format!(
+            "runs: {running} running, {due} due, {waiting} waiting for a time, {unanswered} for an answer"
+        )
     });
     let runs = runs.unwrap_or_else(|| text::count(seen.lines.len(), "open run"));
     let mut lines = vec![format!("{}  {}", text::bold(runs), text::dim(at))];
@@ -194,7 +196,7 @@ mod tests {
             attempts_per_second: Some(3.25),
             commits_per_second: None,
         };
-        let runs = OpenRuns { driven: 2, due: 0, waiting: 0, parked: 1 };
+        let runs = OpenRuns { running: 2, due: 0, waiting: 0, unanswered: 1 };
         Snapshot { at: Timestamp(61_000), runs: Some(runs), host: Some(host), lines, more: false }
     }
 
@@ -206,7 +208,7 @@ mod tests {
     #[test]
     fn the_busiest_runs_come_first_with_how_far_they_are() {
         let page = strip_str(&plain(&seen())).to_string();
-        let expected = "runs: 2 driven, 0 due, 0 waiting, 1 parked  1970-01-01T00:01:01.000Z\n\
+        let expected = "runs: 2 running, 0 due, 0 waiting for a time, 1 for an answer  1970-01-01T00:01:01.000Z\n\
             slots: 3 of 8, 2 executing, 5 wait for a slot, 3.2 attempts/s\n\n\
             RUN    STATE   PHASE    DONE  EVENTS/S  AGE          WORKFLOW  WAITS FOR\n\
             run-1  driven  Running  1/4   120       1 min 00 s    nightly   a slot\n\
