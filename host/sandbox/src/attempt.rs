@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use phasm_engine::outcome::Outcome;
+use phasm_engine::{metered::Metered, outcome::Outcome};
 use tokio::{runtime::Handle, task::JoinHandle};
 
 use super::{
@@ -47,6 +47,11 @@ thread_local! {
 /// For how long the work that this thread carries out has been carried out, all in all.
 pub(super) fn computed() -> Duration {
     COMPUTES.get().map_or(Duration::ZERO, |(before, since)| before + since.elapsed())
+}
+
+/// Returns what was used, with the time that this thread has computed for it.
+pub(super) fn so_far(metered: Metered) -> Metered {
+    Metered { cpu_us: metered.cpu_us.saturating_add(micros(computed())), ..metered }
 }
 
 /// That this thread carries work out from then on, and nothing else, where nobody polls an [`Attempt`].

@@ -1,102 +1,62 @@
-//! What a guest may touch. Nothing by default but its log, the time that passes, and randomness that is nobody's secret.
+//! The capabilities of guests. By default a guest has a log, the time that passes, and randomness that is no secret.
 //!
 //! Each capability is a unit of its own, a file or a folder, that holds in this order: its *grant*, which an operator configures
-//! and [`Grants`] carries; its *state* for one call, part of [`Held`]; its limits, and what it says where it refuses; and `link`,
-//! which says what of WASI it answers. A capability that is new has its file here, a line in [`Grants`], [`Held`] and [`link`], a key in
-//! the configuration, and guests that abuse it in `tests/hostile`.
+//! and [`Grants`](crate::Grants) carries; its *state* for one call, part of [`Capabilities`]; its limits, and the messages of its refusals; a
+//! *view* of that state, with the trait that says where a store keeps it; and `link`, which defines its part of WASI for every such store.
+//! No capability knows the [`Guest`](crate::guest::Guest) that holds all of them. A new one has its file here, a line in `Grants`,
+//! [`Capabilities`], [`Views`] and [`link`], a view of `Guest`, a key in the configuration, and guests that abuse it in `tests/hostile`.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-use wasmtime::component::{Linker, ResourceTable};
+use wasmtime::component::Linker;
 use wasmtime_wasi_io::IoView;
 
 use self::{
-    clocks::{Clocks, WallClock},
-    dirs::{DirGrant, Dirs},
-    http::{Http, HttpGrant},
-    random::{Random, Randomness},
-    sockets::Sockets,
-};
-use super::{
-    guest::Guest,
-    isolation::Isolation,
-    limits::{Allowance, Limit},
-    whose::Whose,
+    clocks::{Clocks, HasClocks},
+    dirs::{Dirs, HasDirs},
+    env::HasEnv,
+    http::{HasHttp, Http},
+    random::{HasRandom, Random},
+    sockets::{HasSockets, Sockets},
+    stdio::HasStdio,
 };
 
 pub(super) mod clocks;
 pub(super) mod dirs;
-mod env;
+pub(super) mod env;
 pub(super) mod http;
 pub(super) mod random;
 pub(super) mod refused;
-mod sockets;
-mod stdio;
+pub(super) mod sockets;
+pub(super) mod stdio;
 
-/// Everything one plugin may touch; the default is nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Grants {
-    /// Directories of the host, and everything below them.
-    pub dirs: Vec<DirGrant>,
-    /// The environment the guest sees, in full.
-    pub env: BTreeMap<String, String>,
-    /// Where requests may be sent.
-    #[serde(skip)]
-    pub http: HttpGrant,
-    /// What the wall clock shows.
-    pub wall_clock: WallClock,
-    /// Where random bytes come from.
-    pub random: Randomness,
-    /// Where its guests run, if that is not as [`SandboxConfig::isolation`](crate::SandboxConfig) says.
-    pub isolation: Option<Isolation>,
-    /// What its attempts may use, where that is less than others may.
-    pub limits: Allowance,
-}
-
-impl Grants {
-    /// Whether nothing outside changes or hears anything by what a guest with these does: it reaches no files, no network and no other
-    /// machine. It may read its environment and clocks, and what it says is its host's to pass on.
-    #[must_use]
-    pub fn are_pure(&self) -> bool {
-        self.dirs.is_empty() && self.http.is_empty()
-    }
-}
-
-/// What one call holds of its grants; gone with the call.
-pub(super) struct Held {
-    clocks: Clocks,
-    random: Random,
+/// State of the capabilities of one call; gone with the call.
+pub(super) struct Capabilities {
+    pub(super) clocks: Clocks,
+    pub(super) random: Random,
     pub(super) dirs: Dirs,
     pub(super) http: Http,
-    sockets: Sockets,
+    pub(super) sockets: Sockets,
 }
 
-impl Held {
-    /// What the grants of a call come to, with their directories.
-    pub(super) fn new(whose: &Whose, dirs: Dirs) -> Self {
-        let grants = &whose.grants;
-        Self {
-            clocks: Clocks::new(grants.wall_clock),
-            random: Random::new(grants.random, whose.ceilings.ceiling(Limit::Random)),
-            dirs,
-            http: Http::default(),
-            sockets: Sockets::default(),
-        }
-    }
-
-    /// Bytes that came in and went out: of files, and of requests.
+impl Capabilities {
+    /// Returns the bytes that came in and went out: of files, and of requests.
     pub(super) fn moved(&self) -> (u64, u64) {
-        let (files, requests) = (self.dirs.moved(), self.http.moved());
-        (files.0.saturating_add(requests.0), files.1.saturating_add(requests.1))
+        let (files_in, files_out) = self.dirs.moved();
+        let (requests_in, requests_out) = self.http.moved();
+        (files_in.saturating_add(requests_in), files_out.saturating_add(requests_out))
     }
+}
+
+/// State of a store that holds every capability.
+pub(super) trait Views:
+    IoView + HasClocks + HasDirs + HasEnv + HasHttp + HasRandom + HasSockets + HasStdio
+{
 }
 
 /// Defines everything of WASI 0.2 that there is.
 ///
 /// # Errors
 /// None in practice: every name is defined once.
-pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+pub(super) fn link<T: Views>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     wasmtime_wasi_io::add_to_linker_async(linker)?;
     clocks::link(linker)?;
     dirs::link(linker)?;
@@ -105,17 +65,4 @@ pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
     random::link(linker)?;
     sockets::link(linker)?;
     stdio::link(linker)
-}
-
-/// Whoever calls the host is alive (R-T5): what host calls take for their guest.
-fn active(guest: &mut Guest) -> &mut Guest {
-    guest.calls = guest.calls.saturating_add(1);
-    guest.transcript.activity();
-    guest
-}
-
-impl IoView for Guest {
-    fn table(&mut self) -> &mut ResourceTable {
-        &mut active(self).table
-    }
 }

@@ -56,6 +56,12 @@ impl Invocation {
         Origin { namespace: Arc::clone(&self.namespace), executor: Arc::clone(&self.executor_type) }
     }
 
+    /// Milliseconds that are left until the deadline.
+    pub(crate) fn remaining_ms(&self) -> Option<u64> {
+        let left = self.deadline?.saturating_duration_since(Instant::now());
+        Some(u64::try_from(left.as_millis()).unwrap_or(u64::MAX))
+    }
+
     /// The same for every execution of this dispatch, different for any other.
     #[must_use]
     pub fn idempotency_key(&self) -> String {

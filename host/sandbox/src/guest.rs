@@ -7,25 +7,38 @@ use wasmtime::{
     ResourceLimiter,
     component::{HasSelf, Linker, ResourceTable},
 };
+use wasmtime_wasi_io::IoView;
 
+#[cfg(feature = "http")]
+use super::capability::http::Connection;
 use super::{
     bindings::{self, phasm::executor::types},
     budget::Holder,
-    capability::{self, Held, dirs::Dirs, refused::Refused},
+    call_context::CallContext,
+    capability::{
+        self, Capabilities,
+        clocks::{Clocks, ClocksView, HasClocks},
+        dirs::{Dirs, DirsView, HasDirs},
+        env::{EnvView, HasEnv},
+        http::{HasHttp, Http},
+        random::{HasRandom, Random},
+        refused::Refused,
+        sockets::{HasSockets, Sockets, SocketsView},
+        stdio::{HasStdio, StdioView},
+    },
+    executor::Level,
     limits::{Limit, Meter, NoGrowth, UNLIMITED},
     memory::NoMemory,
     transcript::Transcript,
-    whose::Whose,
 };
-use crate::executor::Level;
 
 /// Everything that belongs to one call and to nothing else; gone when the call ends.
 pub(super) struct Guest {
-    pub(super) whose: Arc<Whose>,
+    pub(super) context: CallContext,
     pub(super) table: ResourceTable,
     pub(super) meter: Meter,
     pub(super) transcript: Arc<Transcript>,
-    pub(super) held: Held,
+    pub(super) capabilities: Capabilities,
     pub(super) refused: Refused,
     /// How often it called the host.
     pub(super) calls: u32,
@@ -33,16 +46,23 @@ pub(super) struct Guest {
 
 impl Guest {
     /// The state of a fresh guest, for which the directories that it is granted have been opened.
-    pub(super) fn new(whose: Arc<Whose>, meter: Meter, dirs: Dirs, transcript: Arc<Transcript>) -> Self {
+    pub(super) fn new(context: CallContext, meter: Meter, dirs: Dirs, transcript: Arc<Transcript>) -> Self {
         let mut table = ResourceTable::new();
-        table.set_max_capacity(whose.limits().resources as usize);
-        let held = Held::new(&whose, dirs);
-        Self { whose, table, meter, held, transcript, refused: Refused::default(), calls: 0 }
+        table.set_max_capacity(context.attempt.limits.resources as usize);
+        let grants = &context.grants;
+        let capabilities = Capabilities {
+            clocks: Clocks::new(grants.wall_clock),
+            random: Random::new(grants.random, context.attempt.ceilings.ceiling(Limit::Random)),
+            dirs,
+            http: Http::default(),
+            sockets: Sockets::default(),
+        };
+        Self { context, table, meter, capabilities, transcript, refused: Refused::default(), calls: 0 }
     }
 
     /// What it has used so far, but for the time, which whoever polls it knows.
     pub(super) fn metered(&self) -> Metered {
-        let (bytes_in, bytes_out) = self.held.moved();
+        let (bytes_in, bytes_out) = self.capabilities.moved();
         Metered {
             cpu_us: 0,
             pages: u32::try_from(self.meter.peak().div_ceil(Metered::PAGE)).unwrap_or(u32::MAX),
@@ -55,11 +75,11 @@ impl Guest {
 
 impl ResourceLimiter for Guest {
     fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        let Self { whose, meter, .. } = self;
-        let memory = &whose.premises.memory;
-        let holder = || Holder::of_tenant(&memory.pool, &whose.tenant, UNLIMITED);
+        let Self { context, meter, .. } = self;
+        let memory = &context.sandbox.memory;
+        let holder = || Holder::of_tenant(&memory.pool, &context.attempt.tenant, UNLIMITED);
         let growth = desired.saturating_sub(current) as u64;
-        match meter.grow(growth, &whose.ceilings, holder) {
+        match meter.grow(growth, &context.attempt.ceilings, holder) {
             Ok(()) => {
                 if meter.is_large() {
                     // Whoever unmaps some just now is waited for here, and not in the way of others.
@@ -78,24 +98,105 @@ impl ResourceLimiter for Guest {
     }
 
     fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        if desired as u64 > self.whose.ceilings.most(Limit::TableElements) {
-            return Err(self.whose.ceilings.exceeded(Limit::TableElements).into());
+        if desired as u64 > self.context.attempt.ceilings.most(Limit::TableElements) {
+            return Err(self.context.attempt.ceilings.exceeded(Limit::TableElements).into());
         }
         Ok(true)
     }
 
     fn instances(&self) -> usize {
-        self.whose.limits().instances as usize
+        self.context.attempt.limits.instances as usize
     }
 
     fn tables(&self) -> usize {
-        self.whose.limits().tables as usize
+        self.context.attempt.limits.tables as usize
     }
 
     fn memories(&self) -> usize {
-        self.whose.limits().memories as usize
+        self.context.attempt.limits.memories as usize
     }
 }
+
+/// Counts a call of the host, which is a sign of life of the guest (R-T5).
+fn active(guest: &mut Guest) -> &mut Guest {
+    guest.calls = guest.calls.saturating_add(1);
+    guest.transcript.activity();
+    guest
+}
+
+impl capability::Views for Guest {}
+
+impl IoView for Guest {
+    fn table(&mut self) -> &mut ResourceTable {
+        &mut active(self).table
+    }
+}
+
+impl HasClocks for Guest {
+    fn clocks(&mut self) -> ClocksView<'_> {
+        let Self { capabilities, table, .. } = active(self);
+        ClocksView { clocks: &mut capabilities.clocks, table }
+    }
+}
+
+impl HasRandom for Guest {
+    fn random(&mut self) -> &mut Random {
+        &mut active(self).capabilities.random
+    }
+}
+
+impl HasEnv for Guest {
+    fn env(&mut self) -> EnvView<'_> {
+        let Self { context, .. } = active(self);
+        EnvView { granted: &context.grants.env, invocation: &context.attempt.invocation }
+    }
+}
+
+impl HasStdio for Guest {
+    fn stdio(&mut self) -> StdioView<'_> {
+        let Self { transcript, table, .. } = active(self);
+        StdioView { transcript, table }
+    }
+}
+
+impl HasSockets for Guest {
+    fn sockets(&mut self) -> SocketsView<'_> {
+        let Self { capabilities, refused, table, .. } = active(self);
+        SocketsView { sockets: &mut capabilities.sockets, refused, table }
+    }
+}
+
+impl HasDirs for Guest {
+    fn dirs(&mut self) -> DirsView<'_> {
+        let Self { context, capabilities, refused, table, .. } = active(self);
+        DirsView {
+            dirs: &mut capabilities.dirs,
+            grants: &context.grants.dirs,
+            attempt: &context.attempt,
+            refused,
+            table,
+        }
+    }
+}
+
+#[cfg(feature = "http")]
+impl wasmtime_wasi_http::WasiHttpView for Guest {
+    fn http(&mut self) -> wasmtime_wasi_http::WasiHttpCtxView<'_> {
+        let Self { context, capabilities, transcript, table, .. } = active(self);
+        let CallContext { attempt, grants, sandbox } = context;
+        let connection = Connection {
+            net: &sandbox.net,
+            #[cfg(target_os = "linux")]
+            relay: sandbox.relay.as_ref(),
+            grant: &grants.http,
+            attempt,
+            transcript,
+        };
+        capabilities.http.view(table, &connection)
+    }
+}
+
+impl HasHttp for Guest {}
 
 impl bindings::phasm::executor::host::Host for Guest {
     fn log(&mut self, level: types::Level, text: String) -> wasmtime::Result<()> {

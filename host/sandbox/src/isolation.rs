@@ -1,11 +1,5 @@
 //! Where guests run: beside each other in this process, or each in a process of its own that is locked in.
 
-#[cfg(target_os = "linux")]
-mod processes;
-
-#[cfg(target_os = "linux")]
-pub(super) use self::processes::Processes;
-
 /// What stands between a guest and everything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Isolation {

@@ -31,9 +31,10 @@ use wasmtime::component::Linker;
 
 use self::executor::{Invocation, Observer};
 #[cfg(target_os = "linux")]
-use self::isolation::Processes;
+use self::processes::Processes;
 use self::{
     artefact::Artefact,
+    call_context::SandboxContext,
     capability::http::Net,
     compiler::Compiler,
     guest::Guest,
@@ -44,14 +45,12 @@ use self::{
     threads::GuestThreads,
     ticker::Ticker,
     turns::Turns,
-    whose::Premises,
 };
 pub use self::{
     artefact::Precompiled,
     attempt::Attempt,
     authentic::Key,
     capability::{
-        Grants,
         clocks::WallClock,
         dirs::{DirGrant, Quota},
         http::{
@@ -61,6 +60,7 @@ pub use self::{
     },
     child::Children,
     digest::{Digest, NotADigest},
+    grants::Grants,
     isolation::Isolation,
     limits::{Allowance, Limit, Limits},
     occupancy::{FaultKind, Occupancy},
@@ -77,12 +77,15 @@ pub use self::counts::check_counts;
 
 mod artefact;
 mod attempt;
+mod attempt_context;
 mod authentic;
 mod bindings;
 mod budget;
 #[cfg(feature = "compile")]
 mod cache;
 mod call;
+mod call_context;
+mod call_result;
 mod capability;
 pub mod child;
 #[cfg(feature = "compile")]
@@ -96,7 +99,9 @@ mod digest;
 pub mod executor;
 mod fault;
 mod files;
+mod grants;
 mod guest;
+mod guest_store;
 mod heat;
 mod isolation;
 mod key;
@@ -106,7 +111,10 @@ mod loading;
 mod memory;
 mod occupancy;
 mod origin;
+mod outcome;
 mod pool;
+#[cfg(target_os = "linux")]
+mod processes;
 mod program;
 mod regular;
 mod stopwatch;
@@ -117,7 +125,6 @@ mod ticker;
 pub mod trace;
 mod transcript;
 mod turns;
-mod whose;
 
 /// How a [`Sandbox`] is made.
 #[derive(Clone, Debug)]
@@ -191,7 +198,7 @@ pub struct Sandbox {
 struct Shared {
     engine: wasmtime::Engine,
     linker: Linker<Guest>,
-    premises: Arc<Premises>,
+    context: Arc<SandboxContext>,
     /// One permit a slot of the pool.
     slots: Semaphore,
     capacity: u32,
@@ -243,14 +250,16 @@ impl Sandbox {
         let tenants = Arc::new(tenants);
         let mut ceilings = Ceilings::of(&limits, &http.limits);
         ceilings.lower(Limit::Memory, memory.most_for_one(), SetBy::Host);
-        let premises = Premises {
-            limits,
+        let context = SandboxContext {
+            limits: Arc::new(limits),
             ceilings,
             tenants: Arc::clone(&tenants),
             memory,
             faults: fault::FaultCounts::default(),
             dirs: capability::dirs::Common::default(),
-            net: Net::new(http, &tenants),
+            net: Arc::new(Net::new(http, &tenants)),
+            #[cfg(target_os = "linux")]
+            relay: None,
         };
         let shared = Shared {
             slots: Semaphore::new(slots as usize),
@@ -260,7 +269,7 @@ impl Sandbox {
             threads,
             engine,
             linker,
-            premises: Arc::new(premises),
+            context: Arc::new(context),
             compiler,
             isolation,
             #[cfg(target_os = "linux")]
@@ -274,7 +283,7 @@ impl Sandbox {
 
     /// Linear memory that a call may use, in bytes, if nobody lowers it.
     pub fn memory_limit(&self) -> u64 {
-        self.shared.premises.ceilings.most(Limit::Memory)
+        self.shared.context.ceilings.most(Limit::Memory)
     }
 
     /// What fell short of the configuration: fewer slots, no pool, no cache.
@@ -305,15 +314,15 @@ impl Sandbox {
     /// How much of it is in use, and how calls have ended that did not return.
     #[must_use]
     pub fn occupancy(&self) -> Occupancy {
-        let Shared { slots, capacity, premises, .. } = &*self.shared;
-        let (memory, most) = premises.memory.pool.taken_of();
+        let Shared { slots, capacity, context, .. } = &*self.shared;
+        let (memory, most) = context.memory.pool.taken_of();
         let free = u32::try_from(slots.available_permits()).unwrap_or(u32::MAX);
         Occupancy {
             slots: *capacity,
             slots_used: capacity.saturating_sub(free),
             memory_beyond: memory,
             memory_beyond_most: most,
-            faults: premises.faults.get(),
+            faults: context.faults.get(),
             ..self.shared.of_processes()
         }
     }
@@ -414,7 +423,7 @@ impl fmt::Debug for Sandbox {
 
 impl Shared {
     fn limits(&self) -> &Limits {
-        &self.premises.limits
+        &self.context.limits
     }
 
     #[cfg(target_os = "linux")]

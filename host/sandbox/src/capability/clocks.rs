@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::time::Instant as Alarm;
-use wasmtime::component::{HasSelf, Linker, Resource};
+use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::{
     DynPollable, Pollable,
     bindings::clocks::{
@@ -12,9 +12,6 @@ use wasmtime_wasi::p2::{
     },
     subscribe,
 };
-
-use super::active;
-use crate::guest::Guest;
 
 /// What a guest's wall clock shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -33,14 +30,14 @@ impl Default for WallClock {
 }
 
 /// The clocks of one call.
-pub(super) struct Clocks {
+pub(crate) struct Clocks {
     wall: WallClock,
     /// What the monotonic clock counts from: of the host's clock a guest learns nothing.
     began: Instant,
 }
 
 impl Clocks {
-    pub(super) fn new(wall: WallClock) -> Self {
+    pub(crate) fn new(wall: WallClock) -> Self {
         Self { wall, began: Instant::now() }
     }
 
@@ -58,14 +55,31 @@ impl Clocks {
     }
 }
 
-pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    wall_clock::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    monotonic_clock::add_to_linker::<_, HasSelf<Guest>>(linker, active)
+/// View of the clocks in a store.
+pub(crate) struct ClocksView<'a> {
+    pub(crate) clocks: &'a mut Clocks,
+    pub(crate) table: &'a mut ResourceTable,
 }
 
-impl wall_clock::Host for Guest {
+/// State of a store that has clocks.
+pub(crate) trait HasClocks: Send + 'static {
+    fn clocks(&mut self) -> ClocksView<'_>;
+}
+
+struct ClocksData;
+
+impl HasData for ClocksData {
+    type Data<'a> = ClocksView<'a>;
+}
+
+pub(super) fn link<T: HasClocks>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+    wall_clock::add_to_linker::<T, ClocksData>(linker, T::clocks)?;
+    monotonic_clock::add_to_linker::<T, ClocksData>(linker, T::clocks)
+}
+
+impl wall_clock::Host for ClocksView<'_> {
     fn now(&mut self) -> wasmtime::Result<Datetime> {
-        let now = self.held.clocks.wall();
+        let now = self.clocks.wall();
         Ok(Datetime { seconds: now.as_secs(), nanoseconds: now.subsec_nanos() })
     }
 
@@ -74,9 +88,9 @@ impl wall_clock::Host for Guest {
     }
 }
 
-impl monotonic_clock::Host for Guest {
+impl monotonic_clock::Host for ClocksView<'_> {
     fn now(&mut self) -> wasmtime::Result<monotonic_clock::Instant> {
-        Ok(self.held.clocks.passed())
+        Ok(self.clocks.passed())
     }
 
     fn resolution(&mut self) -> wasmtime::Result<monotonic_clock::Duration> {
@@ -87,7 +101,7 @@ impl monotonic_clock::Host for Guest {
         &mut self,
         when: monotonic_clock::Instant,
     ) -> wasmtime::Result<Resource<DynPollable>> {
-        let left = when.saturating_sub(self.held.clocks.passed());
+        let left = when.saturating_sub(self.clocks.passed());
         self.subscribe_duration(left)
     }
 
@@ -96,7 +110,7 @@ impl monotonic_clock::Host for Guest {
         duration: monotonic_clock::Duration,
     ) -> wasmtime::Result<Resource<DynPollable>> {
         let timer = self.table.push(Timer::after(duration))?;
-        subscribe(&mut self.table, timer)
+        subscribe(self.table, timer)
     }
 }
 

@@ -11,31 +11,30 @@
 //! here: `open` says what opens at all, `host` answers `wasi:filesystem`.
 
 use std::{
-    path::PathBuf,
     sync::{Arc, OnceLock},
     time::Instant,
 };
 
-use wasmtime::component::{HasSelf, Linker, Resource};
+use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::books::{Answer, Beyond, Clerk, Entry};
-pub use self::ledger::Quota;
 use self::{
     books::Books,
     handle::{Dir, Handle, Moved, Open, Root},
     place::{Place, Places},
 };
-use super::{active, refused::Refused};
+pub use self::{grant::DirGrant, ledger::Quota};
+use super::refused::Refused;
 use crate::{
+    attempt_context::AttemptContext,
     budget::{Budget, Holder},
-    guest::Guest,
     limits::{Limit, UNLIMITED},
-    whose::Whose,
 };
 
 mod books;
+mod grant;
 mod handle;
 mod host;
 mod ledger;
@@ -47,34 +46,9 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-/// One directory a guest may reach.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct DirGrant {
-    /// Where it is on the host. It must exist when the guest is called.
-    pub host: PathBuf,
-    /// The path under which the guest sees it.
-    pub guest: String,
-    /// Whether the guest can only read there.
-    pub read_only: bool,
-    /// What may lie there.
-    pub quota: Quota,
-}
-
-impl DirGrant {
-    /// The directory `host`, to be read as `guest`.
-    pub fn read_only(host: impl Into<PathBuf>, guest: impl Into<String>) -> Self {
-        Self { host: host.into(), guest: guest.into(), read_only: true, quota: Quota::default() }
-    }
-
-    /// The same, to be written as well.
-    pub fn read_write(host: impl Into<PathBuf>, guest: impl Into<String>) -> Self {
-        Self { read_only: false, ..Self::read_only(host, guest) }
-    }
-}
-
 /// What all calls of a sandbox share.
 pub(crate) struct Common {
-    places: Places,
+    places: Arc<Places>,
     descriptors: Arc<Budget>,
     /// Who keeps the books, if this process does not.
     #[cfg(target_os = "linux")]
@@ -84,7 +58,7 @@ pub(crate) struct Common {
 impl Default for Common {
     fn default() -> Self {
         Self {
-            places: Places::default(),
+            places: Arc::default(),
             descriptors: Budget::of_descriptors(),
             #[cfg(target_os = "linux")]
             beyond: None,
@@ -97,10 +71,16 @@ impl Common {
     /// at what is granted now, as long as it can.
     #[cfg(target_os = "linux")]
     pub(crate) fn alone(grants: &[DirGrant], beyond: &Arc<Beyond>) -> Self {
-        let places = Places::alone();
+        let places = Arc::new(Places::alone());
         // One that is not there is the affair of the call that wants it.
         grants.iter().for_each(|grant| drop(places.look(&grant.host)));
         Self { places, beyond: Some(Arc::clone(beyond)), ..Self::default() }
+    }
+
+    /// Returns the clerk of one call of a process of its own, which is granted `grants`.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn clerk(&self, grants: &[DirGrant], attempt: &Arc<AttemptContext>) -> Clerk {
+        Clerk::new(&self.places, grants.to_vec(), attempt)
     }
 
     /// The books of a grant of what lies at `place`.
@@ -122,13 +102,16 @@ impl Dirs {
     ///
     /// # Errors
     /// What to tell the user when a directory cannot be opened.
-    pub(crate) async fn open(whose: &Whose) -> Result<Self, String> {
-        let (grants, common) = (&whose.grants.dirs, &whose.premises.dirs);
+    pub(crate) async fn open(
+        common: &Common,
+        grants: &[DirGrant],
+        attempt: &AttemptContext,
+    ) -> Result<Self, String> {
         let mut dirs = Vec::with_capacity(grants.len());
-        let plugin = &whose.invocation.executor_type;
-        let holder = |limit| Holder::of_plugin(&common.descriptors, &whose.tenant, plugin, limit);
+        let plugin = &attempt.invocation.executor_type;
+        let holder = |limit| Holder::of_plugin(&common.descriptors, &attempt.tenant, plugin, limit);
         // What is granted is not the guest's to spare.
-        let (granted, holder) = (holder(UNLIMITED), holder(whose.ceilings.most(Limit::Descriptors)));
+        let (granted, holder) = (holder(UNLIMITED), holder(attempt.ceilings.most(Limit::Descriptors)));
         let moved = Arc::new(Moved::default());
         let began = Instant::now();
         for (number, grant) in grants.iter().enumerate() {
@@ -169,18 +152,38 @@ impl Dirs {
     }
 }
 
-pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    types::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    preopens::add_to_linker::<_, HasSelf<Guest>>(linker, active)
+/// View of the directories in a store.
+pub(crate) struct DirsView<'a> {
+    pub(crate) dirs: &'a mut Dirs,
+    pub(crate) grants: &'a [DirGrant],
+    pub(crate) attempt: &'a AttemptContext,
+    pub(crate) refused: &'a mut Refused,
+    pub(crate) table: &'a mut ResourceTable,
 }
 
-impl preopens::Host for Guest {
+/// State of a store that has directories.
+pub(crate) trait HasDirs: Send + 'static {
+    fn dirs(&mut self) -> DirsView<'_>;
+}
+
+struct DirsData;
+
+impl HasData for DirsData {
+    type Data<'a> = DirsView<'a>;
+}
+
+pub(super) fn link<T: HasDirs>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+    types::add_to_linker::<T, DirsData>(linker, T::dirs)?;
+    preopens::add_to_linker::<T, DirsData>(linker, T::dirs)
+}
+
+impl preopens::Host for DirsView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<types::Descriptor>, String)>> {
-        if self.whose.grants.dirs.is_empty() {
+        if self.grants.is_empty() {
             self.refused.not_granted("directories");
         }
-        let granted = self.held.dirs.0.iter().zip(&self.whose.grants.dirs);
-        let table = &mut self.table;
+        let granted = self.dirs.0.iter().zip(self.grants);
+        let table = &mut *self.table;
         let own = |(dir, grant): (&Dir, &DirGrant)| {
             Ok((handle::push(table, Open::Dir(dir.clone()))?, grant.guest.clone()))
         };

@@ -1,27 +1,45 @@
 //! The environment: what the grant says, and the attempt's place in its trace, as OpenTelemetry has it in environments. Nothing of the
 //! host's; no arguments, no working directory.
 
-use wasmtime::component::{HasSelf, Linker};
+use std::collections::BTreeMap;
+
+use wasmtime::component::{HasData, Linker};
 use wasmtime_wasi::{
     I32Exit,
     p2::bindings::cli::{environment, exit},
 };
 
-use super::active;
 use crate::{
-    guest::Guest,
+    executor::Invocation,
     trace::{TRACEPARENT, TRACESTATE},
 };
 
-pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    environment::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    exit::add_to_linker::<_, HasSelf<Guest>>(linker, active)
+/// View of the environment in a store.
+pub(crate) struct EnvView<'a> {
+    pub(crate) granted: &'a BTreeMap<String, String>,
+    pub(crate) invocation: &'a Invocation,
 }
 
-impl environment::Host for Guest {
+/// State of a store that has an environment.
+pub(crate) trait HasEnv: Send + 'static {
+    fn env(&mut self) -> EnvView<'_>;
+}
+
+struct EnvData;
+
+impl HasData for EnvData {
+    type Data<'a> = EnvView<'a>;
+}
+
+pub(super) fn link<T: HasEnv>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+    environment::add_to_linker::<T, EnvData>(linker, T::env)?;
+    exit::add_to_linker::<T, EnvData>(linker, T::env)
+}
+
+impl environment::Host for EnvView<'_> {
     fn get_environment(&mut self) -> wasmtime::Result<Vec<(String, String)>> {
-        let granted = &self.whose.grants.env;
-        let span = self.whose.invocation.span();
+        let granted = self.granted;
+        let span = self.invocation.span();
         let state = span.state.as_ref().map(|state| (TRACESTATE, state.to_string()));
         let told = [(TRACEPARENT, span.parent())].into_iter().chain(state);
         let told = told.map(|(name, value)| (name.to_ascii_uppercase(), value));
@@ -41,7 +59,7 @@ impl environment::Host for Guest {
     }
 }
 
-impl exit::Host for Guest {
+impl exit::Host for EnvView<'_> {
     fn exit(&mut self, status: Result<(), ()>) -> wasmtime::Result<()> {
         Err(I32Exit(status.is_err().into()).into())
     }

@@ -34,6 +34,7 @@ mod exchange;
 mod failure;
 #[cfg(feature = "http")]
 mod fetch;
+mod grant;
 #[cfg(feature = "http")]
 mod hooks;
 #[cfg(feature = "http")]
@@ -58,6 +59,8 @@ mod tls;
 mod wire;
 
 #[cfg(not(feature = "http"))]
+pub(crate) use self::absent::HasHttp;
+#[cfg(not(feature = "http"))]
 pub(super) use self::absent::link;
 #[cfg(not(feature = "http"))]
 pub(crate) use self::absent::{Http, Net};
@@ -73,26 +76,12 @@ pub(crate) use self::relay::{Asked, OfRequest};
 pub(crate) use self::relay::{Relay, Requests};
 pub use self::{
     config::{EgressSecret, HttpConfig, HttpLimits},
+    grant::HttpGrant,
     network::{Network, NotANetwork},
     pattern::{HttpPattern, NotAPattern},
 };
 #[cfg(feature = "http")]
-pub(crate) use self::{hooks::Http, net::Net};
-
-/// Where one plugin may send requests; the default is nowhere.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HttpGrant {
-    /// Requests that may be made.
-    pub allow: Vec<HttpPattern>,
-    /// Addresses inside of networks (private, loopback and so on) that names may stand for. An address that a pattern names,
-    /// and `localhost` where one names that, need no mention.
-    pub networks: Vec<Network>,
-}
-
-impl HttpGrant {
-    /// Whether there is nothing in it.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.allow.is_empty()
-    }
-}
+pub(crate) use self::{
+    hooks::{Connection, HasHttp, Http},
+    net::Net,
+};

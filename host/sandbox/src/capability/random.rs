@@ -7,11 +7,7 @@ use rand::{
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
 
-use super::active;
-use crate::{
-    guest::Guest,
-    limits::{Ceiling, Exceeded, Limit},
-};
+use crate::limits::{Ceiling, Exceeded, Limit};
 
 /// Where a guest's random bytes come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -34,7 +30,7 @@ impl Randomness {
 }
 
 /// The generators of one call, made when they are first asked: many guests never do.
-pub(super) struct Random {
+pub(crate) struct Random {
     from: Randomness,
     /// Bytes in one call.
     ceiling: Ceiling,
@@ -43,7 +39,7 @@ pub(super) struct Random {
 }
 
 impl Random {
-    pub(super) fn new(from: Randomness, ceiling: Ceiling) -> Self {
+    pub(crate) fn new(from: Randomness, ceiling: Ceiling) -> Self {
         Self { from, ceiling, secure: None, insecure: None }
     }
 
@@ -62,39 +58,44 @@ impl Random {
     }
 }
 
-pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    random::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    insecure::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    insecure_seed::add_to_linker::<_, HasSelf<Guest>>(linker, active)
+/// State of a store that has generators.
+pub(crate) trait HasRandom: Send + 'static {
+    fn random(&mut self) -> &mut Random;
 }
 
-impl random::Host for Guest {
+pub(super) fn link<T: HasRandom>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+    random::add_to_linker::<T, HasSelf<Random>>(linker, T::random)?;
+    insecure::add_to_linker::<T, HasSelf<Random>>(linker, T::random)?;
+    insecure_seed::add_to_linker::<T, HasSelf<Random>>(linker, T::random)
+}
+
+impl random::Host for Random {
     fn get_random_bytes(&mut self, length: u64) -> wasmtime::Result<Vec<u8>> {
-        let mut bytes = self.held.random.room(length)?;
-        self.held.random.secure().fill_bytes(&mut bytes);
+        let mut bytes = self.room(length)?;
+        self.secure().fill_bytes(&mut bytes);
         Ok(bytes)
     }
 
     fn get_random_u64(&mut self) -> wasmtime::Result<u64> {
-        Ok(self.held.random.secure().next_u64())
+        Ok(self.secure().next_u64())
     }
 }
 
-impl insecure::Host for Guest {
+impl insecure::Host for Random {
     fn get_insecure_random_bytes(&mut self, length: u64) -> wasmtime::Result<Vec<u8>> {
-        let mut bytes = self.held.random.room(length)?;
-        self.held.random.insecure().fill_bytes(&mut bytes);
+        let mut bytes = self.room(length)?;
+        self.insecure().fill_bytes(&mut bytes);
         Ok(bytes)
     }
 
     fn get_insecure_random_u64(&mut self) -> wasmtime::Result<u64> {
-        Ok(self.held.random.insecure().next_u64())
+        Ok(self.insecure().next_u64())
     }
 }
 
-impl insecure_seed::Host for Guest {
+impl insecure_seed::Host for Random {
     fn insecure_seed(&mut self) -> wasmtime::Result<(u64, u64)> {
-        let insecure = self.held.random.insecure();
+        let insecure = self.insecure();
         Ok((insecure.next_u64(), insecure.next_u64()))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use wasmtime::component::{HasSelf, Linker, Resource};
+use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::{
     DynInputStream, DynOutputStream, OutputStream, Pollable, StreamError, StreamResult,
     bindings::cli::{
@@ -13,11 +13,7 @@ use wasmtime_wasi::p2::{
     pipe::ClosedInputStream,
 };
 
-use super::active;
-use crate::{
-    guest::Guest,
-    transcript::{Standard, Transcript},
-};
+use crate::transcript::{Standard, Transcript};
 
 /// The most a guest may write to a standard stream in one call.
 const PERMIT: usize = 64 * 1024;
@@ -47,71 +43,88 @@ impl OutputStream for Stream {
     }
 }
 
-impl Guest {
+/// View of a store for the standard streams.
+pub(crate) struct StdioView<'a> {
+    pub(crate) transcript: &'a Arc<Transcript>,
+    pub(crate) table: &'a mut ResourceTable,
+}
+
+/// State of a store that has standard streams.
+pub(crate) trait HasStdio: Send + 'static {
+    fn stdio(&mut self) -> StdioView<'_>;
+}
+
+struct StdioData;
+
+impl HasData for StdioData {
+    type Data<'a> = StdioView<'a>;
+}
+
+impl StdioView<'_> {
     fn standard(&mut self, standard: Standard) -> wasmtime::Result<Resource<DynOutputStream>> {
-        let stream = Stream { transcript: Arc::clone(&self.transcript), standard };
+        let stream = Stream { transcript: Arc::clone(self.transcript), standard };
         Ok(self.table.push(Box::new(stream) as DynOutputStream)?)
     }
 }
 
-pub(super) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
-    stdin::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    stdout::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    stderr::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    terminal_input::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    terminal_output::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    terminal_stdin::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    terminal_stdout::add_to_linker::<_, HasSelf<Guest>>(linker, active)?;
-    terminal_stderr::add_to_linker::<_, HasSelf<Guest>>(linker, active)
+pub(super) fn link<T: HasStdio>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
+    stdin::add_to_linker::<T, StdioData>(linker, T::stdio)?;
+    stdout::add_to_linker::<T, StdioData>(linker, T::stdio)?;
+    stderr::add_to_linker::<T, StdioData>(linker, T::stdio)?;
+    terminal_input::add_to_linker::<T, StdioData>(linker, T::stdio)?;
+    terminal_output::add_to_linker::<T, StdioData>(linker, T::stdio)?;
+    terminal_stdin::add_to_linker::<T, StdioData>(linker, T::stdio)?;
+    terminal_stdout::add_to_linker::<T, StdioData>(linker, T::stdio)?;
+    terminal_stderr::add_to_linker::<T, StdioData>(linker, T::stdio)
 }
 
-impl stdin::Host for Guest {
+impl stdin::Host for StdioView<'_> {
     fn get_stdin(&mut self) -> wasmtime::Result<Resource<DynInputStream>> {
         Ok(self.table.push(Box::new(ClosedInputStream) as DynInputStream)?)
     }
 }
 
-impl stdout::Host for Guest {
+impl stdout::Host for StdioView<'_> {
     fn get_stdout(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
         self.standard(Standard::Output)
     }
 }
 
-impl stderr::Host for Guest {
+impl stderr::Host for StdioView<'_> {
     fn get_stderr(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
         self.standard(Standard::Error)
     }
 }
 
-impl terminal_input::Host for Guest {}
+impl terminal_input::Host for StdioView<'_> {}
 
-impl terminal_input::HostTerminalInput for Guest {
+impl terminal_input::HostTerminalInput for StdioView<'_> {
     fn drop(&mut self, _: Resource<terminal_input::TerminalInput>) -> wasmtime::Result<()> {
         Ok(())
     }
 }
 
-impl terminal_output::Host for Guest {}
+impl terminal_output::Host for StdioView<'_> {}
 
-impl terminal_output::HostTerminalOutput for Guest {
+impl terminal_output::HostTerminalOutput for StdioView<'_> {
     fn drop(&mut self, _: Resource<terminal_output::TerminalOutput>) -> wasmtime::Result<()> {
         Ok(())
     }
 }
 
-impl terminal_stdin::Host for Guest {
+impl terminal_stdin::Host for StdioView<'_> {
     fn get_terminal_stdin(&mut self) -> wasmtime::Result<Option<Resource<terminal_input::TerminalInput>>> {
         Ok(None)
     }
 }
 
-impl terminal_stdout::Host for Guest {
+impl terminal_stdout::Host for StdioView<'_> {
     fn get_terminal_stdout(&mut self) -> wasmtime::Result<Option<Resource<terminal_output::TerminalOutput>>> {
         Ok(None)
     }
 }
 
-impl terminal_stderr::Host for Guest {
+impl terminal_stderr::Host for StdioView<'_> {
     fn get_terminal_stderr(&mut self) -> wasmtime::Result<Option<Resource<terminal_output::TerminalOutput>>> {
         Ok(None)
     }

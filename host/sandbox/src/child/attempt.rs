@@ -27,24 +27,26 @@ use super::{
     wire::{Call, LENGTH, News, Returned, Setup, Told, message, owned},
 };
 use crate::{
-    attempt::compute_since,
+    attempt::{compute_since, so_far},
+    attempt_context::AttemptContext,
     authentic::Fresh,
     bindings::{self, phasm::executor::types::NamedValueParam},
-    call::{Ended, ended, so_far, store},
+    call_context::{CallContext, SandboxContext},
+    call_result::CallResult,
     capability::{
-        Grants,
         dirs::{Beyond, Common},
         http::{HttpLimits, Net, Relay},
     },
     fault::FaultCounts,
+    grants::Grants,
     guest::{self, Guest},
+    guest_store::{call_result, store},
     limits::{Ceilings, Limit, Meter, UNLIMITED},
     memory::Memory,
     pool::Pool,
     program::Program,
     stopwatch::{Stopwatch, micros},
     transcript::Transcript,
-    whose::{Premises, Whose},
 };
 
 /// What this child is asked to do.
@@ -124,7 +126,7 @@ fn hear_news(relay: &Relay, books: &Beyond, engine: &Engine) -> io::Result<()> {
 
 /// Everything that calls share.
 struct Here {
-    premises: Arc<Premises>,
+    context: Arc<SandboxContext>,
     grants: Arc<Grants>,
     engine: Engine,
     program: Program,
@@ -156,48 +158,55 @@ impl Here {
         let runtime = runtime.map_err(|error| error.to_string())?;
         let of_relay = Arc::clone(&voice);
         let relay = Relay::new(move |asked| of_relay.ask(asked));
-        let premises = Arc::new(Premises {
+        let context = Arc::new(SandboxContext {
             ceilings: Ceilings::of(&limits, &HttpLimits::default()),
-            limits,
+            limits: Arc::new(limits),
             tenants: Arc::default(),
             memory: Memory::uncounted(),
             faults: FaultCounts::default(),
             dirs,
-            net: Net::beyond(&relay, headers),
+            net: Arc::new(Net::relayed(headers)),
+            relay: Some(Arc::clone(&relay)),
         });
         let glass = Arc::default();
-        Ok(Self { premises, grants: Arc::new(grants), engine, program, runtime, voice, relay, books, glass })
+        Ok(Self { context, grants: Arc::new(grants), engine, program, runtime, voice, relay, books, glass })
     }
 
-    fn call(&self, call: &Call) -> Result<Ended, String> {
+    fn call(&self, call: &Call) -> Result<CallResult, String> {
         let voice = Arc::clone(&self.voice);
-        let whose = Whose {
-            premises: Arc::clone(&self.premises),
+        let attempt = AttemptContext {
             invocation: call.invocation(),
             tenant: call.tenant.as_str().into(),
-            grants: Arc::clone(&self.grants),
+            limits: Arc::clone(&self.context.limits),
             ceilings: call.ceilings,
         };
-        let (log, line) = (whose.ceilings.ceiling(Limit::Log), whose.limits().line);
+        let context = CallContext {
+            attempt: Arc::new(attempt),
+            grants: Arc::clone(&self.grants),
+            sandbox: Arc::clone(&self.context),
+        };
+        let log = context.attempt.ceilings.ceiling(Limit::Log);
+        let line = context.attempt.limits.line;
         let transcript = Transcript::forwarded(log, line, Box::new(move |said| voice.forward(said)));
-        let (watch, cpu) = (Stopwatch::of_thread(), whose.ceilings.ceiling(Limit::Cpu));
+        let watch = Stopwatch::of_thread();
+        let cpu = context.attempt.ceilings.ceiling(Limit::Cpu);
         compute_since(watch);
         self.glass.turn(cpu);
         let ended = self.runtime.block_on(async {
             // What all have together is counted by the parent.
             let meter = Meter::new(UNLIMITED, None);
-            let dirs = whose.open().await?;
-            let guest = Guest::new(Arc::new(whose), meter, dirs, Arc::new(transcript));
+            let dirs = context.open_dirs().await?;
+            let guest = Guest::new(context, meter, dirs, Arc::new(transcript));
             Ok(self.execute(guest, call).await)
         });
         self.glass.stop();
-        ended.map(|mut ended: Ended| {
+        ended.map(|mut ended: CallResult| {
             ended.metered.cpu_us = micros(watch.elapsed());
             ended
         })
     }
 
-    async fn execute(&self, guest: Guest, call: &Call) -> Ended {
+    async fn execute(&self, guest: Guest, call: &Call) -> CallResult {
         // Whoever waits for the call ends it with the process; what it used is known by then.
         let mut store = store(&self.engine, guest, None);
         let voice = Arc::clone(&self.voice);
@@ -227,8 +236,8 @@ impl Here {
             Err(error) => Err(error),
         };
         let guest = store.data_mut();
-        let result = result.map_err(|error| within(error, &guest.whose.ceilings));
-        ended(result, guest)
+        let result = result.map_err(|error| within(error, &guest.context.attempt.ceilings));
+        call_result(result, guest)
     }
 }
 

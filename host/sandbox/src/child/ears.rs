@@ -10,14 +10,15 @@ use tokio::{
 
 use super::wire::{LENGTH, News, Told, frame, message};
 use crate::{
-    call::{Ended, so_far},
+    attempt::so_far,
+    attempt_context::AttemptContext,
+    call_result::CallResult,
     capability::{
         dirs::{Clerk, Entry},
         http::Requests,
     },
     text::cut,
     transcript::Transcript,
-    whose::Whose,
 };
 
 /// How much longer than what a guest hands over at once the longest frame may be.
@@ -60,12 +61,12 @@ impl Ears {
     /// Hears all that is said until the call has ended, and notes when what was used is told.
     pub(super) async fn listen(
         &mut self,
-        whose: &Whose,
+        attempt: &AttemptContext,
         transcript: &Transcript,
         services: &mut Services,
         answered: &Notify,
-    ) -> io::Result<Result<Ended, String>> {
-        let limits = whose.limits();
+    ) -> io::Result<Result<CallResult, String>> {
+        let limits = &attempt.limits;
         let longest = limits.hostcall.max(limits.output).saturating_mul(2).saturating_add(BESIDE);
         loop {
             self.hear(longest).await?;
@@ -73,7 +74,7 @@ impl Ears {
                 Told::Said(said) => {
                     // The child counts, too, and ends the call; one that does not is not heard any longer.
                     if let Err(exceeded) = transcript.hear(&said) {
-                        return Ok(Err(exceeded.told(whose.named())));
+                        return Ok(Err(exceeded.told(attempt.named())));
                     }
                 }
                 Told::Asks(asked) => services.requests.hear(asked)?,

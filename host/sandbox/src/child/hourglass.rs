@@ -14,7 +14,7 @@ use super::{
     wire::{Returned, Told},
 };
 use crate::{
-    call::Ended,
+    call_result::CallResult,
     capability::refused::Refused,
     fault::Fault,
     limits::{Ceiling, Exceeded, Limit, UNLIMITED},
@@ -79,7 +79,7 @@ impl Hourglass {
 fn end(voice: &Voice, ceiling: Ceiling) -> ! {
     let metered = Metered { cpu_us: micros(Duration::from_micros(ceiling.most)), ..Metered::default() };
     let exceeded = Fault::Exceeded(Exceeded { limit: Limit::Cpu, ceiling });
-    let ended = Ended { result: Err(exceeded), refused: Refused::default(), metered };
+    let ended = CallResult { result: Err(exceeded), refused: Refused::default(), metered };
     // Whoever listens no longer has ended this process already.
     let _ = voice.tell(&Told::Ended(Returned::from(ended)));
     exit(ALONE);

@@ -6,19 +6,19 @@ use phasm_engine::{metered::Metered, value::Value};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
+    attempt_context::AttemptContext,
     bindings::{self, phasm::executor::types::NamedValueResult},
-    call::Ended,
+    call_result::CallResult,
     capability::{
-        Grants,
         dirs::{Answer, Entry},
         http::{Asked, OfRequest},
         refused::Refused,
     },
     executor::Invocation,
     fault::Fault,
+    grants::Grants,
     limits::{Ceilings, Limits},
     transcript::Said,
-    whose::Whose,
 };
 
 /// What a child is for. The plugin's machine code follows, in a frame of its own.
@@ -53,7 +53,8 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn of(Whose { invocation, tenant, ceilings, .. }: &Whose) -> Self {
+    pub(crate) fn of(attempt: &AttemptContext) -> Self {
+        let AttemptContext { invocation, tenant, ceilings, .. } = attempt;
         let Invocation { run_id, workflow, namespace, task_run_id, task, attempt, dispatch, resumed, .. } =
             invocation;
         let inputs = invocation.inputs.iter();
@@ -67,7 +68,7 @@ impl Call {
             attempt: *attempt,
             dispatch: *dispatch,
             resumed: *resumed,
-            remaining_ms: invocation.deadline.map(crate::call::remaining_ms),
+            remaining_ms: invocation.remaining_ms(),
             idempotency_key: invocation.idempotency_key(),
             config: invocation.config.to_json(),
             inputs: inputs.map(|(name, value)| (name.to_string(), value.to_json())).collect(),
@@ -130,7 +131,7 @@ pub(crate) enum News<'n> {
     Books(Answer),
 }
 
-/// [`Ended`], for the wire.
+/// [`CallResult`], for the wire.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Returned {
     result: Result<Outcome, Fault>,
@@ -146,8 +147,8 @@ struct Outcome {
     detail: Option<String>,
 }
 
-impl From<Ended> for Returned {
-    fn from(Ended { result, refused, metered }: Ended) -> Self {
+impl From<CallResult> for Returned {
+    fn from(CallResult { result, refused, metered }: CallResult) -> Self {
         let result = result.map(|bindings::Outcome { code, message, outputs, detail }| {
             let outputs = outputs.into_iter().map(|NamedValueResult { name, value }| (name, value)).collect();
             Outcome { code, message, outputs, detail }
@@ -156,7 +157,7 @@ impl From<Ended> for Returned {
     }
 }
 
-impl From<Returned> for Ended {
+impl From<Returned> for CallResult {
     fn from(Returned { result, refused, metered }: Returned) -> Self {
         let result = result.map(|Outcome { code, message, outputs, detail }| {
             let outputs = outputs.into_iter().map(|(name, value)| NamedValueResult { name, value }).collect();

@@ -22,12 +22,8 @@ use super::{
     wire::{Call, Setup, Told, frame, length, message},
 };
 use crate::{
-    call::Ended,
-    capability::{Grants, dirs::Clerk, http::Requests},
-    limits::Limits,
-    program::Program,
-    transcript::Transcript,
-    whose::Whose,
+    call_context::CallContext, call_result::CallResult, capability::http::Requests, grants::Grants,
+    limits::Limits, program::Program, transcript::Transcript,
 };
 
 /// What a process needs beside the memory of its guest.
@@ -95,10 +91,10 @@ impl Worker {
     /// What to tell the user when the process did not do as it should.
     pub(crate) async fn call(
         &mut self,
-        whose: &Arc<Whose>,
+        context: &CallContext,
         transcript: &Arc<Transcript>,
-    ) -> Result<Ended, String> {
-        match self.talk(whose, transcript).await {
+    ) -> Result<CallResult, String> {
+        match self.talk(context, transcript).await {
             Ok(ended) => ended,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Err(self.running.last_status().await)
@@ -109,17 +105,19 @@ impl Worker {
 
     async fn talk(
         &mut self,
-        whose: &Arc<Whose>,
+        context: &CallContext,
         transcript: &Arc<Transcript>,
-    ) -> io::Result<Result<Ended, String>> {
+    ) -> io::Result<Result<CallResult, String>> {
         let (frames, news) = channel(AHEAD);
-        let requests = Requests::new(whose, transcript, frames.clone());
-        let mut services = Services { requests, clerk: Clerk::new(whose), frames: frames.clone() };
+        let CallContext { attempt, grants, sandbox } = context;
+        let requests = Requests::new(&sandbox.net, &grants.http, attempt, transcript, frames.clone());
+        let clerk = sandbox.dirs.clerk(&grants.dirs, attempt);
+        let mut services = Services { requests, clerk, frames: frames.clone() };
         let answered = Notify::new();
-        self.ears.socket.write_all(&frame(&Call::of(whose))?).await?;
+        self.ears.socket.write_all(&frame(&Call::of(attempt))?).await?;
         let ended = select! {
             biased;
-            ended = self.ears.listen(whose, transcript, &mut services, &answered) => ended?,
+            ended = self.ears.listen(attempt, transcript, &mut services, &answered) => ended?,
             failed = self.herald.pass_on(news) => return Err(failed),
             failed = herald::tell_epochs(&frames, &answered) => return Err(failed),
         };

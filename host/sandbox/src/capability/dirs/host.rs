@@ -30,20 +30,21 @@ use wasmtime_wasi::p2::{
 };
 
 use super::{
+    DirsView,
     handle::{self, Dir, File, Handle, Open},
     ledger::{Gone, Usage, inode},
     listing::{Listing, kind},
     open::{Refusal, Wanted, checked, follow, open_at},
     streams::{At, NoRoom, Reader, Writer, read, write},
 };
-use crate::{budget::Spent, guest::Guest, limits::Limit};
+use crate::{budget::Spent, limits::Limit};
 
 /// What nobody may make: whoever reads more than the guest would follow it.
 const NO_LINKS: &str = "is not made: links may lead whoever follows them out of what is granted";
 
-impl Guest {
+impl DirsView<'_> {
     fn open(&self, descriptor: &Resource<Descriptor>) -> FsResult<Open> {
-        handle::get(&self.table, descriptor).map_err(wasmtime::Error::from).map_err(FsError::trap)
+        handle::get(self.table, descriptor).map_err(wasmtime::Error::from).map_err(FsError::trap)
     }
 
     fn dir(&self, descriptor: &Resource<Descriptor>) -> FsResult<Dir> {
@@ -57,7 +58,7 @@ impl Guest {
     /// The directory of the grant that `dir` is of.
     fn granted(&self, dir: &Dir) -> Arc<Handle> {
         let of = |granted: &&Dir| Arc::ptr_eq(&granted.handle.root, &dir.handle.root);
-        Arc::clone(&self.held.dirs.0.iter().find(of).unwrap_or(dir).handle)
+        Arc::clone(&self.dirs.0.iter().find(of).unwrap_or(dir).handle)
     }
 
     /// What the guest is told; whoever runs it is told more.
@@ -70,8 +71,8 @@ impl Guest {
             }
             // One's own limit stays as it is; others may give something back.
             Refusal::Spent(Spent::Own) => {
-                let Self { whose, refused, .. } = self;
-                refused.because(|| whose.ceilings.exceeded(Limit::Descriptors).told(whose.named()));
+                let Self { attempt, refused, .. } = self;
+                refused.because(|| attempt.ceilings.exceeded(Limit::Descriptors).told(attempt.named()));
                 ErrorCode::Quota.into()
             }
             Refusal::Spent(spent) => {
@@ -93,7 +94,7 @@ impl Guest {
     }
 }
 
-impl types::Host for Guest {
+impl types::Host for DirsView<'_> {
     fn convert_error_code(&mut self, error: FsError) -> wasmtime::Result<ErrorCode> {
         error.downcast()
     }
@@ -108,7 +109,7 @@ impl types::Host for Guest {
     }
 }
 
-impl HostDescriptor for Guest {
+impl HostDescriptor for DirsView<'_> {
     /// Advice need not be taken.
     async fn advise(
         &mut self,
@@ -295,11 +296,11 @@ impl HostDescriptor for Guest {
         let wanted = Wanted::of(path_flags, open, flags)?;
         let opened = open_at(&dir, &self.granted(&dir), path, wanted).await;
         let opened = opened.map_err(|refusal| self.refuse(refusal))?;
-        Ok(handle::push(&mut self.table, opened)?)
+        Ok(handle::push(self.table, opened)?)
     }
 
     fn drop(&mut self, descriptor: Resource<Descriptor>) -> wasmtime::Result<()> {
-        handle::delete(&mut self.table, &descriptor)?;
+        handle::delete(self.table, &descriptor)?;
         Ok(())
     }
 
@@ -379,7 +380,7 @@ impl HostDescriptor for Guest {
         one: Resource<Descriptor>,
         other: Resource<Descriptor>,
     ) -> wasmtime::Result<bool> {
-        let (one, other) = (handle::get(&self.table, &one)?, handle::get(&self.table, &other)?);
+        let (one, other) = (handle::get(self.table, &one)?, handle::get(self.table, &other)?);
         let one = one.handle().run(handle::metadata).await?;
         Ok(inode(&one) == inode(&other.handle().run(handle::metadata).await?))
     }
@@ -399,7 +400,7 @@ impl HostDescriptor for Guest {
     }
 }
 
-impl HostDirectoryEntryStream for Guest {
+impl HostDirectoryEntryStream for DirsView<'_> {
     async fn read_directory_entry(
         &mut self,
         stream: Resource<DirectoryEntryStream>,
@@ -415,7 +416,7 @@ impl HostDirectoryEntryStream for Guest {
     }
 }
 
-impl Guest {
+impl DirsView<'_> {
     /// A directory in which something is about to change.
     async fn changing(&mut self, descriptor: &Resource<Descriptor>, path: &str) -> FsResult<Dir> {
         let dir = self.dir(descriptor)?;

@@ -11,10 +11,12 @@ use wasmtime::component::Linker;
 
 use super::HttpConfig;
 #[cfg(target_os = "linux")]
+use super::HttpGrant;
+#[cfg(target_os = "linux")]
 use super::relay::{Asked, OfRequest};
 #[cfg(target_os = "linux")]
-use crate::{call::Ended, transcript::Transcript, whose::Whose};
-use crate::{capability::refused::Refused, guest::Guest, tenants::Tenants};
+use crate::{attempt_context::AttemptContext, call_result::CallResult, transcript::Transcript};
+use crate::{capability::refused::Refused, tenants::Tenants};
 
 pub(crate) struct Net;
 
@@ -24,7 +26,7 @@ impl Net {
     }
 
     #[cfg(target_os = "linux")]
-    pub(crate) fn beyond(_: &Arc<Relay>, _: u64) -> Self {
+    pub(crate) fn relayed(_: u64) -> Self {
         Self
     }
 
@@ -55,7 +57,13 @@ pub(crate) struct Requests;
 
 #[cfg(target_os = "linux")]
 impl Requests {
-    pub(crate) fn new(_: &Arc<Whose>, _: &Arc<Transcript>, _: Sender<Vec<u8>>) -> Self {
+    pub(crate) fn new(
+        _: &Arc<Net>,
+        _: &HttpGrant,
+        _: &Arc<AttemptContext>,
+        _: &Arc<Transcript>,
+        _: Sender<Vec<u8>>,
+    ) -> Self {
         Self
     }
 
@@ -63,12 +71,15 @@ impl Requests {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn settle(self, _: &mut Ended) {}
+    pub(crate) fn settle(self, _: &mut CallResult) {}
 
     pub(crate) fn with(&self, metered: Metered) -> Metered {
         metered
     }
 }
+
+/// State of a store; there is no HTTP in it.
+pub(crate) trait HasHttp: 'static {}
 
 #[derive(Default)]
 pub(crate) struct Http(());
@@ -82,6 +93,6 @@ impl Http {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "stands in for what may fail")]
-pub(in crate::capability) fn link(_: &mut Linker<Guest>) -> wasmtime::Result<()> {
+pub(in crate::capability) fn link<T: HasHttp>(_: &mut Linker<T>) -> wasmtime::Result<()> {
     Ok(())
 }

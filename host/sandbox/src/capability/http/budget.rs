@@ -108,7 +108,7 @@ mod tests {
     async fn an_attempts_connections_are_refused_and_a_plugins_wait() {
         let limits = HttpLimits { connections: 1, plugin_connections: 2, ..HttpLimits::default() };
         let config = HttpConfig { limits: limits.clone(), ..HttpConfig::default() };
-        let net = Net::new(config, &crate::Tenants::default());
+        let net = Net::new(config, &crate::tenants::Tenants::default());
         let ceilings = Ceilings::of(&Limits::default(), &limits);
         let (one, other, third) = (Budget::new(&ceilings), Budget::new(&ceilings), Budget::new(&ceilings));
         let open = one.connection(&net, net.of_plugin("t", "p")).await.unwrap();

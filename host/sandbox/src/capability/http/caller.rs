@@ -15,10 +15,10 @@ use super::{
     target::Target,
 };
 use crate::{
+    attempt_context::AttemptContext,
     capability::refused::Refused,
     trace::{SpanId, TraceContext},
     transcript::Transcript,
-    whose::Whose,
 };
 
 /// So many refusals are kept for the attempt's message; each has a line of the log besides.
@@ -26,7 +26,9 @@ const KEPT: usize = 3;
 
 /// One attempt, as its requests see it.
 pub(super) struct Caller {
-    pub(super) whose: Arc<Whose>,
+    pub(super) net: Arc<Net>,
+    pub(super) grant: HttpGrant,
+    pub(super) context: Arc<AttemptContext>,
     pub(super) transcript: Arc<Transcript>,
     pub(super) budget: Budget,
     pub(super) log: RequestLog,
@@ -39,11 +41,18 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>) -> Self {
+    fn new(
+        net: &Arc<Net>,
+        grant: &HttpGrant,
+        context: &Arc<AttemptContext>,
+        transcript: &Arc<Transcript>,
+    ) -> Self {
         Self {
-            budget: Budget::new(&whose.ceilings),
-            secrets: egress::given(&whose.premises.net.config.secrets, &whose.tenant, &whose.invocation),
-            whose: Arc::clone(whose),
+            budget: Budget::new(&context.ceilings),
+            secrets: egress::given(&net.config.secrets, &context.tenant, &context.invocation),
+            net: Arc::clone(net),
+            grant: grant.clone(),
+            context: Arc::clone(context),
             transcript: Arc::clone(transcript),
             log: RequestLog::default(),
             made: AtomicU32::new(0),
@@ -53,7 +62,7 @@ impl Caller {
     }
 
     pub(super) fn net(&self) -> &Net {
-        &self.whose.premises.net
+        &self.net
     }
 
     pub(super) fn limits(&self) -> &HttpLimits {
@@ -61,16 +70,16 @@ impl Caller {
     }
 
     pub(super) fn grant(&self) -> &HttpGrant {
-        &self.whose.grants.http
+        &self.grant
     }
 
     pub(super) fn plugin(&self) -> &str {
-        self.whose.plugin()
+        self.context.plugin()
     }
 
     /// What is made of a limit that was met.
     pub(super) fn over(&self, over: Over) -> Failure {
-        Failure::over(over, self.whose.named())
+        Failure::over(over, self.context.named())
     }
 
     /// Numbers a request.
@@ -80,7 +89,7 @@ impl Caller {
 
     /// The span of the request with that number: the same however often its attempt is executed.
     pub(super) fn span(&self, number: u32) -> TraceContext {
-        let invocation = &self.whose.invocation;
+        let invocation = &self.context.invocation;
         invocation.span().with(SpanId::of(&format!("{}/{number}", invocation.idempotency_key())))
     }
 
@@ -113,8 +122,13 @@ impl Caller {
 pub(super) struct Own(Arc<Caller>);
 
 impl Own {
-    pub(super) fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>) -> Self {
-        Self(Arc::new(Caller::new(whose, transcript)))
+    pub(super) fn new(
+        net: &Arc<Net>,
+        grant: &HttpGrant,
+        context: &Arc<AttemptContext>,
+        transcript: &Arc<Transcript>,
+    ) -> Self {
+        Self(Arc::new(Caller::new(net, grant, context, transcript)))
     }
 
     pub(super) fn caller(&self) -> &Arc<Caller> {

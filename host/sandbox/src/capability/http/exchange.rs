@@ -71,7 +71,7 @@ fn prepare(
     options: RequestOptions,
 ) -> Result<Prepared, Failure> {
     caller.budget.request().map_err(|over| caller.over(over))?;
-    let (tenant, now) = (&caller.whose.tenant, std::time::Instant::now());
+    let (tenant, now) = (&caller.context.tenant, std::time::Instant::now());
     caller.net().quota.take(tenant, now).map_err(|spent| Failure::quota(&spent))?;
     let uri = request.uri();
     let secure = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
@@ -151,7 +151,7 @@ async fn send(
         |wait: Option<Duration>, usual| deadline.min(Instant::now() + wait.unwrap_or(usual).min(longest));
     let dressed = timeout_at(deadline, dress(caller, &target, request, number)).await;
     let request = dressed.map_err(late(Error::ConnectionWriteTimeout, "waiting for the body to send"))??;
-    let plugin = caller.net().of_plugin(&caller.whose.tenant, caller.plugin());
+    let plugin = caller.net().of_plugin(&caller.context.tenant, caller.plugin());
     let places = caller.budget.connection(caller.net(), plugin);
     let waited = timeout_at(deadline, places).await;
     let permits = waited.map_err(late(Error::ConnectionTimeout, "waiting for other connections to end"))?;

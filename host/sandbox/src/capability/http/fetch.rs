@@ -55,7 +55,7 @@ impl HttpClient {
     /// With the roots, addresses, and limits of time and headers of that configuration.
     #[must_use]
     pub fn new(config: HttpConfig) -> Self {
-        Self { net: Net::new(config, &crate::Tenants::default()) }
+        Self { net: Net::new(config, &crate::tenants::Tenants::default()) }
     }
 
     /// Sends a request and reads its answer; follows no redirect.

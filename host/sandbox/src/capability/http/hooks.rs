@@ -12,19 +12,17 @@ use wasmtime_wasi_http::{
     Error, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
     p2::bindings::http::types::ErrorCode,
 };
+use wasmtime_wasi_io::IoView;
 
 #[cfg(target_os = "linux")]
 use super::relay::Relay;
 use super::{
+    HttpGrant,
     caller::Own,
     exchange::{self, Sending},
+    net::Net,
 };
-use crate::{
-    capability::{active, refused::Refused},
-    guest::Guest,
-    transcript::Transcript,
-    whose::Whose,
-};
+use crate::{attempt_context::AttemptContext, capability::refused::Refused, transcript::Transcript};
 
 /// One call's part of the network; made when the guest first speaks of HTTP.
 #[derive(Default)]
@@ -44,12 +42,13 @@ enum Hooks {
 }
 
 impl Hooks {
-    fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>) -> Self {
+    fn new(connection: &Connection<'_>) -> Self {
         #[cfg(target_os = "linux")]
-        if let Some(relay) = &whose.premises.net.beyond {
+        if let Some(relay) = connection.relay {
             return Self::Beyond(Arc::clone(relay));
         }
-        Self::Here(Own::new(whose, transcript))
+        let Connection { net, grant, attempt, transcript, .. } = connection;
+        Self::Here(Own::new(net, grant, attempt, transcript))
     }
 
     fn own(&self) -> Option<&Own> {
@@ -61,18 +60,29 @@ impl Hooks {
     }
 }
 
+/// Network of one call, from which its part is made when the guest first speaks of HTTP.
+pub(crate) struct Connection<'a> {
+    pub(crate) net: &'a Arc<Net>,
+    /// Set where the parent of this process makes the requests.
+    #[cfg(target_os = "linux")]
+    pub(crate) relay: Option<&'a Arc<Relay>>,
+    pub(crate) grant: &'a HttpGrant,
+    pub(crate) attempt: &'a Arc<AttemptContext>,
+    pub(crate) transcript: &'a Arc<Transcript>,
+}
+
 impl Http {
-    fn view<'a>(
+    /// Returns wasmtime's view of it.
+    pub(crate) fn view<'a>(
         &'a mut self,
         table: &'a mut ResourceTable,
-        whose: &Arc<Whose>,
-        transcript: &Arc<Transcript>,
+        connection: &Connection<'_>,
     ) -> WasiHttpCtxView<'a> {
         let Open { context, hooks } = self.0.get_or_insert_with(|| {
             let mut context = WasiHttpCtx::new();
-            let headers = whose.premises.net.config.limits.headers;
+            let headers = connection.net.config.limits.headers;
             context.set_field_size_limit(usize::try_from(headers).unwrap_or(usize::MAX));
-            Open { context, hooks: Hooks::new(whose, transcript) }
+            Open { context, hooks: Hooks::new(connection) }
         });
         WasiHttpCtxView { hooks, table, ctx: context }
     }
@@ -108,17 +118,13 @@ impl WasiHttpHooks for Hooks {
     }
 }
 
-impl WasiHttpView for Guest {
-    fn http(&mut self) -> WasiHttpCtxView<'_> {
-        let Self { held, table, whose, transcript, .. } = active(self);
-        held.http.view(table, whose, transcript)
-    }
-}
+/// State of a store that has HTTP, by [`Http::view`].
+pub(crate) trait HasHttp: WasiHttpView + IoView + 'static {}
 
-pub(in crate::capability) fn link(linker: &mut Linker<Guest>) -> wasmtime::Result<()> {
+pub(in crate::capability) fn link<T: HasHttp>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
     linker.allow_shadowing(true);
-    linker.instance(TYPES)?.func_wrap("http-error-code", error_code)?;
+    linker.instance(TYPES)?.func_wrap("http-error-code", error_code::<T>)?;
     linker.allow_shadowing(false);
     Ok(())
 }
@@ -127,11 +133,11 @@ pub(in crate::capability) fn link(linker: &mut Linker<Guest>) -> wasmtime::Resul
 const TYPES: &str = "wasi:http/types@0.2.12";
 
 /// Why a body's stream ended. wasmtime's own function knows nothing about the errors that it puts there itself.
-fn error_code(
-    mut store: StoreContextMut<'_, Guest>,
+fn error_code<T: HasHttp>(
+    mut store: StoreContextMut<'_, T>,
     (error,): (Resource<IoError>,),
 ) -> wasmtime::Result<(Option<ErrorCode>,)> {
-    let error = active(store.data_mut()).table.get(&error)?;
+    let error = store.data_mut().table().get(&error)?;
     let known = error.downcast_ref::<Error>().and_then(of_body);
     Ok((known.or_else(|| error.downcast_ref::<ErrorCode>().cloned()),))
 }

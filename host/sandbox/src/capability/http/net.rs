@@ -9,9 +9,9 @@ use std::{
 use rustls::ClientConfig;
 use tokio::sync::{OnceCell, Semaphore};
 
-use super::{HttpConfig, quota::Requests, tls};
 #[cfg(target_os = "linux")]
-use super::{HttpLimits, relay::Relay};
+use super::HttpLimits;
+use super::{HttpConfig, quota::Requests, tls};
 use crate::tenants::Tenants;
 
 /// Look-ups that may be under way; one that nobody waits for any more still is.
@@ -30,9 +30,6 @@ pub(crate) struct Net {
     plugins: Mutex<HashMap<TenantsPlugin, Weak<Semaphore>>>,
     pub(super) quota: Requests,
     tls: OnceCell<Arc<ClientConfig>>,
-    /// Who makes the requests, if this process does not.
-    #[cfg(target_os = "linux")]
-    pub(super) beyond: Option<Arc<Relay>>,
 }
 
 impl Net {
@@ -44,18 +41,16 @@ impl Net {
             plugins: Mutex::default(),
             quota: Requests::new(tenants),
             tls: OnceCell::new(),
-            #[cfg(target_os = "linux")]
-            beyond: None,
             config,
         }
     }
 
-    /// For a process whose requests somebody else makes, with headers of at most so many bytes.
+    /// Returns the state of a process whose parent makes its requests, with headers of at most so many bytes.
     #[cfg(target_os = "linux")]
-    pub(crate) fn beyond(relay: &Arc<Relay>, headers: u64) -> Self {
+    pub(crate) fn relayed(headers: u64) -> Self {
         let limits = HttpLimits { headers, ..HttpLimits::default() };
         let config = HttpConfig { limits, ..HttpConfig::default() };
-        Self { beyond: Some(Arc::clone(relay)), ..Self::new(config, &Tenants::default()) }
+        Self::new(config, &Tenants::default())
     }
 
     /// The most bytes of headers of a message.

@@ -5,12 +5,12 @@ use std::{collections::HashMap, fs::File, io, sync::Arc, time::Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    attempt_context::AttemptContext,
     capability::dirs::{
-        DirGrant,
+        grant::DirGrant,
         ledger::{Full, Gone, Inode, Ledger, Usage, usage},
-        place::Place,
+        place::{Place, Places},
     },
-    whose::Whose,
 };
 
 /// What a process has to say of a grant, by its place among those of the plugin.
@@ -37,7 +37,9 @@ pub(crate) enum Answer {
 
 /// Keeps the books of one call.
 pub(crate) struct Clerk {
-    whose: Arc<Whose>,
+    attempt: Arc<AttemptContext>,
+    grants: Vec<DirGrant>,
+    all_places: Arc<Places>,
     began: Instant,
     places: HashMap<u32, Arc<Place>>,
     /// What the process has open, so often.
@@ -45,9 +47,19 @@ pub(crate) struct Clerk {
 }
 
 impl Clerk {
-    pub(crate) fn new(whose: &Arc<Whose>) -> Self {
-        let (places, open) = (HashMap::new(), HashMap::new());
-        Self { whose: Arc::clone(whose), began: Instant::now(), places, open }
+    pub(in crate::capability::dirs) fn new(
+        all_places: &Arc<Places>,
+        grants: Vec<DirGrant>,
+        attempt: &Arc<AttemptContext>,
+    ) -> Self {
+        Self {
+            attempt: Arc::clone(attempt),
+            grants,
+            all_places: Arc::clone(all_places),
+            began: Instant::now(),
+            places: HashMap::new(),
+            open: HashMap::new(),
+        }
     }
 
     /// Enters it; the answer, if there is one.
@@ -69,7 +81,7 @@ impl Clerk {
             Entry::Removed(grant, gone) => self.write(grant, |ledger| ledger.removed(gone)).await,
             Entry::Opened(grant, inode) => {
                 // A guest has no more of them either.
-                if self.open.len() >= self.whose.limits().resources as usize {
+                if self.open.len() >= self.attempt.limits.resources as usize {
                     return Err(unasked());
                 }
                 *self.open.entry((grant, inode)).or_default() += 1;
@@ -87,7 +99,7 @@ impl Clerk {
     }
 
     fn grant(&self, grant: u32) -> io::Result<&DirGrant> {
-        let grant = self.whose.grants.dirs.get(grant as usize);
+        let grant = self.grants.get(grant as usize);
         grant.filter(|grant| !grant.quota.is_none()).ok_or_else(unasked)
     }
 
@@ -104,7 +116,7 @@ impl Clerk {
 
     async fn open(&mut self, grant: u32) -> io::Result<io::Result<(Arc<Place>, File)>> {
         let host = self.grant(grant)?.host.clone();
-        let opened = self.whose.premises.dirs.places.open(&host).await;
+        let opened = self.all_places.open(&host).await;
         if let Ok((place, _)) = &opened {
             self.places.insert(grant, Arc::clone(place));
         }
@@ -149,17 +161,14 @@ mod tests {
     use cap_primitives::fs::Metadata;
 
     use super::*;
-    use crate::{
-        capability::{Grants, dirs::Quota},
-        limits::Limits,
-    };
+    use crate::{capability::dirs::ledger::Quota, limits::Limits};
 
-    fn clerk(dir: &std::path::Path) -> Clerk {
+    fn clerk(dir: &std::path::Path, places: &Arc<Places>) -> Clerk {
         let quota = Quota { bytes: Some(10), files: None };
         let counted = DirGrant { quota, ..DirGrant::read_write(dir, "/data") };
         let dirs = vec![counted, DirGrant::read_write(dir, "/other")];
         let limits = Limits { resources: 2, ..Limits::default() };
-        Clerk::new(&Whose::alone(limits, Grants { dirs, ..Grants::default() }))
+        Clerk::new(places, dirs, &AttemptContext::for_tests(limits))
     }
 
     /// R-I27: whoever says of directories what no guest can do there is not heard any longer.
@@ -174,7 +183,7 @@ mod tests {
             vec![Entry::Opened(0, (1, 1)), Entry::Opened(0, (1, 2)), Entry::Opened(0, (1, 3))],
         ];
         for mut entries in entries {
-            let mut clerk = clerk(dir.path());
+            let mut clerk = clerk(dir.path(), &Arc::default());
             let last = entries.pop().unwrap();
             for entry in entries {
                 assert!(clerk.hear(entry).await.is_ok());
@@ -189,17 +198,17 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a"), "12345").unwrap();
         let metadata = Metadata::from_file(&File::open(dir.path().join("a")).unwrap()).unwrap();
-        let mut clerk = clerk(dir.path());
-        let whose = Arc::clone(&clerk.whose);
+        let places = Arc::default();
+        let mut first = clerk(dir.path(), &places);
         let inode = crate::capability::dirs::ledger::inode(&metadata);
         for entry in [Entry::Opened(0, inode), Entry::Count(0), Entry::Removed(0, Gone::of(&metadata))] {
-            assert!(clerk.hear(entry).await.is_ok());
+            assert!(first.hear(entry).await.is_ok());
         }
         fs::remove_file(dir.path().join("a")).unwrap();
         let is_full = |answer: io::Result<Option<Answer>>| matches!(answer, Ok(Some(Answer::Full(_))));
-        assert!(is_full(clerk.hear(Entry::Take(0, Usage::bytes(6))).await), "the bytes are still there");
-        drop(clerk);
-        let mut next = Clerk::new(&whose);
+        assert!(is_full(first.hear(Entry::Take(0, Usage::bytes(6))).await), "the bytes are still there");
+        drop(first);
+        let mut next = clerk(dir.path(), &places);
         assert!(next.hear(Entry::Count(0)).await.is_ok());
         assert!(!is_full(next.hear(Entry::Take(0, Usage::bytes(10))).await));
     }

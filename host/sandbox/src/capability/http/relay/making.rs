@@ -18,14 +18,16 @@ use super::{
     parts::{Next, Remote, next},
 };
 use crate::{
-    call::Ended,
+    attempt_context::AttemptContext,
+    call_result::CallResult,
     capability::http::{
+        HttpGrant,
         caller::Own,
         exchange::{self, Driver, Sending},
+        net::Net,
     },
     child::{News, frame},
     transcript::Transcript,
-    whose::Whose,
 };
 
 /// What a URL may have beside as many bytes of headers as there may be.
@@ -36,7 +38,9 @@ pub(crate) type Frames = Sender<Vec<u8>>;
 
 /// The requests of one call. Dropping this ends them.
 pub(crate) struct Requests {
-    whose: Arc<Whose>,
+    net: Arc<Net>,
+    grant: HttpGrant,
+    attempt: Arc<AttemptContext>,
     transcript: Arc<Transcript>,
     under_way: HashMap<Id, UnderWay>,
     /// Once there was one.
@@ -53,9 +57,22 @@ struct UnderWay {
 
 impl Requests {
     /// Of a call that makes none yet; what there is to tell goes to `frames`.
-    pub(crate) fn new(whose: &Arc<Whose>, transcript: &Arc<Transcript>, frames: Frames) -> Self {
-        let (whose, transcript) = (Arc::clone(whose), Arc::clone(transcript));
-        Self { whose, transcript, under_way: HashMap::new(), own: None, frames }
+    pub(crate) fn new(
+        net: &Arc<Net>,
+        grant: &HttpGrant,
+        attempt: &Arc<AttemptContext>,
+        transcript: &Arc<Transcript>,
+        frames: Frames,
+    ) -> Self {
+        Self {
+            net: Arc::clone(net),
+            grant: grant.clone(),
+            attempt: Arc::clone(attempt),
+            transcript: Arc::clone(transcript),
+            under_way: HashMap::new(),
+            own: None,
+            frames,
+        }
     }
 
     /// Takes what the process asks for.
@@ -83,14 +100,14 @@ impl Requests {
     }
 
     fn headers(&self) -> u64 {
-        self.whose.premises.net.config.limits.headers.saturating_add(LONGEST_URL)
+        self.net.config.limits.headers.saturating_add(LONGEST_URL)
     }
 
     fn begin(&mut self, id: Id, head: &Head<'_>) -> io::Result<()> {
         self.under_way.retain(|_, request| !request.making.is_finished());
         let size = (head.uri.len() + head.fields.0.len()) as u64;
         // A guest has no more of them either.
-        let is_one_more = self.under_way.len() < self.whose.limits().resources as usize;
+        let is_one_more = self.under_way.len() < self.attempt.limits.resources as usize;
         if size > self.headers() || !is_one_more || self.under_way.contains_key(&id) {
             return Err(unasked());
         }
@@ -101,7 +118,8 @@ impl Requests {
             let _ = wants.try_send(());
         });
         let (request, options) = read(head, body)?;
-        let own = self.own.get_or_insert_with(|| Own::new(&self.whose, &self.transcript));
+        let Self { net, grant, attempt, transcript, own, .. } = self;
+        let own = own.get_or_insert_with(|| Own::new(net, grant, attempt, transcript));
         let sending = exchange::begin(own.caller(), request, options);
         let (more, asked) = channel(1);
         let telling = Telling { id, frames: self.frames.clone() };
@@ -111,7 +129,7 @@ impl Requests {
     }
 
     /// The call is over: what its requests came to belongs to its end.
-    pub(crate) fn settle(mut self, ended: &mut Ended) {
+    pub(crate) fn settle(mut self, ended: &mut CallResult) {
         self.under_way.clear();
         self.own.iter().for_each(|own| own.tell(&mut ended.refused));
         ended.metered = self.with(ended.metered);

@@ -9,12 +9,13 @@ use super::{
     messages::{Asked, Code, Fields, Head, Id, OfRequest, PIECE, Part},
 };
 use crate::{
-    capability::{Grants, http::HttpGrant},
+    attempt_context::AttemptContext,
+    capability::http::{HttpConfig, HttpGrant, net::Net},
     child::{News, message},
     executor::{Level, Observer},
     limits::{Limit, Limits},
+    tenants::Tenants,
     transcript::Transcript,
-    whose::Whose,
 };
 
 struct Deaf;
@@ -36,11 +37,12 @@ struct Stage {
 impl Stage {
     fn new() -> Self {
         let allow = vec!["POST http://127.0.0.1:*".parse().unwrap()];
-        let grants = Grants { http: HttpGrant { allow, networks: Vec::new() }, ..Grants::default() };
-        let whose = Whose::alone(Limits { resources: 3, ..Limits::default() }, grants);
-        let transcript = Transcript::new(Arc::new(Deaf), whose.ceilings.ceiling(Limit::Log), 1000);
+        let grant = HttpGrant { allow, networks: Vec::new() };
+        let attempt = AttemptContext::for_tests(Limits { resources: 3, ..Limits::default() });
+        let net = Arc::new(Net::new(HttpConfig::default(), &Tenants::default()));
+        let transcript = Transcript::new(Arc::new(Deaf), attempt.ceilings.ceiling(Limit::Log), 1000);
         let (frames, told) = channel(64);
-        let requests = Requests::new(&whose, &Arc::new(transcript), frames);
+        let requests = Requests::new(&net, &grant, &attempt, &Arc::new(transcript), frames);
         Self { requests, told, server: TcpListener::bind("127.0.0.1:0").unwrap() }
     }
 

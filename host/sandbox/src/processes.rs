@@ -16,14 +16,15 @@ use tokio::{sync::Semaphore, time::timeout};
 
 use crate::{
     budget::Holder,
-    call::{Ended, transcript},
-    capability::Grants,
+    call_context::CallContext,
+    call_result::CallResult,
     child::{Children, Worker},
     executor::Observer,
+    grants::Grants,
     limits::{Limit, UNLIMITED},
     occupancy::Occupancy,
+    outcome::{conclude, transcript},
     program::Program,
-    whose::Whose,
 };
 
 /// Calls that one child makes before it is replaced: what one of them may have left behind does not stay for ever.
@@ -83,24 +84,24 @@ impl Processes {
     pub(crate) async fn call(
         &self,
         program: &Program,
-        whose: &Arc<Whose>,
+        context: &CallContext,
         observer: Arc<dyn Observer>,
     ) -> Outcome {
         let Ok(_turn) = self.turns.acquire().await else {
             return Outcome::error("host fault: the sandbox is closed");
         };
         // How far it has grown is not seen from here: it has all that it may, once that is free.
-        let memory = Holder::of_tenant(&whose.premises.memory.pool, &whose.tenant, UNLIMITED);
-        memory.hold_when_free(whose.ceilings.most(Limit::Memory)).await;
-        let mut warm = match self.warm(program, whose).await {
+        let memory = Holder::of_tenant(&context.sandbox.memory.pool, &context.attempt.tenant, UNLIMITED);
+        memory.hold_when_free(context.attempt.ceilings.most(Limit::Memory)).await;
+        let mut warm = match self.warm(program, context).await {
             Ok(warm) => warm,
             Err(error) => return Outcome::error(format!("no process for the attempt: {error}")),
         };
-        let transcript = Arc::new(transcript(observer, whose));
-        match warm.worker.call(whose, &transcript).await {
+        let transcript = Arc::new(transcript(observer, &context.attempt));
+        match warm.worker.call(context, &transcript).await {
             Ok(ended) => {
                 self.keep(warm, &ended);
-                ended.conclude(&transcript, whose)
+                conclude(ended, &transcript, context)
             }
             Err(why) => {
                 transcript.finish();
@@ -109,14 +110,19 @@ impl Processes {
         }
     }
 
-    async fn warm(&self, program: &Program, whose: &Whose) -> io::Result<Warm> {
-        let grants = &whose.grants;
+    async fn warm(&self, program: &Program, context: &CallContext) -> io::Result<Warm> {
+        let grants = &context.grants;
         if let Some(warm) = self.take(program, grants) {
             return Ok(warm);
         }
         self.started.fetch_add(1, Relaxed);
-        let starting =
-            Worker::start(&self.children, program, grants, whose.limits(), whose.premises.net.headers());
+        let starting = Worker::start(
+            &self.children,
+            program,
+            grants,
+            &context.attempt.limits,
+            context.sandbox.net.headers(),
+        );
         let worker =
             timeout(PATIENCE, starting).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
         Ok(Warm { worker, program: program.id, grants: Arc::clone(grants), calls: 0 })
@@ -134,7 +140,7 @@ impl Processes {
     }
 
     /// Keeps a child for another call, unless its guest did something odd.
-    fn keep(&self, warm: Warm, ended: &Ended) {
+    fn keep(&self, warm: Warm, ended: &CallResult) {
         let warm = Warm { calls: warm.calls + 1, ..warm };
         if ended.result.is_err() || warm.calls >= CALLS || warm.worker.is_spoilt() {
             return;

@@ -1,0 +1,129 @@
+//! From the result of a call to the outcome of its attempt.
+
+use std::sync::Arc;
+
+use phasm_engine::{
+    metered::Metered,
+    outcome::{Outcome, Output, code},
+    text,
+    value::Value,
+};
+
+use super::{
+    attempt::so_far,
+    attempt_context::AttemptContext,
+    bindings::{self, phasm::executor::types::NamedValueResult},
+    call_context::CallContext,
+    call_result::CallResult,
+    capability::refused,
+    executor::Observer,
+    limits::Limit,
+    transcript::Transcript,
+};
+
+/// The longest name of an output, in bytes.
+const LONGEST_NAME: usize = 256;
+
+/// Returns an empty transcript within the limits of the attempt.
+pub(super) fn transcript(observer: Arc<dyn Observer>, attempt: &AttemptContext) -> Transcript {
+    Transcript::new(observer, attempt.ceilings.ceiling(Limit::Log), attempt.limits.line)
+}
+
+/// Returns the engine's view of the result of a call. It ends the transcript.
+pub(super) fn conclude(call: CallResult, transcript: &Transcript, context: &CallContext) -> Outcome {
+    let said = transcript.finish();
+    let attempt = &context.attempt;
+    let mut outcome = match call.result {
+        Ok(returned) => read(returned, attempt).unwrap_or_else(Outcome::error),
+        Err(fault) => {
+            context.sandbox.faults.add(&fault);
+            // The outcome of an attempt that met its deadline is not passed on.
+            transcript.used(so_far(call.metered));
+            fault.outcome(&said, attempt.named())
+        }
+    };
+    outcome.message = transcript.brief(&outcome.message);
+    if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
+        outcome.message = refused::explain(outcome.message, &call.refused.told());
+    }
+    outcome.metered = call.metered;
+    outcome
+}
+
+/// Reads what a guest returned; sizes first, so that nothing too large is ever parsed.
+fn read(returned: bindings::Outcome, attempt: &AttemptContext) -> Result<Outcome, String> {
+    let bindings::Outcome { code, message, outputs, detail } = returned;
+    let met = |limit| Err(attempt.ceilings.exceeded(limit).told(attempt.named()));
+    let values: usize = outputs.iter().map(|output| output.name.len() + output.value.len()).sum();
+    let size = values + message.len() + detail.as_ref().map_or(0, String::len);
+    if size as u64 > attempt.ceilings.most(Limit::Output) {
+        return met(Limit::Output);
+    }
+    let texts = outputs.iter().map(|output| &output.value).chain(&detail);
+    if texts.map(|text| most_values(text)).sum::<usize>() as u64 > attempt.ceilings.most(Limit::OutputValues)
+    {
+        return met(Limit::OutputValues);
+    }
+    let outputs = outputs.into_iter().map(output).collect::<Result<_, _>>()?;
+    let detail = detail.map(|text| object(&text)).transpose()?;
+    Ok(Outcome { code, message: message.into(), outputs, detail, metered: Metered::default() })
+}
+
+/// How many values a JSON text has at most, without parsing it: a value in memory takes many times what `[],` takes as text.
+fn most_values(text: &str) -> usize {
+    let (mut values, mut quoted, mut escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if quoted => escaped = true,
+            b'"' => quoted = !quoted,
+            b',' | b'[' | b'{' if !quoted => values += 1,
+            _ => {}
+        }
+    }
+    values
+}
+
+fn output(NamedValueResult { name, value }: NamedValueResult) -> Result<Output, String> {
+    if name.is_empty() {
+        return Err("an output has an empty name; expected a name".to_owned());
+    }
+    if name.len() > LONGEST_NAME || name.contains(text::is_hidden) {
+        let name = text::brief(&name);
+        return Err(format!(
+            "an output is called {name:?}; expected up to {LONGEST_NAME} bytes that people can see"
+        ));
+    }
+    let value = Value::from_json(&value)
+        .map_err(|error| format!("output `{name}` is not JSON: {error}; expected one JSON value"))?;
+    Ok(Output { name: name.into(), value })
+}
+
+fn object(text: &str) -> Result<Value, String> {
+    let value =
+        Value::from_json(text).map_err(|error| format!("detail is not JSON: {error}; expected an object"))?;
+    if value.as_object().is_none() {
+        return Err(format!("detail is of type {}; expected an object", value.type_name()));
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-I29.
+    #[test]
+    fn values_are_counted_without_parsing_and_never_too_few() {
+        for (text, values) in [
+            ("1", 1),
+            ("[]", 2),
+            ("[[],[]]", 5),
+            (r#"{"a": 1, "b": [2, 3]}"#, 5),
+            (r#"",[{\",[""#, 1),
+            (r#"["\\", 1]"#, 3),
+        ] {
+            assert_eq!(most_values(text), values, "{text}");
+        }
+    }
+}
