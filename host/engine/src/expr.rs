@@ -114,7 +114,7 @@ pub trait Env {
     fn get(&self, path: &[Arc<str>]) -> Value;
 }
 
-/// Text that is no expression.
+/// Invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Byte offset in the text.

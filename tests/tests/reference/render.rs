@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+/// Number of alternatives that a cell spells out at most.
+const MAX_KINDS: usize = 30;
+
 /// Knows on which page each object is.
 pub(crate) struct Renderer<'a> {
     pub(crate) pages: &'a BTreeMap<String, String>,
@@ -83,6 +86,7 @@ impl Renderer<'_> {
     fn either<'a>(&self, schemas: impl Iterator<Item = &'a Value>) -> String {
         let kinds: Vec<_> = schemas.map(|schema| self.kind(schema)).collect();
         match kinds.as_slice() {
+            [_, ..] if kinds.len() > MAX_KINDS => format!("one of {} names", kinds.len()),
             [all @ .., last] if !all.is_empty() => format!("{} or {last}", all.join(", ")),
             _ => kinds.concat(),
         }

@@ -73,7 +73,7 @@ pub(super) const TOLERANCE: Form<Tolerance> = Form::new(
 
 static TOLERANCE_TABLE: Table = Table::closed(
     "continueOn",
-    "Which ends of a task are no failure of what it belongs to.",
+    "Ends of a task that are no failure of its container.",
     &[&ON_FAILED, &ON_ERROR, &ON_TIMEOUT],
     &[],
 );

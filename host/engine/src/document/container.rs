@@ -17,31 +17,36 @@ use super::{
 pub(super) const NOT_A_CONTAINERS: Rule =
     Rule::Misplaced(&["retry", "policy", "maxRuntime", "deadline", "maxInactivity", "resources", "hooks"]);
 
-pub(super) static CONTAINER_NAME: Field<Name> =
-    Field::required("name", "the template's name", NAME, "Name of the template, unique in the document.");
+pub(super) static CONTAINER_NAME: Field<Name> = Field::required(
+    "name",
+    "the template's name",
+    NAME,
+    "Name of the template, unique in the workflow file.",
+);
 
 pub(super) static CONTAINER_INPUTS: Field<ParametersDoc> = Field::optional(
     "inputs",
     INPUTS,
-    "What it takes; its tasks see it as `inputs.parameters.x`, and the entrypoint's are given by `spec.arguments`.",
+    "Its inputs; its tasks see them as `inputs.parameters.x`, and the entrypoint's are given by `spec.arguments`.",
 );
 
 pub(super) static CONTAINER_OUTPUTS: Field<ParametersDoc> = Field::optional(
     "outputs",
     OUTPUTS,
-    "What it passes on, whatever its phase; none declared: a dag nothing, a loop all aggregated, a pipeline its last task's.",
+    "Its outputs, whatever its phase; none declared: a dag passes nothing, a loop all aggregated ones, a pipeline its last \
+     task's.",
 );
 
 pub(super) static CONTAINER_CONDITIONS: Field<ConditionsDoc> = Field::optional(
     "phaseConditions",
     CONDITIONS,
-    "What its phase is made of the computed one; they see `phase`, `tasks` and `children`.",
+    "Conditions that change its computed phase; they see `phase`, `tasks` and `children`.",
 );
 
 pub(super) static CONTAINER_TIMEOUT: Field<Millis> = Field::optional(
     "timeout",
     TIMEOUT,
-    "How long it may last from the dispatch of its first leaf; then what is open is Cancelled, and it ends Timeout.",
+    "How long it may last from the dispatch of its first leaf; then open tasks are Cancelled, and it ends Timeout.",
 );
 
 pub(super) static CHILDREN_TOLERANCE: Field<Tolerance> = Field::optional(

@@ -42,7 +42,7 @@ pub(crate) struct TasksDoc {
 
 pub(super) static DAG: Table = Table::closed(
     "dag",
-    "Tasks that wait for each other by `dependencies` and otherwise run side by side.",
+    "Tasks that run concurrently, except where `dependencies` order them.",
     &[
         &CONTAINER_NAME,
         &DAG_TASKS,
@@ -75,13 +75,13 @@ static ENTRYPOINTS: Field<Vec<Name>> = Field::optional(
         let names = json!({ "type": "array", "minItems": 1, "items": { "type": "string" } });
         json!({ "anyOf": [{ "type": "string" }, names] })
     }),
-    "Where to begin: only these tasks and what depends on them exist; absent: all.",
+    "Tasks to begin with: only these and the tasks that depend on them exist; absent: all.",
 );
 
 static FAIL_FAST: Field<bool> = Field::optional(
     "failFast",
     BOOLEAN,
-    "Whether a failure cancels every task that was never dispatched; otherwise only what depends on the failed one.",
+    "Whether a failure cancels every task that was never dispatched; otherwise only those that depend on the failed one.",
 )
 .or("true");
 

@@ -29,14 +29,18 @@ pub(super) const EXECUTOR: Form<ExecutorDoc> = Form::new(
     |defs| defs.object(&EXECUTOR_TABLE),
 );
 
-static EXECUTOR_TABLE: Table =
-    Table::closed("executor", "Who does a task's work, and how it is set up.", &[&TYPE, &CONFIG], &[]);
+static EXECUTOR_TABLE: Table = Table::closed(
+    "executor",
+    "The executor that does a task's work, and its settings.",
+    &[&TYPE, &CONFIG],
+    &[],
+);
 
 static TYPE: Field<Name> = Field::required(
     "type",
     "the executor's type",
     EXECUTOR_TYPE,
-    "Which plugin does the work: `name`, `name@version` or `sha256:` and a digest; pinned when the run is submitted.",
+    "The plugin that does the work: `name`, `name@version` or `sha256:` and a digest; pinned when the run is submitted.",
 );
 
 static CONFIG: Field<ValueDoc> = Field::optional(

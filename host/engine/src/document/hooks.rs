@@ -31,7 +31,7 @@ pub(super) const HOOKS: Form<HooksDoc> = Form::new(
 
 static HOOKS_TABLE: Table = Table::closed(
     "hooks",
-    "Task templates that run beside the phases of a task or run; what becomes of them changes nothing.",
+    "Task templates that run when a task or run changes its phase; their results change nothing.",
     &[
         &ON_START,
         &ON_SUCCESS,
@@ -71,7 +71,7 @@ static ON_TIMEOUT: Field<HookBody> = event("onTimeout", "Runs when it has ended 
 static ON_SUSPEND: Field<HookBody> = event("onSuspend", "Runs whenever it is Suspended.");
 static ON_RESUME: Field<HookBody> = event("onResume", "Runs whenever it is resumed.");
 static ON_CANCEL: Field<HookBody> = event("onCancel", "Runs when it has ended Cancelled.");
-static ON_EXIT: Field<HookBody> = event("onExit", "Runs after any end, behind the other hooks.");
+static ON_EXIT: Field<HookBody> = event("onExit", "Runs after any end, after the other hooks.");
 
 /// A hook, whatever its event.
 struct HookBody {
@@ -103,7 +103,7 @@ const HOOK: Form<HookBody> = Form::new(
 
 static HOOK_TABLE: Table = Table::closed(
     "hook",
-    "A call of a task template when something has happened.",
+    "A call of a task template on an event.",
     &[&TEMPLATE, &HOOK_ARGUMENTS, &WHEN],
     &[],
 );
@@ -118,7 +118,7 @@ static TEMPLATE: Field<Name> = Field::required(
 static HOOK_ARGUMENTS: Field<ParametersDoc> = Field::optional(
     "arguments",
     ARGUMENTS,
-    "What it is given; expressions see `hook.type`, `hook.workflow` and `hook.task`.",
+    "Its arguments; expressions see `hook.type`, `hook.workflow` and `hook.task`.",
 );
 
 static WHEN: Field<ExprDoc> =

@@ -123,7 +123,7 @@ static SEQUENCE_FIELD: Field<Vec<Value>> =
 static REPEAT_CONDITION: Field<ExprDoc> = Field::optional(
     "repeatCondition",
     EXPRESSION,
-    "Asked after each iteration: true makes another; the first one always runs. Needs `maxIterations`.",
+    "Evaluated after each iteration: true makes another; the first one always runs. Needs `maxIterations`.",
 );
 
 static CONCURRENCY: Field<u32> = Field::optional(
@@ -142,7 +142,7 @@ static MAX_ITERATIONS: Field<u32> = Field::optional(
 static LOOP_ARGUMENTS: Field<ParametersDoc> = Field::optional(
     "arguments",
     ARGUMENTS,
-    "What each iteration is given; wins over members of the item, and sees `loop.item` and `loop.index`.",
+    "Arguments of each iteration; they take precedence over members of the item, and see `loop.item` and `loop.index`.",
 );
 
 static AGGREGATE: Field<(AggregateStrategy, Option<Vec<Name>>)> = Field::optional(

@@ -59,11 +59,10 @@ pub(super) const ARGUMENTS: Form<ParametersDoc> = Form::new(
     |defs| defs.object(&ARGUMENTS_TABLE),
 );
 
-static INPUTS_TABLE: Table =
-    Table::closed("inputs", "The parameters that something takes.", &[&INPUT_LIST, &ARTIFACTS], &[]);
+static INPUTS_TABLE: Table = Table::closed("inputs", "Input parameters.", &[&INPUT_LIST, &ARTIFACTS], &[]);
 
 static OUTPUTS_TABLE: Table =
-    Table::closed("outputs", "The parameters that something passes on.", &[&OUTPUT_LIST, &ARTIFACTS], &[]);
+    Table::closed("outputs", "Output parameters.", &[&OUTPUT_LIST, &ARTIFACTS], &[]);
 
 static ARGUMENTS_TABLE: Table =
     Table::closed("arguments", "The parameters that a call gives.", &[&ARGUMENT_LIST, &ARTIFACTS], &[]);

@@ -48,7 +48,7 @@ pub(super) const POLICY: Form<PolicyDoc> = Form::new(PolicyDoc::read, |defs| def
 
 static POLICY_TABLE: Table = Table::closed(
     "policy",
-    "Rules that are asked after every attempt, in order: the first that matches says what happens next.",
+    "Rules that are evaluated after every attempt, in order: the first that matches says what happens next.",
     &[&RULES, &ON_UNMATCHED],
     &[],
 );
@@ -63,7 +63,7 @@ static RULES: Field<Vec<Option<RuleDoc>>> = Field::required(
 static ON_UNMATCHED: Field<Unmatched> = Field::optional(
     "onUnmatched",
     word::<Unmatched>(),
-    "What an error outcome leads to that no rule matches, where there is no `else`; an ok one continues.",
+    "The result of an error that no rule matches, where there is no `else`; an ok outcome continues.",
 )
 .or("continue");
 
@@ -93,16 +93,16 @@ static RULE_WHEN: Field<ExprDoc> = Field::optional(
 static ELSE: Field<Option<Then>> = Field::optional(
     "else",
     Form::new(otherwise, |defs| json!({ "anyOf": [defs.object(&ELSE_TABLE), { "type": "null" }] })),
-    "Matches always: `else: {then: …}`, or `else: null` with `then` beside it.",
+    "Matches always: `else: {then: …}`, or `else: null` with `then` next to it.",
 );
 
-static RULE_THEN: Field<Then> = Field::optional("then", THEN, "What to do when the rule matches.");
+static RULE_THEN: Field<Then> = Field::optional("then", THEN, "The action when the rule matches.");
 
 static ELSE_TABLE: Table =
-    Table::closed("else", "What to do when no other rule matches.", &[&ELSE_THEN], &[]);
+    Table::closed("else", "The action when no other rule matches.", &[&ELSE_THEN], &[]);
 
 static ELSE_THEN: Field<Then> =
-    Field::required("then", "an action, as `{do: continue}`", THEN, "What to do.");
+    Field::required("then", "an action, as `{do: continue}`", THEN, "The action.");
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Unmatched {

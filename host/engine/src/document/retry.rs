@@ -28,7 +28,7 @@ pub(super) const RETRY: Form<RetryDoc> = Form::new(RetryDoc::read, |defs| defs.o
 
 static RETRY_TABLE: Table = Table::closed(
     "retry",
-    "How often an attempt that did not succeed is made again, when, and after which delay: with `limit` as Aether counts, or \
+    "How often an attempt that did not succeed is retried, when, and after which delay: with `limit` as Aether counts, or \
      with `maxAttempts` as Steep does.",
     &[&LIMIT, &MAX_ATTEMPTS, &DELAY, &EXPONENTIAL_BACKOFF, &MAX_DELAY, &WHICH, &JITTER],
     &[Rule::Stated(|_| json!({ "not": { "required": ["limit", "maxAttempts"] } }))],
@@ -73,7 +73,7 @@ static MAX_DELAY: Field<Millis> = Field::optional(
 static WHICH: Field<ExprDoc> = Field::optional(
     "expression",
     EXPRESSION,
-    "Asked after an attempt that did not succeed, while the budget lasts: true retries it, whatever its phase.",
+    "Evaluated after an attempt that did not succeed, while the budget lasts: true retries it, whatever its phase.",
 );
 
 static JITTER: Field<f64> = Field::optional(

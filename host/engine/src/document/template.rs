@@ -72,7 +72,7 @@ const KINDS: &[&str] = &["task", "dag", "loop", "pipeline"];
 
 static TEMPLATE_TABLE: Table = Table::closed(
     "template",
-    "What can be called by its name: exactly one of task, dag, loop and pipeline.",
+    "A template that can be called by its name: exactly one of task, dag, loop and pipeline.",
     &[&TASK_FIELD, &DAG_FIELD, &LOOP_FIELD, &PIPELINE_FIELD],
     &[Rule::ExactlyOne(KINDS)],
 )

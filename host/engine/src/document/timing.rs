@@ -26,7 +26,7 @@ pub(super) const TIMEOUT_POLICY: Form<TimeoutPolicy> =
 
 static POLICY: Table = Table::closed(
     "timeoutPolicy",
-    "How long something may last, and what its expiry makes of the task.",
+    "A time limit, and the phase of the task after it.",
     &[&LENGTH, &ERROR_ON_TIMEOUT],
     &[],
 );

@@ -57,25 +57,21 @@ pub(super) static WORKFLOW: Table = Table::closed(
 )
 .knowing(foreign::WORKFLOW);
 
-static API_VERSION: Field<ApiVersion> = Field::required(
-    "apiVersion",
-    "`aether/v1`",
-    word::<ApiVersion>(),
-    "The language that the document is written in.",
-);
+static API_VERSION: Field<ApiVersion> =
+    Field::required("apiVersion", "`aether/v1`", word::<ApiVersion>(), "The language of the workflow file.");
 
 static KIND: Field<DocumentKind> = Field::required(
     "kind",
     "`Workflow`",
     word::<DocumentKind>(),
-    "`Workflow`, or `CronWorkflow`, which says when as well.",
+    "`Workflow`, or `CronWorkflow` with a schedule.",
 );
 
 static METADATA: Field<Metadata> = Field::required(
     "metadata",
     "an object with the workflow's name",
     metadata::METADATA,
-    "How the workflow is called.",
+    "Name and labels of the workflow.",
 );
 
 /// Which of two objects it is depends on the kind.
@@ -83,7 +79,7 @@ static SPEC: Field<()> = Field::required(
     "spec",
     "an object with entrypoint and templates",
     Form::new(|_, _| Some(()), |_| json!({})),
-    "What the workflow does; of a `CronWorkflow`, also when.",
+    "The definition of the workflow; for a `CronWorkflow`, also its schedule.",
 );
 
 #[derive(Clone, Copy)]

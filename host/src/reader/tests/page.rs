@@ -10,7 +10,7 @@ use crate::config;
 const INTRODUCTION: &str = "\
 # Problems and warnings
 
-Everything that `phasm` can find wrong with a document (`P…`) or a configuration (`C0…`), and what it doubts (`W…`, `C1…`).
+This page lists all problems of a workflow file (`P…`) or a configuration (`C0…`), and all warnings (`W…`, `C1…`).
 Problems are reported all at once, and nothing is stored or run when there is one; warnings never stop anything.
 `phasm validate --explain P012` prints an entry of this page.
 
@@ -20,15 +20,15 @@ fails when they differ and rewrites the page when `PHASM_ACCEPT` is set.
 
 /// The groups of codes.
 const GROUPS: [(&str, &str); 12] = [
-    ("P00", "The text of a document"),
-    ("P01", "The form of a document"),
-    ("P02", "Names, and how templates and tasks hang together"),
-    ("P03", "Values that have a meaning of their own"),
+    ("P00", "The text of a workflow file"),
+    ("P01", "The form of a workflow file"),
+    ("P02", "Names, and how templates and tasks refer to each other"),
+    ("P03", "Durations, sizes, retries and other values"),
     ("P04", "Expressions"),
     ("P05", "Inputs, arguments and the parameters of a run"),
     ("P06", "Schedules"),
     ("P07", "Executors"),
-    ("P08", "Functions of a document"),
+    ("P08", "Functions of a workflow file"),
     ("W0", "Warnings"),
     ("C0", "Problems of a configuration"),
     ("C1", "Warnings about a configuration"),

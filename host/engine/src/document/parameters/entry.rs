@@ -48,7 +48,7 @@ pub(super) const ARGUMENT: Form<ParameterDoc> = Form::new(
 
 static INPUT_TABLE: Table = Table::closed(
     "input",
-    "A parameter that something takes. Its value is the first of these that is not null: the argument's `value` and \
+    "An input parameter. Its value is the first of these that is not null: the argument's `value` and \
      `valueFrom`, then its own `value`, `valueFrom` and `default`.",
     &[&NAME, &TYPE, &VALUE_FIELD, &VALUE_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
     &[Rule::Stated(types)],
@@ -56,14 +56,14 @@ static INPUT_TABLE: Table = Table::closed(
 
 static OUTPUT_TABLE: Table = Table::closed(
     "output",
-    "A parameter that something passes on: what its work returned under this name, else `value`, `valueFrom` or `default`.",
+    "An output parameter: the result of this name, else `value`, `valueFrom` or `default`.",
     &[&NAME, &TYPE, &VALUE_FIELD, &OUTPUT_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
     &[Rule::Stated(types)],
 );
 
 static ARGUMENT_TABLE: Table = Table::closed(
     "argument",
-    "A value for an input of what is called; `value` wins over `valueFrom`.",
+    "A value for an input of the called template; `value` takes precedence over `valueFrom`.",
     &[&NAME, &TYPE, &VALUE_FIELD, &VALUE_FROM, &ENUM, &RAW, &DESCRIPTION],
     &[
         Rule::Needed {
@@ -92,7 +92,7 @@ static NAME: Field<Name> = Field::required(
 static TYPE: Field<ParameterType> = Field::optional(
     "type",
     word::<ParameterType>(),
-    "What its values are; checked here and when a value is bound. Nothing is converted, 1.0 is an integer, null fits always.",
+    "Type of its values; checked here and when a value is bound. Nothing is converted, 1.0 is an integer, null always fits.",
 )
 .or("any");
 
@@ -108,7 +108,7 @@ static OUTPUT_FROM: Field<SourceDoc> =
 static DEFAULT: Field<ValueDoc> = Field::optional(
     "default",
     VALUE,
-    "The value where nothing else gives one; its strings may hold `{{ }}` at any depth.",
+    "The value if nothing else gives one; its strings may hold `{{ }}` at any depth.",
 );
 
 static ENUM: Field<Vec<Value>> = Field::optional(
@@ -120,7 +120,7 @@ static ENUM: Field<Vec<Value>> = Field::optional(
 static RAW: Field<bool> =
     Field::optional("raw", BOOLEAN, "Whether `{{ }}` in its value and default is left as it is.").or("false");
 
-static DESCRIPTION: Field<Name> = Field::optional("description", TEXT, "What it is for, for people.");
+static DESCRIPTION: Field<Name> = Field::optional("description", TEXT, "Description for people.");
 
 impl Words for ParameterType {
     const WORDS: &'static [(&'static str, Self)] = &[

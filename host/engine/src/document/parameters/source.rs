@@ -89,7 +89,7 @@ static SECRET_NAME: Field<Name> =
     Field::required("name", "the secret's name", SOME_TEXT, "Name of the secret in the configuration.");
 
 static SECRET_KEY: Field<Name> =
-    Field::required("key", "the key within the secret", SOME_TEXT, "Which value of the secret.");
+    Field::required("key", "the key within the secret", SOME_TEXT, "Key of the value in the secret.");
 
 fn expression(object: &Object<'_, '_>) -> Option<SourceDoc> {
     let fields = [&PARAMETER, &PATH, &CALCULATED];

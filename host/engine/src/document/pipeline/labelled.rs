@@ -54,14 +54,14 @@ static KIND: Field<Name> = Field::required(
 static SPEC: Field<(SettingsDoc, Option<ValueDoc>)> = Field::optional(
     "spec",
     Form::new(spec, |defs| defs.object(&SPEC_TABLE)),
-    "What the engine does with the task; what it does not know reaches the executor as `config.spec`.",
+    "Settings of the engine for the task; unknown members reach the executor as `config.spec`.",
 );
 
 static WHEN: Field<ExprDoc> =
-    Field::optional("when", EXPRESSION, "Asked when it is the task's turn: false skips it.");
+    Field::optional("when", EXPRESSION, "Evaluated when it is the task's turn: false skips it.");
 
 static OUTPUTS_FIELD: Field<ParametersDoc> =
-    Field::optional("outputs", OUTPUTS, "What the work passes on; none declared passes everything.");
+    Field::optional("outputs", OUTPUTS, "Outputs of the task; none declared passes everything.");
 
 static PHASE_CONDITIONS: Field<ConditionsDoc> = Field::optional(
     "phaseConditions",
@@ -70,7 +70,7 @@ static PHASE_CONDITIONS: Field<ConditionsDoc> = Field::optional(
 );
 
 static HOOKS_FIELD: Field<HooksDoc> =
-    Field::optional("hooks", HOOKS, "Tasks that run beside this one's phases.");
+    Field::optional("hooks", HOOKS, "Tasks that run when this one changes its phase.");
 
 static RETRY: Field<()> = Field::optional(
     "retry",

@@ -30,7 +30,7 @@ pub(super) const THEN: Form<Then> = Form::new(Then::read, |defs| defs.object(&TH
 
 static THEN_TABLE: Table = Table::closed(
     "then",
-    "An action and what belongs to it. `jump`, `break`, `set_iter` and `set_ctx` exist in pipelines only.",
+    "An action and its settings. `jump`, `break`, `set_iter` and `set_ctx` exist in pipelines only.",
     &[&DO, &ATTEMPTS, &BACKOFF, &DELAY, &TO, &SET_ITER, &SET_CTX],
     &[
         Rule::Refused(Refusal {
@@ -55,8 +55,8 @@ static DO: Field<Do> = Field::required(
     "do",
     "an action",
     word::<Do>(),
-    "`retry` makes another attempt, `continue` goes on, `jump` goes on at a label, `break` ends the pipeline well, `fail` ends \
-     the task Failed.",
+    "`retry` makes another attempt, `continue` continues, `jump` continues at a label, `break` ends the pipeline well, `fail` \
+     ends the task Failed.",
 );
 
 static ATTEMPTS: Field<u32> = Field::optional(

@@ -39,36 +39,37 @@ pub(super) static TEMPLATE_FIELD: Field<Name> = Field::optional(
 );
 
 pub(super) static EXECUTOR_FIELD: Field<ExecutorDoc> =
-    Field::optional("executor", EXECUTOR, "Who does the work; instead of `template`.");
+    Field::optional("executor", EXECUTOR, "The executor that does the work; instead of `template`.");
 
 pub(super) static DEPENDENCIES: Field<Vec<Name>> = Field::optional(
     "dependencies",
     TEXTS,
-    "Tasks of the same dag that come before: ended Succeeded or Skipped, or with an end that is tolerated.",
+    "Tasks of the same dag that must end first: Succeeded or Skipped, or with an end that is tolerated.",
 );
 
 pub(super) static ARGUMENTS_FIELD: Field<ParametersDoc> = Field::optional(
     "arguments",
     ARGUMENTS,
-    "What the called template is given; wins over what the template says of its inputs.",
+    "Arguments for the called template; they take precedence over the template's own values.",
 );
 
 pub(super) static INPUTS_FIELD: Field<ParametersDoc> = Field::optional(
     "inputs",
     INPUTS,
-    "What the work takes, bound once for all attempts; not on a call of a template.",
+    "Inputs of the executor, bound once for all attempts; not on a call of a template.",
 );
 
 pub(super) static OUTPUTS_FIELD: Field<ParametersDoc> = Field::optional(
     "outputs",
     OUTPUTS,
-    "What the work passes on; none declared passes everything. Not on a call of a template.",
+    "Outputs of the task; none declared passes everything. Not on a call of a template.",
 );
 
 pub(super) static WHEN: Field<ExprDoc> = Field::optional(
     "when",
     EXPRESSION,
-    "Asked once, when the task is ready: false skips it, and what depends on it goes on; a failing one is an Error.",
+    "Evaluated once, when the task is ready: false skips it, and tasks that depend on it continue; a failing expression is an \
+     Error.",
 );
 
 pub(super) static TIMEOUT_FIELD: Field<Millis> = Field::optional(
@@ -96,10 +97,13 @@ pub(in crate::document) static DEADLINE: Field<TimeoutPolicy> = Field::optional(
 );
 
 pub(super) static RETRY_FIELD: Field<RetryDoc> =
-    Field::optional("retry", RETRY, "Which attempts are made again; not beside `policy`.");
+    Field::optional("retry", RETRY, "Which attempts are retried; not together with `policy`.");
 
-pub(super) static POLICY_FIELD: Field<PolicyDoc> =
-    Field::optional("policy", POLICY, "Rules that say what happens after each attempt; not beside `retry`.");
+pub(super) static POLICY_FIELD: Field<PolicyDoc> = Field::optional(
+    "policy",
+    POLICY,
+    "Rules that say what happens after each attempt; not together with `retry`.",
+);
 
 pub(super) static CONTINUE_ON: Field<Tolerance> = Field::optional(
     "continueOn",
@@ -114,17 +118,17 @@ pub(super) static PHASE_CONDITIONS: Field<ConditionsDoc> = Field::optional(
 );
 
 pub(super) static HOOKS_FIELD: Field<HooksDoc> =
-    Field::optional("hooks", HOOKS, "Tasks that run beside this one's phases.");
+    Field::optional("hooks", HOOKS, "Tasks that run when this one changes its phase.");
 
 /// Bytes of memory, when it says so.
 pub(super) static RESOURCES: Field<Option<u64>> = Field::optional(
     "resources",
     Form::new(resources, |defs| defs.object(&RESOURCES_TABLE)),
-    "What an attempt may use.",
+    "Resources of an attempt.",
 );
 
 static RESOURCES_TABLE: Table =
-    Table::closed("resources", "What an attempt may use.", &[&MEMORY, &CPU, &GPU], &[]);
+    Table::closed("resources", "Resources of an attempt.", &[&MEMORY, &CPU, &GPU], &[]);
 
 static MEMORY: Field<u64> = Field::optional(
     "memory",

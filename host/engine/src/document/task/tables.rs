@@ -79,7 +79,7 @@ static TEMPLATE: Table = Table::closed(
 
 static DAG: Table = Table::closed(
     "dagTask",
-    "A task of a dag: a call of a template, or an executor's work written in place.",
+    "A task of a dag: a call of a template, or an inline executor.",
     &[
         &NAME_FIELD,
         &TEMPLATE_FIELD,
@@ -106,8 +106,7 @@ static DAG: Table = Table::closed(
 
 static PIPELINE: Table = Table::closed(
     "pipelineTask",
-    "A task of a pipeline: a call of a template, or an executor's work written in place; NoETL's labelled form is another \
-     spelling.",
+    "A task of a pipeline: a call of a template, or an inline executor; NoETL's labelled form is another spelling.",
     &[
         &LABEL_FIELD,
         &TEMPLATE_FIELD,

@@ -27,7 +27,7 @@ pub(super) const CRON_SPEC: Form<CronDoc> = Form::new(read, |defs| defs.object(&
 
 static CRON_TABLE: Table = Table::closed(
     "cronSpec",
-    "When a workflow is to run, and what it does.",
+    "The schedule of a workflow, and the workflow.",
     &[
         &SCHEDULE_FIELD,
         &TIMEZONE,
@@ -51,23 +51,20 @@ static SCHEDULE_FIELD: Field<Timetable> = Field::required(
     "Minute, hour, day, month and weekday as `0 * * * *`, or a name such as `@daily`.",
 );
 
-static TIMEZONE: Field<Zone> = Field::optional(
-    "timezone",
-    ZONE,
-    "Time zone that the schedule is meant in, by its name in the IANA's database.",
-)
-.or("UTC");
+static TIMEZONE: Field<Zone> =
+    Field::optional("timezone", ZONE, "Time zone of the schedule, by its name in the IANA database.")
+        .or("UTC");
 
 static START_AT: Field<Timestamp> =
-    Field::optional("startAt", INSTANT, "Before this instant it does not come, as `2026-11-20T08:00:00Z`.");
+    Field::optional("startAt", INSTANT, "No run starts before this time, such as `2026-11-20T08:00:00Z`.");
 
-static END_AT: Field<Timestamp> =
-    Field::optional("endAt", INSTANT, "After this instant it does not come any more.");
+static END_AT: Field<Timestamp> = Field::optional("endAt", INSTANT, "No run starts after this time.");
 
 static CONCURRENCY_POLICY: Field<Concurrency> = Field::optional(
     "concurrencyPolicy",
     word::<Concurrency>(),
-    "What happens when a run is due while another is still open: it is started as well, it is not, or the other one is cancelled.",
+    "What happens when a run is due while another is still open: it is started as well, it is skipped, or the other one is \
+     cancelled.",
 )
 .or("Allow");
 
@@ -77,22 +74,19 @@ static STARTING_DEADLINE: Field<u32> = Field::optional(
     "How late a run may start, in seconds; later it is not started at all.",
 );
 
-static SUCCESSFUL_LIMIT: Field<u32> = Field::optional(
-    "successfulJobsHistoryLimit",
-    COUNT,
-    "How many succeeded runs are kept; all of them, if absent.",
-);
+static SUCCESSFUL_LIMIT: Field<u32> =
+    Field::optional("successfulJobsHistoryLimit", COUNT, "Number of succeeded runs to keep; absent: all.");
 
 static FAILED_LIMIT: Field<u32> = Field::optional(
     "failedJobsHistoryLimit",
     COUNT,
-    "How many runs are kept that ended otherwise; all of them, if absent.",
+    "Number of runs to keep that did not succeed; absent: all.",
 );
 
 static SUSPEND: Field<bool> = Field::optional("suspend", BOOLEAN, "Whether the schedule pauses.").or("false");
 
 static WORKFLOW_METADATA: Field<Metadata> =
-    Field::optional("workflowMetadata", RUN_METADATA, "Name, labels and notes that each run gets.");
+    Field::optional("workflowMetadata", RUN_METADATA, "Name, labels and annotations of each run.");
 
 static WORKFLOW_SPEC: Field<SpecDoc> = Field::required(
     "workflowSpec",

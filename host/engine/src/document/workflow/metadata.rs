@@ -29,7 +29,7 @@ pub(super) struct Metadata {
 
 static METADATA_TABLE: Table = Table::closed(
     "metadata",
-    "How the workflow is called.",
+    "Name and labels of the workflow.",
     &[&WORKFLOW_NAME, &NAMESPACE, &VERSION, &LABELS_FIELD, &ANNOTATIONS],
     &[],
 )
@@ -44,7 +44,7 @@ static WORKFLOW_NAME: Field<Name> = Field::required(
 
 static RUN_METADATA_TABLE: Table = Table::closed(
     "workflowMetadata",
-    "What a schedule gives its runs.",
+    "Metadata of the runs of a schedule.",
     &[&RUN_NAME, &NAMESPACE, &VERSION, &LABELS_FIELD, &ANNOTATIONS],
     &[],
 );
@@ -52,13 +52,13 @@ static RUN_METADATA_TABLE: Table = Table::closed(
 static RUN_NAME: Field<Name> = Field::optional("name", NAME, "Name of the runs; the schedule's, if absent.");
 
 static NAMESPACE: Field<Name> =
-    Field::optional("namespace", NAME, "Whose workflow it is; expressions see `workflow.namespace`.")
+    Field::optional("namespace", NAME, "Namespace of the workflow; expressions see `workflow.namespace`.")
         .or("default");
 
 static VERSION: Field<Name> = Field::optional("version", TEXT, "Version of the workflow, for people.");
 
 static LABELS_FIELD: Field<BTreeMap<Arc<str>, Value>> =
-    Field::optional("labels", LABELS, "Words to find it by; expressions see `workflow.labels.<key>`.");
+    Field::optional("labels", LABELS, "Labels to find it by; expressions see `workflow.labels.<key>`.");
 
 static ANNOTATIONS: Field<BTreeMap<Arc<str>, Value>> =
     Field::optional("annotations", LABELS, "Notes for people and tools; the engine does not look at them.");

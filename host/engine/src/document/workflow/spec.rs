@@ -40,7 +40,7 @@ pub(super) const SPEC_OF_WORKFLOW: Form<SpecDoc> = Form::new(SpecDoc::read, |def
 
 static SPEC_TABLE: Table = Table::closed(
     "spec",
-    "What a workflow does.",
+    "The definition of a workflow.",
     &[
         &ENTRYPOINT,
         &ARGUMENTS,
@@ -73,7 +73,7 @@ static ARGUMENTS: Field<ParametersDoc> = Field::optional(
 static TIMEOUT: Field<Option<Millis>> = Field::optional(
     "timeout",
     TIMEOUT_OR_NONE,
-    "How long a run may last from its submission; `none` is without end.",
+    "How long a run may last from its submission; `none` is without limit.",
 )
 .or("1h");
 
@@ -100,23 +100,24 @@ static MAX_NESTED_DEPTH: Field<u8> = Field::optional(
 static FUNCTIONS_FIELD: Field<Arc<Functions>> = Field::optional(
     "functions",
     FUNCTIONS,
-    "Rhai `fn` definitions that every expression of the document may call; most readable as a block, `functions: |`.",
+    "Rhai `fn` definitions that every expression of the workflow file may call; most readable as a block, `functions: |`.",
 );
 
 static TEMPLATES: Field<(Vec<TemplateDoc>, bool)> = Field::required(
     "templates",
     "a list of templates",
     Form::new(templates, |defs| json!({ "type": "array", "minItems": 1, "items": TEMPLATE.schema(defs) })),
-    "What can be called, at least one, each with a name of its own.",
+    "The templates, at least one, each with a name of its own.",
 );
 
 static HOOKS_FIELD: Field<HooksDoc> =
-    Field::optional("hooks", HOOKS, "Tasks that run beside the phases of the whole run.");
+    Field::optional("hooks", HOOKS, "Tasks that run when the whole run changes its phase.");
 
 static NOTIFY: Field<Vec<Name>> = Field::optional(
     "notify",
     TEXTS,
-    "Who is told of its runs, besides those that the operator has told of all: names of `[notify]` of the configuration.",
+    "Endpoints that are notified of its runs, besides those that the operator has notified of all: names of `[notify]` of the \
+     configuration.",
 );
 
 impl SpecDoc {

@@ -1,7 +1,7 @@
 //! Values that inputs and arguments get (P05x).
 
 super::entries! {
-    NO_SOURCE "P050" "Input that nobody supplies",
+    NO_SOURCE "P050" "Input without a value",
         "Each declared input needs an argument at every call, or a value, valueFrom or default where it is declared.",
         "- {name: get, template: fetch}  # which declares the input url" =>
         "- {name: get, template: fetch, arguments: {parameters: [{name: url, value: \"https://example.org\"}]}}";
@@ -9,7 +9,7 @@ super::entries! {
         "Only parameters that spec.arguments declares can be given to a run.",
         "-p colour=red" => "-p color=red";
     MISSING_ARGUMENT "P052" "Parameter without a value",
-        "The parameter has neither a value nor a default in the document, so the run must be given one.",
+        "The parameter has neither a value nor a default in the workflow file, so the run must be given one.",
         "phasm run audit.yaml" => "phasm run audit.yaml -p source=main";
     UNBOUND_ARGUMENT "P053" "Parameter whose value cannot be calculated",
         "A value in spec.arguments is calculated when a run starts, from workflow, system, vars and the parameters declared before it.",

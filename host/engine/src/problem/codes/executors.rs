@@ -2,35 +2,35 @@
 
 super::entries! {
     NOT_INSTALLED "P070" "Executor that is not installed",
-        "No plugin of this name, version or digest is known here, so that no attempt of the task could do anything. Mend the name, or say \
-         where the plugin lies (`--plugins`, or `plugins` in the configuration). `--allow-missing` runs the document all the same: the \
-         only attempt then ends with code 3.",
+        "No plugin of this name, version or digest was found, so no attempt of the task could succeed. Correct the name, or \
+         add the plugin's directory (`--plugins`, or `plugins` in the configuration). `--allow-missing` runs the workflow all \
+         the same: the only attempt then ends with code 3.",
         "executor: {type: ehco}" => "executor: {type: echo}";
     UNUSABLE "P071" "Executor that cannot be used",
-        "There is a plugin of this name, but it is not used: it cannot be read, built or loaded; or its version is held in the library until \
-         it is approved (`phasm plugin approve`); or nobody vouches for it whom `[trust]` of the configuration asks for (`phasm plugin sign`). \
-         `phasm plugin inspect` says which. Nothing is run until it can be; `--allow-missing` runs the document all the same: the only \
-         attempt then ends with code 3.",
+        "There is a plugin of this name, but it is not used: it cannot be read, built or loaded; or its version is held in the \
+         library until it is approved (`phasm plugin approve`); or it is not signed by a key that `[trust]` of the \
+         configuration requires (`phasm plugin sign`). `phasm plugin inspect` says which. Nothing runs until the plugin is \
+         usable; `--allow-missing` runs the workflow all the same: the only attempt then ends with code 3.",
         "executor: {type: broken}" => "executor: {type: echo}";
     MISSING_INPUT "P072" "Input that an executor needs",
-        "The plugin's manifest says that the executor cannot do without it (`phasm plugin inspect` shows what it takes). Declare it \
-         among the inputs of the task, or pass it as an argument.",
+        "The plugin's manifest says that the executor requires it (`phasm plugin inspect` shows its inputs). Declare it among \
+         the inputs of the task, or pass it as an argument.",
         "{name: words, executor: {type: count}}" =>
         "{name: words, executor: {type: count}, inputs: {parameters: [{name: dir, value: docs}]}}";
     UNFIT_INPUT "P073" "Value that an executor does not take",
-        "The plugin's manifest says what each input may be. Values that are only known when the task runs are checked before the \
+        "The plugin's manifest gives the type of each input. Values that are only known when the task runs are checked before the \
          executor is called: the attempt ends with code 3.",
         "inputs: {parameters: [{name: dir, value: docs}, {name: top, value: lots}]}" =>
         "inputs: {parameters: [{name: dir, value: docs}, {name: top, value: 10}]}";
     UNKNOWN_INPUT "P074" "Input that an executor does not have",
-        "The plugin's manifest names all inputs that the executor looks at.",
+        "The plugin's manifest names all inputs of the executor.",
         "inputs: {parameters: [{name: dir, value: docs}, {name: tpo, value: 10}]}" =>
         "inputs: {parameters: [{name: dir, value: docs}, {name: top, value: 10}]}";
     NEVER_RETURNED "P075" "Output that an executor never returns",
-        "The plugin's manifest names all outputs that there can be; one that is only declared would always be null.",
+        "The plugin's manifest names all outputs of the executor; another one would always be null.",
         "outputs: {parameters: [{name: wrods}]}" => "outputs: {parameters: [{name: words}]}";
     UNKNOWN_ENDPOINT "P076" "Endpoint that is not configured",
-        "Who is told of a run is named in the operator's configuration: `[notify.NAME]`, whose `namespaces` have to admit those of the workflow's. \
-         `--allow-missing` runs the document all the same: nobody of that name is told.",
+        "Endpoints are defined in the operator's configuration: `[notify.NAME]`, whose `namespaces` have to include the \
+         workflow's. `--allow-missing` runs the workflow all the same: no endpoint of that name is notified.",
         "notify: [caht]" => "notify: [chat]";
 }

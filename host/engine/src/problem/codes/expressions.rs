@@ -1,16 +1,17 @@
 //! Expressions and what they refer to (P04x).
 
 super::entries! {
-    EXPRESSION "P040" "Text that is no expression",
-        "Expressions are one language everywhere: literals, paths, operators and filters.",
+    EXPRESSION "P040" "Invalid expression",
+        "All expressions have the same language: literals, paths, operators and filters.",
         "when: tasks.a.code = 0" => "when: tasks.a.code == 0";
-    NOT_VISIBLE "P041" "Name that cannot be seen here",
-        "What an expression sees depends on where it stands: workflow, system and vars everywhere; inputs and tasks of its own level \
-         only; loop inside a loop; outcome in policy rules; hook in hooks.",
+    NOT_VISIBLE "P041" "Variable that does not exist here",
+        "The variables of an expression depend on its place: workflow, system and vars everywhere; inputs and tasks of its own \
+         level only; loop inside a loop; outcome in policy rules; hook in hooks.",
         "task: {name: main, executor: {type: echo, config: {path: \"{{ tasks.fetch.outputs.parameters.path }}\"}}}" =>
         "task:\n  name: main\n  executor: {type: echo, config: {path: \"{{ inputs.parameters.path }}\"}}\n  inputs: {parameters: [{name: path, default: /}]}";
     NOT_UPSTREAM "P042" "Task that may not have run yet",
-        "A task sees the results of what it depends on, directly or through others; anything else may be unfinished when it starts.",
+        "A task sees the results of the tasks that it depends on, directly or through others; any other task may be unfinished \
+         when it starts.",
         "- {name: a, template: work}\n- {name: b, template: work, when: tasks.a.code == 0}" =>
         "- {name: a, template: work}\n- {name: b, template: work, dependencies: [a], when: tasks.a.code == 0}";
     UNDECLARED_OUTPUT "P043" "Output that is not declared",
@@ -18,7 +19,7 @@ super::entries! {
         "- {name: a, executor: {type: echo}, outputs: {parameters: [{name: body}]}}\n- {name: b, template: work, dependencies: [a], when: tasks.a.outputs.parameters.text == 'x'}" =>
         "- {name: a, executor: {type: echo}, outputs: {parameters: [{name: body}]}}\n- {name: b, template: work, dependencies: [a], when: tasks.a.outputs.parameters.body == 'x'}";
     UNDECLARED_INPUT "P044" "Parameter that is not declared",
-        "inputs.parameters and workflow.parameters hold what is declared; this one would always be null.",
+        "inputs.parameters and workflow.parameters hold declared parameters; this one would always be null.",
         "executor: {type: echo, config: {url: \"{{ inputs.parameters.link }}\"}}\ninputs: {parameters: [{name: url, value: x}]}" =>
         "executor: {type: echo, config: {url: \"{{ inputs.parameters.url }}\"}}\ninputs: {parameters: [{name: url, value: x}]}";
     HYPHEN "P045" "Hyphen that belongs to the name",

@@ -25,7 +25,7 @@ super::entries! {
         "maxNestedDepth: 1\ntemplates:\n- dag: {name: main, tasks: [{name: a, template: part}]}\n- dag: {name: part, tasks: [{name: b, template: work}]}" =>
         "maxNestedDepth: 2\ntemplates:\n- dag: {name: main, tasks: [{name: a, template: part}]}\n- dag: {name: part, tasks: [{name: b, template: work}]}";
     OUTSIDE_ENTRYPOINTS "P026" "Dependency outside the entrypoints",
-        "With dag.entrypoints only what is reachable from them exists; a task cannot wait for one that does not.",
+        "With dag.entrypoints only tasks that are reachable from them exist; a task cannot wait for one that does not.",
         "dag:\n  name: main\n  entrypoints: [a]\n  tasks:\n  - {name: a, template: work}\n  - {name: b, template: work}\n  - {name: c, template: work, dependencies: [a, b]}" =>
         "dag:\n  name: main\n  entrypoints: [a, b]\n  tasks:\n  - {name: a, template: work}\n  - {name: b, template: work}\n  - {name: c, template: work, dependencies: [a, b]}";
     NOT_A_TASK "P027" "Template of the wrong kind",

@@ -6,10 +6,10 @@ super::entries! {
          a field out instead of setting it to null.",
         "retry: 3" => "retry: {limit: 3}";
     UNKNOWN_FIELD "P011" "Field that does not exist",
-        "Unknown fields are refused, so that a slip of the pen is not silently ignored.",
+        "Unknown fields are refused, so that a typing error is not silently ignored.",
         "retry: {limt: 3}" => "retry: {limit: 3}";
     DUPLICATE_KEY "P012" "Key that occurs twice",
-        "An object has each key once; of two equal ones only one could count.",
+        "An object has each key once; only one of two equal keys could count.",
         "timeout: 5m\ntimeout: 10m" => "timeout: 10m";
     MISSING_FIELD "P013" "Field that is missing",
         "The object makes no sense without this field.",
@@ -25,7 +25,7 @@ super::entries! {
         "These fields exclude each other, and one of them is needed.",
         "- {name: build, template: work, executor: {type: echo}}" =>
         "- {name: build, template: work}";
-    EMPTY "P017" "Nothing where something is needed",
+    EMPTY "P017" "Empty list or text",
         "The list needs at least one element, the text at least one character to make sense.",
         "dag: {name: main, tasks: []}" => "dag: {name: main, tasks: [{name: a, template: work}]}";
     NOT_ALLOWED "P018" "Field that may not stand here",

@@ -2,24 +2,24 @@
 
 super::entries! {
     MORE_PROBLEMS "P000" "More problems than are listed",
-        "A thousand problems are listed, and after them nothing more is looked for. Most of them often have one cause; mend it \
-         and validate again.",
+        "A thousand problems are listed, and the search ends there. Often most of them have one cause; fix it and validate \
+         again.",
         "tasks: [1, 2, 3]  # … and so on, each of them no task" =>
         "tasks: [{name: a, template: work}]";
     SYNTAX "P001" "Text that is neither JSON nor YAML",
-        "The text cannot be read at all, so nothing behind this place was looked at. Mend it and validate again.",
+        "The text cannot be read at all, so nothing after this place was checked. Fix it and validate again.",
         "spec:\n  entrypoint: [main" => "spec:\n  entrypoint: main";
-    TOO_LARGE "P002" "Document too large",
-        "A document has at most 16 MiB of text, 128 levels and two million values; what YAML aliases repeat counts each time, \
-         its text included. Pass large data as files or through an executor instead.",
+    TOO_LARGE "P002" "Workflow file too large",
+        "A workflow file has at most 16 MiB of text, 128 levels and two million values; content that YAML aliases repeat \
+         counts each time, its text included. Pass large data as files or through an executor instead.",
         "a: &a [x, x]\nb: &b [*a, *a]  # … and so on, doubling each time" => "items: [x, x]";
     UNSUPPORTED_YAML "P003" "YAML that a workflow does not use",
-        "Documents are YAML 1.2 in its core schema: one document per file, no tags but the core schema's, no merge keys, no alias \
-         to something around it.",
+        "Workflow files are YAML 1.2 in its core schema: one document per file, no tags but the core schema's, no merge keys, \
+         no alias to a value that contains it.",
         "executor: {type: echo, config: {base: &base {x: 1}, more: {<<: *base}}}" =>
         "executor: {type: echo, config: {base: &base {x: 1}, more: *base}}";
     KEY_NOT_TEXT "P004" "Key that is not text",
-        "Keys are text. YAML reads bare numbers, true, false and null as what they are; quote such a key.",
+        "Keys are text. YAML reads bare numbers, true, false and null as values of these types; quote such a key.",
         "executor: {type: echo, config: {404: gone}}" =>
         "executor: {type: echo, config: {\"404\": gone}}";
     NUMBER_RANGE "P005" "Number that cannot be kept exactly",
@@ -28,11 +28,11 @@ super::entries! {
         "executor: {type: echo, config: {big: 18446744073709551616}}" =>
         "executor: {type: echo, config: {big: \"18446744073709551616\"}}";
     UNREADABLE "P006" "File that cannot be read",
-        "There is no such file, it may not be read, or it is no regular file: documents are read from files and, with `-`, from \
-         stdin.",
+        "There is no such file, it may not be read, or it is no regular file: workflow files are read from files and, with \
+         `-`, from stdin.",
         "phasm validate workflows/" => "phasm validate workflows/nightly.yaml";
-    NOT_TEXT "P007" "File that is no text",
-        "Documents are text in UTF-8, with or without a byte order mark. Editors save as UTF-8 when told so; a plugin's component \
-         is named by `executor.type` and never given as a document.",
+    NOT_TEXT "P007" "File that is not text",
+        "Workflow files are text in UTF-8, with or without a byte order mark. Editors can save as UTF-8; a plugin's component \
+         is named by `executor.type` and never given as a workflow file.",
         "phasm run echo.wasm" => "phasm run greet.yaml";
 }

@@ -1,7 +1,7 @@
 //! Values that have a meaning of their own (P03x).
 
 super::entries! {
-    DURATION "P030" "Text that is no duration",
+    DURATION "P030" "Invalid duration",
         "A duration is whole numbers with units, such as `1h 30m` or `500 ms`; a bare number is milliseconds. Units: ms, s, m, h, d \
          and their long forms.",
         "timeout: 1.5h" => "timeout: 1h 30m";
@@ -9,8 +9,8 @@ super::entries! {
         "A timeout of zero would end everything before it starts. Leave it out to have none; spec.timeout takes `none`.",
         "timeout: 0s" => "timeout: 30s";
     TWO_RETRIES "P032" "Two ways of retrying at once",
-        "Retry is written with `limit` (retries), with `maxAttempts` (attempts in all) or as policy rules; at one place only one \
-         of them.",
+        "Retry is written with `limit` (retries), with `maxAttempts` (attempts in all) or as policy rules; use only one of \
+         them in one place.",
         "retry: {limit: 2, maxAttempts: 3}" => "retry: {limit: 2}";
     COUNT "P033" "Count that cannot be",
         "Attempts and retries are counted in whole numbers: limit 0 to 100, maxAttempts -1 (unlimited) or more, attempts 1 or more.",
@@ -24,10 +24,10 @@ super::entries! {
         "executor: {type: echo}\ninputs: {parameters: [{name: count, type: integer, value: \"3\"}]}" =>
         "executor: {type: echo}\ninputs: {parameters: [{name: count, type: integer, value: 3}]}";
     NOT_IN_ENUM "P036" "Value that is not one of the declared ones",
-        "The parameter lists in `enum` what it accepts.",
+        "The parameter lists its values in `enum`.",
         "executor: {type: echo}\ninputs: {parameters: [{name: level, enum: [low, high], value: medium}]}" =>
         "executor: {type: echo}\ninputs: {parameters: [{name: level, enum: [low, high], value: high}]}";
-    SIZE "P037" "Text that is no size",
+    SIZE "P037" "Invalid size",
         "A size is a whole number of bytes, or one with KB, MB, GB, Ki, Mi or Gi.",
         "resources: {memory: 64 megs}" => "resources: {memory: 64Mi}";
     ELSE_RULE "P038" "Else rule of the wrong form",

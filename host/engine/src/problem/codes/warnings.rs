@@ -2,14 +2,14 @@
 
 super::entries! {
     MORE_WARNINGS "W000" "More warnings than are listed",
-        "A thousand warnings are listed, and after them nothing more is looked for.",
+        "A thousand warnings are listed, and the search ends there.",
         "tasks: [{name: a, template: work, timeout: 1}]  # … and so on" =>
         "tasks: [{name: a, template: work, timeout: 1m}]";
     IGNORED "W001" "Field that is ignored",
-        "The field is read for the sake of documents written for other engines; it has no effect here.",
+        "The field is accepted because files for other engines have it; it has no effect here.",
         "resources: {cpu: 2}" => "resources: {memory: 64Mi}";
     UNKNOWN_EXECUTOR "W002" "Executor that is not installed",
-        "No plugin of this type is known where the document was checked. An attempt of the task ends with code 3.",
+        "No plugin of this type was found where the workflow file was checked. An attempt of the task ends with code 3.",
         "executor: {type: ehco}" => "executor: {type: echo}";
     TIMEOUT_SPANS_RETRIES "W003" "Timeout shared by all attempts",
         "`timeout` runs from the first dispatch through all attempts and delays: after a timeout no time is left for the retry. \
@@ -20,19 +20,19 @@ super::entries! {
         "templates:\n- task: {name: main, executor: {type: echo}}\n- task: {name: spare, executor: {type: echo}}" =>
         "templates:\n- task: {name: main, executor: {type: echo}}";
     UNDECLARED_ARGUMENT "W005" "Argument that the template does not declare",
-        "It is passed on all the same; declare it as an input, or mend its name.",
+        "The argument is passed on all the same; declare it as an input, or correct its name.",
         "- {name: get, template: fetch, arguments: {parameters: [{name: url, value: x}, {name: urll, value: y}]}}" =>
         "- {name: get, template: fetch, arguments: {parameters: [{name: url, value: x}]}}";
     NO_ELSE "W006" "Policy that may match nothing",
-        "When no rule matches, the pipeline continues, even after an error. Write `onUnmatched: fail`, which lets errors fail and ok \
-outcomes go on; an else rule speaks of both.",
+        "When no rule matches, the pipeline continues, even after an error. Write `onUnmatched: fail`, which lets errors fail \
+and ok outcomes continue; an else rule covers both.",
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}" =>
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  onUnmatched: fail";
     NEVER_EQUAL "W007" "Comparison that is never true",
         "The value is one of a few words, and this is none of them.",
         "when: tasks.a.phase == 'succeeded'" => "when: tasks.a.phase == 'Succeeded'";
     PLUGIN_DEFAULTS "W008" "Defaults of a plugin that cannot be used",
-        "The plugin's manifest has a retry or timeout that is none. No task gets a default from it, and the plugin itself is refused \
+        "The plugin's manifest has an invalid retry or timeout. No task gets a default from it, and the plugin itself is refused \
          when it is loaded, so that attempts end with code 3.",
         "retry = \"often\"" => "retry = { limit = 2 }";
     EMPTY_OUTPUT "W009" "Output that never has a value",
@@ -41,18 +41,18 @@ outcomes go on; an else rule speaks of both.",
         "dag: {name: main, tasks: [{name: a, template: work}], outputs: {parameters: [{name: body}]}}" =>
         "dag:\n  name: main\n  tasks: [{name: a, template: work}]\n  outputs: {parameters: [{name: body, valueFrom: {parameter: tasks.a.outputs.parameters.body}}]}";
     SECRET_READ "W010" "Secret that an expression reads",
-        "The value of a secret reaches executors only, as an input of their own; an expression, and so every placeholder, reads \
-         null in its place.",
+        "The value of a secret reaches only executors, as an input; an expression, and so every placeholder, reads null in its \
+         place.",
         "- name: get\n  executor: {type: echo, config: {auth: \"Bearer {{ inputs.parameters.token }}\"}}\n  inputs: {parameters: [{name: token, valueFrom: {secretKeyRef: {name: api, key: token}}}]}" =>
         "- name: get\n  executor: {type: echo}\n  inputs: {parameters: [{name: token, valueFrom: {secretKeyRef: {name: api, key: token}}}]}";
     UNREACHED_RULE "W011" "Rule that is never applied",
-        "The first rule that matches decides, and when its attempts are used up the task fails; a rule behind one that always \
-         matches, or has the same condition, is never looked at.",
+        "The first rule that matches decides, and when its attempts are used up the task fails; a rule after one that always \
+         matches, or has the same condition, is never evaluated.",
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  - {when: outcome.code == 4, then: {do: continue}}\n  - else: {then: {do: fail}}" =>
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  onUnmatched: fail";
     UNREACHED_TASK "W012" "Task that never runs",
-        "With dag.entrypoints only what follows from them exists. A pipeline goes on in its order only from a task that may continue; \
-         what neither that nor a jump leads to is never entered.",
+        "With dag.entrypoints only the tasks that follow from them exist. A pipeline continues in its order only from a task \
+         that may continue; a task that neither that nor a jump leads to never runs.",
         "dag:\n  name: main\n  entrypoints: [a]\n  tasks: [{name: a, template: work}, {name: b, template: work}]" =>
         "dag:\n  name: main\n  entrypoints: [a]\n  tasks: [{name: a, template: work}, {name: b, template: work, dependencies: [a]}]";
     NO_EFFECT "W013" "Field without effect",
@@ -67,10 +67,10 @@ outcomes go on; an else rule speaks of both.",
         "resources.memory lowers the operator's limit for a task and never raises it.",
         "resources: {memory: 4Gi}" => "resources: {memory: 32Mi}";
     BARE_NUMBER "W016" "Duration without a unit",
-        "A number alone is milliseconds. Where seconds are meant, say so; where milliseconds are meant, say that, too.",
+        "A number alone is milliseconds. Write the unit, whether you mean seconds or milliseconds.",
         "timeout: 30" => "timeout: 30s";
     UNUSED_FUNCTION "W017" "Function that nothing calls",
-        "No expression of the document calls it, directly or through other functions.",
+        "No expression of the workflow file calls it, directly or through other functions.",
         "functions: |\n  fn is_late(code) { code == 4 }" =>
         "functions: |\n  fn is_late(code) { code == 4 }\ntemplates:\n- task: {name: main, executor: {type: echo}, phaseConditions: {failed: is_late(code)}}";
 }
