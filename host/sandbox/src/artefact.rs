@@ -13,17 +13,18 @@ use serde_json::value::RawValue;
 use wasmtime::component::Component;
 
 use super::{
-    authentic::{Key, Purpose, Refused},
     digest::Digest,
+    key::Key,
     program::LoadError,
+    sealed_code::{self, Purpose, SealError},
 };
 
 /// What the file is, and in which format.
-const KIND: &str = "phasm artefact 1";
+const FORMAT: &str = "phasm artefact 1";
 
 /// What a plugin that was compiled ahead of time says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Precompiled {
+pub struct ArtefactInfo {
     /// The component it was made from.
     pub component: Digest,
     /// The component's manifest, as JSON.
@@ -34,7 +35,7 @@ pub struct Precompiled {
 
 /// What stands in the file.
 #[derive(Serialize, Deserialize)]
-struct About {
+struct Header {
     phasm: String,
     component: String,
     manifest: Box<RawValue>,
@@ -49,7 +50,7 @@ pub(super) struct Artefact<'a> {
 impl<'a> Artefact<'a> {
     /// The parts of `bytes`; nothing if they are no artefact.
     pub(super) fn of(bytes: &'a [u8]) -> Option<Self> {
-        let rest = bytes.strip_prefix(KIND.as_bytes())?.strip_prefix(b"\n")?;
+        let rest = bytes.strip_prefix(FORMAT.as_bytes())?.strip_prefix(b"\n")?;
         let (length, rest) = rest.split_first_chunk::<4>()?;
         let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
         let (about, sealed) = rest.split_at_checked(length)?;
@@ -64,21 +65,22 @@ impl<'a> Artefact<'a> {
         &self,
         engine: &wasmtime::Engine,
         key: Option<&Key>,
-    ) -> Result<(Component, Precompiled), LoadError> {
+    ) -> Result<(Component, ArtefactInfo), LoadError> {
         let key = key.ok_or(LoadError::NoKey)?;
-        let opened = key.open(engine, &Purpose { kind: KIND, about: self.about }, self.sealed);
+        let opened =
+            sealed_code::open(key, engine, &Purpose { kind: FORMAT, about: self.about }, self.sealed);
         match opened {
-            Ok(component) => Ok((component, self.said()?)),
-            Err(Refused::Foreign) => Err(LoadError::Forged),
-            Err(Refused::Unfit(cause)) => Err(LoadError::Stale { phasm: self.said()?.phasm, cause }),
+            Ok(component) => Ok((component, self.info()?)),
+            Err(SealError::Foreign) => Err(LoadError::Forged),
+            Err(SealError::Unfit(cause)) => Err(LoadError::Stale { phasm: self.info()?.phasm, cause }),
         }
     }
 
-    fn said(&self) -> Result<Precompiled, LoadError> {
-        let About { phasm, component, manifest } =
+    fn info(&self) -> Result<ArtefactInfo, LoadError> {
+        let Header { phasm, component, manifest } =
             serde_json::from_slice(self.about).map_err(|_| LoadError::Forged)?;
         let component = component.parse().map_err(|_| LoadError::Forged)?;
-        Ok(Precompiled { component, manifest: manifest.get().to_owned(), phasm })
+        Ok(ArtefactInfo { component, manifest: manifest.get().to_owned(), phasm })
     }
 }
 
@@ -95,12 +97,13 @@ pub(super) fn write(
 ) -> Result<Vec<u8>, String> {
     let manifest = RawValue::from_string(manifest.to_owned()).map_err(|error| error.to_string())?;
     let phasm = env!("CARGO_PKG_VERSION").to_owned();
-    let about = About { phasm, component: digest.to_string(), manifest };
+    let about = Header { phasm, component: digest.to_string(), manifest };
     let about = serde_json::to_vec(&about).map_err(|error| error.to_string())?;
     let length = u32::try_from(about.len()).map_err(|_| "the manifest is too large".to_owned())?;
     let code = component.serialize().map_err(|error| format!("{error:#}"))?;
-    let sealed = key.seal(&Purpose { kind: KIND, about: &about }, &code).ok_or("it cannot be sealed")?;
-    Ok([KIND.as_bytes(), b"\n", &length.to_le_bytes(), &about, &sealed].concat())
+    let sealed = sealed_code::seal(key, &Purpose { kind: FORMAT, about: &about }, &code)
+        .ok_or("it cannot be sealed")?;
+    Ok([FORMAT.as_bytes(), b"\n", &length.to_le_bytes(), &about, &sealed].concat())
 }
 
 #[cfg(test)]
@@ -109,9 +112,9 @@ mod tests {
     use super::*;
 
     fn artefact(about: &[u8], key: &Key) -> Vec<u8> {
-        let sealed = key.seal(&Purpose { kind: KIND, about }, b"\x7fELF").unwrap();
+        let sealed = sealed_code::seal(key, &Purpose { kind: FORMAT, about }, b"\x7fELF").unwrap();
         let length = u32::try_from(about.len()).unwrap().to_le_bytes();
-        [KIND.as_bytes(), b"\n", &length, about, &sealed].concat()
+        [FORMAT.as_bytes(), b"\n", &length, about, &sealed].concat()
     }
 
     fn refusal(bytes: &[u8], key: &Key) -> LoadError {
@@ -141,11 +144,11 @@ mod tests {
     #[test]
     fn what_is_cut_short_is_no_artefact() {
         let whole = artefact(b"{}", &Key::new([7; Key::LENGTH]));
-        for end in 0..KIND.len() + 7 {
+        for end in 0..FORMAT.len() + 7 {
             assert!(Artefact::of(&whole[..end]).is_none(), "{end}");
         }
         let mut endless = whole;
-        endless[KIND.len() + 1..KIND.len() + 5].fill(0xff);
+        endless[FORMAT.len() + 1..FORMAT.len() + 5].fill(0xff);
         assert!(Artefact::of(&endless).is_none());
     }
 }

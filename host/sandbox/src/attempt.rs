@@ -17,36 +17,37 @@ use phasm_engine::{metered::Metered, outcome::Outcome};
 use tokio::{runtime::Handle, task::JoinHandle};
 
 use super::{
-    Shared, fault,
-    heat::Load,
+    SandboxCore,
+    fair_scheduler::Turn,
+    fault,
+    long_runners::Load,
     origin::Origin,
     stopwatch::{Stopwatch, micros},
     ticker::Alarm,
-    turns::Turn,
 };
 
 /// Who holds a thread for so long at a time is in the way of those that take a hundredth of it.
-const HEAVY: Duration = Duration::from_micros(250);
+const HEAVY_POLL: Duration = Duration::from_micros(250);
 
 pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
 /// Polls its work in place while that is a guest thread, and moves it there as soon as it is not.
 pub struct Attempt {
-    shared: Arc<Shared>,
-    here: Option<Bounded>,
+    core: Arc<SandboxCore>,
+    here: Option<BoundedWork>,
     there: Option<JoinHandle<Outcome>>,
 }
 
 thread_local! {
     /// Whether the guest that this thread polls has stopped only because its epoch was over.
-    static STOPPED: Cell<bool> = const { Cell::new(false) };
+    static PREEMPTED: Cell<bool> = const { Cell::new(false) };
     /// What that guest had computed before, and since when it computes now.
-    static COMPUTES: Cell<Option<(Duration, Stopwatch)>> = const { Cell::new(None) };
+    static COMPUTING: Cell<Option<(Duration, Stopwatch)>> = const { Cell::new(None) };
 }
 
 /// For how long the work that this thread carries out has been carried out, all in all.
 pub(super) fn computed() -> Duration {
-    COMPUTES.get().map_or(Duration::ZERO, |(before, since)| before + since.elapsed())
+    COMPUTING.get().map_or(Duration::ZERO, |(before, since)| before + since.elapsed())
 }
 
 /// Returns what was used, with the time that this thread has computed for it.
@@ -57,7 +58,7 @@ pub(super) fn so_far(metered: Metered) -> Metered {
 /// That this thread carries work out from then on, and nothing else, where nobody polls an [`Attempt`].
 #[cfg(target_os = "linux")]
 pub(super) fn compute_since(watch: Stopwatch) {
-    COMPUTES.set(Some((Duration::ZERO, watch)));
+    COMPUTING.set(Some((Duration::ZERO, watch)));
 }
 
 /// Stops the guest once; whoever polls it sees to it that it goes on.
@@ -65,7 +66,7 @@ pub(super) async fn stop_for_others() {
     let mut stops = true;
     std::future::poll_fn(|_| {
         if std::mem::replace(&mut stops, false) {
-            STOPPED.set(true);
+            PREEMPTED.set(true);
             Poll::Pending
         } else {
             Poll::Ready(())
@@ -75,18 +76,18 @@ pub(super) async fn stop_for_others() {
 }
 
 impl Attempt {
-    pub(super) fn new(shared: Arc<Shared>, origin: Origin, deadline: Option<Instant>, work: Work) -> Self {
-        let of_work = Arc::clone(&shared);
+    pub(super) fn new(core: Arc<SandboxCore>, origin: Origin, deadline: Option<Instant>, work: Work) -> Self {
+        let of_work = Arc::clone(&core);
         let (alarm, turn, stops, load, computed) = (None, None, 0, Load::Light, Duration::ZERO);
-        let work = Bounded { shared: of_work, origin, deadline, alarm, work, turn, stops, load, computed };
-        Self { shared, here: Some(work), there: None }
+        let work = BoundedWork { core: of_work, origin, deadline, alarm, work, turn, stops, load, computed };
+        Self { core, here: Some(work), there: None }
     }
 
     /// Where the work is to go on, if not here.
     fn elsewhere(&self) -> Option<Handle> {
         let work = self.here.as_ref()?;
-        let threads = &self.shared.threads;
-        if work.is_long() || self.shared.heat.is_hot(&work.origin) {
+        let threads = &self.core.threads;
+        if work.is_long() || self.core.long_runners.is_long_runner(&work.origin) {
             Some(threads.long().clone())
         } else {
             (!threads.is_current()).then(|| threads.handle().clone())
@@ -94,13 +95,13 @@ impl Attempt {
     }
 
     /// Takes the work there, where it computes in turns if it computes long.
-    fn send(&mut self, threads: &Handle, mut work: Bounded) {
-        if work.is_long() || self.shared.heat.is_hot(&work.origin) {
-            work.turn = Some(self.shared.turns.enter(&work.origin.namespace));
+    fn send(&mut self, threads: &Handle, mut work: BoundedWork) {
+        if work.is_long() || self.core.long_runners.is_long_runner(&work.origin) {
+            work.turn = Some(self.core.scheduler.enter(&work.origin.namespace));
             self.there = Some(threads.spawn(work));
         } else {
-            let shared = Arc::clone(&self.shared);
-            self.there = Some(threads.spawn(Self { shared, here: Some(work), there: None }));
+            let core = Arc::clone(&self.core);
+            self.there = Some(threads.spawn(Self { core, here: Some(work), there: None }));
         }
     }
 }
@@ -138,8 +139,8 @@ impl Drop for Attempt {
 }
 
 /// Work that counts as a computing guest while it is polled and ends at its deadline.
-struct Bounded {
-    shared: Arc<Shared>,
+struct BoundedWork {
+    core: Arc<SandboxCore>,
     origin: Origin,
     deadline: Option<Instant>,
     alarm: Option<Alarm>,
@@ -152,32 +153,32 @@ struct Bounded {
     computed: Duration,
 }
 
-impl Bounded {
+impl BoundedWork {
     /// Whether it has computed for an epoch.
     fn is_long(&self) -> bool {
         self.load == Load::Long
     }
 
     fn poll_work(&mut self, context: &mut Context<'_>) -> Poll<Outcome> {
-        let Self { shared, work, turn, stops, load, computed, .. } = self;
+        let Self { core, work, turn, stops, load, computed, .. } = self;
         if turn.as_mut().is_some_and(|turn| !turn.take(context.waker())) {
             return Poll::Pending;
         }
         let watch = if turn.is_some() { Stopwatch::of_thread() } else { Stopwatch::of_moment() };
-        COMPUTES.set(Some((*computed, watch)));
-        STOPPED.set(false);
-        let running = shared.ticker.enter();
+        COMPUTING.set(Some((*computed, watch)));
+        PREEMPTED.set(false);
+        let running = core.ticker.enter();
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
         drop(running);
-        COMPUTES.set(None);
+        COMPUTING.set(None);
         let took = watch.elapsed();
         *computed += took;
-        let stopped = STOPPED.take();
+        let stopped = PREEMPTED.take();
         // Once it may only have had to wait in its epoch, until the system let this thread go on.
         *stops = stops.saturating_add(stopped.into());
         if *stops > 1 {
             *load = Load::Long;
-        } else if took >= HEAVY {
+        } else if took >= HEAVY_POLL {
             *load = Load::Heavy;
         }
         match turn {
@@ -189,7 +190,7 @@ impl Bounded {
     }
 }
 
-impl Future for Bounded {
+impl Future for BoundedWork {
     type Output = Outcome;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome> {
@@ -197,14 +198,14 @@ impl Future for Bounded {
             return Poll::Ready(fault::timeout());
         }
         let mut poll = self.poll_work(context);
-        let Self { shared, origin, deadline, alarm, load, computed, .. } = &mut *self;
+        let Self { core, origin, deadline, alarm, load, computed, .. } = &mut *self;
         match (&mut poll, *deadline) {
             (Poll::Ready(outcome), _) => {
                 outcome.metered.cpu_us = outcome.metered.cpu_us.saturating_add(micros(*computed));
-                shared.heat.note(origin, *load);
+                core.long_runners.record(origin, *load);
             }
             (Poll::Pending, Some(deadline)) => {
-                alarm.get_or_insert_with(|| shared.ticker.alarm(deadline)).set(context.waker());
+                alarm.get_or_insert_with(|| core.ticker.alarm(deadline)).set(context.waker());
             }
             (Poll::Pending, None) => {}
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     executor::Invocation,
-    limits::{Ceilings, Limits, Named},
+    limits::{Ceilings, Limits, Owner},
 };
 
 /// The attempt that a call executes: the work, the tenant, and what it may use. Settled before its guest exists.
@@ -24,8 +24,8 @@ impl AttemptContext {
     }
 
     /// Returns the tenant and the plugin, for messages.
-    pub(super) fn named(&self) -> Named<'_> {
-        Named { tenant: &self.tenant, plugin: self.plugin() }
+    pub(super) fn owner(&self) -> Owner<'_> {
+        Owner { tenant: &self.tenant, plugin: self.plugin() }
     }
 }
 

@@ -21,17 +21,18 @@ use sha2::{Digest as _, Sha256};
 use wasmtime::{Engine, component::Component};
 
 use super::{
-    authentic::{Fresh, Key, Purpose, Refused},
     digest::{Digest, Hex},
     files::{private_dir, replace},
-    regular::read_regular,
+    key::Key,
+    regular_file::read_regular,
+    sealed_code::{self, FreshCode, Purpose, SealError},
 };
 
 /// What the files are, and in which format.
-const KIND: &str = "phasm compiled code 2";
+const FORMAT: &str = "phasm compiled code 2";
 
 /// What is larger was not made from a component that could be loaded.
-const LARGEST_CODE: u64 = 4 << 30;
+const MAX_CODE_BYTES: u64 = 4 << 30;
 
 /// One cache directory, for one engine.
 pub(super) struct Cache {
@@ -56,22 +57,28 @@ impl Cache {
 
     /// The compiled component of this digest, if it is here and authentic.
     pub(super) fn load(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
-        let sealed = read_regular(&self.path(digest), LARGEST_CODE).ok()?;
+        let sealed = read_regular(&self.path(digest), MAX_CODE_BYTES).ok()?;
         let path = self.path(digest);
-        match self.key.open(engine, &Purpose { kind: KIND, about: &self.about(digest) }, &sealed) {
+        match sealed_code::open(
+            &self.key,
+            engine,
+            &Purpose { kind: FORMAT, about: &self.about(digest) },
+            &sealed,
+        ) {
             Ok(component) => return Some(component),
-            Err(Refused::Foreign) => {
+            Err(SealError::Foreign) => {
                 tracing::warn!("{} is not authentic; compiling again", path.display());
             }
-            Err(Refused::Unfit(why)) => tracing::warn!("{}: {why}; compiling again", path.display()),
+            Err(SealError::Unfit(why)) => tracing::warn!("{}: {why}; compiling again", path.display()),
         }
         None
     }
 
     /// Keeps the code of a component, and forgets what other engines compiled from the same bytes.
-    pub(super) fn store(&self, digest: &Digest, code: &Fresh) -> io::Result<()> {
-        let purpose = Purpose { kind: KIND, about: &self.about(digest) };
-        let sealed = self.key.seal(&purpose, code.code()).ok_or_else(|| io::Error::other("cannot seal"))?;
+    pub(super) fn store(&self, digest: &Digest, code: &FreshCode) -> io::Result<()> {
+        let purpose = Purpose { kind: FORMAT, about: &self.about(digest) };
+        let sealed = sealed_code::seal(&self.key, &purpose, code.code())
+            .ok_or_else(|| io::Error::other("cannot seal"))?;
         let path = self.path(digest);
         replace(&path, &sealed)?;
         self.forget_others(digest, &path);

@@ -6,10 +6,9 @@ use phasm_engine::outcome::Outcome;
 use wasmtime::Store;
 
 use super::{
-    Shared,
+    SandboxCore,
     attempt_context::AttemptContext,
     bindings::{self, phasm::executor::types::NamedValueParam},
-    budget::Holder,
     call_context::CallContext,
     executor::{Invocation, Observer},
     grants::Grants,
@@ -19,11 +18,12 @@ use super::{
     limits::{Limit, Meter, UNLIMITED},
     outcome::{conclude, transcript},
     program::Program,
+    shared_budget::Lease,
 };
 
 /// Calls `program` once, on the thread that polls this.
 pub(super) async fn call(
-    sandbox: &Shared,
+    sandbox: &SandboxCore,
     program: &Program,
     grants: Arc<Grants>,
     invocation: Invocation,
@@ -36,7 +36,7 @@ pub(super) async fn call(
     let attempt = AttemptContext { invocation, tenant, limits: Arc::clone(&common.limits), ceilings };
     let context = CallContext { attempt: Arc::new(attempt), grants, sandbox: common };
     if isolation.unwrap_or(sandbox.isolation) == Isolation::Process {
-        return apart(sandbox, program, &context, observer).await;
+        return call_in_process(sandbox, program, &context, observer).await;
     }
     let dirs = match context.open_dirs().await {
         Ok(dirs) => dirs,
@@ -62,7 +62,7 @@ pub(super) async fn call(
 fn unmap(store: Store<Guest>) {
     let guest = store.data();
     let common = guest.meter.is_large().then(|| Arc::clone(&guest.context.sandbox));
-    let _alone = common.as_ref().map(|common| common.memory.alone());
+    let _alone = common.as_ref().map(|common| common.memory.lock_mapping());
     drop(store);
 }
 
@@ -74,16 +74,16 @@ async fn meter(program: &Program, context: &CallContext) -> Meter {
     if more == 0 || program.memory > context.attempt.ceilings.most(Limit::Memory) {
         return Meter::new(part, None);
     }
-    let holder = Holder::of_tenant(&memory.pool, &context.attempt.tenant, UNLIMITED);
+    let lease = Lease::of_tenant(&memory.pool, &context.attempt.tenant, UNLIMITED);
     // Most need not wait, and what can is large.
-    Box::pin(holder.hold_when_free(more)).await;
-    Meter::new(part, Some(holder))
+    Box::pin(lease.reserve_when_free(more)).await;
+    Meter::new(part, Some(lease))
 }
 
 /// Calls `program` in a process of its own.
 #[cfg(target_os = "linux")]
-async fn apart(
-    sandbox: &Shared,
+async fn call_in_process(
+    sandbox: &SandboxCore,
     program: &Program,
     context: &CallContext,
     observer: Arc<dyn Observer>,
@@ -95,7 +95,7 @@ async fn apart(
 }
 
 #[cfg(not(target_os = "linux"))]
-async fn apart(_: &Shared, _: &Program, _: &CallContext, _: Arc<dyn Observer>) -> Outcome {
+async fn call_in_process(_: &SandboxCore, _: &Program, _: &CallContext, _: Arc<dyn Observer>) -> Outcome {
     std::future::ready(Outcome::error(NO_PROCESSES)).await
 }
 

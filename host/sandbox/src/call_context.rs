@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 #[cfg(target_os = "linux")]
-use super::capability::http::Relay;
+use super::capability::http::RelayClient;
 use super::{
     attempt_context::AttemptContext,
     capability::{
-        dirs::{Common, Dirs},
+        dirs::{Dirs, SharedDirs},
         http::Net,
     },
     executor::Invocation,
@@ -26,7 +26,7 @@ pub(super) struct SandboxContext {
     pub(super) tenants: Arc<Tenants>,
     pub(super) memory: Memory,
     pub(super) faults: FaultCounts,
-    pub(super) dirs: Common,
+    pub(super) dirs: SharedDirs,
     #[cfg_attr(
         not(any(feature = "http", target_os = "linux")),
         expect(dead_code, reason = "there are no requests")
@@ -35,7 +35,7 @@ pub(super) struct SandboxContext {
     /// Set in a process of an attempt's own, whose parent makes its requests.
     #[cfg(target_os = "linux")]
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "there are no requests"))]
-    pub(super) relay: Option<Arc<Relay>>,
+    pub(super) relay: Option<Arc<RelayClient>>,
 }
 
 impl SandboxContext {

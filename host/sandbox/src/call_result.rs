@@ -2,12 +2,12 @@
 
 use phasm_engine::metered::Metered;
 
-use super::{bindings, capability::refused::Refused, fault::Fault};
+use super::{bindings, capability::refusals::Refusals, fault::Fault};
 
 /// Result of a call, before the guest's outcome is read.
 pub(super) struct CallResult {
     pub(super) result: Result<bindings::Outcome, Fault>,
     /// Refusals that the guest met.
-    pub(super) refused: Refused,
+    pub(super) refused: Refusals,
     pub(super) metered: Metered,
 }

@@ -24,7 +24,7 @@ pub(super) mod dirs;
 pub(super) mod env;
 pub(super) mod http;
 pub(super) mod random;
-pub(super) mod refused;
+pub(super) mod refusals;
 pub(super) mod sockets;
 pub(super) mod stdio;
 

@@ -10,19 +10,19 @@ mod attempt;
 #[cfg(all(feature = "compile", target_os = "linux"))]
 mod compile;
 #[cfg(target_os = "linux")]
-mod confine;
+mod cpu_watchdog;
 #[cfg(target_os = "linux")]
-mod ears;
+mod hardening;
 #[cfg(target_os = "linux")]
-mod herald;
+mod inbound;
 #[cfg(target_os = "linux")]
-mod hourglass;
+mod outbound;
 #[cfg(target_os = "linux")]
-mod lock;
+mod parent_channel;
 #[cfg(target_os = "linux")]
-mod running;
+mod process;
 #[cfg(target_os = "linux")]
-mod voice;
+mod rlimits;
 #[cfg(target_os = "linux")]
 mod wire;
 #[cfg(target_os = "linux")]
@@ -35,20 +35,16 @@ use std::{
 
 #[cfg(all(feature = "compile", target_os = "linux"))]
 pub(super) use self::compile::in_child as compile;
-#[cfg(all(test, feature = "http", target_os = "linux"))]
-pub(super) use self::wire::message;
-#[cfg(all(feature = "http", target_os = "linux"))]
-pub(super) use self::wire::{News, frame};
 #[cfg(target_os = "linux")]
 pub(super) use self::worker::Worker;
 
 /// The first argument of a child; what follows says what it is to do.
 #[cfg(target_os = "linux")]
-const MARK: &str = "--phasm-child";
+const CHILD_ARGUMENT: &str = "--phasm-child";
 
 /// The exit status of a child whose parent has gone.
 #[cfg(target_os = "linux")]
-const ALONE: i32 = 5;
+const EXIT_PARENT_GONE: i32 = 5;
 
 static SERVES: AtomicBool = AtomicBool::new(false);
 
@@ -88,7 +84,7 @@ pub fn serve_if_asked() {
     {
         let arguments: Vec<_> = std::env::args().skip(1).collect();
         if let Some((mark, job)) = arguments.split_first()
-            && mark == MARK
+            && mark == CHILD_ARGUMENT
         {
             std::process::exit(serve(job));
         }

@@ -11,25 +11,19 @@ use tokio::sync::{OnceCell, Semaphore};
 use wasmtime::{Engine, component::Component};
 
 use super::{
-    authentic::{Fresh, Key},
-    cache::Cache,
-    child::Children,
-    counts::check_counts,
-    digest::Digest,
-    limits::Limits,
-    program::LoadError,
-    threads::off_the_path,
+    cache::Cache, child::Children, complexity::check_complexity, digest::Digest, key::Key, limits::Limits,
+    program::LoadError, sealed_code::FreshCode, threads::run_blocking,
 };
 
 /// Components of at least so many bytes are announced: a megabyte takes about a second of one core.
-const NOTICED: usize = 256 << 10;
+const ANNOUNCED_BYTES: usize = 256 << 10;
 
 /// Makes components ready.
 pub(super) struct Compiler {
     cache: Option<Cache>,
     children: Option<Children>,
     /// Compiling takes cores and memory: within this process one at a time, in children as many as half of the cores.
-    turns: Semaphore,
+    permits: Semaphore,
     /// What is being compiled, for as long as somebody waits for it.
     flights: Mutex<HashMap<Digest, Weak<Flight>>>,
 }
@@ -53,8 +47,8 @@ impl Compiler {
             warnings.push(warning);
             None
         });
-        let turns = Semaphore::new(if children.is_some() { half_the_cores() } else { 1 });
-        Self { cache, children, turns, flights: Mutex::default() }
+        let permits = Semaphore::new(if children.is_some() { half_the_cores() } else { 1 });
+        Self { cache, children, permits, flights: Mutex::default() }
     }
 
     /// The cache's key.
@@ -63,12 +57,12 @@ impl Compiler {
     }
 
     /// The component of this digest, if it was compiled before.
-    pub(super) fn kept(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
+    pub(super) fn cached(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
         self.cache.as_ref()?.load(engine, digest)
     }
 
     /// Compiles a component, once for all who want it at the same time. When nobody waits any more it is given up, if that can be.
-    pub(super) async fn compiled(
+    pub(super) async fn compile_once(
         self: &Arc<Self>,
         engine: &Engine,
         limits: &Limits,
@@ -97,33 +91,34 @@ impl Compiler {
         digest: Digest,
         bytes: Arc<[u8]>,
     ) -> Result<Component, LoadError> {
-        let bytes = off_the_path(move || examine(&bytes).map(|()| bytes)).await?;
-        let turn = self.turns.acquire().await;
+        let bytes = run_blocking(move || examine(&bytes).map(|()| bytes)).await?;
+        let turn = self.permits.acquire().await;
         let _turn = turn.map_err(|_| LoadError::Fault("the sandbox is closed".to_owned()))?;
         self.announce(bytes.len(), &digest);
         let code = self.code(engine, limits, bytes).await?;
         let (compiler, engine) = (Arc::clone(self), engine.clone());
-        off_the_path(move || compiler.keep(&engine, &digest, &code)).await
+        run_blocking(move || compiler.keep(&engine, &digest, &code)).await
     }
 
     fn announce(&self, size: usize, digest: &Digest) {
-        if size >= NOTICED {
+        if size >= ANNOUNCED_BYTES {
             let megabytes = size as f64 / 1e6;
-            let kept = if self.cache.is_some() { "once: the code is kept" } else { "anew in every process" };
-            tracing::info!("compiling a component of {megabytes:.1} MB ({digest}), {kept}");
+            let cached =
+                if self.cache.is_some() { "once: the code is kept" } else { "anew in every process" };
+            tracing::info!("compiling a component of {megabytes:.1} MB ({digest}), {cached}");
         }
     }
 
-    async fn code(&self, engine: &Engine, limits: &Limits, bytes: Arc<[u8]>) -> Result<Fresh, LoadError> {
+    async fn code(&self, engine: &Engine, limits: &Limits, bytes: Arc<[u8]>) -> Result<FreshCode, LoadError> {
         #[cfg(target_os = "linux")]
         if let Some(children) = &self.children {
             return super::child::compile(children, bytes, limits).await;
         }
         let engine = engine.clone();
-        off_the_path(move || engine.precompile_component(&bytes).map(Fresh::new).map_err(invalid)).await
+        run_blocking(move || engine.precompile_component(&bytes).map(FreshCode::new).map_err(invalid)).await
     }
 
-    fn keep(&self, engine: &Engine, digest: &Digest, code: &Fresh) -> Result<Component, LoadError> {
+    fn keep(&self, engine: &Engine, digest: &Digest, code: &FreshCode) -> Result<Component, LoadError> {
         let component = code.component(engine).map_err(invalid)?;
         if let Some(Err(error)) = self.cache.as_ref().map(|cache| cache.store(digest, code)) {
             tracing::warn!("compiled code of {digest} is not kept: {error}");
@@ -140,7 +135,7 @@ fn examine(bytes: &[u8]) -> Result<(), LoadError> {
     if !bytes.starts_with(b"\0asm") {
         return Err(LoadError::Invalid("it does not begin as WebAssembly does".to_owned()));
     }
-    check_counts(bytes)
+    check_complexity(bytes)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "to be passed to map_err")]

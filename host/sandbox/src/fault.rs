@@ -8,10 +8,10 @@ use wasmtime::{Error, Trap};
 use wasmtime_wasi::I32Exit;
 
 use super::{
-    last_words::LastWords,
-    limits::{Ceilings, Exceeded, Limit, Limits, Named, Size},
+    limits::{Ceilings, Limit, LimitError, Limits, Owner, Size},
     memory::NoMemory,
     occupancy::FaultKind,
+    stderr_tail::StderrTail,
 };
 
 /// How a call ended that did not return.
@@ -20,7 +20,7 @@ pub(super) enum Fault {
     /// At its deadline.
     Timeout,
     /// At a limit that others than the operator may set.
-    Exceeded(Exceeded),
+    Exceeded(LimitError),
     /// At another limit, which speaks for itself.
     Limit(String),
     /// It exited; what it said last may tell why.
@@ -59,7 +59,7 @@ impl Fault {
 
     /// The fault of a call that ended with `error`.
     pub(super) fn of(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Self {
-        if let Some(exceeded) = error.downcast_ref::<Exceeded>() {
+        if let Some(exceeded) = error.downcast_ref::<LimitError>() {
             return Self::Exceeded(*exceeded);
         }
         if let Some(no_memory) = error.downcast_ref::<NoMemory>() {
@@ -77,21 +77,21 @@ impl Fault {
             // Its own stack lies at the bottom of its memory.
             Some(trap @ Trap::MemoryOutOfBounds) => Self::Trapped(format!(
                 "{}, or the stack that the guest was linked with is full",
-                trapped(&trap.to_string())
+                trap_message(&trap.to_string())
             )),
-            Some(trap) => Self::Trapped(trapped(&trap.to_string())),
+            Some(trap) => Self::Trapped(trap_message(&trap.to_string())),
             None => other(error, limits, ceilings),
         }
     }
 
-    /// What it comes to; `said` is what the guest said before.
-    pub(super) fn outcome(self, said: &LastWords, named: Named<'_>) -> Outcome {
+    /// What it comes to; `stderr` is what the guest said before.
+    pub(super) fn outcome(self, stderr: &StderrTail, owner: Owner<'_>) -> Outcome {
         match self {
             Self::Timeout => timeout(),
-            Self::Exceeded(exceeded) => Outcome::error(exceeded.told(named)),
+            Self::Exceeded(exceeded) => Outcome::error(exceeded.message(owner)),
             Self::Limit(cause) => Outcome::error(cause),
-            Self::Exited(cause) => Outcome::error(said.follow(cause)),
-            Self::Trapped(cause) => Outcome::error(said.explain(cause)),
+            Self::Exited(cause) => Outcome::error(stderr.follow(cause)),
+            Self::Trapped(cause) => Outcome::error(stderr.explain(cause)),
         }
     }
 }
@@ -112,14 +112,15 @@ fn other(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Fault {
     let cause = error.root_cause().to_string();
     // The type of this error is private to wasmtime.
     if cause.contains("fuel allocated for hostcalls has been exhausted") {
-        return transferred(error, limits, ceilings);
+        return transfer_fault(error, limits, ceilings);
     }
-    let key = COUNTED.iter().find(|(says, _)| cause.contains(says)).map(|(_, key)| format!(" ({key})"));
-    Fault::Trapped(trapped(&cause) + key.as_deref().unwrap_or_default())
+    let key =
+        WASMTIME_LIMITS.iter().find(|(says, _)| cause.contains(says)).map(|(_, key)| format!(" ({key})"));
+    Fault::Trapped(trap_message(&cause) + key.as_deref().unwrap_or_default())
 }
 
 /// What wasmtime says of limits that it counts itself, and what they are called in a configuration.
-const COUNTED: [(&str, &str); 7] = [
+const WASMTIME_LIMITS: [(&str, &str); 7] = [
     ("instance count too high", "limits.instances"),
     ("memory count too high", "limits.memories"),
     ("table count too high", "limits.tables"),
@@ -129,12 +130,12 @@ const COUNTED: [(&str, &str); 7] = [
     ("total size of fields exceeds limit", "`headers` under `[http]`"),
 ];
 
-fn trapped(cause: &str) -> String {
+fn trap_message(cause: &str) -> String {
     format!("trap: {}", cause.trim_start_matches("wasm trap: "))
 }
 
 /// Too much was copied out of the guest: its outcome, when no guest code was running, else an argument of a host call.
-fn transferred(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Fault {
+fn transfer_fault(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Fault {
     let limit = Size(limits.hostcall.max(limits.output));
     if error.downcast_ref::<wasmtime::WasmBacktrace>().is_some() {
         Fault::Limit(format!("more than {limit} handed to the host in one call (limits.hostcall)"))
@@ -155,7 +156,7 @@ mod tests {
     fn a_full_stack_of_the_guests_own_is_named() {
         let ceilings = Ceilings::of(&Limits::default(), &HttpLimits::default());
         let fault = Fault::of(&Trap::MemoryOutOfBounds.into(), &Limits::default(), &ceilings);
-        let outcome = fault.outcome(&LastWords::default(), Named { tenant: "acme", plugin: "jq" });
+        let outcome = fault.outcome(&StderrTail::default(), Owner { tenant: "acme", plugin: "jq" });
         let says = "trap: out of bounds memory access, or the stack that the guest was linked with is full";
         assert_eq!((outcome.code, &*outcome.message), (code::ERROR, says));
     }
@@ -164,7 +165,7 @@ mod tests {
     fn every_cause_is_named() {
         let limits = Limits { memory: 65_536, ..Limits::default() };
         let ceilings = Ceilings::of(&limits, &HttpLimits::default());
-        let named = Named { tenant: "acme", plugin: "jq" };
+        let owner = Owner { tenant: "acme", plugin: "jq" };
         let rows: [(Error, &str, i32, &str); 10] = [
             (Trap::Interrupt.into(), "", code::TIMEOUT, "stopped at its deadline"),
             (
@@ -213,9 +214,9 @@ mod tests {
             (Error::msg("pipe burst"), "", code::ERROR, "trap: pipe burst"),
         ];
         for (error, line, code, message) in rows {
-            let mut said = LastWords::default();
-            said.hear(line);
-            let outcome = Fault::of(&error, &limits, &ceilings).outcome(&said, named);
+            let mut stderr = StderrTail::default();
+            stderr.hear(line);
+            let outcome = Fault::of(&error, &limits, &ceilings).outcome(&stderr, owner);
             assert_eq!((outcome.code, &*outcome.message), (code, message));
         }
     }

@@ -13,7 +13,6 @@ use wasmtime_wasi_io::IoView;
 use super::capability::http::Connection;
 use super::{
     bindings::{self, phasm::executor::types},
-    budget::Holder,
     call_context::CallContext,
     capability::{
         self, Capabilities,
@@ -22,13 +21,14 @@ use super::{
         env::{EnvView, HasEnv},
         http::{HasHttp, Http},
         random::{HasRandom, Random},
-        refused::Refused,
+        refusals::Refusals,
         sockets::{HasSockets, Sockets, SocketsView},
         stdio::{HasStdio, StdioView},
     },
     executor::Level,
-    limits::{Limit, Meter, NoGrowth, UNLIMITED},
+    limits::{GrowthError, Limit, Meter, UNLIMITED},
     memory::NoMemory,
+    shared_budget::Lease,
     transcript::Transcript,
 };
 
@@ -39,7 +39,7 @@ pub(super) struct Guest {
     pub(super) meter: Meter,
     pub(super) transcript: Arc<Transcript>,
     pub(super) capabilities: Capabilities,
-    pub(super) refused: Refused,
+    pub(super) refused: Refusals,
     /// How often it called the host.
     pub(super) calls: u32,
 }
@@ -57,7 +57,7 @@ impl Guest {
             http: Http::default(),
             sockets: Sockets::default(),
         };
-        Self { context, table, meter, capabilities, transcript, refused: Refused::default(), calls: 0 }
+        Self { context, table, meter, capabilities, transcript, refused: Refusals::default(), calls: 0 }
     }
 
     /// What it has used so far, but for the time, which whoever polls it knows.
@@ -77,18 +77,20 @@ impl ResourceLimiter for Guest {
     fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
         let Self { context, meter, .. } = self;
         let memory = &context.sandbox.memory;
-        let holder = || Holder::of_tenant(&memory.pool, &context.attempt.tenant, UNLIMITED);
+        let lease = || Lease::of_tenant(&memory.pool, &context.attempt.tenant, UNLIMITED);
         let growth = desired.saturating_sub(current) as u64;
-        match meter.grow(growth, &context.attempt.ceilings, holder) {
+        match meter.grow(growth, &context.attempt.ceilings, lease) {
             Ok(()) => {
                 if meter.is_large() {
                     // Whoever unmaps some just now is waited for here, and not in the way of others.
-                    drop(memory.alone());
+                    drop(memory.lock_mapping());
                 }
                 Ok(true)
             }
-            Err(NoGrowth::Limit(exceeded)) => Err(exceeded.into()),
-            Err(NoGrowth::Spent(spent, wanted)) => Err(NoMemory { all: memory.all, spent, wanted }.into()),
+            Err(GrowthError::Limit(exceeded)) => Err(exceeded.into()),
+            Err(GrowthError::Exhausted(spent, wanted)) => {
+                Err(NoMemory { all: memory.all, spent, wanted }.into())
+            }
         }
     }
 

@@ -15,8 +15,8 @@ use super::{
 
 /// Returns the result of a call of `guest`, and takes its refusals.
 pub(super) fn call_result(result: wasmtime::Result<bindings::Outcome>, guest: &mut Guest) -> CallResult {
-    guest.capabilities.dirs.tell(&mut guest.refused);
-    guest.capabilities.http.tell(&mut guest.refused);
+    guest.capabilities.dirs.report_refusals(&mut guest.refused);
+    guest.capabilities.http.report_refusals(&mut guest.refused);
     let attempt = &guest.context.attempt;
     let result = result.map_err(|error| Fault::of(&error, &attempt.limits, &attempt.ceilings));
     CallResult { result, refused: mem::take(&mut guest.refused), metered: guest.metered() }

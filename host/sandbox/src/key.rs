@@ -1,18 +1,40 @@
-//! Keys in files.
+//! The key that compiled code is sealed with, and keys in files.
 
 use std::{
-    fs,
+    fmt, fs,
     io::{self, Read as _},
     path::Path,
 };
 
 use super::{
-    authentic::Key,
     files::{is_private, write_beside},
-    regular::open_regular,
+    regular_file::open_regular,
 };
 
+/// Key that seals compiled code. Its holder can make any host that trusts it execute anything.
+#[derive(Clone)]
+pub struct Key([u8; Key::LENGTH]);
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
 impl Key {
+    /// Length of a key, in bytes.
+    pub const LENGTH: usize = 32;
+
+    /// Makes a key of `bytes`, which must be unpredictable.
+    #[must_use]
+    pub const fn new(bytes: [u8; Self::LENGTH]) -> Self {
+        Self(bytes)
+    }
+
+    pub(super) const fn bytes(&self) -> &[u8; Self::LENGTH] {
+        &self.0
+    }
+
     /// The key in `path`.
     ///
     /// # Errors

@@ -37,19 +37,18 @@ use self::{
     call_context::SandboxContext,
     capability::http::Net,
     compiler::Compiler,
+    fair_scheduler::FairScheduler,
     guest::Guest,
-    heat::Heat,
     limits::{Ceilings, SetBy},
+    long_runners::LongRunners,
     memory::Memory,
     pool::Pool,
     threads::GuestThreads,
     ticker::Ticker,
-    turns::Turns,
 };
 pub use self::{
-    artefact::Precompiled,
+    artefact::ArtefactInfo,
     attempt::Attempt,
-    authentic::Key,
     capability::{
         clocks::WallClock,
         dirs::{DirGrant, Quota},
@@ -62,25 +61,24 @@ pub use self::{
     digest::{Digest, NotADigest},
     grants::Grants,
     isolation::Isolation,
+    key::Key,
     limits::{Allowance, Limit, Limits},
     occupancy::{FaultKind, Occupancy},
     origin::Origin,
     program::{LoadError, Overrun, Program},
-    regular::{open_regular, read_regular, read_regular_text},
+    regular_file::{open_regular, read_regular, read_regular_text},
     tenants::Tenants,
 };
 
 #[cfg(feature = "http")]
 pub use self::capability::http::{HttpAnswer, HttpClient, HttpRequest};
 #[cfg(feature = "compile")]
-pub use self::counts::check_counts;
+pub use self::complexity::check_complexity;
 
 mod artefact;
 mod attempt;
 mod attempt_context;
-mod authentic;
 mod bindings;
-mod budget;
 #[cfg(feature = "compile")]
 mod cache;
 mod call;
@@ -94,20 +92,20 @@ mod compiler;
 #[path = "no_compiler.rs"]
 mod compiler;
 #[cfg(feature = "compile")]
-mod counts;
+mod complexity;
 mod digest;
 pub mod executor;
+mod fair_scheduler;
 mod fault;
 mod files;
 mod grants;
 mod guest;
 mod guest_store;
-mod heat;
 mod isolation;
 mod key;
-mod last_words;
 mod limits;
 mod loading;
+mod long_runners;
 mod memory;
 mod occupancy;
 mod origin;
@@ -116,7 +114,10 @@ mod pool;
 #[cfg(target_os = "linux")]
 mod processes;
 mod program;
-mod regular;
+mod regular_file;
+mod sealed_code;
+mod shared_budget;
+mod stderr_tail;
 mod stopwatch;
 mod tenants;
 mod text;
@@ -124,7 +125,6 @@ mod threads;
 mod ticker;
 pub mod trace;
 mod transcript;
-mod turns;
 
 /// How a [`Sandbox`] is made.
 #[derive(Clone, Debug)]
@@ -192,10 +192,10 @@ pub enum SandboxError {
 /// Runs guests. Cheap to clone; the last clone takes the threads with it.
 #[derive(Clone)]
 pub struct Sandbox {
-    shared: Arc<Shared>,
+    core: Arc<SandboxCore>,
 }
 
-struct Shared {
+struct SandboxCore {
     engine: wasmtime::Engine,
     linker: Linker<Guest>,
     context: Arc<SandboxContext>,
@@ -210,8 +210,8 @@ struct Shared {
     warnings: Vec<String>,
     threads: GuestThreads,
     ticker: Ticker,
-    turns: Arc<Turns>,
-    heat: Heat,
+    scheduler: Arc<FairScheduler>,
+    long_runners: LongRunners,
 }
 
 impl Sandbox {
@@ -249,23 +249,23 @@ impl Sandbox {
         let threads = GuestThreads::start(threads)?;
         let tenants = Arc::new(tenants);
         let mut ceilings = Ceilings::of(&limits, &http.limits);
-        ceilings.lower(Limit::Memory, memory.most_for_one(), SetBy::Host);
+        ceilings.lower(Limit::Memory, memory.max_for_one(), SetBy::Host);
         let context = SandboxContext {
             limits: Arc::new(limits),
             ceilings,
             tenants: Arc::clone(&tenants),
             memory,
             faults: fault::FaultCounts::default(),
-            dirs: capability::dirs::Common::default(),
+            dirs: capability::dirs::SharedDirs::default(),
             net: Arc::new(Net::new(http, &tenants)),
             #[cfg(target_os = "linux")]
             relay: None,
         };
-        let shared = Shared {
+        let core = SandboxCore {
             slots: Semaphore::new(slots as usize),
             capacity: slots,
-            turns: Arc::new(Turns::new(threads.count(), tenants)),
-            heat: Heat::default(),
+            scheduler: Arc::new(FairScheduler::new(threads.count(), tenants)),
+            long_runners: LongRunners::default(),
             threads,
             engine,
             linker,
@@ -278,44 +278,44 @@ impl Sandbox {
             warnings,
             ticker,
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self { core: Arc::new(core) })
     }
 
     /// Linear memory that a call may use, in bytes, if nobody lowers it.
     pub fn memory_limit(&self) -> u64 {
-        self.shared.context.ceilings.most(Limit::Memory)
+        self.core.context.ceilings.most(Limit::Memory)
     }
 
     /// What fell short of the configuration: fewer slots, no pool, no cache.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
-        &self.shared.warnings
+        &self.core.warnings
     }
 
     /// The threads guests run on. A [`Self::call`] polled there runs in place; polled elsewhere it goes there first,
     /// which costs two changes of thread. A dispatcher spawns its calls here.
     #[must_use]
     pub fn guest_runtime(&self) -> &Handle {
-        self.shared.threads.handle()
+        self.core.threads.handle()
     }
 
     /// The threads of guests that compute long, below the others: for what takes long on their behalf.
     #[must_use]
     pub fn long_runtime(&self) -> &Handle {
-        self.shared.threads.long()
+        self.core.threads.long()
     }
 
     /// How many guests can be alive at once.
     #[must_use]
     pub fn slots(&self) -> u32 {
-        self.shared.capacity
+        self.core.capacity
     }
 
     /// How much of it is in use, and how calls have ended that did not return.
     #[must_use]
     pub fn occupancy(&self) -> Occupancy {
-        let Shared { slots, capacity, context, .. } = &*self.shared;
-        let (memory, most) = context.memory.pool.taken_of();
+        let SandboxCore { slots, capacity, context, .. } = &*self.core;
+        let (memory, most) = context.memory.pool.usage();
         let free = u32::try_from(slots.available_permits()).unwrap_or(u32::MAX);
         Occupancy {
             slots: *capacity,
@@ -323,26 +323,26 @@ impl Sandbox {
             memory_beyond: memory,
             memory_beyond_most: most,
             faults: context.faults.get(),
-            ..self.shared.of_processes()
+            ..self.core.of_processes()
         }
     }
 
     /// How often the ticker has looked at the clock.
     #[must_use]
     pub fn ticks(&self) -> u64 {
-        self.shared.ticker.ticks()
+        self.core.ticker.ticks()
     }
 
     /// Whether the ticker is awake; soon after the last guest has stopped computing it is not, and takes no time.
     #[must_use]
     pub fn is_ticking(&self) -> bool {
-        !self.shared.ticker.is_parked()
+        !self.core.ticker.is_parked()
     }
 
     /// How long the guests of a tenant that compute long have computed, since there is one of them; nothing while there is none.
     #[must_use]
     pub fn computed(&self, tenant: &str) -> Duration {
-        self.shared.turns.computed(tenant)
+        self.core.scheduler.computed(tenant)
     }
 
     /// Makes a component ready to be called, off the async threads: from the cache of compiled code, or by compiling it; or what
@@ -351,16 +351,16 @@ impl Sandbox {
     /// # Errors
     /// [`LoadError`] when it is no component, or none this host can offer a world to.
     pub async fn load(&self, bytes: Arc<[u8]>) -> Result<Program, LoadError> {
-        let shared = Arc::clone(&self.shared);
-        self.while_waited(async move { shared.load(bytes).await }).await
+        let core = Arc::clone(&self.core);
+        self.while_waited(async move { core.load(bytes).await }).await
     }
 
     /// What a file that [`Self::precompile`] made says about itself; nothing if it is none.
     ///
     /// # Errors
     /// [`LoadError`] when it cannot be trusted, or does not fit this host.
-    pub fn precompiled(&self, bytes: &[u8]) -> Option<Result<Precompiled, LoadError>> {
-        let opened = Artefact::of(bytes)?.open(&self.shared.engine, self.shared.key());
+    pub fn precompiled(&self, bytes: &[u8]) -> Option<Result<ArtefactInfo, LoadError>> {
+        let opened = Artefact::of(bytes)?.open(&self.core.engine, self.core.key());
         Some(opened.map(|(_, said)| said))
     }
 
@@ -371,8 +371,8 @@ impl Sandbox {
     /// [`LoadError`] when it is no component, or none this host can offer a world to.
     #[cfg(feature = "compile")]
     pub async fn precompile(&self, bytes: Arc<[u8]>, manifest: String) -> Result<Vec<u8>, LoadError> {
-        let shared = Arc::clone(&self.shared);
-        self.while_waited(async move { shared.precompile(bytes, manifest).await }).await
+        let core = Arc::clone(&self.core);
+        self.while_waited(async move { core.precompile(bytes, manifest).await }).await
     }
 
     /// Calls `program` once, as a fresh guest with `grants`.
@@ -386,9 +386,9 @@ impl Sandbox {
         invocation: Invocation,
         observer: Arc<dyn Observer>,
     ) -> impl Future<Output = Outcome> + Send + use<> {
-        let (shared, deadline) = (Arc::clone(&self.shared), invocation.deadline);
+        let (core, deadline) = (Arc::clone(&self.core), invocation.deadline);
         self.attempt(invocation.origin(), deadline, async move {
-            call::call(&shared, &program, grants, invocation, observer).await
+            call::call(&core, &program, grants, invocation, observer).await
         })
     }
 
@@ -400,7 +400,7 @@ impl Sandbox {
         deadline: Option<Instant>,
         work: impl Future<Output = Outcome> + Send + 'static,
     ) -> Attempt {
-        Attempt::new(Arc::clone(&self.shared), origin, deadline, Box::pin(work.in_current_span()))
+        Attempt::new(Arc::clone(&self.core), origin, deadline, Box::pin(work.in_current_span()))
     }
 
     /// [`Self::call`] for whoever is inside [`Self::attempt`] already.
@@ -411,7 +411,7 @@ impl Sandbox {
         invocation: Invocation,
         observer: Arc<dyn Observer>,
     ) -> Outcome {
-        call::call(&self.shared, program, grants, invocation, observer).await
+        call::call(&self.core, program, grants, invocation, observer).await
     }
 }
 
@@ -421,7 +421,7 @@ impl fmt::Debug for Sandbox {
     }
 }
 
-impl Shared {
+impl SandboxCore {
     fn limits(&self) -> &Limits {
         &self.context.limits
     }

@@ -1,7 +1,7 @@
 //! What one call may use.
 
 mod allowance;
-mod exceeded;
+mod limit_error;
 mod meter;
 
 use std::time::Duration;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 pub use self::allowance::{Allowance, Limit};
 pub(super) use self::{
     allowance::{Ceiling, Ceilings, SetBy},
-    exceeded::{Exceeded, Named, Size},
-    meter::{Meter, NoGrowth},
+    limit_error::{LimitError, Owner, Size},
+    meter::{GrowthError, Meter},
 };
 
 const KIB: u64 = 1024;

@@ -6,15 +6,15 @@ use tokio::task::JoinSet;
 use wasmtime::component::Component;
 
 use super::{
-    Sandbox, Shared,
+    Sandbox, SandboxCore,
     artefact::Artefact,
     digest::Digest,
     program::{LoadError, Program},
-    threads::off_the_path,
+    threads::run_blocking,
 };
 
 /// What is known of some bytes without compiling them.
-enum Known {
+enum Lookup {
     Component(Component),
     /// Only their digest.
     Digest(Digest),
@@ -34,10 +34,10 @@ impl Sandbox {
     }
 }
 
-impl Shared {
+impl SandboxCore {
     pub(super) async fn load(self: Arc<Self>, bytes: Arc<[u8]>) -> Result<Program, LoadError> {
         let component = self.component(bytes).await?;
-        off_the_path(move || self.link(&component)).await
+        run_blocking(move || self.link(&component)).await
     }
 
     #[cfg(feature = "compile")]
@@ -48,7 +48,7 @@ impl Shared {
     ) -> Result<Vec<u8>, LoadError> {
         let digest = Digest::of(&bytes);
         let component = self.component(bytes).await?;
-        off_the_path(move || {
+        run_blocking(move || {
             let key = self.key().ok_or(LoadError::NoKey)?;
             self.link(&component)?;
             super::artefact::write(&component, &digest, &manifest, key).map_err(LoadError::Fault)
@@ -57,24 +57,26 @@ impl Shared {
     }
 
     async fn component(self: &Arc<Self>, bytes: Arc<[u8]>) -> Result<Component, LoadError> {
-        let (shared, of_bytes) = (Arc::clone(self), Arc::clone(&bytes));
-        match off_the_path(move || shared.known(&of_bytes)).await? {
-            Known::Component(component) => Ok(component),
-            Known::Digest(digest) => self.compiler.compiled(&self.engine, self.limits(), digest, bytes).await,
+        let (core, of_bytes) = (Arc::clone(self), Arc::clone(&bytes));
+        match run_blocking(move || core.look_up(&of_bytes)).await? {
+            Lookup::Component(component) => Ok(component),
+            Lookup::Digest(digest) => {
+                self.compiler.compile_once(&self.engine, self.limits(), digest, bytes).await
+            }
         }
     }
 
-    fn known(&self, bytes: &[u8]) -> Result<Known, LoadError> {
+    fn look_up(&self, bytes: &[u8]) -> Result<Lookup, LoadError> {
         let (size, limit) = (bytes.len() as u64, self.limits().component);
         if size > limit {
             return Err(LoadError::TooLarge { size, limit });
         }
         if let Some(artefact) = Artefact::of(bytes) {
-            return Ok(Known::Component(artefact.open(&self.engine, self.key())?.0));
+            return Ok(Lookup::Component(artefact.open(&self.engine, self.key())?.0));
         }
         let digest = Digest::of(bytes);
-        let kept = self.compiler.kept(&self.engine, &digest);
-        Ok(kept.map_or(Known::Digest(digest), Known::Component))
+        let cached = self.compiler.cached(&self.engine, &digest);
+        Ok(cached.map_or(Lookup::Digest(digest), Lookup::Component))
     }
 
     fn link(&self, component: &Component) -> Result<Program, LoadError> {

@@ -14,14 +14,14 @@ use std::{
 };
 
 use super::{
-    budget::{Budget, Spent},
     limits::Size,
+    shared_budget::{BudgetError, SharedBudget},
 };
 
 /// The least that a slot is worth: a small guest's memory.
-const LEAST: u64 = 1 << 20;
+const MIN_SLOT_BYTES: u64 = 1 << 20;
 /// What there is where nobody says it.
-const UNKNOWN: u64 = 4 << 30;
+const DEFAULT_BYTES: u64 = 4 << 30;
 
 /// The memory of all guests of a sandbox.
 pub(super) struct Memory {
@@ -29,7 +29,7 @@ pub(super) struct Memory {
     /// What the guest of a slot has for itself.
     pub(super) part: u64,
     /// What is everybody's.
-    pub(super) pool: Arc<Budget>,
+    pub(super) pool: Arc<SharedBudget>,
     /// Held by whoever maps or unmaps much.
     mapping: Mutex<()>,
 }
@@ -37,28 +37,28 @@ pub(super) struct Memory {
 impl Memory {
     /// Divides `all` for so many slots, or as many as there is room for; half of what the machine has, if nothing is said.
     pub(super) fn divide(all: Option<u64>, slots: u32) -> (Self, u32) {
-        let all = all.unwrap_or_else(|| of_machine().unwrap_or(UNKNOWN) / 2);
-        let most = u32::try_from(all / 2 / LEAST).unwrap_or(u32::MAX).max(1);
+        let all = all.unwrap_or_else(|| of_machine().unwrap_or(DEFAULT_BYTES) / 2);
+        let most = u32::try_from(all / 2 / MIN_SLOT_BYTES).unwrap_or(u32::MAX).max(1);
         let slots = slots.clamp(1, most);
         let part = all / 2 / u64::from(slots);
-        let pool = Budget::new(all - part * u64::from(slots));
+        let pool = SharedBudget::new(all - part * u64::from(slots));
         (Self { all, part, pool, mapping: Mutex::default() }, slots)
     }
 
     /// For a process that has one guest, and whose memory somebody else counts.
     #[cfg(target_os = "linux")]
     pub(super) fn uncounted() -> Self {
-        Self { all: u64::MAX, part: u64::MAX, pool: Budget::new(0), mapping: Mutex::default() }
+        Self { all: u64::MAX, part: u64::MAX, pool: SharedBudget::new(0), mapping: Mutex::default() }
     }
 
     /// While this is held nobody else maps or unmaps much.
-    pub(super) fn alone(&self) -> MutexGuard<'_, ()> {
+    pub(super) fn lock_mapping(&self) -> MutexGuard<'_, ()> {
         self.mapping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The most that one guest ever gets.
-    pub(super) fn most_for_one(&self) -> u64 {
-        self.part.saturating_add(self.pool.most_for_one())
+    pub(super) fn max_for_one(&self) -> u64 {
+        self.part.saturating_add(self.pool.max_for_one())
     }
 }
 
@@ -67,7 +67,7 @@ impl Memory {
 pub(super) struct NoMemory {
     /// What there is for all.
     pub(super) all: u64,
-    pub(super) spent: Spent,
+    pub(super) spent: BudgetError,
     /// What it would have had.
     pub(super) wanted: u64,
 }
@@ -76,8 +76,8 @@ impl fmt::Display for NoMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { all, spent, wanted } = *self;
         let who = match spent {
-            Spent::Tenant(_) => "the tenant's attempts have",
-            Spent::Own | Spent::One | Spent::Plugin(_) => "this attempt has",
+            BudgetError::Tenant(_) => "the tenant's attempts have",
+            BudgetError::Own | BudgetError::One | BudgetError::Plugin(_) => "this attempt has",
         };
         write!(
             f,
@@ -140,7 +140,7 @@ mod tests {
         for (all, slots, (expected, part)) in rows {
             let (memory, slots) = Memory::divide(Some(all), slots);
             assert_eq!((slots, memory.part), (expected, part), "{all}");
-            assert!(memory.most_for_one() <= all);
+            assert!(memory.max_for_one() <= all);
         }
         let (machine, _) = Memory::divide(None, 1);
         assert!(machine.all > 0);

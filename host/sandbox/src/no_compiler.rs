@@ -8,7 +8,7 @@ use std::{
 
 use wasmtime::{Engine, component::Component};
 
-use super::{authentic::Key, child::Children, digest::Digest, limits::Limits, program::LoadError};
+use super::{child::Children, digest::Digest, key::Key, limits::Limits, program::LoadError};
 
 /// Refuses whatever would have to be compiled.
 pub(super) struct Compiler;
@@ -24,12 +24,12 @@ impl Compiler {
     }
 
     #[expect(clippy::unused_self, reason = "as the compiler's")]
-    pub(super) fn kept(&self, _: &Engine, _: &Digest) -> Option<Component> {
+    pub(super) fn cached(&self, _: &Engine, _: &Digest) -> Option<Component> {
         None
     }
 
     #[expect(clippy::unused_self, reason = "as the compiler's")]
-    pub(super) fn compiled(
+    pub(super) fn compile_once(
         self: &Arc<Self>,
         _: &Engine,
         _: &Limits,

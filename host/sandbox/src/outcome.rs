@@ -15,14 +15,14 @@ use super::{
     bindings::{self, phasm::executor::types::NamedValueResult},
     call_context::CallContext,
     call_result::CallResult,
-    capability::refused,
+    capability::refusals,
     executor::Observer,
     limits::Limit,
     transcript::Transcript,
 };
 
 /// The longest name of an output, in bytes.
-const LONGEST_NAME: usize = 256;
+const MAX_NAME_BYTES: usize = 256;
 
 /// Returns an empty transcript within the limits of the attempt.
 pub(super) fn transcript(observer: Arc<dyn Observer>, attempt: &AttemptContext) -> Transcript {
@@ -31,7 +31,7 @@ pub(super) fn transcript(observer: Arc<dyn Observer>, attempt: &AttemptContext) 
 
 /// Returns the engine's view of the result of a call. It ends the transcript.
 pub(super) fn conclude(call: CallResult, transcript: &Transcript, context: &CallContext) -> Outcome {
-    let said = transcript.finish();
+    let stderr = transcript.finish();
     let attempt = &context.attempt;
     let mut outcome = match call.result {
         Ok(returned) => read(returned, attempt).unwrap_or_else(Outcome::error),
@@ -39,12 +39,12 @@ pub(super) fn conclude(call: CallResult, transcript: &Transcript, context: &Call
             context.sandbox.faults.add(&fault);
             // The outcome of an attempt that met its deadline is not passed on.
             transcript.used(so_far(call.metered));
-            fault.outcome(&said, attempt.named())
+            fault.outcome(&stderr, attempt.owner())
         }
     };
     outcome.message = transcript.brief(&outcome.message);
     if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
-        outcome.message = refused::explain(outcome.message, &call.refused.told());
+        outcome.message = refusals::explain(outcome.message, &call.refused.summary());
     }
     outcome.metered = call.metered;
     outcome
@@ -53,7 +53,7 @@ pub(super) fn conclude(call: CallResult, transcript: &Transcript, context: &Call
 /// Reads what a guest returned; sizes first, so that nothing too large is ever parsed.
 fn read(returned: bindings::Outcome, attempt: &AttemptContext) -> Result<Outcome, String> {
     let bindings::Outcome { code, message, outputs, detail } = returned;
-    let met = |limit| Err(attempt.ceilings.exceeded(limit).told(attempt.named()));
+    let met = |limit| Err(attempt.ceilings.exceeded(limit).message(attempt.owner()));
     let values: usize = outputs.iter().map(|output| output.name.len() + output.value.len()).sum();
     let size = values + message.len() + detail.as_ref().map_or(0, String::len);
     if size as u64 > attempt.ceilings.most(Limit::Output) {
@@ -88,10 +88,10 @@ fn output(NamedValueResult { name, value }: NamedValueResult) -> Result<Output, 
     if name.is_empty() {
         return Err("an output has an empty name; expected a name".to_owned());
     }
-    if name.len() > LONGEST_NAME || name.contains(text::is_hidden) {
+    if name.len() > MAX_NAME_BYTES || name.contains(text::is_hidden) {
         let name = text::brief(&name);
         return Err(format!(
-            "an output is called {name:?}; expected up to {LONGEST_NAME} bytes that people can see"
+            "an output is called {name:?}; expected up to {MAX_NAME_BYTES} bytes that people can see"
         ));
     }
     let value = Value::from_json(&value)

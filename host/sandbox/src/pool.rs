@@ -13,10 +13,10 @@ const MAPPINGS_PER_SLOT: u64 = 5;
 const MAPPINGS_RESERVED: u64 = 5_000;
 /// Memory that a slot resets and keeps rather than giving it back to the kernel and faulting it in again: stack, data and first
 /// heap of a guest as the builder links it. It is a slot's own once a guest has used it, and half of the least that a slot's part is (R-I43).
-const KEEP_RESIDENT: usize = 512 * 1024;
-const TABLE_KEEP_RESIDENT: usize = 16 * 1024;
+const KEEP_RESIDENT_BYTES: usize = 512 * 1024;
+const TABLE_KEEP_RESIDENT_BYTES: usize = 16 * 1024;
 /// What host functions need of a guest's stack, beyond the guest's own.
-const HOST_STACK: u64 = 1536 * 1024;
+const HOST_STACK_BYTES: u64 = 1536 * 1024;
 
 /// The engine, how many guests it holds at once, and what the operator should know about that.
 pub(super) struct Pool {
@@ -47,7 +47,7 @@ impl Pool {
     }
 }
 
-const UNUSED: WasmFeatures = WasmFeatures::CM_ASYNC
+const DISABLED_FEATURES: WasmFeatures = WasmFeatures::CM_ASYNC
     .union(WasmFeatures::CM_THREADING)
     .union(WasmFeatures::GC)
     .union(WasmFeatures::FUNCTION_REFERENCES);
@@ -60,11 +60,11 @@ fn config(stack: u64) -> Config {
     config
         .epoch_interruption(true)
         .max_wasm_stack(stack)
-        .async_stack_size(stack.saturating_add(HOST_STACK as usize))
+        .async_stack_size(stack.saturating_add(HOST_STACK_BYTES as usize))
         // What the world does not use: tasks beside the one that is called would share its fiber with nobody's leave, over types that others
         // derive from wasmtime aborts without its collector of garbage (RUSTSEC-2026-0570), 64-bit memories have slower bounds, and relaxed
         // vectors differ from machine to machine.
-        .wasm_features(UNUSED, false)
+        .wasm_features(DISABLED_FEATURES, false)
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
         // Never what the environment says.
@@ -88,8 +88,8 @@ fn pooling(slots: u32, limits: &Limits) -> PoolingAllocationConfig {
         .max_memories_per_module(limits.memories)
         .max_tables_per_module(limits.tables)
         .table_elements(limits.table_elements as usize)
-        .linear_memory_keep_resident(KEEP_RESIDENT)
-        .table_keep_resident(TABLE_KEEP_RESIDENT);
+        .linear_memory_keep_resident(KEEP_RESIDENT_BYTES)
+        .table_keep_resident(TABLE_KEEP_RESIDENT_BYTES);
     pool
 }
 

@@ -15,7 +15,6 @@ use phasm_engine::outcome::Outcome;
 use tokio::{sync::Semaphore, time::timeout};
 
 use crate::{
-    budget::Holder,
     call_context::CallContext,
     call_result::CallResult,
     child::{Children, Worker},
@@ -25,13 +24,14 @@ use crate::{
     occupancy::Occupancy,
     outcome::{conclude, transcript},
     program::Program,
+    shared_budget::Lease,
 };
 
 /// Calls that one child makes before it is replaced: what one of them may have left behind does not stay for ever.
-const CALLS: u32 = 1000;
+const MAX_CALLS: u32 = 1000;
 
 /// How long a child may take until it is locked in.
-const PATIENCE: Duration = Duration::from_secs(60);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The children of a sandbox.
 pub(crate) struct Processes {
@@ -39,14 +39,14 @@ pub(crate) struct Processes {
     /// How many may call guests at once.
     turns: Semaphore,
     /// Who waits for another call, the longest first.
-    idle: Mutex<VecDeque<Warm>>,
+    idle: Mutex<VecDeque<WarmWorker>>,
     most_idle: usize,
     at_once: u32,
     started: AtomicU64,
 }
 
 /// A child of one plugin with certain grants. It never serves another.
-struct Warm {
+struct WarmWorker {
     worker: Worker,
     program: u64,
     grants: Arc<Grants>,
@@ -91,8 +91,8 @@ impl Processes {
             return Outcome::error("host fault: the sandbox is closed");
         };
         // How far it has grown is not seen from here: it has all that it may, once that is free.
-        let memory = Holder::of_tenant(&context.sandbox.memory.pool, &context.attempt.tenant, UNLIMITED);
-        memory.hold_when_free(context.attempt.ceilings.most(Limit::Memory)).await;
+        let memory = Lease::of_tenant(&context.sandbox.memory.pool, &context.attempt.tenant, UNLIMITED);
+        memory.reserve_when_free(context.attempt.ceilings.most(Limit::Memory)).await;
         let mut warm = match self.warm(program, context).await {
             Ok(warm) => warm,
             Err(error) => return Outcome::error(format!("no process for the attempt: {error}")),
@@ -110,7 +110,7 @@ impl Processes {
         }
     }
 
-    async fn warm(&self, program: &Program, context: &CallContext) -> io::Result<Warm> {
+    async fn warm(&self, program: &Program, context: &CallContext) -> io::Result<WarmWorker> {
         let grants = &context.grants;
         if let Some(warm) = self.take(program, grants) {
             return Ok(warm);
@@ -124,15 +124,15 @@ impl Processes {
             context.sandbox.net.headers(),
         );
         let worker =
-            timeout(PATIENCE, starting).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
-        Ok(Warm { worker, program: program.id, grants: Arc::clone(grants), calls: 0 })
+            timeout(START_TIMEOUT, starting).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))?;
+        Ok(WarmWorker { worker, program: program.id, grants: Arc::clone(grants), calls: 0 })
     }
 
     /// The one that served last is the warmest.
-    fn take(&self, program: &Program, grants: &Arc<Grants>) -> Option<Warm> {
+    fn take(&self, program: &Program, grants: &Arc<Grants>) -> Option<WarmWorker> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain_mut(|warm| !warm.worker.has_ended());
-        let fits = |warm: &Warm| {
+        let fits = |warm: &WarmWorker| {
             warm.program == program.id && (Arc::ptr_eq(&warm.grants, grants) || warm.grants == *grants)
         };
         let at = idle.iter().rposition(fits)?;
@@ -140,9 +140,9 @@ impl Processes {
     }
 
     /// Keeps a child for another call, unless its guest did something odd.
-    fn keep(&self, warm: Warm, ended: &CallResult) {
-        let warm = Warm { calls: warm.calls + 1, ..warm };
-        if ended.result.is_err() || warm.calls >= CALLS || warm.worker.is_spoilt() {
+    fn keep(&self, warm: WarmWorker, ended: &CallResult) {
+        let warm = WarmWorker { calls: warm.calls + 1, ..warm };
+        if ended.result.is_err() || warm.calls >= MAX_CALLS || warm.worker.is_interrupted() {
             return;
         }
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);

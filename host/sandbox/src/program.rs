@@ -35,7 +35,7 @@ pub enum LoadError {
     /// Not WebAssembly, not valid, or over a limit on what it declares.
     #[error("the component cannot be compiled: {0}{key}", key = key(.0))]
     Invalid(String),
-    /// More of something than is ever compiled, as [`check_counts`](super::check_counts) counts it.
+    /// More of something than is ever compiled, as [`check_complexity`](super::check_complexity) counts it.
     #[error("the component has more than {limit} {what}, the most that is compiled")]
     TooMuch {
         /// Of what.
@@ -113,14 +113,14 @@ pub enum LoadError {
 }
 
 /// What wasmtime says of limits on what is declared, and what they are called in a configuration.
-const DECLARED: [(&str, &str); 3] = [
+const WASMTIME_LIMITS: [(&str, &str); 3] = [
     ("defined memories count", " (limits.memories)"),
     ("defined tables count", " (limits.tables)"),
     ("minimum element size", " (limits.table-elements)"),
 ];
 
 fn key(cause: &str) -> &'static str {
-    DECLARED.iter().find(|(says, _)| cause.contains(says)).map_or("", |(_, key)| key)
+    WASMTIME_LIMITS.iter().find(|(says, _)| cause.contains(says)).map_or("", |(_, key)| key)
 }
 
 /// A limit that a component met when it was compiled; its text says where it is set.
@@ -158,9 +158,9 @@ pub struct Program {
 }
 
 /// What WebAssembly counts memory in.
-const PAGE: u64 = 65_536;
+const WASM_PAGE_BYTES: u64 = 65_536;
 
-static NEXT: AtomicU64 = AtomicU64::new(0);
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
 
 impl Program {
     /// Links `component` for a pool of `slots`.
@@ -173,7 +173,7 @@ impl Program {
         check_version(component)?;
         let pre = linker.instantiate_pre(component).map_err(|error| unlinked(component, &error))?;
         let pre = ExecutorPre::new(pre).map_err(|error| LoadError::Export(format!("{error:#}")))?;
-        let id = NEXT.fetch_add(1, Relaxed);
+        let id = NEXT_ID.fetch_add(1, Relaxed);
         let slots = slots_needed(component, limits, slots)?;
         Ok(Self { id, pre, slots, memory: memory_needed(component), limits: Allowance::default() })
     }
@@ -228,7 +228,7 @@ fn memory_needed(component: &Component) -> u64 {
     let needed = component.resources_required();
     let pages = needed
         .and_then(|needed| Some(needed.max_initial_memory_size?.saturating_mul(needed.num_memories.into())));
-    pages.unwrap_or(0).saturating_mul(PAGE)
+    pages.unwrap_or(0).saturating_mul(WASM_PAGE_BYTES)
 }
 
 /// How many of `slots` one instance takes.

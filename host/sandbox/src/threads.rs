@@ -70,7 +70,7 @@ impl Drop for GuestThreads {
 }
 
 /// Does what takes long on a thread that serves nothing else.
-pub(super) async fn off_the_path<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
 ) -> Result<T, LoadError> {
     spawn_blocking(work).await.unwrap_or_else(|error| Err(LoadError::Fault(error.to_string())))

@@ -25,15 +25,15 @@ const PERIOD: Duration = Duration::from_millis(1);
 
 /// Ticks without a computing guest before the thread parks: unparking it costs a call some microseconds, and calls
 /// come in bursts.
-const GRACE: u32 = 50;
+const IDLE_TICKS: u32 = 50;
 
 /// Handle to the ticker thread. Dropping it lets the thread end once no guest computes any more.
 pub(super) struct Ticker {
-    shared: Arc<Shared>,
+    state: Arc<State>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct State {
     /// Guests being polled right now.
     running: AtomicUsize,
     parked: AtomicBool,
@@ -52,60 +52,60 @@ struct Alarms {
 impl Ticker {
     /// Starts the thread, which calls `tick` once a period while guests compute.
     pub(super) fn start(tick: impl Fn() + Send + 'static) -> std::io::Result<Self> {
-        let shared = Arc::new(Shared::default());
-        let of_thread = Arc::clone(&shared);
+        let state = Arc::new(State::default());
+        let of_thread = Arc::clone(&state);
         let handle =
             thread::Builder::new().name("phasm-ticker".into()).spawn(move || of_thread.run(&tick))?;
         // The thread only parks after its grace, and an unpark before this line finds it awake.
-        let _ = shared.thread.set(handle.thread().clone());
-        Ok(Self { shared })
+        let _ = state.thread.set(handle.thread().clone());
+        Ok(Self { state })
     }
 
     /// Counts the caller as a computing guest until the guard is dropped.
-    pub(super) fn enter(&self) -> Running<'_> {
-        self.shared.running.fetch_add(1, SeqCst);
-        if self.shared.parked.load(SeqCst) {
-            self.shared.unpark();
+    pub(super) fn enter(&self) -> RunningGuard<'_> {
+        self.state.running.fetch_add(1, SeqCst);
+        if self.state.parked.load(SeqCst) {
+            self.state.unpark();
         }
-        Running { shared: &self.shared }
+        RunningGuard { state: &self.state }
     }
 
     /// An alarm that wakes a task at `deadline`, once it has been [set](Alarm::set).
     pub(super) fn alarm(&self, deadline: Instant) -> Alarm {
-        Alarm { shared: Arc::clone(&self.shared), deadline, set: None }
+        Alarm { state: Arc::clone(&self.state), deadline, set: None }
     }
 
     /// How many times the thread has looked at the clock; stands still while it is parked.
     pub(super) fn ticks(&self) -> u64 {
-        self.shared.ticks.load(SeqCst)
+        self.state.ticks.load(SeqCst)
     }
 
     pub(super) fn is_parked(&self) -> bool {
-        self.shared.parked.load(SeqCst)
+        self.state.parked.load(SeqCst)
     }
 }
 
 impl Drop for Ticker {
     fn drop(&mut self) {
-        self.shared.stopping.store(true, SeqCst);
-        self.shared.unpark();
+        self.state.stopping.store(true, SeqCst);
+        self.state.unpark();
     }
 }
 
 /// A guest is being polled.
-pub(super) struct Running<'a> {
-    shared: &'a Shared,
+pub(super) struct RunningGuard<'a> {
+    state: &'a State,
 }
 
-impl Drop for Running<'_> {
+impl Drop for RunningGuard<'_> {
     fn drop(&mut self) {
-        self.shared.running.fetch_sub(1, SeqCst);
+        self.state.running.fetch_sub(1, SeqCst);
     }
 }
 
 /// Wakes one task at one instant; forgotten when dropped.
 pub(super) struct Alarm {
-    shared: Arc<Shared>,
+    state: Arc<State>,
     deadline: Instant,
     set: Option<(u64, Waker)>,
 }
@@ -116,25 +116,25 @@ impl Alarm {
         if self.set.as_ref().is_some_and(|(_, known)| known.will_wake(waker)) {
             return;
         }
-        self.forget();
-        let id = self.shared.add_alarm(self.deadline, waker.clone());
+        self.cancel();
+        let id = self.state.add_alarm(self.deadline, waker.clone());
         self.set = Some((id, waker.clone()));
     }
 
-    fn forget(&mut self) {
+    fn cancel(&mut self) {
         if let Some((id, _)) = self.set.take() {
-            self.shared.alarms().due.remove(&(self.deadline, id));
+            self.state.alarms().due.remove(&(self.deadline, id));
         }
     }
 }
 
 impl Drop for Alarm {
     fn drop(&mut self) {
-        self.forget();
+        self.cancel();
     }
 }
 
-impl Shared {
+impl State {
     fn run(&self, tick: &impl Fn()) {
         let mut next = Instant::now() + PERIOD;
         let mut idle = 0;
@@ -144,7 +144,7 @@ impl Shared {
             let alarm = self.fire_due(now);
             // A new alarm wakes the thread between two ticks.
             if now >= next {
-                next = following(next, now);
+                next = next_tick(next, now);
                 if self.running.load(SeqCst) > 0 {
                     idle = 0;
                     tick();
@@ -154,9 +154,10 @@ impl Shared {
                     idle += 1;
                 }
             }
-            if idle > GRACE {
+            if idle > IDLE_TICKS {
                 self.park(now, alarm);
-                (idle, next) = (0, Instant::now() + PERIOD);
+                idle = 0;
+                next = Instant::now() + PERIOD;
             } else {
                 thread::park_timeout(next.saturating_duration_since(Instant::now()));
             }
@@ -220,7 +221,7 @@ impl Shared {
 }
 
 /// The next instant of the schedule after `now`; missed ones are skipped, the phase is kept.
-fn following(last: Instant, now: Instant) -> Instant {
+fn next_tick(last: Instant, now: Instant) -> Instant {
     let behind = now.saturating_duration_since(last).as_micros() / PERIOD.as_micros();
     last + PERIOD * u32::try_from(behind + 1).unwrap_or(u32::MAX)
 }
@@ -239,7 +240,7 @@ mod tests {
         let start = Instant::now();
         let us = Duration::from_micros;
         for (now, next) in [(0, 1000), (999, 1000), (1000, 2000), (1001, 2000), (7300, 8000)] {
-            assert_eq!(following(start, start + us(now)), start + us(next), "{now}");
+            assert_eq!(next_tick(start, start + us(now)), start + us(next), "{now}");
         }
     }
 
@@ -277,9 +278,9 @@ mod tests {
     #[test]
     fn it_ends_with_its_owner_but_not_before_the_last_guest_has_yielded() {
         let (ticker, ticks) = ticker();
-        let shared = Arc::clone(&ticker.shared);
-        let running = Running { shared: &shared };
-        shared.running.fetch_add(1, SeqCst);
+        let state = Arc::clone(&ticker.state);
+        let running = RunningGuard { state: &state };
+        state.running.fetch_add(1, SeqCst);
         drop(ticker);
         for _ in 0..5 {
             ticks.recv().unwrap();
@@ -313,6 +314,6 @@ mod tests {
         drop(alarms.remove(3));
         assert_eq!([rung.recv(), rung.recv(), rung.recv()], [Ok(7), Ok(3), Ok(1)]);
         drop(alarms);
-        assert!(ticker.shared.alarms().due.is_empty());
+        assert!(ticker.state.alarms().due.is_empty());
     }
 }

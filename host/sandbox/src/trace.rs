@@ -9,7 +9,6 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use sha2::{Digest as _, Sha256};
 
-use self::state::kept;
 use crate::digest::Hex;
 
 /// The header, or environment variable in capitals, that says which span one goes on in.
@@ -18,7 +17,7 @@ pub const TRACEPARENT: &str = "traceparent";
 pub const TRACESTATE: &str = "tracestate";
 
 /// How long `traceparent` is, of the version that is written here.
-const LENGTH: usize = 55;
+const TRACEPARENT_BYTES: usize = 55;
 /// Flags that mean something: sampled, and that the trace's id is random.
 const KNOWN_FLAGS: u8 = 3;
 const SAMPLED: u8 = 1;
@@ -90,18 +89,18 @@ impl TraceContext {
     #[must_use]
     pub fn read(parent: &str, state: Option<&str>) -> Option<Self> {
         let parent = parent.trim_matches([' ', '\t']);
-        let known = parent.get(..LENGTH)?;
+        let known = parent.get(..TRACEPARENT_BYTES)?;
         let mut parts = known.split('-');
         let [version, trace, span, flags] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
         let [version]: [u8; 1] = bytes(version)?;
         // Those that come later may add something, and say the same before it.
-        let goes_on = version > 0 && parent.as_bytes().get(LENGTH) == Some(&b'-');
-        let is_whole = parts.next().is_none() && (parent.len() == LENGTH || goes_on);
+        let goes_on = version > 0 && parent.as_bytes().get(TRACEPARENT_BYTES) == Some(&b'-');
+        let is_whole = parts.next().is_none() && (parent.len() == TRACEPARENT_BYTES || goes_on);
         let (trace, span, [flags]) = (TraceId(bytes(trace)?), SpanId(bytes(span)?), bytes(flags)?);
         if !is_whole || version == u8::MAX || trace.0 == [0; 16] || span.0 == [0; 8] {
             return None;
         }
-        Some(Self { trace, span, flags: flags & KNOWN_FLAGS, state: state.and_then(kept) })
+        Some(Self { trace, span, flags: flags & KNOWN_FLAGS, state: state.and_then(state::read) })
     }
 
     /// Another span of the same trace.

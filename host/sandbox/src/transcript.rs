@@ -12,8 +12,8 @@ use phasm_engine::{metered::Metered, text};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    last_words::LastWords,
-    limits::{Ceiling, Exceeded, Limit},
+    limits::{Ceiling, Limit, LimitError},
+    stderr_tail::StderrTail,
     text::cut,
 };
 #[cfg(feature = "http")]
@@ -22,26 +22,26 @@ use crate::executor::{Level, Observer};
 
 /// What is kept of a line beyond the longest that is passed on: a secret of up to this size is recognised where the line is
 /// cut.
-const BEYOND: usize = 64 * 1024;
+const MAX_SECRET_BYTES: usize = 64 * 1024;
 
 /// What a guest says, as it says it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Said<'s> {
+pub(super) enum GuestOutput<'s> {
     /// A line or lines for its log.
     Log(Level, Cow<'s, str>),
     Progress(Option<f64>, Cow<'s, str>),
     /// Bytes on a standard stream.
-    Wrote(Standard, Cow<'s, [u8]>),
+    Bytes(StdStream, Cow<'s, [u8]>),
     /// Nothing, but that it is alive.
     Alive,
 }
 
-type Forward = Box<dyn Fn(Said<'_>) + Send + Sync>;
+type Forwarder = Box<dyn Fn(GuestOutput<'_>) + Send + Sync>;
 /// The longest message of a guest, in bytes.
-const MESSAGE: usize = text::LONGEST - 256;
+const MAX_MESSAGE_BYTES: usize = text::LONGEST - 256;
 
 /// What a line counts at least: that of empty ones there are not too many either.
-const LEAST: usize = 32;
+const MIN_LINE_COST_BYTES: usize = 32;
 
 /// One attempt's voice. Every line reaches the observer at once; the text in all is limited.
 pub(super) struct Transcript {
@@ -49,11 +49,11 @@ pub(super) struct Transcript {
     ceiling: Ceiling,
     left: AtomicU64,
     longest_line: usize,
-    stdout: Mutex<Lines>,
-    stderr: Mutex<Lines>,
-    last_words: Mutex<LastWords>,
+    stdout: Mutex<LineBuffer>,
+    stderr: Mutex<LineBuffer>,
+    stderr_tail: Mutex<StderrTail>,
     /// Who makes lines of it, if that is somewhere else; here it is only counted.
-    forward: Option<Forward>,
+    forward: Option<Forwarder>,
 }
 
 impl Transcript {
@@ -66,23 +66,23 @@ impl Transcript {
             longest_line: usize::try_from(line).unwrap_or(usize::MAX),
             stdout: Mutex::default(),
             stderr: Mutex::default(),
-            last_words: Mutex::default(),
+            stderr_tail: Mutex::default(),
             forward: None,
         }
     }
 
     /// One that only counts, and leaves the rest to whoever [hears](Self::hear) it.
-    pub(super) fn forwarded(ceiling: Ceiling, line: u64, forward: Forward) -> Self {
-        Self { forward: Some(forward), ..Self::new(Arc::new(Deaf), ceiling, line) }
+    pub(super) fn forwarded(ceiling: Ceiling, line: u64, forward: Forwarder) -> Self {
+        Self { forward: Some(forward), ..Self::new(Arc::new(NullObserver), ceiling, line) }
     }
 
     /// Takes what was said elsewhere.
-    pub(super) fn hear(&self, said: &Said<'_>) -> Result<(), Exceeded> {
+    pub(super) fn receive(&self, said: &GuestOutput<'_>) -> Result<(), LimitError> {
         match said {
-            Said::Log(level, text) => self.log(*level, text),
-            Said::Progress(fraction, text) => self.progress(*fraction, text),
-            Said::Wrote(stream, bytes) => self.write(*stream, bytes),
-            Said::Alive => {
+            GuestOutput::Log(level, text) => self.log(*level, text),
+            GuestOutput::Progress(fraction, text) => self.progress(*fraction, text),
+            GuestOutput::Bytes(stream, bytes) => self.write(*stream, bytes),
+            GuestOutput::Alive => {
                 self.activity();
                 Ok(())
             }
@@ -90,10 +90,10 @@ impl Transcript {
     }
 
     /// Passes `text` on, one call for each of its lines.
-    pub(super) fn log(&self, level: Level, text: &str) -> Result<(), Exceeded> {
-        self.charge((text.len() + 1).max(LEAST * text.lines().count().max(1)))?;
+    pub(super) fn log(&self, level: Level, text: &str) -> Result<(), LimitError> {
+        self.charge((text.len() + 1).max(MIN_LINE_COST_BYTES * text.lines().count().max(1)))?;
         if let Some(forward) = &self.forward {
-            forward(Said::Log(level, text.into()));
+            forward(GuestOutput::Log(level, text.into()));
             return Ok(());
         }
         let text = self.observer.hide(text);
@@ -105,10 +105,10 @@ impl Transcript {
     }
 
     /// Passes progress on. Its text counts as log text, so that a flood of it ends too.
-    pub(super) fn progress(&self, fraction: Option<f64>, text: &str) -> Result<(), Exceeded> {
+    pub(super) fn progress(&self, fraction: Option<f64>, text: &str) -> Result<(), LimitError> {
         self.charge(text.len())?;
         if let Some(forward) = &self.forward {
-            forward(Said::Progress(fraction, text.into()));
+            forward(GuestOutput::Progress(fraction, text.into()));
             return Ok(());
         }
         let fraction = fraction.filter(|f| f.is_finite()).map(|f| f.clamp(0.0, 1.0));
@@ -130,17 +130,18 @@ impl Transcript {
         if self.observer.is_traced() {
             let mut call = call();
             let hidden = |text: &str| cut(&self.observer.hide(text), self.longest_line).to_owned();
-            (call.url, call.failed) = (hidden(&call.url), call.failed.as_deref().map(hidden));
+            call.url = hidden(&call.url);
+            call.failed = call.failed.as_deref().map(hidden);
             self.observer.called(call);
         }
     }
 
     /// A message as it is passed on, with room for what the host has to add.
     pub(super) fn brief(&self, message: &Arc<str>) -> Arc<str> {
-        if message.len() <= MESSAGE {
+        if message.len() <= MAX_MESSAGE_BYTES {
             return Arc::clone(message);
         }
-        text::cut(&self.observer.hide(message), MESSAGE).into()
+        text::cut(&self.observer.hide(message), MAX_MESSAGE_BYTES).into()
     }
 
     /// Passes on what the attempt has used so far.
@@ -151,30 +152,30 @@ impl Transcript {
     /// Passes a sign of life on (R-T5).
     pub(super) fn activity(&self) {
         match &self.forward {
-            Some(forward) => forward(Said::Alive),
+            Some(forward) => forward(GuestOutput::Alive),
             None => self.observer.activity(),
         }
     }
 
     /// Passes on what standard output and error still hold without a line's end, and tells what the guest said last on
     /// standard error.
-    pub(super) fn finish(&self) -> LastWords {
-        for stream in [Standard::Output, Standard::Error] {
-            let Lines { partial, mut held } = std::mem::take(&mut *lock(self.lines(stream)));
+    pub(super) fn finish(&self) -> StderrTail {
+        for stream in [StdStream::Output, StdStream::Error] {
+            let LineBuffer { partial, mut held } = std::mem::take(&mut *lock(self.lines(stream)));
             if !partial.is_empty() {
                 self.line(stream, &mut held, &partial);
             }
             self.pass(stream, &mut held, 0);
         }
-        std::mem::take(&mut lock(&self.last_words))
+        std::mem::take(&mut lock(&self.stderr_tail))
     }
 
     /// Adds `bytes` to a standard stream, and passes the lines on that are complete.
-    pub(super) fn write(&self, stream: Standard, bytes: &[u8]) -> Result<(), Exceeded> {
+    pub(super) fn write(&self, stream: StdStream, bytes: &[u8]) -> Result<(), LimitError> {
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
-        self.charge(bytes.len().max(LEAST * lines))?;
+        self.charge(bytes.len().max(MIN_LINE_COST_BYTES * lines))?;
         if let Some(forward) = &self.forward {
-            forward(Said::Wrote(stream, bytes.into()));
+            forward(GuestOutput::Bytes(stream, bytes.into()));
             return Ok(());
         }
         lock(self.lines(stream)).push(bytes, self.room(), |held, line| self.line(stream, held, line));
@@ -183,24 +184,24 @@ impl Transcript {
 
     /// How many bytes of a line are held until it ends.
     fn room(&self) -> usize {
-        self.longest_line.saturating_add(BEYOND)
+        self.longest_line.saturating_add(MAX_SECRET_BYTES)
     }
 
     /// Passes on a line and those that were held before it, unless they may go on to be a secret of several lines.
-    fn line(&self, stream: Standard, held: &mut String, line: &[u8]) {
+    fn line(&self, stream: StdStream, held: &mut String, line: &[u8]) {
         held.push_str(&String::from_utf8_lossy(line));
         if line.len() >= self.room() {
             // The end of what there is of a longer line may be the beginning of a secret.
-            return self.pass(stream, held, BEYOND);
+            return self.pass(stream, held, MAX_SECRET_BYTES);
         }
         held.push('\n');
-        if held.len() > BEYOND || !self.observer.may_go_on(held) {
+        if held.len() > MAX_SECRET_BYTES || !self.observer.may_go_on(held) {
             self.pass(stream, held, 0);
         }
     }
 
     /// Passes lines on, but for so much at their end.
-    fn pass(&self, stream: Standard, held: &mut String, unsure: usize) {
+    fn pass(&self, stream: StdStream, held: &mut String, unsure: usize) {
         let lines = std::mem::take(held);
         let hidden = self.observer.hide(&lines);
         let sure = cut(&hidden, hidden.len().saturating_sub(unsure));
@@ -210,28 +211,28 @@ impl Transcript {
         }
     }
 
-    fn say(&self, stream: Standard, line: &str) {
+    fn say(&self, stream: StdStream, line: &str) {
         match stream {
-            Standard::Output => self.observer.log(Level::Info, line),
-            Standard::Error => {
-                lock(&self.last_words).hear(line);
+            StdStream::Output => self.observer.log(Level::Info, line),
+            StdStream::Error => {
+                lock(&self.stderr_tail).hear(line);
                 self.observer.log(Level::Warn, line);
             }
         }
     }
 
-    fn lines(&self, stream: Standard) -> &Mutex<Lines> {
+    fn lines(&self, stream: StdStream) -> &Mutex<LineBuffer> {
         match stream {
-            Standard::Output => &self.stdout,
-            Standard::Error => &self.stderr,
+            StdStream::Output => &self.stdout,
+            StdStream::Error => &self.stderr,
         }
     }
 
-    fn charge(&self, bytes: usize) -> Result<(), Exceeded> {
+    fn charge(&self, bytes: usize) -> Result<(), LimitError> {
         self.left
             .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(bytes as u64))
             .map(drop)
-            .map_err(|_| Exceeded { limit: Limit::Log, ceiling: self.ceiling })
+            .map_err(|_| LimitError { limit: Limit::Log, ceiling: self.ceiling })
     }
 }
 
@@ -241,13 +242,13 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 /// Cuts a byte stream into lines.
 #[derive(Default)]
-struct Lines {
+struct LineBuffer {
     partial: Vec<u8>,
     /// Lines that ended and were not passed on yet.
     held: String,
 }
 
-impl Lines {
+impl LineBuffer {
     /// Adds `bytes` and passes each line that is complete to `line`: of a line the first `room` bytes.
     fn push(&mut self, bytes: &[u8], room: usize, mut line: impl FnMut(&mut String, &[u8])) {
         let mut parts = bytes.split(|b| *b == b'\n').peekable();
@@ -263,16 +264,16 @@ impl Lines {
 }
 
 /// Hears nothing.
-struct Deaf;
+struct NullObserver;
 
-impl Observer for Deaf {
+impl Observer for NullObserver {
     fn log(&self, _: Level, _: &str) {}
     fn progress(&self, _: Option<f64>, _: &str) {}
     fn activity(&self) {}
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Standard {
+pub(super) enum StdStream {
     Output,
     Error,
 }
@@ -295,7 +296,7 @@ mod tests {
             (&["1234567812345678"], &[], "12345678"),
         ];
         for (writes, expected, rest) in rows {
-            let (mut lines, mut seen) = (Lines::default(), Vec::new());
+            let (mut lines, mut seen) = (LineBuffer::default(), Vec::new());
             for bytes in writes {
                 lines.push(bytes.as_bytes(), 8, |_, line| {
                     seen.push(String::from_utf8(line.to_vec()).unwrap());
@@ -338,7 +339,7 @@ mod tests {
     /// R-B9: half a secret is not recognised any more.
     #[test]
     fn secrets_are_hidden_before_lines_are_cut() {
-        let beyond = "x".repeat(BEYOND);
+        let beyond = "x".repeat(MAX_SECRET_BYTES);
         let rows: [(&[&str], &str); 5] = [
             (&["12345hunter2\n"], "12345*"),
             (&["12345hun", "ter2"], "12345*"),
@@ -350,7 +351,7 @@ mod tests {
         for (writes, expected) in rows {
             let keeper = Arc::new(Keeper::default());
             let transcript = transcript(&keeper, 8);
-            writes.iter().for_each(|text| transcript.write(Standard::Error, text.as_bytes()).unwrap());
+            writes.iter().for_each(|text| transcript.write(StdStream::Error, text.as_bytes()).unwrap());
             let said = transcript.finish().explain("trap".to_owned());
             assert_eq!(*lock(&keeper.0), [expected], "{writes:?}");
             assert_eq!(said.strip_prefix("trap; the guest said: ").unwrap_or_default(), expected);
@@ -365,7 +366,7 @@ mod tests {
     /// R-B9: whoever writes a secret line by line, or in pieces.
     #[test]
     fn lines_of_a_secret_are_held_until_it_is_known_what_they_are() {
-        let long = "x".repeat(BEYOND);
+        let long = "x".repeat(MAX_SECRET_BYTES);
         let rows: [(&[&str], &[&str]); 9] = [
             (&["key ab\ncd\nef.\n"], &["key *."]),
             (&["a", "b\nc", "d\n", "ef"], &["*"]),
@@ -380,8 +381,8 @@ mod tests {
         for (writes, expected) in rows {
             let keeper = Arc::new(Keeper::default());
             let transcript = transcript(&keeper, 8 << 10);
-            writes.iter().for_each(|text| transcript.write(Standard::Output, text.as_bytes()).unwrap());
-            assert!(lock(transcript.lines(Standard::Output)).held.len() <= BEYOND);
+            writes.iter().for_each(|text| transcript.write(StdStream::Output, text.as_bytes()).unwrap());
+            assert!(lock(transcript.lines(StdStream::Output)).held.len() <= MAX_SECRET_BYTES);
             transcript.finish();
             let heard = lock(&keeper.0);
             let heard: Vec<_> = heard.iter().map(|line| line.trim_end_matches('x')).collect();

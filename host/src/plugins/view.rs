@@ -19,7 +19,7 @@ use super::{
 };
 use crate::plugins::trust::{PluginTrust, PublicKey, Signature, Signed};
 #[cfg(feature = "compile")]
-use phasm_sandbox::check_counts;
+use phasm_sandbox::check_complexity;
 use phasm_sandbox::{Digest, Grants};
 
 /// Waits to be approved.
@@ -427,7 +427,8 @@ impl PluginView {
         };
         // A host without a compiler gets components that were compiled elsewhere.
         #[cfg(feature = "compile")]
-        check_counts(&bytes).map_err(|error| InspectError::Unusable(format!("plugin `{name}`: {error}")))?;
+        check_complexity(&bytes)
+            .map_err(|error| InspectError::Unusable(format!("plugin `{name}`: {error}")))?;
         let (imports, exports) = interfaces(&bytes);
         let text = signature.as_deref();
         let state = |stored: &PluginVersion| if stored.held.is_empty() { APPROVED } else { HELD }.to_owned();

@@ -4,7 +4,7 @@
 //!  DirGrant ──▶ Root (one call's) ──▶ Dir, File ──▶ Listing, Reader, Writer     each holds a share of the host's descriptors
 //!                 │
 //!                 ▼
-//!               Place (everybody's): may a call block? then it is made elsewhere; the ledger of its quotas
+//!               HostDir (all calls'): may a call block? then it runs on another thread; counts for quotas
 //! ```
 //!
 //! Paths are resolved by cap-std's primitives, which leave a directory on no way. What else opens, and what is counted, is decided
@@ -19,77 +19,77 @@ use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
 #[cfg(target_os = "linux")]
-pub(crate) use self::books::{Answer, Beyond, Clerk, Entry};
+pub(crate) use self::quota::{QuotaClient, QuotaRequest, QuotaResponse, QuotaServer};
+pub use self::{grant::DirGrant, quota::usage::Quota};
 use self::{
-    books::Books,
-    handle::{Dir, Handle, Moved, Open, Root},
-    place::{Place, Places},
+    handle::{ByteCounts, Dir, Handle, Open, Root},
+    host_dir::{HostDir, HostDirs},
+    quota::Accounting,
 };
-pub use self::{grant::DirGrant, ledger::Quota};
-use super::refused::Refused;
+use super::refusals::Refusals;
 use crate::{
     attempt_context::AttemptContext,
-    budget::{Budget, Holder},
     limits::{Limit, UNLIMITED},
+    shared_budget::{Lease, SharedBudget},
 };
 
-mod books;
 mod grant;
 mod handle;
 mod host;
-mod ledger;
+mod host_dir;
 mod listing;
+mod metadata;
 mod mounts;
 mod open;
-mod place;
+mod quota;
 mod streams;
 #[cfg(test)]
 mod tests;
 
 /// What all calls of a sandbox share.
-pub(crate) struct Common {
-    places: Arc<Places>,
-    descriptors: Arc<Budget>,
+pub(crate) struct SharedDirs {
+    host_dirs: Arc<HostDirs>,
+    descriptors: Arc<SharedBudget>,
     /// Who keeps the books, if this process does not.
     #[cfg(target_os = "linux")]
-    beyond: Option<Arc<Beyond>>,
+    quota_client: Option<Arc<QuotaClient>>,
 }
 
-impl Default for Common {
+impl Default for SharedDirs {
     fn default() -> Self {
         Self {
-            places: Arc::default(),
-            descriptors: Budget::of_descriptors(),
+            host_dirs: Arc::default(),
+            descriptors: SharedBudget::of_descriptors(),
             #[cfg(target_os = "linux")]
-            beyond: None,
+            quota_client: None,
         }
     }
 }
 
-impl Common {
+impl SharedDirs {
     /// For a process that calls the guests of one plugin, and whose calls may wait as they like; somebody else keeps its books. It looks
     /// at what is granted now, as long as it can.
     #[cfg(target_os = "linux")]
-    pub(crate) fn alone(grants: &[DirGrant], beyond: &Arc<Beyond>) -> Self {
-        let places = Arc::new(Places::alone());
+    pub(crate) fn alone(grants: &[DirGrant], quota_client: &Arc<QuotaClient>) -> Self {
+        let host_dirs = Arc::new(HostDirs::alone());
         // One that is not there is the affair of the call that wants it.
-        grants.iter().for_each(|grant| drop(places.look(&grant.host)));
-        Self { places, beyond: Some(Arc::clone(beyond)), ..Self::default() }
+        grants.iter().for_each(|grant| drop(host_dirs.look(&grant.host)));
+        Self { host_dirs, quota_client: Some(Arc::clone(quota_client)), ..Self::default() }
     }
 
     /// Returns the clerk of one call of a process of its own, which is granted `grants`.
     #[cfg(target_os = "linux")]
-    pub(crate) fn clerk(&self, grants: &[DirGrant], attempt: &Arc<AttemptContext>) -> Clerk {
-        Clerk::new(&self.places, grants.to_vec(), attempt)
+    pub(crate) fn quota_server(&self, grants: &[DirGrant], attempt: &Arc<AttemptContext>) -> QuotaServer {
+        QuotaServer::new(&self.host_dirs, grants.to_vec(), attempt)
     }
 
     /// The books of a grant of what lies at `place`.
-    fn books(&self, _grant: usize, place: &Arc<Place>) -> Books {
+    fn accounting(&self, _grant: usize, host_dir: &Arc<HostDir>) -> Accounting {
         #[cfg(target_os = "linux")]
-        if let Some(beyond) = &self.beyond {
-            return Books::Beyond(Arc::clone(beyond), u32::try_from(_grant).unwrap_or(u32::MAX));
+        if let Some(client) = &self.quota_client {
+            return Accounting::Remote(Arc::clone(client), u32::try_from(_grant).unwrap_or(u32::MAX));
         }
-        Books::Here(Arc::clone(place))
+        Accounting::Local(Arc::clone(host_dir))
     }
 }
 
@@ -103,26 +103,26 @@ impl Dirs {
     /// # Errors
     /// What to tell the user when a directory cannot be opened.
     pub(crate) async fn open(
-        common: &Common,
+        shared: &SharedDirs,
         grants: &[DirGrant],
         attempt: &AttemptContext,
     ) -> Result<Self, String> {
         let mut dirs = Vec::with_capacity(grants.len());
         let plugin = &attempt.invocation.executor_type;
-        let holder = |limit| Holder::of_plugin(&common.descriptors, &attempt.tenant, plugin, limit);
+        let lease = |limit| Lease::of_plugin(&shared.descriptors, &attempt.tenant, plugin, limit);
         // What is granted is not the guest's to spare.
-        let (granted, holder) = (holder(UNLIMITED), holder(attempt.ceilings.most(Limit::Descriptors)));
-        let moved = Arc::new(Moved::default());
+        let (granted, lease) = (lease(UNLIMITED), lease(attempt.ceilings.most(Limit::Descriptors)));
+        let moved = Arc::new(ByteCounts::default());
         let began = Instant::now();
         for (number, grant) in grants.iter().enumerate() {
             let failed = |cause: String| format!("granted directory {}: {cause}", grant.host.display());
-            let share = granted.take().map_err(|spent| failed(spent.to_string()))?;
-            let (place, file) =
-                common.places.open(&grant.host).await.map_err(|error| failed(error.to_string()))?;
+            let permit = granted.take().map_err(|exhausted| failed(exhausted.to_string()))?;
+            let (host_dir, file) =
+                shared.host_dirs.open(&grant.host).await.map_err(|error| failed(error.to_string()))?;
             let root = Root {
-                books: common.books(number, &place),
-                place,
-                holder: Arc::clone(&holder),
+                accounting: shared.accounting(number, &host_dir),
+                host_dir,
+                lease: Arc::clone(&lease),
                 read_only: grant.read_only,
                 quota: grant.quota,
                 met: OnceLock::new(),
@@ -130,7 +130,7 @@ impl Dirs {
                 moved: Arc::clone(&moved),
             };
             let name = grant.guest.trim_end_matches('/').into();
-            dirs.push(Dir { handle: Handle::new(file, Arc::new(root), share, None), name });
+            dirs.push(Dir { handle: Handle::new(file, Arc::new(root), permit, None), name });
         }
         Ok(Self(dirs))
     }
@@ -144,10 +144,10 @@ impl Dirs {
 
 impl Dirs {
     /// Tells what had no room, also where streams were written: these have nobody to tell it.
-    pub(crate) fn tell(&self, refused: &mut Refused) {
+    pub(crate) fn report_refusals(&self, refused: &mut Refusals) {
         let met = self.0.iter().filter_map(|dir| dir.handle.root.met.get());
         // Files are told with the directory that they were to be in.
-        let bytes = met.filter(|full| matches!(full, ledger::Full::Bytes(_)));
+        let bytes = met.filter(|full| matches!(full, quota::OverQuota::Bytes(_)));
         bytes.for_each(|full| refused.because(|| full.to_string()));
     }
 }
@@ -157,7 +157,7 @@ pub(crate) struct DirsView<'a> {
     pub(crate) dirs: &'a mut Dirs,
     pub(crate) grants: &'a [DirGrant],
     pub(crate) attempt: &'a AttemptContext,
-    pub(crate) refused: &'a mut Refused,
+    pub(crate) refused: &'a mut Refusals,
     pub(crate) table: &'a mut ResourceTable,
 }
 

@@ -17,8 +17,7 @@
 
 #[cfg(not(feature = "http"))]
 mod absent;
-#[cfg(feature = "http")]
-mod answer;
+mod authority;
 #[cfg(feature = "http")]
 mod budget;
 #[cfg(feature = "http")]
@@ -27,23 +26,20 @@ mod config;
 #[cfg(feature = "http")]
 mod connect;
 #[cfg(feature = "http")]
-mod egress;
-#[cfg(feature = "http")]
 mod exchange;
 #[cfg(feature = "http")]
 mod failure;
-#[cfg(feature = "http")]
-mod fetch;
 mod grant;
 #[cfg(feature = "http")]
 mod hooks;
+#[cfg(feature = "http")]
+mod host_client;
 #[cfg(feature = "http")]
 mod net;
 mod network;
 mod pattern;
 #[cfg(feature = "http")]
 mod pending_request;
-mod place;
 #[cfg(feature = "http")]
 mod quota;
 #[cfg(target_os = "linux")]
@@ -52,6 +48,10 @@ mod relay;
 mod request_log;
 #[cfg(feature = "http")]
 mod resolve;
+#[cfg(feature = "http")]
+mod response_body;
+#[cfg(feature = "http")]
+mod secret_injection;
 mod target;
 #[cfg(feature = "http")]
 mod tls;
@@ -65,15 +65,15 @@ pub(super) use self::absent::link;
 #[cfg(not(feature = "http"))]
 pub(crate) use self::absent::{Http, Net};
 #[cfg(all(not(feature = "http"), target_os = "linux"))]
-pub(crate) use self::absent::{Relay, Requests};
-#[cfg(feature = "http")]
-pub use self::fetch::{HttpAnswer, HttpClient, HttpRequest};
+pub(crate) use self::absent::{Outbox, RelayClient, RelayServer};
 #[cfg(feature = "http")]
 pub(super) use self::hooks::link;
-#[cfg(target_os = "linux")]
-pub(crate) use self::relay::{Asked, OfRequest};
+#[cfg(feature = "http")]
+pub use self::host_client::{HttpAnswer, HttpClient, HttpRequest};
 #[cfg(all(feature = "http", target_os = "linux"))]
-pub(crate) use self::relay::{Relay, Requests};
+pub(crate) use self::relay::{Outbox, RelayClient, RelayServer};
+#[cfg(target_os = "linux")]
+pub(crate) use self::relay::{RelayEvent, RelayRequest};
 pub use self::{
     config::{EgressSecret, HttpConfig, HttpLimits},
     grant::HttpGrant,

@@ -7,7 +7,7 @@ use rand::{
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
 
-use crate::limits::{Ceiling, Exceeded, Limit};
+use crate::limits::{Ceiling, Limit, LimitError};
 
 /// Where a guest's random bytes come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -52,9 +52,9 @@ impl Random {
     }
 
     /// Room for as many bytes as are asked for.
-    fn room(&self, length: u64) -> Result<Vec<u8>, Exceeded> {
+    fn room(&self, length: u64) -> Result<Vec<u8>, LimitError> {
         let length = usize::try_from(length).ok().filter(|_| length <= self.ceiling.most);
-        length.map(|length| vec![0; length]).ok_or(Exceeded { limit: Limit::Random, ceiling: self.ceiling })
+        length.map(|length| vec![0; length]).ok_or(LimitError { limit: Limit::Random, ceiling: self.ceiling })
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
         let random = Random::new(Randomness::Fresh, CEILING);
         assert_eq!(random.room(8).unwrap().len(), 8);
         for length in [9, u64::MAX] {
-            assert_eq!(random.room(length), Err(Exceeded { limit: Limit::Random, ceiling: CEILING }));
+            assert_eq!(random.room(length), Err(LimitError { limit: Limit::Random, ceiling: CEILING }));
         }
     }
 }

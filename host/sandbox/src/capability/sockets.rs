@@ -8,7 +8,7 @@ use wasmtime_wasi::{
     sockets::{WasiSockets, WasiSocketsCtx, WasiSocketsCtxView},
 };
 
-use super::refused::Refused;
+use super::refusals::Refusals;
 
 /// Allows nothing, for every call.
 pub(crate) type Sockets = WasiSocketsCtx;
@@ -16,7 +16,7 @@ pub(crate) type Sockets = WasiSocketsCtx;
 /// View of the sockets in a store.
 pub(crate) struct SocketsView<'a> {
     pub(crate) sockets: &'a mut Sockets,
-    pub(crate) refused: &'a mut Refused,
+    pub(crate) refused: &'a mut Refusals,
     pub(crate) table: &'a mut ResourceTable,
 }
 

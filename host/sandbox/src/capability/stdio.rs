@@ -13,15 +13,15 @@ use wasmtime_wasi::p2::{
     pipe::ClosedInputStream,
 };
 
-use crate::transcript::{Standard, Transcript};
+use crate::transcript::{StdStream, Transcript};
 
 /// The most a guest may write to a standard stream in one call.
-const PERMIT: usize = 64 * 1024;
+const MAX_WRITE_BYTES: usize = 64 * 1024;
 
 /// A guest's standard output or error; bounded as its log is.
 struct Stream {
     transcript: Arc<Transcript>,
-    standard: Standard,
+    standard: StdStream,
 }
 
 #[wasmtime_wasi::async_trait]
@@ -39,7 +39,7 @@ impl OutputStream for Stream {
     }
 
     fn check_write(&mut self) -> StreamResult<usize> {
-        Ok(PERMIT)
+        Ok(MAX_WRITE_BYTES)
     }
 }
 
@@ -61,7 +61,7 @@ impl HasData for StdioData {
 }
 
 impl StdioView<'_> {
-    fn standard(&mut self, standard: Standard) -> wasmtime::Result<Resource<DynOutputStream>> {
+    fn standard(&mut self, standard: StdStream) -> wasmtime::Result<Resource<DynOutputStream>> {
         let stream = Stream { transcript: Arc::clone(self.transcript), standard };
         Ok(self.table.push(Box::new(stream) as DynOutputStream)?)
     }
@@ -86,13 +86,13 @@ impl stdin::Host for StdioView<'_> {
 
 impl stdout::Host for StdioView<'_> {
     fn get_stdout(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
-        self.standard(Standard::Output)
+        self.standard(StdStream::Output)
     }
 }
 
 impl stderr::Host for StdioView<'_> {
     fn get_stderr(&mut self) -> wasmtime::Result<Resource<DynOutputStream>> {
-        self.standard(Standard::Error)
+        self.standard(StdStream::Error)
     }
 }
 

@@ -19,23 +19,22 @@ use tokio::runtime::{Builder, Runtime};
 use wasmtime::{Engine, UpdateDeadline, component::Linker};
 
 use super::{
-    ALONE,
-    confine::Confined,
-    hourglass::Hourglass,
-    lock,
-    voice::Voice,
-    wire::{Call, LENGTH, News, Returned, Setup, Told, message, owned},
+    EXIT_PARENT_GONE,
+    cpu_watchdog::CpuWatchdog,
+    hardening,
+    outbound::Outbound,
+    rlimits::ResourceLimits,
+    wire::{Call, ChildMessage, LENGTH_BYTES, ParentMessage, Setup, WireResult, message, owned},
 };
 use crate::{
     attempt::{compute_since, so_far},
     attempt_context::AttemptContext,
-    authentic::Fresh,
     bindings::{self, phasm::executor::types::NamedValueParam},
     call_context::{CallContext, SandboxContext},
     call_result::CallResult,
     capability::{
-        dirs::{Beyond, Common},
-        http::{HttpLimits, Net, Relay},
+        dirs::{QuotaClient, SharedDirs},
+        http::{HttpLimits, Net, RelayClient},
     },
     fault::FaultCounts,
     grants::Grants,
@@ -45,6 +44,7 @@ use crate::{
     memory::Memory,
     pool::Pool,
     program::Program,
+    sealed_code::FreshCode,
     stopwatch::{Stopwatch, micros},
     transcript::Transcript,
 };
@@ -54,54 +54,56 @@ pub(crate) const JOB: &str = "attempt";
 
 /// Does that job, and tells the exit status.
 pub(super) fn serve(job: &[String]) -> i32 {
-    match served(job) {
+    match run(job) {
         Ok(()) => 0,
         Err(_) => 1,
     }
 }
 
-fn served(job: &[String]) -> io::Result<()> {
+fn run(job: &[String]) -> io::Result<()> {
     // As a file, which is read and written with calls that open nothing else: sockets have theirs.
     let socket = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut input = BufReader::new(socket.try_clone()?);
-    let voice = Arc::new(Voice::new(socket));
-    let here = match locked_in(job, &mut input, &voice) {
+    let outbound = Arc::new(Outbound::new(socket));
+    let here = match prepare(job, &mut input, &outbound) {
         Ok(here) => here,
-        Err(why) => return voice.tell(&Told::NoCall(why.to_string())),
+        Err(why) => return outbound.send(&ChildMessage::Failure(why.to_string())),
     };
-    voice.tell(&Told::Ready)?;
-    while let Some(call) = heard(&mut input)? {
+    outbound.send(&ChildMessage::Ready)?;
+    while let Some(call) = read_frame(&mut input)? {
         let ended = here.call(&owned(&call)?);
-        voice.tell(&ended.map_or_else(Told::NoCall, |ended| Told::Ended(Returned::from(ended))))?;
+        outbound.send(
+            &ended.map_or_else(ChildMessage::Failure, |ended| ChildMessage::Result(WireResult::from(ended))),
+        )?;
     }
     Ok(())
 }
 
 /// Gets everything ready that calls need, and gives up everything else.
-fn locked_in(job: &[String], input: &mut BufReader<File>, voice: &Arc<Voice>) -> io::Result<Here> {
+fn prepare(job: &[String], input: &mut BufReader<File>, outbound: &Arc<Outbound>) -> io::Result<CallServer> {
     let [memory, files] = job else { return Err(io::Error::other("no job of this version of Phasm")) };
     let number = |text: &String| text.parse().map_err(io::Error::other);
-    Confined { memory: number(memory)?, cpu: None, files: number(files)? }.enter()?;
-    let setup: Setup = owned(&heard(input)?.unwrap_or_default())?;
-    let code = Fresh::new(heard(input)?.unwrap_or_default());
-    let here = Here::new(setup, &code, Arc::clone(voice)).map_err(io::Error::other)?;
-    let (relay, books, engine) = (Arc::clone(&here.relay), Arc::clone(&here.books), here.engine.clone());
+    ResourceLimits { memory: number(memory)?, cpu: None, files: number(files)? }.enter()?;
+    let setup: Setup = owned(&read_frame(input)?.unwrap_or_default())?;
+    let code = FreshCode::new(read_frame(input)?.unwrap_or_default());
+    let here = CallServer::new(setup, &code, Arc::clone(outbound)).map_err(io::Error::other)?;
+    let (relay, quota, engine) = (Arc::clone(&here.relay), Arc::clone(&here.quota), here.engine.clone());
     thread::spawn(move || {
         // There is nobody any more to do anything for.
-        let _ = hear_news(&relay, &books, &engine);
-        exit(ALONE);
+        let _ = receive_messages(&relay, &quota, &engine);
+        exit(EXIT_PARENT_GONE);
     });
-    let of_thread = Arc::clone(voice);
+    let of_thread = Arc::clone(outbound);
     thread::spawn(move || of_thread.keep_flushing());
-    let (of_thread, glass) = (Arc::clone(voice), Arc::clone(&here.glass));
-    thread::spawn(move || glass.watch(&of_thread));
-    lock::system_calls()?;
+    let (of_thread, watchdog) = (Arc::clone(outbound), Arc::clone(&here.watchdog));
+    thread::spawn(move || watchdog.watch(&of_thread));
+    hardening::system_calls()?;
     Ok(here)
 }
 
 /// The next frame; nothing where there is none any more.
-fn heard(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
-    let mut length = [0; LENGTH];
+fn read_frame(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
+    let mut length = [0; LENGTH_BYTES];
     match input.read_exact(&mut length) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
         read => read?,
@@ -112,33 +114,33 @@ fn heard(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Hears what is told while calls are made, until there is nobody any more who tells it.
-fn hear_news(relay: &Relay, books: &Beyond, engine: &Engine) -> io::Result<()> {
+fn receive_messages(relay: &RelayClient, quota: &QuotaClient, engine: &Engine) -> io::Result<()> {
     let mut news = BufReader::new(File::from(io::stdout().as_fd().try_clone_to_owned()?));
-    while let Some(frame) = heard(&mut news)? {
+    while let Some(frame) = read_frame(&mut news)? {
         match message(&frame)? {
-            News::Epoch => engine.increment_epoch(),
-            News::Request(told) => relay.hear(told)?,
-            News::Books(answer) => books.hear(answer),
+            ParentMessage::Epoch => engine.increment_epoch(),
+            ParentMessage::Http(told) => relay.receive(told)?,
+            ParentMessage::Quota(answer) => quota.receive(answer),
         }
     }
     Ok(())
 }
 
 /// Everything that calls share.
-struct Here {
+struct CallServer {
     context: Arc<SandboxContext>,
     grants: Arc<Grants>,
     engine: Engine,
     program: Program,
     runtime: Runtime,
-    voice: Arc<Voice>,
-    relay: Arc<Relay>,
-    books: Arc<Beyond>,
-    glass: Arc<Hourglass>,
+    outbound: Arc<Outbound>,
+    relay: Arc<RelayClient>,
+    quota: Arc<QuotaClient>,
+    watchdog: Arc<CpuWatchdog>,
 }
 
-impl Here {
-    fn new(setup: Setup, code: &Fresh, voice: Arc<Voice>) -> Result<Self, String> {
+impl CallServer {
+    fn new(setup: Setup, code: &FreshCode, outbound: Arc<Outbound>) -> Result<Self, String> {
         let Setup { limits, grants, headers } = setup;
         let Pool { engine, slots, .. } =
             Pool::reserve(limits.slots_for(1), &limits).map_err(|error| error.to_string())?;
@@ -148,16 +150,16 @@ impl Here {
         component.initialize_copy_on_write_image().map_err(|error| format!("{error:#}"))?;
         let program =
             Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
-        let of_books = Arc::clone(&voice);
-        let books = Beyond::new(move |entry| of_books.enter(entry));
-        let dirs = Common::alone(&grants.dirs, &books);
+        let of_quota = Arc::clone(&outbound);
+        let quota = QuotaClient::new(move |entry| of_quota.send_quota(entry));
+        let dirs = SharedDirs::alone(&grants.dirs, &quota);
         // The thread of the runtime, and those of the voice and the news, have no other files either.
-        lock::files(&grants.dirs).map_err(|error| error.to_string())?;
+        hardening::files(&grants.dirs).map_err(|error| error.to_string())?;
         // One thread beside the guest's: requests and timers go on, whatever the guest is at.
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let of_relay = Arc::clone(&voice);
-        let relay = Relay::new(move |asked| of_relay.ask(asked));
+        let of_relay = Arc::clone(&outbound);
+        let relay = RelayClient::new(move |asked| of_relay.send_http(asked));
         let context = Arc::new(SandboxContext {
             ceilings: Ceilings::of(&limits, &HttpLimits::default()),
             limits: Arc::new(limits),
@@ -168,12 +170,22 @@ impl Here {
             net: Arc::new(Net::relayed(headers)),
             relay: Some(Arc::clone(&relay)),
         });
-        let glass = Arc::default();
-        Ok(Self { context, grants: Arc::new(grants), engine, program, runtime, voice, relay, books, glass })
+        let watchdog = Arc::default();
+        Ok(Self {
+            context,
+            grants: Arc::new(grants),
+            engine,
+            program,
+            runtime,
+            outbound,
+            relay,
+            quota,
+            watchdog,
+        })
     }
 
     fn call(&self, call: &Call) -> Result<CallResult, String> {
-        let voice = Arc::clone(&self.voice);
+        let outbound = Arc::clone(&self.outbound);
         let attempt = AttemptContext {
             invocation: call.invocation(),
             tenant: call.tenant.as_str().into(),
@@ -187,11 +199,11 @@ impl Here {
         };
         let log = context.attempt.ceilings.ceiling(Limit::Log);
         let line = context.attempt.limits.line;
-        let transcript = Transcript::forwarded(log, line, Box::new(move |said| voice.forward(said)));
+        let transcript = Transcript::forwarded(log, line, Box::new(move |said| outbound.forward(said)));
         let watch = Stopwatch::of_thread();
         let cpu = context.attempt.ceilings.ceiling(Limit::Cpu);
         compute_since(watch);
-        self.glass.turn(cpu);
+        self.watchdog.start(cpu);
         let ended = self.runtime.block_on(async {
             // What all have together is counted by the parent.
             let meter = Meter::new(UNLIMITED, None);
@@ -199,7 +211,7 @@ impl Here {
             let guest = Guest::new(context, meter, dirs, Arc::new(transcript));
             Ok(self.execute(guest, call).await)
         });
-        self.glass.stop();
+        self.watchdog.stop();
         ended.map(|mut ended: CallResult| {
             ended.metered.cpu_us = micros(watch.elapsed());
             ended
@@ -209,10 +221,10 @@ impl Here {
     async fn execute(&self, guest: Guest, call: &Call) -> CallResult {
         // Whoever waits for the call ends it with the process; what it used is known by then.
         let mut store = store(&self.engine, guest, None);
-        let voice = Arc::clone(&self.voice);
+        let outbound = Arc::clone(&self.outbound);
         store.set_epoch_deadline(1);
         store.epoch_deadline_callback(move |store| {
-            voice.used(so_far(store.data().metered()));
+            outbound.send_usage(so_far(store.data().metered()));
             Ok(UpdateDeadline::Continue(1))
         });
         let inputs: Vec<_> =

@@ -24,31 +24,31 @@ use tokio::{
 };
 
 use super::{
-    ALONE, Children,
-    confine::{self, Confined},
-    running::{Running, Streams},
+    Children, EXIT_PARENT_GONE,
+    process::{ChildProcess, Streams},
+    rlimits::{self, ResourceLimits},
 };
 use crate::{
-    authentic::Fresh,
     limits::Limits,
     pool,
     program::{LoadError, Overrun},
+    sealed_code::FreshCode,
 };
 
 pub(super) const JOB: &str = "compile";
 
 /// Exit statuses of a child that could not compile: the component is at fault, or memory was short.
-const REFUSED: i32 = 3;
-const OUT_OF_MEMORY: i32 = 4;
+const EXIT_REFUSED: i32 = 3;
+const EXIT_OUT_OF_MEMORY: i32 = 4;
 
 /// Threads of one child; each takes memory, and more than a few gain little.
-const THREADS: usize = 4;
+const MAX_THREADS: usize = 4;
 /// How many times its CPU time a child may take by the clock.
-const PATIENCE: u32 = 4;
+const WALL_TIME_FACTOR: u32 = 4;
 /// What is kept of a child's last words.
-const LAST_WORDS: u64 = 4 << 10;
+const MAX_STDERR_BYTES: u64 = 4 << 10;
 /// What is kept of the reason why a component is refused.
-const REASON: usize = 4 << 10;
+const MAX_REASON_BYTES: usize = 4 << 10;
 
 /// Machine code of a component of `size` bytes: real ones have 3 to 6 times as much.
 const fn most_code(size: usize) -> u64 {
@@ -64,27 +64,27 @@ pub(crate) async fn in_child(
     children: &Children,
     component: Arc<[u8]>,
     limits: &Limits,
-) -> Result<Fresh, LoadError> {
+) -> Result<FreshCode, LoadError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
-    let (mut child, streams) = Running::start(children, &job(limits), cores.min(THREADS))
+    let (mut child, streams) = ChildProcess::start(children, &job(limits), cores.min(MAX_THREADS))
         .map_err(|error| LoadError::Fault(format!("no process to compile in: {error}")))?;
-    let longest = limits.compile_time.saturating_mul(PATIENCE);
+    let longest = limits.compile_time.saturating_mul(WALL_TIME_FACTOR);
     let most = most_code(component.len());
     let ended = async {
-        let (said, words, _open) = talk(streams, &component, most).await;
+        let (said, stderr, _open) = exchange(streams, &component, most).await;
         let said = said?;
         // Who says too much is not waited for.
         Ok(if said.len() as u64 > most {
             Err(Overrun::Code(most))
         } else {
-            Ok((child.status().await?, said, words))
+            Ok((child.status().await?, said, stderr))
         })
     };
     let ended: io::Result<Result<_, Overrun>> =
         timeout(longest, ended).await.unwrap_or(Ok(Err(Overrun::Time(longest))));
     let ended = ended.map_err(|error| LoadError::Fault(format!("the process that compiles: {error}")))?;
-    let (status, said, words) = ended.map_err(LoadError::Overrun)?;
-    conclude(status, said, &words, limits)
+    let (status, said, stderr) = ended.map_err(LoadError::Overrun)?;
+    conclude(status, said, &stderr, limits)
 }
 
 fn job(limits: &Limits) -> Vec<String> {
@@ -94,14 +94,14 @@ fn job(limits: &Limits) -> Vec<String> {
 }
 
 /// Sends the component and hears what comes of it. What is returned last keeps the child's input open.
-async fn talk(
+async fn exchange(
     Streams { input, output, errors }: Streams,
     component: &[u8],
     most: u64,
 ) -> (io::Result<Vec<u8>>, Vec<u8>, Sender) {
-    let words = async { hear(errors, LAST_WORDS).await.unwrap_or_default() };
-    let (said, words, open) = join!(hear(output, most + 1), words, send(input, component));
-    (said, words, open)
+    let stderr = async { read_up_to(errors, MAX_STDERR_BYTES).await.unwrap_or_default() };
+    let (said, stderr, open) = join!(read_up_to(output, most + 1), stderr, send(input, component));
+    (said, stderr, open)
 }
 
 async fn send(mut input: Sender, component: &[u8]) -> Sender {
@@ -113,44 +113,49 @@ async fn send(mut input: Sender, component: &[u8]) -> Sender {
     input
 }
 
-async fn hear(stream: impl AsyncRead + Unpin, most: u64) -> io::Result<Vec<u8>> {
+async fn read_up_to(stream: impl AsyncRead + Unpin, most: u64) -> io::Result<Vec<u8>> {
     let mut heard = Vec::new();
     stream.take(most).read_to_end(&mut heard).await?;
     Ok(heard)
 }
 
-fn conclude(status: ExitStatus, said: Vec<u8>, words: &[u8], limits: &Limits) -> Result<Fresh, LoadError> {
-    let words = String::from_utf8_lossy(words);
+fn conclude(
+    status: ExitStatus,
+    said: Vec<u8>,
+    stderr: &[u8],
+    limits: &Limits,
+) -> Result<FreshCode, LoadError> {
+    let stderr = String::from_utf8_lossy(stderr);
     let memory = || LoadError::Overrun(Overrun::Memory(limits.compile_memory));
     Err(match (status.code(), status.signal()) {
-        (Some(0), _) => return Ok(Fresh::new(said)),
-        (Some(REFUSED), _) => LoadError::Invalid(String::from_utf8_lossy(&said).into_owned()),
-        (Some(OUT_OF_MEMORY), _) => memory(),
+        (Some(0), _) => return Ok(FreshCode::new(said)),
+        (Some(EXIT_REFUSED), _) => LoadError::Invalid(String::from_utf8_lossy(&said).into_owned()),
+        (Some(EXIT_OUT_OF_MEMORY), _) => memory(),
         (_, Some(signal)) if signal == Signal::XCPU.as_raw() => {
             LoadError::Overrun(Overrun::Cpu(limits.compile_time))
         }
         // How Rust's allocator and its handler of full stacks take their leave.
-        (_, Some(signal)) if signal == Signal::ABORT.as_raw() && words.contains("memory allocation of") => {
+        (_, Some(signal)) if signal == Signal::ABORT.as_raw() && stderr.contains("memory allocation of") => {
             memory()
         }
-        (_, Some(signal)) if signal == Signal::ABORT.as_raw() && words.contains("overflowed its stack") => {
+        (_, Some(signal)) if signal == Signal::ABORT.as_raw() && stderr.contains("overflowed its stack") => {
             LoadError::Overrun(Overrun::Stack)
         }
         _ => {
-            LoadError::Fault(format!("the process that compiles ended with {status}: {}", in_a_line(&words)))
+            LoadError::Fault(format!("the process that compiles ended with {status}: {}", in_a_line(&stderr)))
         }
     })
 }
 
 /// What a child said, in a line; where Rust says how to make a panic say more is left out.
-fn in_a_line(words: &str) -> String {
-    let lines = words.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("note: "));
+fn in_a_line(stderr: &str) -> String {
+    let lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("note: "));
     lines.collect::<Vec<_>>().join("; ")
 }
 
 /// Does that job, and tells the exit status.
 pub(super) fn serve(job: &[String]) -> i32 {
-    match served(job) {
+    match run(job) {
         Ok(status) => status,
         Err(error) => {
             let _ = writeln!(io::stderr(), "{error}");
@@ -159,21 +164,21 @@ pub(super) fn serve(job: &[String]) -> i32 {
     }
 }
 
-fn served(job: &[String]) -> io::Result<i32> {
+fn run(job: &[String]) -> io::Result<i32> {
     let numbers = job.iter().map(|number| number.parse().map_err(io::Error::other));
     let numbers: Vec<u64> = numbers.collect::<Result<_, _>>()?;
     let [memory, cpu, stack] = numbers.as_slice() else {
         return Err(io::Error::other("no job of this version of Phasm"));
     };
-    Confined { memory: *memory, cpu: Some(Duration::from_millis(*cpu)), files: 0 }.enter()?;
-    confine::no_more(*memory)?;
+    ResourceLimits { memory: *memory, cpu: Some(Duration::from_millis(*cpu)), files: 0 }.enter()?;
+    rlimits::limit_addresses(*memory)?;
     let component = component()?;
     thread::spawn(end_with_parent);
     let engine = pool::compiling(*stack).map_err(io::Error::other)?;
     let (status, said) = match engine.precompile_component(&component) {
         Ok(code) => (0, code),
-        Err(error) if error.is::<wasmtime::error::OutOfMemory>() => (OUT_OF_MEMORY, Vec::new()),
-        Err(error) => (REFUSED, reason(&error).into_bytes()),
+        Err(error) if error.is::<wasmtime::error::OutOfMemory>() => (EXIT_OUT_OF_MEMORY, Vec::new()),
+        Err(error) => (EXIT_REFUSED, reason(&error).into_bytes()),
     };
     io::stdout().write_all(&said)?;
     Ok(status)
@@ -191,11 +196,11 @@ fn component() -> io::Result<Vec<u8>> {
 /// The parent keeps our input open for as long as it lives and waits.
 fn end_with_parent() {
     let _ = io::stdin().read(&mut [0]);
-    exit(ALONE);
+    exit(EXIT_PARENT_GONE);
 }
 
 fn reason(error: &wasmtime::Error) -> String {
     let mut text = format!("{error:#}");
-    text.truncate(text.floor_char_boundary(REASON));
+    text.truncate(text.floor_char_boundary(MAX_REASON_BYTES));
     text
 }

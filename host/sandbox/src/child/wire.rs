@@ -10,15 +10,15 @@ use crate::{
     bindings::{self, phasm::executor::types::NamedValueResult},
     call_result::CallResult,
     capability::{
-        dirs::{Answer, Entry},
-        http::{Asked, OfRequest},
-        refused::Refused,
+        dirs::{QuotaRequest, QuotaResponse},
+        http::{RelayEvent, RelayRequest},
+        refusals::Refusals,
     },
     executor::Invocation,
     fault::Fault,
     grants::Grants,
     limits::{Ceilings, Limits},
-    transcript::Said,
+    transcript::GuestOutput,
 };
 
 /// What a child is for. The plugin's machine code follows, in a frame of its own.
@@ -103,39 +103,39 @@ impl Call {
 
 /// What a child says.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Told<'s> {
+pub(crate) enum ChildMessage<'s> {
     /// It is locked in and waits for calls.
     Ready,
     /// Its guest says something.
-    Said(#[serde(borrow)] Said<'s>),
+    Output(#[serde(borrow)] GuestOutput<'s>),
     /// Its guest makes requests.
-    Asks(#[serde(borrow)] Asked<'s>),
+    Http(#[serde(borrow)] RelayRequest<'s>),
     /// So much was used by the epoch that was told.
-    Used(Metered),
+    Usage(Metered),
     /// Its guest changes something in a directory with a quota.
-    Enters(Entry),
+    Quota(QuotaRequest),
     /// The call could not be made.
-    NoCall(String),
+    Failure(String),
     /// The call has ended.
-    Ended(Returned),
+    Result(WireResult),
 }
 
 /// What a child is told while it makes a call.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum News<'n> {
+pub(crate) enum ParentMessage<'n> {
     /// Another epoch has begun: a guest that computes is to say what it has used.
     Epoch,
     /// Of what its guest asked for.
-    Request(#[serde(borrow)] OfRequest<'n>),
+    Http(#[serde(borrow)] RelayEvent<'n>),
     /// Of what it wanted to enter.
-    Books(Answer),
+    Quota(QuotaResponse),
 }
 
 /// [`CallResult`], for the wire.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Returned {
+pub(crate) struct WireResult {
     result: Result<Outcome, Fault>,
-    refused: Refused,
+    refused: Refusals,
     metered: Metered,
 }
 
@@ -147,7 +147,7 @@ struct Outcome {
     detail: Option<String>,
 }
 
-impl From<CallResult> for Returned {
+impl From<CallResult> for WireResult {
     fn from(CallResult { result, refused, metered }: CallResult) -> Self {
         let result = result.map(|bindings::Outcome { code, message, outputs, detail }| {
             let outputs = outputs.into_iter().map(|NamedValueResult { name, value }| (name, value)).collect();
@@ -157,29 +157,29 @@ impl From<CallResult> for Returned {
     }
 }
 
-impl From<Returned> for CallResult {
-    fn from(Returned { result, refused, metered }: Returned) -> Self {
+impl From<WireResult> for CallResult {
+    fn from(WireResult { result, refused, metered }: WireResult) -> Self {
         let result = result.map(|Outcome { code, message, outputs, detail }| {
             let outputs = outputs.into_iter().map(|(name, value)| NamedValueResult { name, value }).collect();
             bindings::Outcome { code, message, outputs, detail }
         });
-        Self { result, refused: refused.heard(), metered }
+        Self { result, refused: refused.bounded(), metered }
     }
 }
 
 /// A frame with `message` in it.
 pub(crate) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut frame = postcard::to_extend(message, vec![0; LENGTH]).map_err(io::Error::other)?;
-    let length = length(frame.len() - LENGTH)?;
-    frame.splice(..LENGTH, length);
+    let mut frame = postcard::to_extend(message, vec![0; LENGTH_BYTES]).map_err(io::Error::other)?;
+    let length = length(frame.len() - LENGTH_BYTES)?;
+    frame.splice(..LENGTH_BYTES, length);
     Ok(frame)
 }
 
 /// Bytes that say how long a frame is.
-pub(crate) const LENGTH: usize = 4;
+pub(crate) const LENGTH_BYTES: usize = 4;
 
 /// What a frame of so many bytes begins with.
-pub(crate) fn length(bytes: usize) -> io::Result<[u8; LENGTH]> {
+pub(crate) fn length(bytes: usize) -> io::Result<[u8; LENGTH_BYTES]> {
     Ok(u32::try_from(bytes).map_err(io::Error::other)?.to_le_bytes())
 }
 

@@ -16,26 +16,31 @@ use tokio::{
 
 use super::{
     Children, attempt,
-    ears::{BESIDE, Ears, Services},
-    herald::{self, Herald},
-    running::{Running, command},
-    wire::{Call, Setup, Told, frame, length, message},
+    inbound::{FRAME_OVERHEAD_BYTES, Inbound, Services},
+    parent_channel::{self, ParentChannel},
+    process::{ChildProcess, command},
+    wire::{Call, ChildMessage, ParentMessage, Setup, frame, length, message},
 };
 use crate::{
-    call_context::CallContext, call_result::CallResult, capability::http::Requests, grants::Grants,
-    limits::Limits, program::Program, transcript::Transcript,
+    call_context::CallContext,
+    call_result::CallResult,
+    capability::http::{Outbox, RelayServer},
+    grants::Grants,
+    limits::Limits,
+    program::Program,
+    transcript::Transcript,
 };
 
 /// What a process needs beside the memory of its guest.
-const OWN_MEMORY: u64 = 256 << 20;
+const PROCESS_MEMORY_BYTES: u64 = 256 << 20;
 /// Frames that may wait to be told.
-const AHEAD: usize = 8;
+const MAX_QUEUED_FRAMES: usize = 8;
 
 /// A child that is locked in, and waits for calls. Dropping it ends it.
 pub(crate) struct Worker {
-    running: Running,
-    ears: Ears,
-    herald: Herald,
+    process: ChildProcess,
+    inbound: Inbound,
+    channel: ParentChannel,
 }
 
 impl Worker {
@@ -50,39 +55,41 @@ impl Worker {
         let code = program.code().map_err(io::Error::other)?;
         let (ours, theirs) = Socket::pair()?;
         let (open, watched) = Socket::pair()?;
-        let running = Running::of(
+        let process = ChildProcess::of(
             command(children, &job(&code, grants, limits))
                 .stdin(OwnedFd::from(theirs))
                 .stdout(OwnedFd::from(watched))
                 .stderr(Stdio::null())
                 .spawn()?,
         )?;
-        let (ears, herald) = (Ears::new(unblocked(ours)?), Herald::new(unblocked(open)?));
-        let mut worker = Self { running, ears, herald };
+        let (inbound, channel) = (Inbound::new(unblocked(ours)?), ParentChannel::new(unblocked(open)?));
+        let mut worker = Self { process, inbound, channel };
         let setup = Setup { limits: limits.clone(), grants: grants.clone(), headers };
-        worker.ears.socket.write_all(&frame(&setup)?).await?;
-        worker.ears.socket.write_all(&length(code.len())?).await?;
-        worker.ears.socket.write_all(&code).await?;
-        if worker.ears.hear(BESIDE).await.is_err() {
-            return Err(io::Error::other(worker.running.last_status().await));
+        worker.inbound.socket.write_all(&frame(&setup)?).await?;
+        worker.inbound.socket.write_all(&length(code.len())?).await?;
+        worker.inbound.socket.write_all(&code).await?;
+        if worker.inbound.read_frame(FRAME_OVERHEAD_BYTES).await.is_err() {
+            return Err(io::Error::other(worker.process.last_status().await));
         }
-        match message(&worker.ears.heard)? {
-            Told::Ready => Ok(worker),
-            Told::NoCall(why) => Err(io::Error::other(why)),
-            Told::Said(_) | Told::Asks(_) | Told::Enters(_) | Told::Used(_) | Told::Ended(_) => {
-                Err(io::Error::other("it says what it was not asked"))
-            }
+        match message(&worker.inbound.frame_bytes)? {
+            ChildMessage::Ready => Ok(worker),
+            ChildMessage::Failure(why) => Err(io::Error::other(why)),
+            ChildMessage::Output(_)
+            | ChildMessage::Http(_)
+            | ChildMessage::Quota(_)
+            | ChildMessage::Usage(_)
+            | ChildMessage::Result(_) => Err(io::Error::other("it says what it was not asked")),
         }
     }
 
     /// Whether the process has ended, without having been told to.
     pub(crate) fn has_ended(&mut self) -> bool {
-        self.running.has_ended()
+        self.process.has_ended()
     }
 
     /// Whether there is something amid which the last call ended.
-    pub(crate) fn is_spoilt(&self) -> bool {
-        self.herald.is_amid
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.channel.is_sending
     }
 
     /// Makes one call; what the guest says meanwhile goes to `transcript`.
@@ -97,7 +104,7 @@ impl Worker {
         match self.talk(context, transcript).await {
             Ok(ended) => ended,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                Err(self.running.last_status().await)
+                Err(self.process.last_status().await)
             }
             Err(error) => Err(format!("host fault: the process of the attempt: {error}")),
         }
@@ -108,21 +115,22 @@ impl Worker {
         context: &CallContext,
         transcript: &Arc<Transcript>,
     ) -> io::Result<Result<CallResult, String>> {
-        let (frames, news) = channel(AHEAD);
+        let (frames, news) = channel(MAX_QUEUED_FRAMES);
         let CallContext { attempt, grants, sandbox } = context;
-        let requests = Requests::new(&sandbox.net, &grants.http, attempt, transcript, frames.clone());
-        let clerk = sandbox.dirs.clerk(&grants.dirs, attempt);
-        let mut services = Services { requests, clerk, frames: frames.clone() };
+        let outbox = Outbox::new(frames.clone(), |event| frame(&ParentMessage::Http(event)));
+        let requests = RelayServer::new(&sandbox.net, &grants.http, attempt, transcript, outbox);
+        let quota = sandbox.dirs.quota_server(&grants.dirs, attempt);
+        let mut services = Services { requests, quota, frames: frames.clone() };
         let answered = Notify::new();
-        self.ears.socket.write_all(&frame(&Call::of(attempt))?).await?;
+        self.inbound.socket.write_all(&frame(&Call::of(attempt))?).await?;
         let ended = select! {
             biased;
-            ended = self.ears.listen(attempt, transcript, &mut services, &answered) => ended?,
-            failed = self.herald.pass_on(news) => return Err(failed),
-            failed = herald::tell_epochs(&frames, &answered) => return Err(failed),
+            ended = self.inbound.listen(attempt, transcript, &mut services, &answered) => ended?,
+            failed = self.channel.forward(news) => return Err(failed),
+            failed = parent_channel::send_epochs(&frames, &answered) => return Err(failed),
         };
         Ok(ended.map(|mut ended| {
-            services.requests.settle(&mut ended);
+            services.requests.finish(&mut ended);
             ended
         }))
     }
@@ -135,7 +143,7 @@ fn unblocked(socket: Socket) -> io::Result<UnixStream> {
 
 fn job(code: &[u8], grants: &Grants, limits: &Limits) -> Vec<String> {
     let beside = limits.output.max(limits.hostcall).saturating_mul(4).saturating_add(code.len() as u64 * 2);
-    let memory = limits.memory.saturating_add(beside).saturating_add(OWN_MEMORY);
+    let memory = limits.memory.saturating_add(beside).saturating_add(PROCESS_MEMORY_BYTES);
     // Of what there is, a plugin gets a quarter.
     let files = (u64::from(limits.descriptors) + grants.dirs.len() as u64).saturating_mul(4);
     vec![attempt::JOB.to_owned(), memory.to_string(), files.to_string()]

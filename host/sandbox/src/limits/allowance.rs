@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Exceeded, Limits, UNLIMITED, exceeded::Size};
+use super::{LimitError, Limits, UNLIMITED, limit_error::Size};
 use crate::capability::http::HttpLimits;
 
 /// What an attempt may use of something. Sizes are in bytes, times in microseconds.
@@ -209,8 +209,8 @@ impl Ceilings {
     }
 
     /// That this one was met.
-    pub(crate) fn exceeded(&self, limit: Limit) -> Exceeded {
-        Exceeded { limit, ceiling: self.ceiling(limit) }
+    pub(crate) fn exceeded(&self, limit: Limit) -> LimitError {
+        LimitError { limit, ceiling: self.ceiling(limit) }
     }
 }
 

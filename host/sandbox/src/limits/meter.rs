@@ -1,9 +1,9 @@
 //! What one guest's memories take, as they grow.
 
-use super::{Ceilings, Exceeded, Limit};
-use crate::budget::{Holder, Spent};
+use super::{Ceilings, Limit, LimitError};
+use crate::shared_budget::{BudgetError, Lease};
 
-const LARGE: u64 = 4 << 20;
+const LARGE_BYTES: u64 = 4 << 20;
 
 /// Counts what one guest's memories take, of what it may use itself and of what all guests have together.
 ///
@@ -15,12 +15,12 @@ pub(crate) struct Meter {
     /// What it has without asking anybody.
     part: u64,
     /// What it has taken beyond its part.
-    beyond: Option<Holder>,
+    beyond: Option<Lease>,
 }
 
 impl Meter {
     /// A meter for one call that has this part for itself, and maybe more already.
-    pub(crate) fn new(part: u64, beyond: Option<Holder>) -> Self {
+    pub(crate) fn new(part: u64, beyond: Option<Lease>) -> Self {
         Self { used: 0, last_growth: 0, part, beyond }
     }
 
@@ -31,10 +31,10 @@ impl Meter {
 
     /// Whether to map or unmap its memory takes long.
     pub(crate) fn is_large(&self) -> bool {
-        self.used > LARGE
+        self.used > LARGE_BYTES
     }
 
-    /// Lets a memory grow by so many bytes; whoever has none yet gets more of what is everybody's from `holder`.
+    /// Lets a memory grow by so many bytes; whoever has none yet gets more of what is everybody's from `lease`.
     ///
     /// # Errors
     /// Its limit, or why the host has no more for it.
@@ -42,17 +42,18 @@ impl Meter {
         &mut self,
         growth: u64,
         ceilings: &Ceilings,
-        holder: impl FnOnce() -> Holder,
-    ) -> Result<(), NoGrowth> {
+        lease: impl FnOnce() -> Lease,
+    ) -> Result<(), GrowthError> {
         let used = self.used.saturating_add(growth);
         if used > ceilings.most(Limit::Memory) {
-            return Err(NoGrowth::Limit(ceilings.exceeded(Limit::Memory)));
+            return Err(GrowthError::Limit(ceilings.exceeded(Limit::Memory)));
         }
         if used > self.part {
-            let beyond = self.beyond.get_or_insert_with(holder);
-            beyond.hold(used - self.part).map_err(|spent| NoGrowth::Spent(spent, used))?;
+            let beyond = self.beyond.get_or_insert_with(lease);
+            beyond.reserve(used - self.part).map_err(|spent| GrowthError::Exhausted(spent, used))?;
         }
-        (self.used, self.last_growth) = (used, growth);
+        self.used = used;
+        self.last_growth = growth;
         Ok(())
     }
 
@@ -64,10 +65,10 @@ impl Meter {
 
 /// Why a memory does not grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoGrowth {
-    Limit(Exceeded),
+pub(crate) enum GrowthError {
+    Limit(LimitError),
     /// All guests together have their part, and this one would have so much.
-    Spent(Spent, u64),
+    Exhausted(BudgetError, u64),
 }
 
 #[cfg(test)]
@@ -76,9 +77,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        budget::Budget,
         capability::http::HttpLimits,
         limits::{Limits, SetBy},
+        shared_budget::SharedBudget,
     };
 
     fn ceilings(memory: u64) -> Ceilings {
@@ -87,7 +88,7 @@ mod tests {
         all
     }
 
-    fn nobody() -> Holder {
+    fn no_lease() -> Lease {
         unreachable!("it has its part")
     }
 
@@ -95,34 +96,34 @@ mod tests {
     fn all_memories_of_a_guest_count_together() {
         let mut meter = Meter::new(u64::MAX, None);
         let ceilings = ceilings(3 * 65_536);
-        meter.grow(65_536, &ceilings, nobody).unwrap();
-        meter.grow(2 * 65_536, &ceilings, nobody).unwrap();
-        let refused = meter.grow(65_536, &ceilings, nobody);
-        assert_eq!(refused, Err(NoGrowth::Limit(ceilings.exceeded(Limit::Memory))));
+        meter.grow(65_536, &ceilings, no_lease).unwrap();
+        meter.grow(2 * 65_536, &ceilings, no_lease).unwrap();
+        let refused = meter.grow(65_536, &ceilings, no_lease);
+        assert_eq!(refused, Err(GrowthError::Limit(ceilings.exceeded(Limit::Memory))));
         assert_eq!(meter.peak(), 3 * 65_536);
     }
 
     #[test]
     fn growth_that_failed_is_given_back() {
         let mut meter = Meter::new(u64::MAX, None);
-        meter.grow(65_536, &ceilings(65_536), nobody).unwrap();
+        meter.grow(65_536, &ceilings(65_536), no_lease).unwrap();
         meter.undo();
-        meter.grow(65_536, &ceilings(65_536), nobody).unwrap();
+        meter.grow(65_536, &ceilings(65_536), no_lease).unwrap();
     }
 
     /// R-I43: what is beyond its part is everybody's, and comes back.
     #[test]
     fn beyond_its_part_a_guest_takes_what_is_free() {
-        let pool = Budget::new(1000);
-        let holder = |tenant: &str| Holder::of_tenant(&pool, &Arc::from(tenant), u64::MAX);
+        let pool = SharedBudget::new(1000);
+        let lease = |tenant: &str| Lease::of_tenant(&pool, &Arc::from(tenant), u64::MAX);
         let ceilings = ceilings(10_000);
         let (mut greedy, mut innocent) = (Meter::new(100, None), Meter::new(100, None));
-        greedy.grow(100, &ceilings, nobody).unwrap();
-        greedy.grow(500, &ceilings, || holder("a")).unwrap();
-        let refused = greedy.grow(100, &ceilings, || holder("a"));
-        assert!(matches!(refused, Err(NoGrowth::Spent(Spent::One, 700))), "{refused:?}");
-        innocent.grow(300, &ceilings, || holder("b")).unwrap();
+        greedy.grow(100, &ceilings, no_lease).unwrap();
+        greedy.grow(500, &ceilings, || lease("a")).unwrap();
+        let refused = greedy.grow(100, &ceilings, || lease("a"));
+        assert!(matches!(refused, Err(GrowthError::Exhausted(BudgetError::One, 700))), "{refused:?}");
+        innocent.grow(300, &ceilings, || lease("b")).unwrap();
         drop(greedy);
-        innocent.grow(200, &ceilings, || holder("b")).unwrap();
+        innocent.grow(200, &ceilings, || lease("b")).unwrap();
     }
 }

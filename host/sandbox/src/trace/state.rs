@@ -3,25 +3,25 @@
 use std::sync::Arc;
 
 /// Members that are passed on at most.
-const MOST: usize = 32;
+const MAX_MEMBERS: usize = 32;
 /// Bytes that are passed on at most; the longest members go first, then the last ones, which are the oldest.
-const LONGEST: usize = 512;
+const MAX_BYTES: usize = 512;
 /// A member that is longer goes first.
-const LONG: usize = 128;
+const LONG_MEMBER_BYTES: usize = 128;
 
 /// The list as it is passed on; nothing, if it is not what W3C says it has to be, or nothing is left of it.
-pub(super) fn kept(text: &str) -> Option<Arc<str>> {
+pub(super) fn read(text: &str) -> Option<Arc<str>> {
     let members = text.split(',').map(|member| member.trim_matches([' ', '\t']));
     // More are not looked at: the list is none then, however long it is.
-    let mut members: Vec<&str> = members.filter(|member| !member.is_empty()).take(MOST + 1).collect();
+    let mut members: Vec<&str> = members.filter(|member| !member.is_empty()).take(MAX_MEMBERS + 1).collect();
     let keys = || members.iter().map(|member| member.split('=').next());
-    let is_list = members.len() <= MOST && members.iter().all(|member| is_member(member));
+    let is_list = members.len() <= MAX_MEMBERS && members.iter().all(|member| is_member(member));
     if !is_list || keys().enumerate().any(|(at, key)| keys().take(at).any(|before| before == key)) {
         return None;
     }
     let length = |members: &[&str]| members.iter().map(|member| member.len() + 1).sum::<usize>();
-    while length(&members) > LONGEST + 1 {
-        match members.iter().rposition(|member| member.len() > LONG) {
+    while length(&members) > MAX_BYTES + 1 {
+        match members.iter().rposition(|member| member.len() > LONG_MEMBER_BYTES) {
             Some(long) => drop(members.remove(long)),
             None => drop(members.pop()),
         }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::ledger::Quota;
+use super::quota::usage::Quota;
 
 /// One directory a guest may reach.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -16,35 +16,38 @@ use wasmtime::component::{Resource, ResourceTable, ResourceTableError};
 use wasmtime_wasi::p2::bindings::filesystem::types::{Descriptor, ErrorCode};
 
 use super::{
-    books::Books,
-    ledger::{Full, Inode, Quota, Usage, usage},
-    place::Place,
+    host_dir::HostDir,
+    quota::Accounting,
+    quota::{
+        counter::usage_below,
+        usage::{Inode, OverQuota, Quota, Usage},
+    },
 };
-use crate::budget::{Holder, Share};
+use crate::shared_budget::{Lease, Permit};
 
 /// One grant in one call.
 pub(super) struct Root {
-    pub(super) place: Arc<Place>,
-    pub(super) books: Books,
-    pub(super) holder: Arc<Holder>,
+    pub(super) host_dir: Arc<HostDir>,
+    pub(super) accounting: Accounting,
+    pub(super) lease: Arc<Lease>,
     pub(super) read_only: bool,
     pub(super) quota: Quota,
     /// The quota that had no room for bytes.
-    pub(super) met: OnceLock<Full>,
+    pub(super) met: OnceLock<OverQuota>,
     /// When the call began.
     pub(super) began: Instant,
     /// What the call has read and written.
-    pub(super) moved: Arc<Moved>,
+    pub(super) moved: Arc<ByteCounts>,
 }
 
 /// Bytes that one call reads and writes.
 #[derive(Default)]
-pub(super) struct Moved {
+pub(super) struct ByteCounts {
     read: AtomicU64,
     written: AtomicU64,
 }
 
-impl Moved {
+impl ByteCounts {
     pub(super) fn read(&self, bytes: usize) {
         self.read.fetch_add(bytes as u64, Relaxed);
     }
@@ -60,8 +63,8 @@ impl Moved {
 
 impl Root {
     /// Adds `more` to what lies there.
-    pub(super) fn take(&self, more: Usage) -> Result<(), Full> {
-        let taken = if self.quota.is_none() { Ok(()) } else { self.books.take(&self.quota, more) };
+    pub(super) fn take(&self, more: Usage) -> Result<(), OverQuota> {
+        let taken = if self.quota.is_none() { Ok(()) } else { self.accounting.take(&self.quota, more) };
         taken.inspect_err(|full| {
             self.met.get_or_init(|| *full);
         })
@@ -69,7 +72,7 @@ impl Root {
 
     pub(super) fn give(&self, less: Usage) {
         if !self.quota.is_none() {
-            self.books.give(less);
+            self.accounting.give(less);
         }
     }
 }
@@ -81,15 +84,15 @@ pub(super) struct Handle {
     pub(super) root: Arc<Root>,
     /// Of a file whose bytes are counted.
     counted: Option<Inode>,
-    _share: Share,
+    _permit: Permit,
 }
 
 impl Handle {
-    pub(super) fn new(file: StdFile, root: Arc<Root>, share: Share, counted: Option<Inode>) -> Arc<Self> {
+    pub(super) fn new(file: StdFile, root: Arc<Root>, permit: Permit, counted: Option<Inode>) -> Arc<Self> {
         if let Some(inode) = counted {
-            root.books.opened(inode);
+            root.accounting.opened(inode);
         }
-        Arc::new(Self { file: Some(file), root, counted, _share: share })
+        Arc::new(Self { file: Some(file), root, counted, _permit: permit })
     }
 
     pub(super) fn file(&self) -> io::Result<&StdFile> {
@@ -101,7 +104,7 @@ impl Handle {
         self: &Arc<Self>,
         work: impl FnOnce(&StdFile) -> io::Result<R> + Send + 'static,
     ) -> io::Result<R> {
-        if self.root.place.may_block() { self.run_long(work).await } else { work(self.file()?) }
+        if self.root.host_dir.may_block() { self.run_long(work).await } else { work(self.file()?) }
     }
 
     /// Does `work` with it, which takes long by its nature.
@@ -110,16 +113,16 @@ impl Handle {
         work: impl FnOnce(&StdFile) -> io::Result<R> + Send + 'static,
     ) -> io::Result<R> {
         let this = Arc::clone(self);
-        self.root.place.elsewhere(move || work(this.file()?)).await
+        self.root.host_dir.elsewhere(move || work(this.file()?)).await
     }
 
     /// The same, begun for somebody who comes back for it.
     pub(super) fn begin<R: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&StdFile) -> io::Result<R> + Send + 'static,
-    ) -> Begun<R> {
+    ) -> BackgroundTask<R> {
         let this = Arc::clone(self);
-        Begun(tokio::spawn(async move { this.run_long(work).await }))
+        BackgroundTask(tokio::spawn(async move { this.run_long(work).await }))
     }
 
     /// Counts what lies below the grant, unless that is known.
@@ -129,14 +132,14 @@ impl Handle {
             return Ok(());
         }
         #[cfg(target_os = "linux")]
-        if let Books::Beyond(beyond, grant) = &root.books {
-            return beyond.count(*grant);
+        if let Accounting::Remote(client, grant) = &root.accounting {
+            return client.count(*grant);
         }
-        if root.place.ledger.is_counted(&root.quota, root.began) {
+        if root.host_dir.counter.is_counted(&root.quota, root.began) {
             return Ok(());
         }
-        let found = granted.run_long(usage).await?;
-        root.place.ledger.begin(found);
+        let found = granted.run_long(usage_below).await?;
+        root.host_dir.counter.begin(found);
         Ok(())
     }
 }
@@ -144,31 +147,31 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let Some(file) = self.file.take() else { return };
-        let books = self.root.books.clone();
+        let accounting = self.root.accounting.clone();
         let counted = self.counted;
         let close = move || {
             if let Some(inode) = counted {
-                books.closed(inode, || file.metadata().map_or(0, |metadata| metadata.len()));
+                accounting.closed(inode, || file.metadata().map_or(0, |metadata| metadata.len()));
             }
             drop(file);
         };
         match runtime::Handle::try_current() {
-            Ok(runtime) if self.root.place.may_block() => drop(runtime.spawn_blocking(close)),
+            Ok(runtime) if self.root.host_dir.may_block() => drop(runtime.spawn_blocking(close)),
             Ok(_) | Err(_) => close(),
         }
     }
 }
 
 /// Work that goes on elsewhere, and is given up when dropped.
-pub(super) struct Begun<R>(JoinHandle<io::Result<R>>);
+pub(super) struct BackgroundTask<R>(JoinHandle<io::Result<R>>);
 
-impl<R> Begun<R> {
-    pub(super) async fn ended(&mut self) -> io::Result<R> {
+impl<R> BackgroundTask<R> {
+    pub(super) async fn join(&mut self) -> io::Result<R> {
         (&mut self.0).await.map_err(io::Error::other)?
     }
 }
 
-impl<R> Drop for Begun<R> {
+impl<R> Drop for BackgroundTask<R> {
     fn drop(&mut self) {
         self.0.abort();
     }

@@ -1,46 +1,31 @@
 //! `wasi:filesystem`, as far as it is granted.
 
-use std::{
-    fs::FileTimes,
-    hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
-    io,
-    path::Path,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{fs::FileTimes, io, path::Path, sync::Arc};
 
-use cap_primitives::{
-    fs::{
-        self as cap, DirOptions, FollowSymlinks, Metadata, MetadataExt as _, OpenOptions, SystemTimeSpec,
-        stat,
-    },
-    time,
-};
+use cap_primitives::fs::{self as cap, DirOptions, FollowSymlinks, stat};
 use wasmtime::component::Resource;
 use wasmtime_wasi::p2::{
     DynInputStream, DynOutputStream, FsError, FsResult,
-    bindings::{
-        clocks::wall_clock::Datetime,
-        filesystem::types::{
-            self, Advice, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry,
-            DirectoryEntryStream, ErrorCode, Filesize, HostDescriptor, HostDirectoryEntryStream,
-            MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
-        },
+    bindings::filesystem::types::{
+        self, Advice, Descriptor, DescriptorFlags, DescriptorStat, DescriptorType, DirectoryEntry,
+        DirectoryEntryStream, ErrorCode, Filesize, HostDescriptor, HostDirectoryEntryStream,
+        MetadataHashValue, NewTimestamp, OpenFlags, PathFlags,
     },
 };
 
 use super::{
     DirsView,
     handle::{self, Dir, File, Handle, Open},
-    ledger::{Gone, Usage, inode},
-    listing::{Listing, kind},
-    open::{Refusal, Wanted, checked, follow, open_at},
-    streams::{At, NoRoom, Reader, Writer, read, write},
+    listing::Listing,
+    metadata::{descriptor_stat, hash, set_times, stat_path, sync_with, timestamp},
+    open::{OpenMode, Refusal, check_path, follow, open_at},
+    quota::usage::{Removal, Usage, inode},
+    streams::{At, QuotaError, Reader, Writer, read, write},
 };
-use crate::{budget::Spent, limits::Limit};
+use crate::{limits::Limit, shared_budget::BudgetError};
 
 /// What nobody may make: whoever reads more than the guest would follow it.
-const NO_LINKS: &str = "is not made: links may lead whoever follows them out of what is granted";
+const LINKS_REFUSED: &str = "is not made: links may lead whoever follows them out of what is granted";
 
 impl DirsView<'_> {
     fn open(&self, descriptor: &Resource<Descriptor>) -> FsResult<Open> {
@@ -65,18 +50,18 @@ impl DirsView<'_> {
     fn refuse(&mut self, refusal: impl Into<Refusal>) -> FsError {
         match refusal.into() {
             Refusal::Code(code) => code.into(),
-            Refusal::Told(code, why) => {
+            Refusal::Reason(code, why) => {
                 self.refused.because(|| why);
                 code.into()
             }
             // One's own limit stays as it is; others may give something back.
-            Refusal::Spent(Spent::Own) => {
+            Refusal::Exhausted(BudgetError::Own) => {
                 let Self { attempt, refused, .. } = self;
-                refused.because(|| attempt.ceilings.exceeded(Limit::Descriptors).told(attempt.named()));
+                refused.because(|| attempt.ceilings.exceeded(Limit::Descriptors).message(attempt.owner()));
                 ErrorCode::Quota.into()
             }
-            Refusal::Spent(spent) => {
-                self.refused.because(|| spent.to_string());
+            Refusal::Exhausted(exhausted) => {
+                self.refused.because(|| exhausted.to_string());
                 ErrorCode::Busy.into()
             }
         }
@@ -84,10 +69,10 @@ impl DirsView<'_> {
 
     /// A refusal that names the quota, if that is what `error` is about.
     fn failed(&mut self, error: io::Error) -> FsError {
-        match error.get_ref().and_then(|inner| inner.downcast_ref::<NoRoom>()) {
-            Some(no_room) => {
-                let why = no_room.to_string();
-                self.refuse(Refusal::Told(ErrorCode::Quota, why))
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<QuotaError>()) {
+            Some(over_quota) => {
+                let why = over_quota.to_string();
+                self.refuse(Refusal::Reason(ErrorCode::Quota, why))
             }
             None => error.into(),
         }
@@ -104,8 +89,8 @@ impl types::Host for DirsView<'_> {
         error: Resource<wasmtime::Error>,
     ) -> wasmtime::Result<Option<ErrorCode>> {
         let error = self.table.get(&error)?.downcast_ref::<io::Error>();
-        let no_room = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<NoRoom>());
-        Ok(error.map(|error| if no_room(error) { ErrorCode::Quota } else { error.into() }))
+        let over_quota = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<QuotaError>());
+        Ok(error.map(|error| if over_quota(error) { ErrorCode::Quota } else { error.into() }))
     }
 }
 
@@ -123,12 +108,12 @@ impl HostDescriptor for DirsView<'_> {
 
     async fn sync_data(&mut self, descriptor: Resource<Descriptor>) -> FsResult<()> {
         let open = self.open(&descriptor)?;
-        Ok(synced(&open, |file| file.sync_data()).await?)
+        Ok(sync_with(&open, |file| file.sync_data()).await?)
     }
 
     async fn sync(&mut self, descriptor: Resource<Descriptor>) -> FsResult<()> {
         let open = self.open(&descriptor)?;
-        Ok(synced(&open, |file| file.sync_all()).await?)
+        Ok(sync_with(&open, |file| file.sync_all()).await?)
     }
 
     async fn get_flags(&mut self, descriptor: Resource<Descriptor>) -> FsResult<DescriptorFlags> {
@@ -160,7 +145,7 @@ impl HostDescriptor for DirsView<'_> {
         let root = Arc::clone(&file.handle.root);
         let resize = move |file: &std::fs::File| {
             let before = if root.quota.is_none() { size } else { file.metadata()?.len() };
-            root.take(Usage::bytes(size.saturating_sub(before))).map_err(NoRoom::error)?;
+            root.take(Usage::bytes(size.saturating_sub(before))).map_err(QuotaError::error)?;
             let resized = file.set_len(size);
             let less =
                 if resized.is_ok() { before.saturating_sub(size) } else { size.saturating_sub(before) };
@@ -176,7 +161,7 @@ impl HostDescriptor for DirsView<'_> {
         access: NewTimestamp,
         modification: NewTimestamp,
     ) -> FsResult<()> {
-        let (access, modification) = (instant(access)?, instant(modification)?);
+        let (access, modification) = (timestamp(access)?, timestamp(modification)?);
         match self.open(&descriptor)? {
             Open::Dir(dir) => set_times(&dir, ".".to_owned(), FollowSymlinks::No, access, modification).await,
             Open::File(file) => {
@@ -238,7 +223,7 @@ impl HostDescriptor for DirsView<'_> {
 
     async fn stat(&mut self, descriptor: Resource<Descriptor>) -> FsResult<DescriptorStat> {
         let open = self.open(&descriptor)?;
-        Ok(told(&open.handle().run(handle::metadata).await?))
+        Ok(descriptor_stat(&open.handle().run(handle::metadata).await?))
     }
 
     async fn stat_at(
@@ -247,7 +232,7 @@ impl HostDescriptor for DirsView<'_> {
         flags: PathFlags,
         path: String,
     ) -> FsResult<DescriptorStat> {
-        Ok(told(&looked_at(&self.dir(&descriptor)?, path, follow(flags)).await?))
+        Ok(descriptor_stat(&stat_path(&self.dir(&descriptor)?, path, follow(flags)).await?))
     }
 
     async fn set_times_at(
@@ -258,7 +243,7 @@ impl HostDescriptor for DirsView<'_> {
         access: NewTimestamp,
         modification: NewTimestamp,
     ) -> FsResult<()> {
-        let (access, modification) = (instant(access)?, instant(modification)?);
+        let (access, modification) = (timestamp(access)?, timestamp(modification)?);
         set_times(&self.dir(&descriptor)?, path, follow(flags), access, modification).await
     }
 
@@ -271,7 +256,7 @@ impl HostDescriptor for DirsView<'_> {
         path: String,
     ) -> FsResult<()> {
         let dir = self.dir(&descriptor)?;
-        Err(self.refuse(dir.refusal(ErrorCode::NotPermitted, &path, NO_LINKS)))
+        Err(self.refuse(dir.refusal(ErrorCode::NotPermitted, &path, LINKS_REFUSED)))
     }
 
     async fn symlink_at(
@@ -281,7 +266,7 @@ impl HostDescriptor for DirsView<'_> {
         path: String,
     ) -> FsResult<()> {
         let dir = self.dir(&descriptor)?;
-        Err(self.refuse(dir.refusal(ErrorCode::NotPermitted, &path, NO_LINKS)))
+        Err(self.refuse(dir.refusal(ErrorCode::NotPermitted, &path, LINKS_REFUSED)))
     }
 
     async fn open_at(
@@ -293,8 +278,8 @@ impl HostDescriptor for DirsView<'_> {
         flags: DescriptorFlags,
     ) -> FsResult<Resource<Descriptor>> {
         let dir = self.dir(&descriptor)?;
-        let wanted = Wanted::of(path_flags, open, flags)?;
-        let opened = open_at(&dir, &self.granted(&dir), path, wanted).await;
+        let mode = OpenMode::of(path_flags, open, flags)?;
+        let opened = open_at(&dir, &self.granted(&dir), path, mode).await;
         let opened = opened.map_err(|refusal| self.refuse(refusal))?;
         Ok(handle::push(self.table, opened)?)
     }
@@ -306,7 +291,7 @@ impl HostDescriptor for DirsView<'_> {
 
     async fn readlink_at(&mut self, descriptor: Resource<Descriptor>, path: String) -> FsResult<String> {
         let dir = self.dir(&descriptor)?;
-        checked(&path)?;
+        check_path(&path)?;
         let target = dir.handle.run(move |from| cap::read_link(from, Path::new(&path))).await?;
         Ok(target.into_os_string().into_string().map_err(|_| ErrorCode::IllegalByteSequence)?)
     }
@@ -329,7 +314,7 @@ impl HostDescriptor for DirsView<'_> {
         let (from, to) = (self.changing(&descriptor, &old).await?, self.changing(&to, &new).await?);
         let (one, other) = (&from.handle.root, &to.handle.root);
         let counted = !one.quota.is_none() || !other.quota.is_none();
-        if counted && !Arc::ptr_eq(&one.place, &other.place) {
+        if counted && !Arc::ptr_eq(&one.host_dir, &other.host_dir) {
             return Err(ErrorCode::CrossDevice.into());
         }
         let target = Arc::clone(&to.handle);
@@ -342,7 +327,7 @@ impl HostDescriptor for DirsView<'_> {
             let replaced = stat(to, new, FollowSymlinks::No).ok();
             cap::rename(from, old, to, new)?;
             let replaced = replaced.filter(|_| !target.root.quota.is_none());
-            replaced.iter().for_each(|replaced| target.root.books.removed(Gone::of(replaced)));
+            replaced.iter().for_each(|replaced| target.root.accounting.removed(Removal::of(replaced)));
             Ok(true)
         };
         if from.handle.run_long(rename).await? {
@@ -358,8 +343,8 @@ impl HostDescriptor for DirsView<'_> {
         offset: Filesize,
     ) -> FsResult<Resource<DynInputStream>> {
         let Open::File(file) = self.open(&descriptor)? else { return Err(ErrorCode::IsDirectory.into()) };
-        let share = file.handle.root.holder.take().map_err(|spent| self.refuse(spent))?;
-        let reader = Reader::new(file.handle, offset, share);
+        let permit = file.handle.root.lease.take().map_err(|exhausted| self.refuse(exhausted))?;
+        let reader = Reader::new(file.handle, offset, permit);
         Ok(self.table.push(Box::new(reader) as DynInputStream)?)
     }
 
@@ -396,7 +381,7 @@ impl HostDescriptor for DirsView<'_> {
         flags: PathFlags,
         path: String,
     ) -> FsResult<MetadataHashValue> {
-        Ok(hash(&looked_at(&self.dir(&descriptor)?, path, follow(flags)).await?))
+        Ok(hash(&stat_path(&self.dir(&descriptor)?, path, follow(flags)).await?))
     }
 }
 
@@ -420,7 +405,7 @@ impl DirsView<'_> {
     /// A directory in which something is about to change.
     async fn changing(&mut self, descriptor: &Resource<Descriptor>, path: &str) -> FsResult<Dir> {
         let dir = self.dir(descriptor)?;
-        checked(path)?;
+        check_path(path)?;
         dir.writable()?;
         dir.handle.count(&self.granted(&dir)).await?;
         Ok(dir)
@@ -439,7 +424,7 @@ impl DirsView<'_> {
             let before =
                 if root.quota.is_none() { None } else { Some(stat(from, path, FollowSymlinks::No)?) };
             remove(from, path)?;
-            before.iter().for_each(|before| root.books.removed(Gone::of(before)));
+            before.iter().for_each(|before| root.accounting.removed(Removal::of(before)));
             Ok(())
         };
         // What is large takes a while to be deleted.
@@ -449,75 +434,8 @@ impl DirsView<'_> {
     fn writer(&mut self, descriptor: &Resource<Descriptor>, at: At) -> FsResult<Resource<DynOutputStream>> {
         let file = self.file(descriptor)?;
         file.writable()?;
-        let share = file.handle.root.holder.take().map_err(|spent| self.refuse(spent))?;
-        let writer = Writer::new(file.handle, at, share);
+        let permit = file.handle.root.lease.take().map_err(|exhausted| self.refuse(exhausted))?;
+        let writer = Writer::new(file.handle, at, permit);
         Ok(self.table.push(Box::new(writer) as DynOutputStream)?)
     }
-}
-
-async fn synced(open: &Open, sync: fn(&std::fs::File) -> io::Result<()>) -> io::Result<()> {
-    let is_dir = matches!(open, Open::Dir(_));
-    let work = move |file: &std::fs::File| {
-        if is_dir {
-            sync(&cap::open(file, Path::new("."), OpenOptions::new().read(true))?)
-        } else {
-            sync(file)
-        }
-    };
-    open.handle().run_long(work).await
-}
-
-async fn looked_at(dir: &Dir, path: String, follow: FollowSymlinks) -> FsResult<Metadata> {
-    checked(&path)?;
-    Ok(dir.handle.run(move |from| stat(from, Path::new(&path), follow)).await?)
-}
-
-async fn set_times(
-    dir: &Dir,
-    path: String,
-    follow: FollowSymlinks,
-    access: Option<SystemTime>,
-    modification: Option<SystemTime>,
-) -> FsResult<()> {
-    checked(&path)?;
-    dir.writable()?;
-    let spec = |at: SystemTime| SystemTimeSpec::Absolute(time::SystemTime::from_std(at));
-    let set = if follow == FollowSymlinks::Yes { cap::set_times } else { cap::set_times_nofollow };
-    let set =
-        move |from: &std::fs::File| set(from, Path::new(&path), access.map(spec), modification.map(spec));
-    Ok(dir.handle.run(set).await?)
-}
-
-/// The instant that is meant, if any.
-fn instant(of: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> {
-    let at = match of {
-        NewTimestamp::NoChange => return Ok(None),
-        NewTimestamp::Now => return Ok(Some(SystemTime::now())),
-        NewTimestamp::Timestamp(at) => at,
-    };
-    let since = Duration::from_secs(at.seconds).checked_add(Duration::from_nanos(at.nanoseconds.into()));
-    let at = since.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
-    at.map(Some).ok_or(ErrorCode::Overflow)
-}
-
-fn told(metadata: &Metadata) -> DescriptorStat {
-    let at = |time: io::Result<time::SystemTime>| {
-        let since = time.ok()?.into_std().duration_since(SystemTime::UNIX_EPOCH).ok()?;
-        Some(Datetime { seconds: since.as_secs(), nanoseconds: since.subsec_nanos() })
-    };
-    DescriptorStat {
-        type_: kind(metadata.file_type()),
-        link_count: metadata.nlink(),
-        size: metadata.len(),
-        data_access_timestamp: at(metadata.accessed()),
-        data_modification_timestamp: at(metadata.modified()),
-        status_change_timestamp: at(metadata.created()),
-    }
-}
-
-/// The same for one file, whatever it is called.
-fn hash(metadata: &Metadata) -> MetadataHashValue {
-    let hashes = BuildHasherDefault::<DefaultHasher>::default();
-    let of = |part: u64| hashes.hash_one((part, inode(metadata)));
-    MetadataHashValue { lower: of(0), upper: of(1) }
 }

@@ -6,10 +6,10 @@ use cap_primitives::fs::{DirEntry, FileType, FileTypeExt as _, ReadDir, read_bas
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEntry, ErrorCode};
 
 use super::{handle::Handle, open::Refusal};
-use crate::budget::Share;
+use crate::shared_budget::Permit;
 
 /// Names read at once.
-const BATCH: usize = 32;
+const BATCH_ENTRIES: usize = 32;
 
 type Entry = Result<DirectoryEntry, ErrorCode>;
 
@@ -19,14 +19,14 @@ pub(super) struct Listing {
     /// Gone at the end.
     rest: Option<ReadDir>,
     read: VecDeque<Entry>,
-    _share: Share,
+    _permit: Permit,
 }
 
 impl Listing {
     pub(super) async fn of(handle: Arc<Handle>) -> Result<Self, Refusal> {
-        let share = handle.root.holder.take()?;
+        let permit = handle.root.lease.take()?;
         let rest = handle.run(read_base_dir).await?;
-        Ok(Self { handle, rest: Some(rest), read: VecDeque::new(), _share: share })
+        Ok(Self { handle, rest: Some(rest), read: VecDeque::new(), _permit: permit })
     }
 
     /// The next name, if there is one.
@@ -34,7 +34,9 @@ impl Listing {
         if self.read.is_empty()
             && let Some(rest) = self.rest.take()
         {
-            (self.read, self.rest) = self.handle.run(|_| Ok(batch(rest))).await?;
+            let (read, rest) = self.handle.run(|_| Ok(batch(rest))).await?;
+            self.read = read;
+            self.rest = rest;
         }
         Ok(self.read.pop_front().transpose()?)
     }
@@ -42,12 +44,12 @@ impl Listing {
 
 /// Some more names, and what is left if there is more.
 fn batch(mut rest: ReadDir) -> (VecDeque<Entry>, Option<ReadDir>) {
-    let read: VecDeque<_> = rest.by_ref().take(BATCH).map(known).collect();
-    let rest = (read.len() == BATCH).then_some(rest);
+    let read: VecDeque<_> = rest.by_ref().take(BATCH_ENTRIES).map(entry_of).collect();
+    let rest = (read.len() == BATCH_ENTRIES).then_some(rest);
     (read, rest)
 }
 
-fn known(entry: io::Result<DirEntry>) -> Entry {
+fn entry_of(entry: io::Result<DirEntry>) -> Entry {
     let entry = entry?;
     let name = entry.file_name().into_string().map_err(|_| ErrorCode::IllegalByteSequence)?;
     let mut type_ = kind(entry.file_type()?);

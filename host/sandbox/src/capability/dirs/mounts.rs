@@ -39,7 +39,7 @@ const KERNEL: [&str; 19] = [
 
 /// What is known of the file systems at and below a directory.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Beneath {
+pub(super) struct MountInfo {
     /// Whether a call may wait for somebody else: another machine, or a program that serves files.
     pub(super) may_block: bool,
     /// The devices of file systems where nothing opens.
@@ -49,10 +49,10 @@ pub(super) struct Beneath {
 }
 
 /// What is beneath `dir`, a path without links. Without the kernel's list every call may block.
-pub(super) fn beneath(dir: &Path) -> Beneath {
+pub(super) fn at_and_below(dir: &Path) -> MountInfo {
     match fs::read_to_string("/proc/self/mountinfo") {
         Ok(table) => read(&table, dir),
-        Err(_) => Beneath { may_block: true, ..Beneath::default() },
+        Err(_) => MountInfo { may_block: true, ..MountInfo::default() },
     }
 }
 
@@ -62,22 +62,22 @@ struct Mount {
     kind: String,
 }
 
-fn read(table: &str, dir: &Path) -> Beneath {
+fn read(table: &str, dir: &Path) -> MountInfo {
     let mounts: Vec<_> = table.lines().filter_map(mount).collect();
     // Of mounts at one point the last covers the others.
     let own = mounts.iter().filter(|mount| dir.starts_with(&mount.point));
     let own = own.max_by_key(|mount| mount.point.as_os_str().len());
     let below = mounts.iter().filter(|mount| mount.point.starts_with(dir) && mount.point != dir);
-    let mut beneath = Beneath { may_block: own.is_none(), ..Beneath::default() };
+    let mut info = MountInfo { may_block: own.is_none(), ..MountInfo::default() };
     for mount in own.into_iter().chain(below) {
         if KERNEL.contains(&&*mount.kind) {
-            beneath.kernel.insert(mount.device);
+            info.kernel.insert(mount.device);
         } else if !LOCAL.contains(&&*mount.kind) {
-            beneath.may_block = true;
+            info.may_block = true;
         }
     }
-    beneath.is_kernel = own.map(|mount| mount.kind.clone()).filter(|kind| KERNEL.contains(&&**kind));
-    beneath
+    info.is_kernel = own.map(|mount| mount.kind.clone()).filter(|kind| KERNEL.contains(&&**kind));
+    info
 }
 
 /// `36 35 98:0 /root /point options optional… - kind source options`.

@@ -7,12 +7,12 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorFlags, ErrorCode,
 
 use super::{
     handle::{Dir, File, Handle, Open, Root},
-    ledger::{Full, Usage, inode},
+    quota::usage::{OverQuota, Usage, inode},
 };
-use crate::budget::Spent;
+use crate::shared_budget::BudgetError;
 
 /// Longer paths no system takes.
-const LONGEST_PATH: usize = 4096;
+const MAX_PATH_BYTES: usize = 4096;
 
 /// Why something did not happen.
 #[derive(Debug)]
@@ -20,9 +20,9 @@ pub(super) enum Refusal {
     /// What the guest is told.
     Code(ErrorCode),
     /// The same, and in so many words whoever runs it.
-    Told(ErrorCode, String),
+    Reason(ErrorCode, String),
     /// There are no descriptors for it.
-    Spent(Spent),
+    Exhausted(BudgetError),
 }
 
 impl From<ErrorCode> for Refusal {
@@ -41,24 +41,24 @@ impl Dir {
     /// A refusal that names `path` as the guest calls it.
     pub(super) fn refusal(&self, code: ErrorCode, path: &str, why: &str) -> Refusal {
         let path: String = path.chars().take(80).collect();
-        Refusal::Told(code, format!("`{}/{}` {why}", self.name, path.escape_debug()))
+        Refusal::Reason(code, format!("`{}/{}` {why}", self.name, path.escape_debug()))
     }
 
     /// A refusal for want of room.
-    pub(super) fn full(&self, full: Full) -> Refusal {
-        Refusal::Told(ErrorCode::Quota, format!("{full} of `{}`", self.name))
+    pub(super) fn full(&self, full: OverQuota) -> Refusal {
+        Refusal::Reason(ErrorCode::Quota, format!("{full} of `{}`", self.name))
     }
 }
 
-impl From<Spent> for Refusal {
-    fn from(spent: Spent) -> Self {
-        Self::Spent(spent)
+impl From<BudgetError> for Refusal {
+    fn from(spent: BudgetError) -> Self {
+        Self::Exhausted(spent)
     }
 }
 
 /// What a guest asks for when it opens something.
 #[derive(Clone, Copy)]
-pub(super) struct Wanted {
+pub(super) struct OpenMode {
     follow: FollowSymlinks,
     creates: bool,
     exclusive: bool,
@@ -68,7 +68,7 @@ pub(super) struct Wanted {
     writes: bool,
 }
 
-impl Wanted {
+impl OpenMode {
     pub(super) fn of(path: PathFlags, open: OpenFlags, flags: DescriptorFlags) -> Result<Self, ErrorCode> {
         let syncs = DescriptorFlags::FILE_INTEGRITY_SYNC
             | DescriptorFlags::DATA_INTEGRITY_SYNC
@@ -103,17 +103,17 @@ pub(super) fn follow(flags: PathFlags) -> FollowSymlinks {
     FollowSymlinks::follow(flags.contains(PathFlags::SYMLINK_FOLLOW))
 }
 
-pub(super) fn checked(path: &str) -> Result<(), ErrorCode> {
-    if path.len() > LONGEST_PATH { Err(ErrorCode::NameTooLong) } else { Ok(()) }
+pub(super) fn check_path(path: &str) -> Result<(), ErrorCode> {
+    if path.len() > MAX_PATH_BYTES { Err(ErrorCode::NameTooLong) } else { Ok(()) }
 }
 
 /// What was found where something should be opened.
-enum Found {
+enum Lookup {
     File(StdFile, Metadata),
     Dir(StdFile),
     /// Something that is no file.
     Other,
-    Full(Full),
+    OverQuota(OverQuota),
 }
 
 /// Opens `path` in `dir`; `granted` is the grant's own directory.
@@ -121,60 +121,62 @@ pub(super) async fn open_at(
     dir: &Dir,
     granted: &Arc<Handle>,
     path: String,
-    wanted: Wanted,
+    mode: OpenMode,
 ) -> Result<Open, Refusal> {
-    checked(&path)?;
+    check_path(&path)?;
     let root = &dir.handle.root;
-    if wanted.writes {
+    if mode.writes {
         dir.writable()?;
         dir.handle.count(granted).await?;
     }
-    let share = root.holder.take()?;
+    let permit = root.lease.take()?;
     let (of, at) = (Arc::clone(root), path.clone());
-    let found = dir.handle.run(move |from| find(from, Path::new(&at), wanted, &of)).await?;
+    let found = dir.handle.run(move |from| find(from, Path::new(&at), mode, &of)).await?;
     match found {
-        Found::Dir(file) => {
+        Lookup::Dir(file) => {
             let name = format!("{}/{path}", dir.name).into();
-            Ok(Open::Dir(Dir { handle: Handle::new(file, Arc::clone(root), share, None), name }))
+            Ok(Open::Dir(Dir { handle: Handle::new(file, Arc::clone(root), permit, None), name }))
         }
-        Found::File(..) if wanted.directory => Err(ErrorCode::NotDirectory.into()),
-        Found::File(file, metadata) => {
+        Lookup::File(..) if mode.directory => Err(ErrorCode::NotDirectory.into()),
+        Lookup::File(file, metadata) => {
             let counted = (!root.quota.is_none()).then(|| inode(&metadata));
-            let handle = Handle::new(file, Arc::clone(root), share, counted);
-            Ok(Open::File(File { handle, reads: wanted.reads, writes: wanted.writes }))
+            let handle = Handle::new(file, Arc::clone(root), permit, counted);
+            Ok(Open::File(File { handle, reads: mode.reads, writes: mode.writes }))
         }
-        Found::Other => Err(dir.refusal(ErrorCode::NotPermitted, &path, "is neither a file nor a directory")),
-        Found::Full(full) => Err(dir.full(full)),
+        Lookup::Other => {
+            Err(dir.refusal(ErrorCode::NotPermitted, &path, "is neither a file nor a directory"))
+        }
+        Lookup::OverQuota(full) => Err(dir.full(full)),
     }
 }
 
 /// Looks before it opens: a FIFO or a device notices whoever opens it.
-fn find(from: &StdFile, path: &Path, wanted: Wanted, root: &Root) -> io::Result<Found> {
-    let before = match stat(from, path, wanted.follow) {
+fn find(from: &StdFile, path: &Path, mode: OpenMode, root: &Root) -> io::Result<Lookup> {
+    let before = match stat(from, path, mode.follow) {
         Ok(metadata) => Some(metadata),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && wanted.creates => None,
+        Err(error) if error.kind() == io::ErrorKind::NotFound && mode.creates => None,
         Err(error) => return Err(error),
     };
     // Links that are not to be followed are left to the system to refuse.
     let opens = |metadata: &Metadata| opens(metadata, root) || metadata.is_symlink();
     if before.as_ref().is_some_and(|metadata| !opens(metadata)) {
-        return Ok(Found::Other);
+        return Ok(Lookup::Other);
     }
     let new = if before.is_none() { Usage::FILE } else { Usage::default() };
     if let Err(full) = root.take(new) {
-        return Ok(Found::Full(full));
+        return Ok(Lookup::OverQuota(full));
     }
-    let file = open(from, path, &wanted.options()).inspect_err(|_| root.give(new))?;
+    let file = open(from, path, &mode.options()).inspect_err(|_| root.give(new))?;
     let metadata = Metadata::from_file(&file)?;
-    if let Some(before) = before.filter(|before| wanted.truncates && before.is_file()) {
+    if let Some(before) = before.filter(|before| mode.truncates && before.is_file()) {
         root.give(Usage::bytes(before.len()));
     }
     if metadata.is_dir() {
-        return Ok(Found::Dir(file));
+        return Ok(Lookup::Dir(file));
     }
-    Ok(if opens(&metadata) { Found::File(file, metadata) } else { Found::Other })
+    Ok(if opens(&metadata) { Lookup::File(file, metadata) } else { Lookup::Other })
 }
 
 fn opens(metadata: &Metadata, root: &Root) -> bool {
-    (metadata.is_file() || metadata.is_dir()) && !root.place.is_kernel(metadata.dev())
+    (metadata.is_file() || metadata.is_dir()) && !root.host_dir.is_kernel(metadata.dev())
 }

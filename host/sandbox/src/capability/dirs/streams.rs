@@ -6,17 +6,17 @@ use bytes::Bytes;
 use wasmtime_wasi::p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult};
 
 use super::{
-    handle::{Begun, Handle, Root},
-    ledger::{Full, Usage},
+    handle::{BackgroundTask, Handle, Root},
+    quota::usage::{OverQuota, Usage},
 };
-use crate::budget::Share;
+use crate::shared_budget::Permit;
 
 /// The most that is read or written at once.
-pub(super) const SLICE: usize = 64 * 1024;
+pub(super) const SLICE_BYTES: usize = 64 * 1024;
 
 /// At most `size` bytes from `offset` on; none at the end.
 pub(super) fn read(file: &StdFile, offset: u64, size: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(size).unwrap_or(SLICE).min(SLICE)];
+    let mut bytes = vec![0; usize::try_from(size).unwrap_or(SLICE_BYTES).min(SLICE_BYTES)];
     let count = again(|| file.read_at(&mut bytes, offset))?;
     bytes.truncate(count);
     Ok(bytes)
@@ -31,9 +31,9 @@ pub(super) enum At {
 
 /// Writes what it can of `bytes`, if there is room for that.
 pub(super) fn write(file: &StdFile, bytes: &[u8], at: At, root: &Root) -> io::Result<usize> {
-    let bytes = bytes.get(..SLICE).unwrap_or(bytes);
+    let bytes = bytes.get(..SLICE_BYTES).unwrap_or(bytes);
     let more = if root.quota.is_none() { 0 } else { growth(file.metadata()?.len(), bytes.len() as u64, at) };
-    root.take(Usage::bytes(more)).map_err(NoRoom::error)?;
+    root.take(Usage::bytes(more)).map_err(QuotaError::error)?;
     let written = again(|| match at {
         At::Offset(offset) => file.write_at(bytes, offset),
         At::End => append(file, bytes),
@@ -78,47 +78,47 @@ fn again(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
 
 /// A quota without room, on its way through an [`io::Error`].
 #[derive(Debug)]
-pub(super) struct NoRoom(pub(super) Full);
+pub(super) struct QuotaError(pub(super) OverQuota);
 
-impl NoRoom {
-    pub(super) fn error(full: Full) -> io::Error {
+impl QuotaError {
+    pub(super) fn error(full: OverQuota) -> io::Error {
         io::Error::new(io::ErrorKind::QuotaExceeded, Self(full))
     }
 }
 
-impl std::fmt::Display for NoRoom {
+impl std::fmt::Display for QuotaError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl std::error::Error for NoRoom {}
+impl std::error::Error for QuotaError {}
 
 /// A file that is read from front to back.
 pub(super) struct Reader {
     handle: Arc<Handle>,
     offset: u64,
     state: Reading,
-    _share: Share,
+    _permit: Permit,
 }
 
 enum Reading {
     Idle,
-    Busy(Begun<Vec<u8>>),
+    Busy(BackgroundTask<Vec<u8>>),
     Read(Bytes),
     Failed(io::Error),
     Ended,
 }
 
 impl Reader {
-    pub(super) fn new(handle: Arc<Handle>, offset: u64, share: Share) -> Self {
-        Self { handle, offset, state: Reading::Idle, _share: share }
+    pub(super) fn new(handle: Arc<Handle>, offset: u64, permit: Permit) -> Self {
+        Self { handle, offset, state: Reading::Idle, _permit: permit }
     }
 
     /// Reads on, here or elsewhere.
     fn begin(&mut self, size: u64) {
         let offset = self.offset;
-        self.state = if self.handle.root.place.may_block() {
+        self.state = if self.handle.root.host_dir.may_block() {
             Reading::Busy(self.handle.begin(move |file| read(file, offset, size)))
         } else {
             Reading::from(self.handle.file().and_then(|file| read(file, offset, size)))
@@ -140,11 +140,11 @@ impl From<io::Result<Vec<u8>>> for Reading {
 impl Pollable for Reader {
     async fn ready(&mut self) {
         // Where a file is read in place there is nothing to wait for.
-        if matches!(self.state, Reading::Idle) && self.handle.root.place.may_block() {
-            self.begin(SLICE as u64);
+        if matches!(self.state, Reading::Idle) && self.handle.root.host_dir.may_block() {
+            self.begin(SLICE_BYTES as u64);
         }
-        if let Reading::Busy(begun) = &mut self.state {
-            self.state = begun.ended().await.into();
+        if let Reading::Busy(task) = &mut self.state {
+            self.state = task.join().await.into();
         }
     }
 }
@@ -177,19 +177,19 @@ pub(super) struct Writer {
     handle: Arc<Handle>,
     at: At,
     state: Writing,
-    _share: Share,
+    _permit: Permit,
 }
 
 enum Writing {
     Idle,
-    Busy(Begun<usize>),
+    Busy(BackgroundTask<usize>),
     Failed(io::Error),
     Closed,
 }
 
 impl Writer {
-    pub(super) fn new(handle: Arc<Handle>, at: At, share: Share) -> Self {
-        Self { handle, at, state: Writing::Idle, _share: share }
+    pub(super) fn new(handle: Arc<Handle>, at: At, permit: Permit) -> Self {
+        Self { handle, at, state: Writing::Idle, _permit: permit }
     }
 
     /// Goes on behind what was written.
@@ -236,8 +236,8 @@ fn write_all(file: &StdFile, bytes: &[u8], mut at: At, root: &Root) -> io::Resul
 #[wasmtime_wasi::async_trait]
 impl Pollable for Writer {
     async fn ready(&mut self) {
-        if let Writing::Busy(begun) = &mut self.state {
-            let written = begun.ended().await;
+        if let Writing::Busy(task) = &mut self.state {
+            let written = task.join().await;
             self.wrote(written);
         }
     }
@@ -249,10 +249,10 @@ impl OutputStream for Writer {
             return Err(StreamError::trap("more is written than check-write allowed"));
         }
         let at = self.at;
-        if self.handle.root.place.may_block() {
+        if self.handle.root.host_dir.may_block() {
             let root = Arc::clone(&self.handle.root);
-            let begun = self.handle.begin(move |file| write_all(file, &bytes, at, &root));
-            self.state = Writing::Busy(begun);
+            let task = self.handle.begin(move |file| write_all(file, &bytes, at, &root));
+            self.state = Writing::Busy(task);
         } else {
             let written = self.handle.file().and_then(|file| write_all(file, &bytes, at, &self.handle.root));
             self.wrote(written);
@@ -266,7 +266,7 @@ impl OutputStream for Writer {
 
     fn check_write(&mut self) -> StreamResult<usize> {
         self.check()?;
-        Ok(if matches!(self.state, Writing::Busy(_)) { 0 } else { SLICE })
+        Ok(if matches!(self.state, Writing::Busy(_)) { 0 } else { SLICE_BYTES })
     }
 }
 

@@ -12,25 +12,25 @@ use wasmtime_wasi::p2::{InputStream as _, OutputStream as _, Pollable as _};
 
 use super::{
     handle::{Dir, Handle, Open, Root},
-    ledger::Quota,
+    host_dir::HostDir,
     listing::Listing,
-    mounts::Beneath,
-    open::{Wanted, open_at},
-    place::Place,
+    mounts::MountInfo,
+    open::{OpenMode, open_at},
+    quota::usage::Quota,
     streams::{At, Reader, Writer},
     *,
 };
 
 /// `path` as a file system that is far away.
 fn far(path: &Path, quota: Quota) -> Dir {
-    let beneath = Beneath { may_block: true, ..Beneath::default() };
-    let holder = Holder::of_plugin(&Budget::new(100), &"a".into(), &"x".into(), 10);
-    let share = holder.take().unwrap();
-    let place = Arc::new(Place::new((0, 0), beneath));
+    let mounts = MountInfo { may_block: true, ..MountInfo::default() };
+    let lease = Lease::of_plugin(&SharedBudget::new(100), &"a".into(), &"x".into(), 10);
+    let permit = lease.take().unwrap();
+    let host_dir = Arc::new(HostDir::new((0, 0), mounts));
     let root = Arc::new(Root {
-        books: Books::Here(Arc::clone(&place)),
-        place,
-        holder,
+        accounting: Accounting::Local(Arc::clone(&host_dir)),
+        host_dir,
+        lease,
         read_only: false,
         quota,
         met: OnceLock::new(),
@@ -38,13 +38,13 @@ fn far(path: &Path, quota: Quota) -> Dir {
         moved: Arc::default(),
     });
     let file = open_ambient_dir(path, ambient_authority()).unwrap();
-    Dir { handle: Handle::new(file, root, share, None), name: "/data".into() }
+    Dir { handle: Handle::new(file, root, permit, None), name: "/data".into() }
 }
 
 async fn opened(dir: &Dir, path: &str, flags: types::OpenFlags) -> Open {
     let both = types::DescriptorFlags::READ | types::DescriptorFlags::WRITE;
-    let wanted = Wanted::of(types::PathFlags::empty(), flags, both).unwrap();
-    open_at(dir, &dir.handle, path.to_owned(), wanted).await.unwrap()
+    let mode = OpenMode::of(types::PathFlags::empty(), flags, both).unwrap();
+    open_at(dir, &dir.handle, path.to_owned(), mode).await.unwrap()
 }
 
 /// R-I18.
@@ -83,16 +83,16 @@ async fn files_far_away_are_read_and_written() {
     let temporary = tempfile::tempdir().unwrap();
     let dir = far(temporary.path(), Quota { bytes: Some(20), files: Some(3) });
     let file = opened(&dir, "a", types::OpenFlags::CREATE).await.file().unwrap();
-    let share = || dir.handle.root.holder.take().unwrap();
-    let mut writer = Writer::new(Arc::clone(&file.handle), At::Offset(0), share());
+    let permit = || dir.handle.root.lease.take().unwrap();
+    let mut writer = Writer::new(Arc::clone(&file.handle), At::Offset(0), permit());
     writer.blocking_write_and_flush(b"hello".as_slice().into()).await.unwrap();
-    let mut appender = Writer::new(Arc::clone(&file.handle), At::End, share());
+    let mut appender = Writer::new(Arc::clone(&file.handle), At::End, permit());
     appender.blocking_write_and_flush(b" world".as_slice().into()).await.unwrap();
     let too_much = appender.blocking_write_and_flush(vec![0; 64].into()).await.unwrap_err();
     assert!(too_much.to_string().contains("quota of 20 bytes"), "{too_much}");
     assert_eq!(fs::read_to_string(temporary.path().join("a")).unwrap(), "hello world");
 
-    let mut reader = Reader::new(Arc::clone(&file.handle), 6, share());
+    let mut reader = Reader::new(Arc::clone(&file.handle), 6, permit());
     assert!(reader.read(3).unwrap().is_empty());
     reader.ready().await;
     assert_eq!(reader.read(3).unwrap(), "wor");

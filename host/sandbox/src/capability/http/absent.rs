@@ -13,10 +13,10 @@ use super::HttpConfig;
 #[cfg(target_os = "linux")]
 use super::HttpGrant;
 #[cfg(target_os = "linux")]
-use super::relay::{Asked, OfRequest};
+use super::relay::{RelayEvent, RelayRequest};
 #[cfg(target_os = "linux")]
 use crate::{attempt_context::AttemptContext, call_result::CallResult, transcript::Transcript};
-use crate::{capability::refused::Refused, tenants::Tenants};
+use crate::{capability::refusals::Refusals, tenants::Tenants};
 
 pub(crate) struct Net;
 
@@ -38,40 +38,51 @@ impl Net {
 
 /// Nobody asks for requests.
 #[cfg(target_os = "linux")]
-pub(crate) struct Relay;
+pub(crate) struct RelayClient;
 
 #[cfg(target_os = "linux")]
-impl Relay {
-    pub(crate) fn new(_: impl Fn(Asked<'_>)) -> Arc<Self> {
+impl RelayClient {
+    pub(crate) fn new(_: impl Fn(RelayRequest<'_>)) -> Arc<Self> {
         Arc::new(Self)
     }
 
-    pub(crate) fn hear(&self, _: OfRequest<'_>) -> io::Result<()> {
+    pub(crate) fn receive(&self, _: RelayEvent<'_>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
+    }
+}
+
+/// Way to the process, which is sent nothing.
+#[cfg(target_os = "linux")]
+pub(crate) struct Outbox;
+
+#[cfg(target_os = "linux")]
+impl Outbox {
+    pub(crate) fn new(_: Sender<Vec<u8>>, _: fn(RelayEvent<'_>) -> io::Result<Vec<u8>>) -> Self {
+        Self
     }
 }
 
 /// Nobody makes them.
 #[cfg(target_os = "linux")]
-pub(crate) struct Requests;
+pub(crate) struct RelayServer;
 
 #[cfg(target_os = "linux")]
-impl Requests {
+impl RelayServer {
     pub(crate) fn new(
         _: &Arc<Net>,
         _: &HttpGrant,
         _: &Arc<AttemptContext>,
         _: &Arc<Transcript>,
-        _: Sender<Vec<u8>>,
+        _: Outbox,
     ) -> Self {
         Self
     }
 
-    pub(crate) fn hear(&mut self, _: Asked<'_>) -> io::Result<()> {
+    pub(crate) fn receive(&mut self, _: RelayRequest<'_>) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn settle(self, _: &mut CallResult) {}
+    pub(crate) fn finish(self, _: &mut CallResult) {}
 
     pub(crate) fn with(&self, metered: Metered) -> Metered {
         metered
@@ -85,7 +96,7 @@ pub(crate) trait HasHttp: 'static {}
 pub(crate) struct Http(());
 
 impl Http {
-    pub(crate) fn tell(&self, _: &mut Refused) {}
+    pub(crate) fn report_refusals(&self, _: &mut Refusals) {}
 
     pub(crate) fn moved(&self) -> (u64, u64) {
         (0, 0)

@@ -7,10 +7,10 @@ use std::sync::{
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::{failure::Over, net::Net};
+use super::{failure::OverLimit, net::Net};
 use crate::limits::{Ceilings, Limit};
 
-pub(super) struct Budget {
+pub(super) struct RequestBudget {
     ceilings: Ceilings,
     requests: AtomicU64,
     sent: AtomicU64,
@@ -25,13 +25,13 @@ pub(super) struct Permits {
 
 /// What one request moves; the bytes are its attempt's as well.
 #[derive(Default)]
-pub(super) struct Moved {
+pub(super) struct Transfer {
     pub(super) sent: AtomicU64,
     pub(super) received: AtomicU64,
-    over: Mutex<Option<Over>>,
+    over: Mutex<Option<OverLimit>>,
 }
 
-impl Budget {
+impl RequestBudget {
     pub(super) fn new(ceilings: &Ceilings) -> Self {
         let left = |limit| AtomicU64::new(ceilings.most(limit));
         let connections = usize::try_from(ceilings.most(Limit::HttpConnections)).unwrap_or(usize::MAX);
@@ -44,17 +44,17 @@ impl Budget {
         }
     }
 
-    fn over(&self, limit: Limit) -> Over {
-        Over::Limit(self.ceilings.exceeded(limit))
+    fn over(&self, limit: Limit) -> OverLimit {
+        OverLimit::Limit(self.ceilings.exceeded(limit))
     }
 
     /// Takes one request.
-    pub(super) fn request(&self) -> Result<(), Over> {
+    pub(super) fn request(&self) -> Result<(), OverLimit> {
         take(&self.requests, 1).ok_or_else(|| self.over(Limit::HttpRequests))
     }
 
     /// Takes a place for a connection of this attempt, and waits for those of its plugin and of all.
-    pub(super) async fn connection(&self, net: &Net, plugin: Arc<Semaphore>) -> Result<Permits, Over> {
+    pub(super) async fn connection(&self, net: &Net, plugin: Arc<Semaphore>) -> Result<Permits, OverLimit> {
         let over = self.over(Limit::HttpConnections);
         let own = Arc::clone(&self.connections).try_acquire_owned().map_err(|_| over)?;
         let plugin = plugin.acquire_owned().await.map_err(|_| over)?;
@@ -62,14 +62,14 @@ impl Budget {
         Ok(Permits { _all: [own, plugin, all] })
     }
 
-    pub(super) fn send(&self, bytes: usize, moved: &Moved) -> Result<(), Over> {
-        moved.sent.fetch_add(bytes as u64, Relaxed);
-        take(&self.sent, bytes as u64).ok_or_else(|| moved.exceed(self.over(Limit::HttpSent)))
+    pub(super) fn send(&self, bytes: usize, transfer: &Transfer) -> Result<(), OverLimit> {
+        transfer.sent.fetch_add(bytes as u64, Relaxed);
+        take(&self.sent, bytes as u64).ok_or_else(|| transfer.exceed(self.over(Limit::HttpSent)))
     }
 
-    pub(super) fn receive(&self, bytes: usize, moved: &Moved) -> Result<(), Over> {
-        moved.received.fetch_add(bytes as u64, Relaxed);
-        take(&self.received, bytes as u64).ok_or_else(|| moved.exceed(self.over(Limit::HttpReceived)))
+    pub(super) fn receive(&self, bytes: usize, transfer: &Transfer) -> Result<(), OverLimit> {
+        transfer.received.fetch_add(bytes as u64, Relaxed);
+        take(&self.received, bytes as u64).ok_or_else(|| transfer.exceed(self.over(Limit::HttpReceived)))
     }
 
     /// Bytes that came in and went out.
@@ -79,13 +79,13 @@ impl Budget {
     }
 }
 
-impl Moved {
+impl Transfer {
     /// The limit that ended the request, whatever else was made of that since.
-    pub(super) fn over(&self) -> Option<Over> {
+    pub(super) fn over(&self) -> Option<OverLimit> {
         *self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn exceed(&self, over: Over) -> Over {
+    fn exceed(&self, over: OverLimit) -> OverLimit {
         *self.over.lock().unwrap_or_else(PoisonError::into_inner) = Some(over);
         over
     }
@@ -110,7 +110,8 @@ mod tests {
         let config = HttpConfig { limits: limits.clone(), ..HttpConfig::default() };
         let net = Net::new(config, &crate::tenants::Tenants::default());
         let ceilings = Ceilings::of(&Limits::default(), &limits);
-        let (one, other, third) = (Budget::new(&ceilings), Budget::new(&ceilings), Budget::new(&ceilings));
+        let (one, other, third) =
+            (RequestBudget::new(&ceilings), RequestBudget::new(&ceilings), RequestBudget::new(&ceilings));
         let open = one.connection(&net, net.of_plugin("t", "p")).await.unwrap();
         assert_eq!(
             one.connection(&net, net.of_plugin("t", "p")).await.err(),

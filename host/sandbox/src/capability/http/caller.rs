@@ -7,22 +7,22 @@ use std::sync::{
 
 use super::{
     EgressSecret, HttpGrant, HttpLimits,
-    budget::Budget,
-    egress,
-    failure::{Failure, Over},
+    budget::RequestBudget,
+    failure::{Failure, OverLimit},
     net::Net,
     request_log::{GIVEN_UP, RequestLog},
+    secret_injection,
     target::Target,
 };
 use crate::{
     attempt_context::AttemptContext,
-    capability::refused::Refused,
+    capability::refusals::Refusals,
     trace::{SpanId, TraceContext},
     transcript::Transcript,
 };
 
 /// So many refusals are kept for the attempt's message; each has a line of the log besides.
-const KEPT: usize = 3;
+const MAX_REFUSALS: usize = 3;
 
 /// One attempt, as its requests see it.
 pub(super) struct Caller {
@@ -30,7 +30,7 @@ pub(super) struct Caller {
     pub(super) grant: HttpGrant,
     pub(super) context: Arc<AttemptContext>,
     pub(super) transcript: Arc<Transcript>,
-    pub(super) budget: Budget,
+    pub(super) budget: RequestBudget,
     pub(super) log: RequestLog,
     /// The secrets whose placeholders it was given.
     pub(super) secrets: Vec<EgressSecret>,
@@ -48,8 +48,8 @@ impl Caller {
         transcript: &Arc<Transcript>,
     ) -> Self {
         Self {
-            budget: Budget::new(&context.ceilings),
-            secrets: egress::given(&net.config.secrets, &context.tenant, &context.invocation),
+            budget: RequestBudget::new(&context.ceilings),
+            secrets: secret_injection::given(&net.config.secrets, &context.tenant, &context.invocation),
             net: Arc::clone(net),
             grant: grant.clone(),
             context: Arc::clone(context),
@@ -78,8 +78,8 @@ impl Caller {
     }
 
     /// What is made of a limit that was met.
-    pub(super) fn over(&self, over: Over) -> Failure {
-        Failure::over(over, self.context.named())
+    pub(super) fn over(&self, over: OverLimit) -> Failure {
+        Failure::over(over, self.context.owner())
     }
 
     /// Numbers a request.
@@ -106,7 +106,7 @@ impl Caller {
     /// Keeps what an operator could have otherwise for the attempt's message, and says whether that is news.
     pub(super) fn refuse(&self, why: &str) -> bool {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_news = refusals.len() < KEPT && refusals.iter().all(|known| known != why);
+        let is_news = refusals.len() < MAX_REFUSALS && refusals.iter().all(|known| known != why);
         if is_news {
             refusals.push(why.to_owned());
         }
@@ -119,9 +119,9 @@ impl Caller {
 }
 
 /// The requests of one attempt. Dropping this ends it as far as they go: what is told of them is told by then.
-pub(super) struct Own(Arc<Caller>);
+pub(super) struct AttemptRequests(Arc<Caller>);
 
-impl Own {
+impl AttemptRequests {
     pub(super) fn new(
         net: &Arc<Net>,
         grant: &HttpGrant,
@@ -136,7 +136,7 @@ impl Own {
     }
 
     /// Tells what was refused.
-    pub(super) fn tell(&self, refused: &mut Refused) {
+    pub(super) fn report_refusals(&self, refused: &mut Refusals) {
         self.0.refusals().into_iter().for_each(|why| refused.because(|| why));
     }
 
@@ -146,7 +146,7 @@ impl Own {
     }
 }
 
-impl Drop for Own {
+impl Drop for AttemptRequests {
     fn drop(&mut self) {
         for (number, entry) in self.0.log.take_all() {
             entry.report(&self.0.transcript, || self.0.span(number), Some(GIVEN_UP));

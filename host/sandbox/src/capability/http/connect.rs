@@ -21,14 +21,14 @@ pub(super) async fn connect(
     let mut failed = None;
     for address in addresses {
         match TcpStream::connect(SocketAddr::new(*address, target.port)).await {
-            Ok(stream) => return dressed(net, target, stream).await,
+            Ok(stream) => return secured(net, target, stream).await,
             Err(error) => failed = Some(Failure::connection(&error)),
         }
     }
     Err(failed.unwrap_or_else(|| Failure::address("it has no address")))
 }
 
-async fn dressed(net: &Net, target: &Target, stream: TcpStream) -> Result<Box<dyn Stream>, Failure> {
+async fn secured(net: &Net, target: &Target, stream: TcpStream) -> Result<Box<dyn Stream>, Failure> {
     // Only slower without.
     let _ = stream.set_nodelay(true);
     if !target.secure {

@@ -11,13 +11,14 @@ use wasmtime_wasi::runtime::spawn;
 use wasmtime_wasi_http::{DEFAULT_FORBIDDEN_HEADERS, Error, RequestOptions, WasiBody, io::TokioIo};
 
 use super::{
-    answer::Answer,
-    budget::{Moved, Permits},
+    budget::{Permits, Transfer},
     caller::Caller,
-    connect, egress,
-    failure::{Failure, Over},
+    connect,
+    failure::{Failure, OverLimit},
     pending_request::PendingRequest,
     resolve,
+    response_body::ResponseBody,
+    secret_injection,
     target::Target,
     wire::Wire,
 };
@@ -27,19 +28,19 @@ use crate::{
 };
 
 /// What is added to a request that does not say how long it waits.
-const CONNECT: Duration = Duration::from_secs(30);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The least that hyper reads at once.
-const LEAST_BUFFER: usize = 8192;
+const MIN_BUFFER_BYTES: usize = 8192;
 
 /// The head of an answer, and what has to go on for its body to come.
-pub(super) type Answered = (Response<WasiBody>, Driver);
+pub(super) type DrivenResponse = (Response<WasiBody>, Driver);
 pub(super) type Driver = Box<dyn Future<Output = Result<(), Error>> + Send>;
 /// A request that was begun.
-pub(super) type Sending = Box<dyn Future<Output = Result<Answered, Error>> + Send>;
+pub(super) type Sending = Box<dyn Future<Output = Result<DrivenResponse, Error>> + Send>;
 
 /// What was found out about a request before anything was waited for.
-struct Prepared {
+struct PreparedRequest {
     target: Target,
     request: Request<WasiBody>,
     options: RequestOptions,
@@ -69,7 +70,7 @@ fn prepare(
     caller: &Caller,
     request: Request<WasiBody>,
     options: RequestOptions,
-) -> Result<Prepared, Failure> {
+) -> Result<PreparedRequest, Failure> {
     caller.budget.request().map_err(|over| caller.over(over))?;
     let (tenant, now) = (&caller.context.tenant, std::time::Instant::now());
     caller.net().quota.take(tenant, now).map_err(|spent| Failure::quota(&spent))?;
@@ -79,9 +80,9 @@ fn prepare(
     let target = Target::new(request.method().as_str(), secure, authority, uri.path())
         .map_err(|why| Failure::refused(format!("{} to {}: {why}", request.method(), visible(authority))))?;
     caller.allows(&target)?;
-    egress::check_url(&caller.secrets, &uri.to_string())?;
+    secret_injection::check_url(&caller.secrets, &uri.to_string())?;
     check_framing(request.headers())?;
-    Ok(Prepared { target, request, options, number: caller.number() })
+    Ok(PreparedRequest { target, request, options, number: caller.number() })
 }
 
 /// Where a request begins and ends is the host's to say, and said once. Guests cannot say it; a process of theirs could.
@@ -110,21 +111,21 @@ fn visible(text: &str) -> String {
 }
 
 /// Sends what was prepared. Whatever becomes of it has a line of the log.
-async fn exchange(caller: Arc<Caller>, prepared: Prepared) -> Result<Answered, Error> {
-    let moved = Arc::new(Moved::default());
-    let pending = PendingRequest::new(&caller, prepared.number, &prepared.target, &moved);
+async fn exchange(caller: Arc<Caller>, prepared: PreparedRequest) -> Result<DrivenResponse, Error> {
+    let transfer = Arc::new(Transfer::default());
+    let pending = PendingRequest::new(&caller, prepared.number, &prepared.target, &transfer);
     let deadline = Instant::now() + caller.limits().time;
-    match send(&caller, prepared, deadline, &moved).await {
+    match send(&caller, prepared, deadline, &transfer).await {
         Ok(sent) => {
             pending.set_status(sent.response.status().as_u16());
-            let Sent { response, driver, patience, permits } = sent;
+            let SentRequest { response, driver, max_pause, permits } = sent;
             let body = |incoming| {
-                Answer::new(incoming, (patience, deadline), pending, moved, permits).boxed_unsync()
+                ResponseBody::new(incoming, max_pause, deadline, pending, transfer, permits).boxed_unsync()
             };
             Ok((response.map(body), driver))
         }
         Err(failure) => {
-            let failure = moved.over().map_or(failure, |over| caller.over(over));
+            let failure = transfer.over().map_or(failure, |over| caller.over(over));
             pending.refuse(&failure);
             pending.end(Some(&failure.why));
             Err(failure.error)
@@ -132,60 +133,66 @@ async fn exchange(caller: Arc<Caller>, prepared: Prepared) -> Result<Answered, E
     }
 }
 
-struct Sent {
+struct SentRequest {
     response: Response<hyper::body::Incoming>,
     driver: Driver,
-    patience: Duration,
+    max_pause: Duration,
     permits: Permits,
 }
 
 async fn send(
     caller: &Arc<Caller>,
-    prepared: Prepared,
+    prepared: PreparedRequest,
     deadline: Instant,
-    moved: &Arc<Moved>,
-) -> Result<Sent, Failure> {
-    let Prepared { target, request, options, number } = prepared;
+    transfer: &Arc<Transfer>,
+) -> Result<SentRequest, Failure> {
+    let PreparedRequest { target, request, options, number } = prepared;
     let longest = caller.limits().time;
     let until =
         |wait: Option<Duration>, usual| deadline.min(Instant::now() + wait.unwrap_or(usual).min(longest));
-    let dressed = timeout_at(deadline, dress(caller, &target, request, number)).await;
-    let request = dressed.map_err(late(Error::ConnectionWriteTimeout, "waiting for the body to send"))??;
+    let request = timeout_at(deadline, build_request(caller, &target, request, number)).await;
+    let request =
+        request.map_err(timed_out(Error::ConnectionWriteTimeout, "waiting for the body to send"))??;
     let plugin = caller.net().of_plugin(&caller.context.tenant, caller.plugin());
     let places = caller.budget.connection(caller.net(), plugin);
     let waited = timeout_at(deadline, places).await;
-    let permits = waited.map_err(late(Error::ConnectionTimeout, "waiting for other connections to end"))?;
+    let permits =
+        waited.map_err(timed_out(Error::ConnectionTimeout, "waiting for other connections to end"))?;
     let permits = permits.map_err(|over| caller.over(over))?;
-    let connected = timeout_at(until(options.connect_timeout, CONNECT), connected(caller, &target)).await;
-    let stream = connected.map_err(late(Error::ConnectionTimeout, "connecting"))??;
-    let wire = Wire { stream, caller: Arc::clone(caller), moved: Arc::clone(moved) };
-    let (mut sender, driver) = speak(Box::new(wire), caller.limits().headers).await?;
+    let connected =
+        timeout_at(until(options.connect_timeout, CONNECT_TIMEOUT), open_connection(caller, &target)).await;
+    let stream = connected.map_err(timed_out(Error::ConnectionTimeout, "connecting"))??;
+    let wire = Wire { stream, caller: Arc::clone(caller), transfer: Arc::clone(transfer) };
+    let (mut sender, driver) = handshake(Box::new(wire), caller.limits().headers).await?;
     let answered = timeout_at(until(options.first_byte_timeout, longest), sender.send_request(request)).await;
-    let answered = answered.map_err(late(Error::ConnectionReadTimeout, "waiting for the answer"))?;
+    let answered = answered.map_err(timed_out(Error::ConnectionReadTimeout, "waiting for the answer"))?;
     let response = answered.map_err(|error| Failure::hyper(&error, true))?;
-    Ok(Sent {
+    Ok(SentRequest {
         response,
         driver,
-        patience: options.between_bytes_timeout.unwrap_or(longest).min(longest),
+        max_pause: options.between_bytes_timeout.unwrap_or(longest).min(longest),
         permits,
     })
 }
 
-fn late<E>(error: Error, what: &'static str) -> impl FnOnce(E) -> Failure {
+fn timed_out<E>(error: Error, what: &'static str) -> impl FnOnce(E) -> Failure {
     move |_| Failure::new(error, format!("timeout of {what}"))
 }
 
 /// A connection to an address that may be reached.
-async fn connected(caller: &Caller, target: &Target) -> Result<Box<dyn connect::Stream>, Failure> {
+async fn open_connection(caller: &Caller, target: &Target) -> Result<Box<dyn connect::Stream>, Failure> {
     let addresses = resolve::addresses(caller.net(), caller.grant(), target, caller.plugin()).await?;
     connect::connect(caller.net(), target, &addresses).await
 }
 
-pub(super) type Spoken = (http1::SendRequest<WasiBody>, Driver);
+pub(super) type HttpConnection = (http1::SendRequest<WasiBody>, Driver);
 
 /// HTTP over a connection, with headers of so many bytes, and what has to go on for that.
-pub(super) async fn speak(stream: Box<dyn connect::Stream>, headers: u64) -> Result<Spoken, Failure> {
-    let buffer = usize::try_from(headers).unwrap_or(usize::MAX).max(LEAST_BUFFER);
+pub(super) async fn handshake(
+    stream: Box<dyn connect::Stream>,
+    headers: u64,
+) -> Result<HttpConnection, Failure> {
+    let buffer = usize::try_from(headers).unwrap_or(usize::MAX).max(MIN_BUFFER_BYTES);
     let handshake = http1::Builder::new().max_buf_size(buffer).handshake(TokioIo::new(stream)).await;
     let (sender, connection) = handshake.map_err(|error| Failure::hyper(&error, true))?;
     let driver = spawn(async move { drop(connection.await) });
@@ -197,7 +204,7 @@ pub(super) async fn speak(stream: Box<dyn connect::Stream>, headers: u64) -> Res
 }
 
 /// What goes over the wire: to the host that was looked at, with its secrets, and a word about where it belongs.
-async fn dress(
+async fn build_request(
     caller: &Caller,
     target: &Target,
     request: Request<WasiBody>,
@@ -210,18 +217,18 @@ async fn dress(
     let host = HeaderValue::from_str(&target.authority())
         .map_err(|_| Failure::refused("its host cannot be sent"))?;
     parts.headers.insert(header::HOST, host);
-    belong(&caller.span(number), &mut parts.headers);
-    egress::swap_headers(&caller.secrets, target, &mut parts.headers)?;
+    set_trace_headers(&caller.span(number), &mut parts.headers);
+    secret_injection::swap_headers(&caller.secrets, target, &mut parts.headers)?;
     let size: usize = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
     if (size + path_len(&parts.uri)) as u64 > caller.limits().headers {
-        return Err(caller.over(Over::Headers(caller.limits().headers)));
+        return Err(caller.over(OverLimit::Headers(caller.limits().headers)));
     }
-    let body = egress::swap_body(&caller.secrets, target, &mut parts.headers, body).await?;
+    let body = secret_injection::swap_body(&caller.secrets, target, &mut parts.headers, body).await?;
     Ok(Request::from_parts(parts, body))
 }
 
 /// Says where a request belongs, unless its guest does.
-fn belong(span: &TraceContext, headers: &mut HeaderMap) {
+fn set_trace_headers(span: &TraceContext, headers: &mut HeaderMap) {
     if headers.contains_key(TRACEPARENT) {
         return;
     }

@@ -4,14 +4,14 @@ use std::io::{self, ErrorKind};
 
 use wasmtime_wasi_http::Error;
 
-use super::quota::UsedUp;
-use crate::limits::{Exceeded, Limit, Named, Size};
+use super::quota::OverQuota;
+use crate::limits::{Limit, LimitError, Owner, Size};
 
 /// A limit on requests that was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Over {
+pub(super) enum OverLimit {
     /// Of the attempt.
-    Limit(Exceeded),
+    Limit(LimitError),
     /// Of the headers of one message.
     Headers(u64),
 }
@@ -42,10 +42,10 @@ impl Failure {
         Self::new(if untrusted { Error::TlsCertificateError } else { Error::TlsProtocolError }, why)
     }
 
-    pub(super) fn over(over: Over, named: Named<'_>) -> Self {
+    pub(super) fn over(over: OverLimit, named: Owner<'_>) -> Self {
         let (error, why) = match over {
-            Over::Limit(exceeded) => (denied(exceeded), exceeded.told(named)),
-            Over::Headers(limit) => (
+            OverLimit::Limit(exceeded) => (denied(exceeded), exceeded.message(named)),
+            OverLimit::Headers(limit) => (
                 Error::HttpRequestHeaderSectionSize(None),
                 format!("limit of {} of headers reached (`headers`) under `[http]`", Size(limit)),
             ),
@@ -53,7 +53,7 @@ impl Failure {
         Self { error, why, refusal: true }
     }
 
-    pub(super) fn quota(spent: &UsedUp) -> Self {
+    pub(super) fn quota(spent: &OverQuota) -> Self {
         Self::refused(spent.to_string())
     }
 
@@ -89,7 +89,7 @@ impl Failure {
     }
 }
 
-fn denied(Exceeded { limit, ceiling }: Exceeded) -> Error {
+fn denied(LimitError { limit, ceiling }: LimitError) -> Error {
     if limit == Limit::HttpConnections {
         Error::ConnectionLimitReached
     } else if limit == Limit::HttpSent {

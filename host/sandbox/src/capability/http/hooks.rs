@@ -15,14 +15,14 @@ use wasmtime_wasi_http::{
 use wasmtime_wasi_io::IoView;
 
 #[cfg(target_os = "linux")]
-use super::relay::Relay;
+use super::relay::RelayClient;
 use super::{
     HttpGrant,
-    caller::Own,
+    caller::AttemptRequests,
     exchange::{self, Sending},
     net::Net,
 };
-use crate::{attempt_context::AttemptContext, capability::refused::Refused, transcript::Transcript};
+use crate::{attempt_context::AttemptContext, capability::refusals::Refusals, transcript::Transcript};
 
 /// One call's part of the network; made when the guest first speaks of HTTP.
 #[derive(Default)]
@@ -35,27 +35,27 @@ struct Open {
 
 /// Who makes the requests.
 enum Hooks {
-    Here(Own),
+    Local(AttemptRequests),
     /// The process that started this one.
     #[cfg(target_os = "linux")]
-    Beyond(Arc<Relay>),
+    Remote(Arc<RelayClient>),
 }
 
 impl Hooks {
     fn new(connection: &Connection<'_>) -> Self {
         #[cfg(target_os = "linux")]
         if let Some(relay) = connection.relay {
-            return Self::Beyond(Arc::clone(relay));
+            return Self::Remote(Arc::clone(relay));
         }
         let Connection { net, grant, attempt, transcript, .. } = connection;
-        Self::Here(Own::new(net, grant, attempt, transcript))
+        Self::Local(AttemptRequests::new(net, grant, attempt, transcript))
     }
 
-    fn own(&self) -> Option<&Own> {
+    fn own(&self) -> Option<&AttemptRequests> {
         match self {
-            Self::Here(own) => Some(own),
+            Self::Local(own) => Some(own),
             #[cfg(target_os = "linux")]
-            Self::Beyond(_) => None,
+            Self::Remote(_) => None,
         }
     }
 }
@@ -65,7 +65,7 @@ pub(crate) struct Connection<'a> {
     pub(crate) net: &'a Arc<Net>,
     /// Set where the parent of this process makes the requests.
     #[cfg(target_os = "linux")]
-    pub(crate) relay: Option<&'a Arc<Relay>>,
+    pub(crate) relay: Option<&'a Arc<RelayClient>>,
     pub(crate) grant: &'a HttpGrant,
     pub(crate) attempt: &'a Arc<AttemptContext>,
     pub(crate) transcript: &'a Arc<Transcript>,
@@ -87,18 +87,18 @@ impl Http {
         WasiHttpCtxView { hooks, table, ctx: context }
     }
 
-    fn own(&self) -> Option<&Own> {
+    fn own(&self) -> Option<&AttemptRequests> {
         self.0.as_ref().and_then(|open| open.hooks.own())
     }
 
     /// Tells what was refused here.
-    pub(crate) fn tell(&self, refused: &mut Refused) {
-        self.own().into_iter().for_each(|own| own.tell(refused));
+    pub(crate) fn report_refusals(&self, refused: &mut Refusals) {
+        self.own().into_iter().for_each(|own| own.report_refusals(refused));
     }
 
     /// Bytes that came in here and went out.
     pub(crate) fn moved(&self) -> (u64, u64) {
-        self.own().map_or((0, 0), Own::moved)
+        self.own().map_or((0, 0), AttemptRequests::moved)
     }
 }
 
@@ -111,9 +111,9 @@ impl WasiHttpHooks for Hooks {
     ) -> Sending {
         let options = options.unwrap_or_default();
         match self {
-            Self::Here(own) => exchange::begin(own.caller(), request, options),
+            Self::Local(own) => exchange::begin(own.caller(), request, options),
             #[cfg(target_os = "linux")]
-            Self::Beyond(relay) => relay.send(request, options),
+            Self::Remote(relay) => relay.send(request, options),
         }
     }
 }
@@ -135,8 +135,9 @@ const TYPES: &str = "wasi:http/types@0.2.12";
 /// Why a body's stream ended. wasmtime's own function knows nothing about the errors that it puts there itself.
 fn error_code<T: HasHttp>(
     mut store: StoreContextMut<'_, T>,
-    (error,): (Resource<IoError>,),
+    params: (Resource<IoError>,),
 ) -> wasmtime::Result<(Option<ErrorCode>,)> {
+    let (error,) = params;
     let error = store.data_mut().table().get(&error)?;
     let known = error.downcast_ref::<Error>().and_then(of_body);
     Ok((known.or_else(|| error.downcast_ref::<ErrorCode>().cloned()),))

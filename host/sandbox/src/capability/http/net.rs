@@ -11,14 +11,14 @@ use tokio::sync::{OnceCell, Semaphore};
 
 #[cfg(target_os = "linux")]
 use super::HttpLimits;
-use super::{HttpConfig, quota::Requests, tls};
+use super::{HttpConfig, quota::RequestQuota, tls};
 use crate::tenants::Tenants;
 
 /// Look-ups that may be under way; one that nobody waits for any more still is.
-const LOOKUPS: usize = 16;
+const MAX_LOOKUPS: usize = 16;
 
 /// A request that may take longer than this may take as long as it likes.
-const YEAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+const MAX_REQUEST_TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// A tenant, and a plugin of its runs.
 type TenantsPlugin = (Arc<str>, Arc<str>);
@@ -28,18 +28,18 @@ pub(crate) struct Net {
     pub(super) lookups: Arc<Semaphore>,
     pub(super) all: Arc<Semaphore>,
     plugins: Mutex<HashMap<TenantsPlugin, Weak<Semaphore>>>,
-    pub(super) quota: Requests,
+    pub(super) quota: RequestQuota,
     tls: OnceCell<Arc<ClientConfig>>,
 }
 
 impl Net {
     pub(crate) fn new(mut config: HttpConfig, tenants: &Tenants) -> Self {
-        config.limits.time = config.limits.time.min(YEAR);
+        config.limits.time = config.limits.time.min(MAX_REQUEST_TIME);
         Self {
-            lookups: Arc::new(Semaphore::new(LOOKUPS)),
+            lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
             all: Arc::new(Semaphore::new(config.limits.all_connections as usize)),
             plugins: Mutex::default(),
-            quota: Requests::new(tenants),
+            quota: RequestQuota::new(tenants),
             tls: OnceCell::new(),
             config,
         }

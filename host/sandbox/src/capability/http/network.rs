@@ -6,7 +6,7 @@ use std::{
     str::FromStr,
 };
 
-use super::place::plain;
+use super::authority::plain;
 
 /// A range of addresses, such as `10.1.0.0/16`; one address without the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use super::{
-    place::{Place, check_name, parse_port, split_port},
+    authority::{Host, check_name, parse_port, split_port},
     target::Target,
 };
 
@@ -16,21 +16,21 @@ use super::{
 pub struct HttpPattern {
     methods: Vec<String>,
     secure: bool,
-    host: Host,
+    host: HostPattern,
     port: Option<u16>,
-    path: Path,
+    path: PathPattern,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Host {
+enum HostPattern {
     Any,
     /// Everything that ends so, its first character being a dot.
     Below(String),
-    Exactly(Place),
+    Exactly(Host),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Path {
+enum PathPattern {
     Any,
     Exactly(String),
     Beginning(String),
@@ -64,32 +64,32 @@ impl HttpPattern {
     }
 
     /// Whether it is about this very host, and not about one among others.
-    pub(super) fn names(&self, host: &Place) -> bool {
-        matches!(&self.host, Host::Exactly(own) if own == host)
+    pub(super) fn names(&self, host: &Host) -> bool {
+        matches!(&self.host, HostPattern::Exactly(own) if own == host)
     }
 }
 
-impl Host {
+impl HostPattern {
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Any, _) => true,
             (Self::Below(end), Self::Below(other)) => other.ends_with(end),
-            (_, Self::Exactly(place)) => self.matches(place),
+            (_, Self::Exactly(host)) => self.matches(host),
             _ => false,
         }
     }
 
-    fn matches(&self, host: &Place) -> bool {
+    fn matches(&self, host: &Host) -> bool {
         match (self, host) {
             (Self::Any, _) => true,
-            (Self::Below(end), Place::Name(name)) => name.len() > end.len() && name.ends_with(end),
-            (Self::Below(_), Place::Address(_)) => false,
+            (Self::Below(end), Host::Name(name)) => name.len() > end.len() && name.ends_with(end),
+            (Self::Below(_), Host::Address(_)) => false,
             (Self::Exactly(own), host) => own == host,
         }
     }
 }
 
-impl Path {
+impl PathPattern {
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Any, _) => true,
@@ -116,7 +116,9 @@ impl FromStr for HttpPattern {
     fn from_str(text: &str) -> Result<Self, NotAPattern> {
         let wrong = |why: &str| NotAPattern(why.to_owned());
         let (methods, url) = match text.trim().split_once(' ') {
-            Some((methods, url)) => (methods.split(',').map(method).collect::<Result<_, _>>()?, url.trim()),
+            Some((methods, url)) => {
+                (methods.split(',').map(method_name).collect::<Result<_, _>>()?, url.trim())
+            }
             None => (Vec::new(), text.trim()),
         };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| wrong("it has no scheme"))?;
@@ -137,11 +139,11 @@ impl FromStr for HttpPattern {
                 Some(parse_port(port).ok_or_else(|| wrong("its port is no number from 1 to 65535"))?)
             }
         };
-        Ok(Self { methods, secure, host: host_of(host)?, port, path: path_of(path)? })
+        Ok(Self { methods, secure, host: host_pattern(host)?, port, path: path_pattern(path)? })
     }
 }
 
-fn method(word: &str) -> Result<String, NotAPattern> {
+fn method_name(word: &str) -> Result<String, NotAPattern> {
     let is_word = !word.is_empty() && word.bytes().all(|b| b.is_ascii_uppercase() || b == b'-');
     if is_word {
         Ok(word.to_owned())
@@ -150,23 +152,23 @@ fn method(word: &str) -> Result<String, NotAPattern> {
     }
 }
 
-fn host_of(text: &str) -> Result<Host, NotAPattern> {
+fn host_pattern(text: &str) -> Result<HostPattern, NotAPattern> {
     let wrong = |why: &str| NotAPattern(format!("its host: {why}"));
     match text.strip_prefix('*') {
-        Some("") => Ok(Host::Any),
+        Some("") => Ok(HostPattern::Any),
         Some(below) => {
             let name = below
                 .strip_prefix('.')
                 .ok_or_else(|| wrong("`*` stands for whole labels, as in `*.example.com`"))?;
             let name = name.to_ascii_lowercase();
             check_name(&name).map_err(wrong)?;
-            Ok(Host::Below(format!(".{name}")))
+            Ok(HostPattern::Below(format!(".{name}")))
         }
-        None => Place::read(text).map(Host::Exactly).map_err(wrong),
+        None => Host::read(text).map(HostPattern::Exactly).map_err(wrong),
     }
 }
 
-fn path_of(text: &str) -> Result<Path, NotAPattern> {
+fn path_pattern(text: &str) -> Result<PathPattern, NotAPattern> {
     let path = text.strip_suffix('*').unwrap_or(text);
     if path.contains('*') {
         return Err(NotAPattern("`*` stands elsewhere than at the end of its path".to_owned()));
@@ -175,9 +177,9 @@ fn path_of(text: &str) -> Result<Path, NotAPattern> {
         return Err(NotAPattern("its path is none that a request can have".to_owned()));
     }
     Ok(match (text, path == text) {
-        ("" | "/*", _) => Path::Any,
-        (_, true) => Path::Exactly(path.to_owned()),
-        (_, false) => Path::Beginning(path.to_owned()),
+        ("" | "/*", _) => PathPattern::Any,
+        (_, true) => PathPattern::Exactly(path.to_owned()),
+        (_, false) => PathPattern::Beginning(path.to_owned()),
     })
 }
 
@@ -189,9 +191,9 @@ impl fmt::Display for HttpPattern {
         }
         f.write_str(if *secure { "https://" } else { "http://" })?;
         match host {
-            Host::Any => f.write_str("*")?,
-            Host::Below(end) => write!(f, "*{end}")?,
-            Host::Exactly(place) => place.fmt(f)?,
+            HostPattern::Any => f.write_str("*")?,
+            HostPattern::Below(end) => write!(f, "*{end}")?,
+            HostPattern::Exactly(host) => host.fmt(f)?,
         }
         match port {
             None => f.write_str(":*")?,
@@ -200,9 +202,9 @@ impl fmt::Display for HttpPattern {
             Some(port) => write!(f, ":{port}")?,
         }
         match path {
-            Path::Any => Ok(()),
-            Path::Exactly(path) => f.write_str(path),
-            Path::Beginning(start) => write!(f, "{start}*"),
+            PathPattern::Any => Ok(()),
+            PathPattern::Exactly(path) => f.write_str(path),
+            PathPattern::Beginning(start) => write!(f, "{start}*"),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::{
-    budget::Moved,
+    budget::Transfer,
     caller::Caller,
-    failure::{Failure, Over},
+    failure::{Failure, OverLimit},
     request_log::GIVEN_UP,
     target::Target,
 };
@@ -18,8 +18,8 @@ pub(super) struct PendingRequest {
 
 impl PendingRequest {
     /// Enters a request into the log of its caller.
-    pub(super) fn new(caller: &Arc<Caller>, number: u32, target: &Target, moved: &Arc<Moved>) -> Self {
-        caller.log.insert(number, target, moved);
+    pub(super) fn new(caller: &Arc<Caller>, number: u32, target: &Target, transfer: &Arc<Transfer>) -> Self {
+        caller.log.insert(number, target, transfer);
         Self { caller: Arc::clone(caller), number }
     }
 
@@ -29,7 +29,7 @@ impl PendingRequest {
     }
 
     /// Returns the failure of a request that reached a limit.
-    pub(super) fn over(&self, over: Over) -> Failure {
+    pub(super) fn over(&self, over: OverLimit) -> Failure {
         self.caller.over(over)
     }
 

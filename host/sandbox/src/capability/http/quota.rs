@@ -12,9 +12,9 @@ use crate::tenants::Tenants;
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// The tenants that may make so many, and when each made its last ones.
-pub(super) struct Requests(BTreeMap<Arc<str>, Mutex<Made>>);
+pub(super) struct RequestQuota(BTreeMap<Arc<str>, Mutex<Window>>);
 
-struct Made {
+struct Window {
     most: usize,
     /// Those of the last minute, the oldest first.
     at: VecDeque<Instant>,
@@ -22,14 +22,14 @@ struct Made {
 
 /// That there are none left.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct UsedUp {
+pub(super) struct OverQuota {
     tenant: Arc<str>,
     most: usize,
     /// When there will be one again.
     left: Duration,
 }
 
-impl fmt::Display for UsedUp {
+impl fmt::Display for OverQuota {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { tenant, most, left } = self;
         let seconds = left.as_millis().div_ceil(1000);
@@ -41,27 +41,27 @@ impl fmt::Display for UsedUp {
     }
 }
 
-impl Requests {
+impl RequestQuota {
     pub(super) fn new(tenants: &Tenants) -> Self {
-        let made = |most: u32| Mutex::new(Made { most: most as usize, at: VecDeque::new() });
-        Self(tenants.requests().map(|(tenant, most)| (Arc::clone(tenant), made(most))).collect())
+        let window = |most: u32| Mutex::new(Window { most: most as usize, at: VecDeque::new() });
+        Self(tenants.requests().map(|(tenant, most)| (Arc::clone(tenant), window(most))).collect())
     }
 
     /// Takes one.
-    pub(super) fn take(&self, tenant: &Arc<str>, now: Instant) -> Result<(), UsedUp> {
-        let Some(made) = self.0.get(tenant) else { return Ok(()) };
-        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn take(&self, tenant: &Arc<str>, now: Instant) -> Result<(), OverQuota> {
+        let Some(window) = self.0.get(tenant) else { return Ok(()) };
+        let mut window = window.lock().unwrap_or_else(PoisonError::into_inner);
         let age = |at: &Instant| now.saturating_duration_since(*at);
-        while made.at.front().is_some_and(|at| age(at) >= MINUTE) {
-            made.at.pop_front();
+        while window.at.front().is_some_and(|at| age(at) >= MINUTE) {
+            window.at.pop_front();
         }
-        match made.at.front().filter(|_| made.at.len() >= made.most) {
+        match window.at.front().filter(|_| window.at.len() >= window.most) {
             Some(first) => {
                 let left = MINUTE.saturating_sub(age(first));
-                Err(UsedUp { tenant: Arc::clone(tenant), most: made.most, left })
+                Err(OverQuota { tenant: Arc::clone(tenant), most: window.most, left })
             }
             None => {
-                made.at.push_back(now);
+                window.at.push_back(now);
                 Ok(())
             }
         }
@@ -78,7 +78,7 @@ mod tests {
         let mut tenants = Tenants::default();
         tenants.add(&"acme".into(), 1, []);
         tenants.limit_requests(&"acme".into(), 2);
-        let (quota, begin) = (Requests::new(&tenants), Instant::now());
+        let (quota, begin) = (RequestQuota::new(&tenants), Instant::now());
         let take =
             |tenant: &str, seconds: u64| quota.take(&tenant.into(), begin + Duration::from_secs(seconds));
         assert_eq!((take("acme", 0), take("acme", 20)), (Ok(()), Ok(())));

@@ -10,16 +10,19 @@
 //! waits for one who does not listen.
 
 #[cfg(feature = "http")]
-mod asking;
-#[cfg(feature = "http")]
-mod making;
+mod client;
 mod messages;
 #[cfg(feature = "http")]
 mod parts;
+#[cfg(feature = "http")]
+mod server;
 #[cfg(test)]
 #[cfg(feature = "http")]
 mod tests;
 
-pub(crate) use self::messages::{Asked, OfRequest};
+pub(crate) use self::messages::{RelayEvent, RelayRequest};
 #[cfg(feature = "http")]
-pub(crate) use self::{asking::Relay, making::Requests};
+pub(crate) use self::{
+    client::RelayClient,
+    server::{Outbox, RelayServer},
+};

@@ -6,7 +6,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use super::{budget::Moved, target::Target};
+use super::{budget::Transfer, target::Target};
 use crate::{
     executor::{HostCall, Level},
     trace::TraceContext,
@@ -26,7 +26,7 @@ pub(super) struct Entry {
     started: Instant,
     started_at: SystemTime,
     status: Option<u16>,
-    moved: Arc<Moved>,
+    transfer: Arc<Transfer>,
 }
 
 impl RequestLog {
@@ -35,13 +35,13 @@ impl RequestLog {
     }
 
     /// Enters a request that starts now.
-    pub(super) fn insert(&self, number: u32, target: &Target, moved: &Arc<Moved>) {
+    pub(super) fn insert(&self, number: u32, target: &Target, transfer: &Arc<Transfer>) {
         let entry = Entry {
             target: target.clone(),
             started: Instant::now(),
             started_at: SystemTime::now(),
             status: None,
-            moved: Arc::clone(moved),
+            transfer: Arc::clone(transfer),
         };
         self.lock().insert(number, entry);
     }
@@ -74,7 +74,7 @@ impl Entry {
     ) {
         let level = if why.is_some() { Level::Warn } else { Level::Info };
         transcript.note(level, &self.line(why));
-        let Self { target, started, started_at, status, moved } = self;
+        let Self { target, started, started_at, status, transfer } = self;
         transcript.called(|| HostCall {
             span: span(),
             url: target.url(),
@@ -82,18 +82,18 @@ impl Entry {
             since: started_at,
             until: started_at + started.elapsed(),
             status,
-            moved: (moved.sent.load(Relaxed), moved.received.load(Relaxed)),
+            moved: (transfer.sent.load(Relaxed), transfer.received.load(Relaxed)),
             failed: why.map(ToOwned::to_owned),
         });
     }
 
     fn line(&self, why: Option<&str>) -> String {
-        let Self { target, started, status, moved, .. } = self;
+        let Self { target, started, status, transfer, .. } = self;
         let shown = target.shown();
         let status = status.map(|status| format!(" {status}")).unwrap_or_default();
         let why = why.map(|why| format!(", {why}")).unwrap_or_default();
-        let sent = moved.sent.load(Relaxed);
-        let received = moved.received.load(Relaxed);
+        let sent = transfer.sent.load(Relaxed);
+        let received = transfer.received.load(Relaxed);
         let took = started.elapsed().as_millis();
         format!("{shown}{status}{why}, sent {sent} bytes, received {received} bytes, {took} ms")
     }

@@ -11,17 +11,17 @@ use wasmtime_wasi_http::Error;
 
 use super::{
     HttpGrant,
+    authority::{Host, plain},
     failure::Failure,
     net::Net,
     network::special,
-    place::{Place, plain},
     target::Target,
 };
 
 /// A look-up that takes longer has failed.
-const PATIENCE: Duration = Duration::from_secs(10);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
 /// More addresses of a name are not looked at.
-const MOST: usize = 16;
+const MAX_ADDRESSES: usize = 16;
 
 /// The addresses of the target that the grant allows.
 pub(super) async fn addresses(
@@ -31,24 +31,24 @@ pub(super) async fn addresses(
     plugin: &str,
 ) -> Result<Vec<IpAddr>, Failure> {
     let all = match &target.host {
-        Place::Address(address) => vec![*address],
+        Host::Address(address) => vec![*address],
         // Nobody else is asked what `localhost` is.
-        place if place.is_localhost() => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
-        Place::Name(name) => match net.config.hosts.get(name) {
+        host if host.is_localhost() => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
+        Host::Name(name) => match net.config.hosts.get(name) {
             Some(known) => known.clone(),
             None => look_up(net, name.clone()).await?,
         },
     };
-    may_be_reached(all, grant, target, plugin)
+    reachable_addresses(all, grant, target, plugin)
 }
 
-fn may_be_reached(
+fn reachable_addresses(
     all: Vec<IpAddr>,
     grant: &HttpGrant,
     target: &Target,
     plugin: &str,
 ) -> Result<Vec<IpAddr>, Failure> {
-    let named = !matches!(target.host, Place::Name(_)) || target.host.is_localhost();
+    let named = !matches!(target.host, Host::Name(_)) || target.host.is_localhost();
     let named =
         named && grant.allow.iter().any(|pattern| pattern.matches(target) && pattern.names(&target.host));
     let may = |address: &IpAddr| {
@@ -57,19 +57,19 @@ fn may_be_reached(
             || grant.networks.iter().any(|network| network.contains(*address))
     };
     let first = all.first().copied();
-    let reachable: Vec<_> = all.into_iter().take(MOST).filter(may).collect();
+    let reachable: Vec<_> = all.into_iter().take(MAX_ADDRESSES).filter(may).collect();
     match (first, reachable.is_empty()) {
-        (Some(address), true) => Err(inside(address, target, plugin)),
+        (Some(address), true) => Err(inside_failure(address, target, plugin)),
         (None, _) => Err(Failure::new(Error::DestinationNotFound, "its name has no address")),
         _ => Ok(reachable),
     }
 }
 
-fn inside(address: IpAddr, target: &Target, plugin: &str) -> Failure {
+fn inside_failure(address: IpAddr, target: &Target, plugin: &str) -> Failure {
     let address = plain(address);
     let what = special(address).unwrap_or_default();
     let host = &target.host;
-    let is = if matches!(host, Place::Name(_)) {
+    let is = if matches!(host, Host::Name(_)) {
         format!("{host} is {address}, {what}")
     } else {
         format!("{host} is {what}")
@@ -78,8 +78,12 @@ fn inside(address: IpAddr, target: &Target, plugin: &str) -> Failure {
 }
 
 async fn look_up(net: &Net, name: String) -> Result<Vec<IpAddr>, Failure> {
-    let late =
-        || Failure::new(Error::DnsTimeout, format!("no address of its name within {} s", PATIENCE.as_secs()));
+    let late = || {
+        Failure::new(
+            Error::DnsTimeout,
+            format!("no address of its name within {} s", LOOKUP_TIMEOUT.as_secs()),
+        )
+    };
     let ask = async {
         let permit = Arc::clone(&net.lookups).acquire_owned().await;
         let asking = tokio::task::spawn_blocking(move || {
@@ -94,7 +98,7 @@ async fn look_up(net: &Net, name: String) -> Result<Vec<IpAddr>, Failure> {
     let unknown = |error: std::io::Error| {
         Failure::new(Error::DestinationNotFound, format!("no address of its name: {error}"))
     };
-    timeout(PATIENCE, ask).await.map_err(|_| late())?.map_err(unknown)
+    timeout(LOOKUP_TIMEOUT, ask).await.map_err(|_| late())?.map_err(unknown)
 }
 
 #[cfg(test)]
@@ -113,7 +117,7 @@ mod tests {
         };
         let target = Target::of_url("GET", url).unwrap();
         let all = addresses.iter().map(|text| text.parse().unwrap()).collect();
-        let reached = may_be_reached(all, &grant, &target, "http");
+        let reached = reachable_addresses(all, &grant, &target, "http");
         reached.map(|all| all.iter().map(ToString::to_string).collect()).map_err(|failure| failure.why)
     }
 

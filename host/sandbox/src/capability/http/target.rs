@@ -1,18 +1,18 @@
 //! What a request is for, as far as grants go by it.
 
-use super::place::{Place, parse_port, split_port};
+use super::authority::{Host, parse_port, split_port};
 
 /// What nobody is granted: one would make a tunnel of the host, the other shows headers to whoever asks.
-const NEVER: [&str; 2] = ["CONNECT", "TRACE"];
+const FORBIDDEN_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
 
 /// Paths that are longer are cut where people read them.
-const SHOWN: usize = 200;
+const MAX_SHOWN_PATH_CHARS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) method: String,
     pub(super) secure: bool,
-    pub(super) host: Place,
+    pub(super) host: Host,
     pub(super) port: u16,
     /// Without the query.
     pub(super) path: String,
@@ -22,7 +22,7 @@ impl Target {
     /// # Errors
     /// What about the request leaves open where it goes.
     pub(super) fn new(method: &str, secure: bool, authority: &str, path: &str) -> Result<Self, String> {
-        if NEVER.contains(&method) {
+        if FORBIDDEN_METHODS.contains(&method) {
             return Err(format!("{method} is never granted"));
         }
         if authority.contains('@') {
@@ -32,7 +32,7 @@ impl Target {
         let usual = if secure { 443 } else { 80 };
         let port = port.map_or(Some(usual), parse_port);
         let port = port.ok_or("its port is no number from 1 to 65535")?;
-        let host = Place::read(host).map_err(|why| format!("its host cannot be told: {why}"))?;
+        let host = Host::read(host).map_err(|why| format!("its host cannot be told: {why}"))?;
         let path = path.split(['?', '#']).next().unwrap_or_default();
         let path = if path.is_empty() { "/" } else { path };
         Ok(Self { method: method.to_owned(), secure, host, port, path: path.to_owned() })
@@ -61,14 +61,15 @@ impl Target {
     /// Without the method.
     pub(super) fn url(&self) -> String {
         let visible = |c: &char| c.is_ascii_graphic();
-        let path: String = self.path.chars().filter(visible).take(SHOWN).collect();
+        let path: String = self.path.chars().filter(visible).take(MAX_SHOWN_PATH_CHARS).collect();
         format!("{}://{}{path}", self.scheme(), self.authority())
     }
 
     /// The pattern that would grant it, and not much else.
     pub(super) fn pattern(&self) -> String {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-._~:@!$&'()+,;=%".contains(&b);
-        let is_plain = self.path.len() <= SHOWN && self.path.bytes().all(plain) && !self.is_ambiguous();
+        let is_plain =
+            self.path.len() <= MAX_SHOWN_PATH_CHARS && self.path.bytes().all(plain) && !self.is_ambiguous();
         let path = if is_plain { self.path.as_str() } else { "" };
         format!("{} {}://{}{path}", self.method, self.scheme(), self.authority())
     }
@@ -121,7 +122,7 @@ mod tests {
         for (url, why) in rows {
             assert_eq!(Target::of_url("GET", url), Err(why.to_owned()), "{url}");
         }
-        for method in NEVER {
+        for method in FORBIDDEN_METHODS {
             assert_eq!(Target::of_url(method, "https://a"), Err(format!("{method} is never granted")));
         }
     }

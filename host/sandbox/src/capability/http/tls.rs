@@ -11,7 +11,7 @@ use rustls::{
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-use super::{failure::Failure, place::Place};
+use super::{authority::Host, failure::Failure};
 
 /// Trusts the platform's authorities, and those of `roots`. Nothing of one connection is kept for another.
 pub(super) fn config(roots: &[Arc<str>]) -> Result<Arc<ClientConfig>, String> {
@@ -40,14 +40,14 @@ pub(super) fn config(roots: &[Arc<str>]) -> Result<Arc<ClientConfig>, String> {
 
 pub(super) async fn secure(
     config: Arc<ClientConfig>,
-    host: &Place,
+    host: &Host,
     stream: TcpStream,
 ) -> Result<TlsStream<TcpStream>, Failure> {
     let name = match host {
-        Place::Name(name) => {
+        Host::Name(name) => {
             ServerName::try_from(name.clone()).map_err(|error| Failure::tls(error.to_string(), false))?
         }
-        Place::Address(address) => ServerName::from(*address),
+        Host::Address(address) => ServerName::from(*address),
     };
     TlsConnector::from(config).connect(name, stream).await.map_err(|error| {
         let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>());

@@ -9,11 +9,11 @@ pub(super) type Id = u32;
 
 /// The largest piece of a request's body that goes over at once.
 #[cfg(feature = "http")]
-pub(super) const PIECE: usize = 64 << 10;
+pub(super) const MAX_PIECE_BYTES: usize = 64 << 10;
 
 /// What a process says that wants requests made. Its parent does not trust it.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum RelayRequest<'a> {
     /// To make a request.
     Begin(Id, #[serde(borrow)] Head<'a>),
     /// A part of its body, which was asked for.
@@ -26,13 +26,13 @@ pub(crate) enum Asked<'a> {
 
 /// What it is told of them.
 #[derive(Serialize, Deserialize)]
-pub(crate) enum OfRequest<'a> {
+pub(crate) enum RelayEvent<'a> {
     /// The next part of the request's body is wanted.
     More(Id),
     /// No other part of it is.
     Enough(Id),
     /// The head of the answer, and whether that is all of it.
-    Answered(Id, u16, #[serde(borrow)] Fields<'a>, bool),
+    Head(Id, u16, #[serde(borrow)] Fields<'a>, bool),
     /// A part of the answer's body, which was asked for.
     Body(Id, #[serde(borrow)] Part<'a>),
     /// There is no answer.

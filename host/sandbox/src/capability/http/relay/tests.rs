@@ -5,22 +5,21 @@ use std::{net::TcpListener, sync::Arc};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
-    Requests,
-    messages::{Asked, Code, Fields, Head, Id, OfRequest, PIECE, Part},
+    Outbox, RelayServer,
+    messages::{Code, Fields, Head, Id, MAX_PIECE_BYTES, Part, RelayEvent, RelayRequest},
 };
 use crate::{
     attempt_context::AttemptContext,
     capability::http::{HttpConfig, HttpGrant, net::Net},
-    child::{News, message},
     executor::{Level, Observer},
     limits::{Limit, Limits},
     tenants::Tenants,
     transcript::Transcript,
 };
 
-struct Deaf;
+struct NullObserver;
 
-impl Observer for Deaf {
+impl Observer for NullObserver {
     fn log(&self, _: Level, _: &str) {}
     fn progress(&self, _: Option<f64>, _: &str) {}
     fn activity(&self) {}
@@ -28,7 +27,7 @@ impl Observer for Deaf {
 
 /// A call with grants of this machine's own address, and what its process is told.
 struct Stage {
-    requests: Requests,
+    requests: RelayServer,
     told: Receiver<Vec<u8>>,
     /// Takes connections and never says anything.
     server: TcpListener,
@@ -40,9 +39,11 @@ impl Stage {
         let grant = HttpGrant { allow, networks: Vec::new() };
         let attempt = AttemptContext::for_tests(Limits { resources: 3, ..Limits::default() });
         let net = Arc::new(Net::new(HttpConfig::default(), &Tenants::default()));
-        let transcript = Transcript::new(Arc::new(Deaf), attempt.ceilings.ceiling(Limit::Log), 1000);
+        let transcript = Transcript::new(Arc::new(NullObserver), attempt.ceilings.ceiling(Limit::Log), 1000);
         let (frames, told) = channel(64);
-        let requests = Requests::new(&net, &grant, &attempt, &Arc::new(transcript), frames);
+        let encode = |event: RelayEvent<'_>| postcard::to_allocvec(&event).map_err(std::io::Error::other);
+        let outbox = Outbox::new(frames, encode);
+        let requests = RelayServer::new(&net, &grant, &attempt, &Arc::new(transcript), outbox);
         Self { requests, told, server: TcpListener::bind("127.0.0.1:0").unwrap() }
     }
 
@@ -51,21 +52,21 @@ impl Stage {
         let fields = Fields(fields.into());
         let head =
             Head { method: method.into(), uri: uri.into(), fields, timeouts: [None; 3], has_body: true };
-        self.requests.hear(Asked::Begin(id, head)).is_ok()
+        self.requests.receive(RelayRequest::Begin(id, head)).is_ok()
     }
 
     fn body(&mut self, id: Id, size: usize) -> bool {
-        self.requests.hear(Asked::Body(id, Part::Data(vec![0; size].into()))).is_ok()
+        self.requests.receive(RelayRequest::Body(id, Part::Data(vec![0; size].into()))).is_ok()
     }
 
     /// Why a request came to nothing, which is all that is told but for its body's end.
     async fn failed(&mut self) -> Option<Code> {
         loop {
             let frame = self.told.recv().await?;
-            match message(&frame[4..]).unwrap() {
-                News::Request(OfRequest::Failed(_, code)) => return Some(code),
-                News::Request(OfRequest::Enough(_)) => {}
-                News::Epoch | News::Books(_) | News::Request(_) => return None,
+            match postcard::from_bytes(&frame).unwrap() {
+                RelayEvent::Failed(_, code) => return Some(code),
+                RelayEvent::Enough(_) => {}
+                RelayEvent::More(_) | RelayEvent::Head(..) | RelayEvent::Body(..) => return None,
             }
         }
     }
@@ -89,15 +90,18 @@ async fn nobody_asks_for_more_than_a_guest_can() {
 async fn nobody_sends_what_is_not_wanted() {
     let mut stage = Stage::new();
     assert!(stage.begin(1, "POST", b""));
-    assert!(stage.body(1, PIECE), "one is kept until it is wanted");
+    assert!(stage.body(1, MAX_PIECE_BYTES), "one is kept until it is wanted");
     assert!(!stage.body(1, 1), "two are not");
     let mut stage = Stage::new();
-    assert!(stage.begin(1, "POST", b"") && !stage.body(1, PIECE + 1));
-    let mut more = || stage.requests.hear(Asked::More(1)).is_ok();
+    assert!(stage.begin(1, "POST", b"") && !stage.body(1, MAX_PIECE_BYTES + 1));
+    let mut more = || stage.requests.receive(RelayRequest::More(1)).is_ok();
     assert!(more() && !more());
     // Of what is over, or never was, anything may be said that keeps to the form.
-    assert!(stage.requests.hear(Asked::GiveUp(1)).is_ok() && stage.requests.hear(Asked::More(1)).is_ok());
-    assert!(stage.body(7, 1) && !stage.body(7, PIECE + 1));
+    assert!(
+        stage.requests.receive(RelayRequest::GiveUp(1)).is_ok()
+            && stage.requests.receive(RelayRequest::More(1)).is_ok()
+    );
+    assert!(stage.body(7, 1) && !stage.body(7, MAX_PIECE_BYTES + 1));
 }
 
 /// R-I27, R-I21: grants are looked at where requests are made, and what a guest's host functions refuse is refused there, too.

@@ -16,47 +16,47 @@ use std::{
 use super::tenants::Tenants;
 
 /// Nanoseconds of computing for a weight of one.
-type Virtual = u64;
+type VirtualTime = u64;
 
 /// Gives turns.
 #[derive(Debug)]
-pub(super) struct Turns {
+pub(super) struct FairScheduler {
     tenants: Arc<Tenants>,
-    queues: Mutex<Queues>,
+    state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
-struct Queues {
+struct State {
     /// Turns that nobody has.
     free: usize,
     /// Where the tenant stood that has had the last turn: those that come do not start behind it.
-    now: Virtual,
+    now: VirtualTime,
     last_id: u64,
-    tenants: BTreeMap<Arc<str>, Queue>,
+    tenants: BTreeMap<Arc<str>, TenantQueue>,
     /// Tenants of which somebody waits, by what they have computed.
-    waiting: BTreeSet<(Virtual, Arc<str>)>,
+    waiting: BTreeSet<(VirtualTime, Arc<str>)>,
 }
 
 /// The guests of one tenant.
 #[derive(Debug, Default)]
-struct Queue {
-    at: Virtual,
+struct TenantQueue {
+    at: VirtualTime,
     computed: Duration,
     guests: usize,
-    line: Line,
+    waiters: WaitQueue,
     /// Who has been given a turn and has not come for it.
     given: BTreeSet<u64>,
 }
 
 /// Who waits, of one tenant.
 #[derive(Debug, Default)]
-struct Line {
+struct WaitQueue {
     /// Whoever began first is first.
     waiting: BTreeMap<u64, Waiting>,
     /// The same, whoever has computed least first.
     by_computed: BTreeSet<(Duration, u64)>,
     /// Whether the last turn went to the one that began first.
-    first_had: bool,
+    served_first: bool,
 }
 
 #[derive(Debug)]
@@ -68,66 +68,66 @@ struct Waiting {
 /// A guest's place among those that compute long, until dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
-    turns: Arc<Turns>,
+    turns: Arc<FairScheduler>,
     tenant: Arc<str>,
     /// Greater than that of all who entered before.
     id: u64,
     computed: Duration,
-    standing: Standing,
+    state: TurnState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+enum TurnState {
     /// It wants none.
-    Away,
-    Waits,
-    Has,
+    Idle,
+    Waiting,
+    Active,
 }
 
-impl Turns {
+impl FairScheduler {
     /// So many at once.
     pub(super) fn new(at_once: usize, tenants: Arc<Tenants>) -> Self {
-        Self { tenants, queues: Mutex::new(Queues { free: at_once, ..Queues::default() }) }
+        Self { tenants, state: Mutex::new(State { free: at_once, ..State::default() }) }
     }
 
     /// A place for a guest of a namespace.
     pub(super) fn enter(self: &Arc<Self>, namespace: &Arc<str>) -> Turn {
         let tenant = self.tenants.of(namespace);
-        let mut queues = self.queues();
-        queues.last_id += 1;
-        let (id, now) = (queues.last_id, queues.now);
-        let queue = queues.tenants.entry(Arc::clone(&tenant)).or_default();
+        let mut state = self.state();
+        state.last_id += 1;
+        let (id, now) = (state.last_id, state.now);
+        let queue = state.tenants.entry(Arc::clone(&tenant)).or_default();
         if queue.guests == 0 {
             queue.at = now;
         }
         queue.guests += 1;
-        drop(queues);
-        Turn { turns: Arc::clone(self), tenant, id, computed: Duration::ZERO, standing: Standing::Away }
+        drop(state);
+        Turn { turns: Arc::clone(self), tenant, id, computed: Duration::ZERO, state: TurnState::Idle }
     }
 
     /// How long the guests of a tenant have computed, since one of them is here.
     pub(super) fn computed(&self, tenant: &str) -> Duration {
-        self.queues().tenants.get(tenant).map(|queue| queue.computed).unwrap_or_default()
+        self.state().tenants.get(tenant).map(|queue| queue.computed).unwrap_or_default()
     }
 
-    fn queues(&self) -> MutexGuard<'_, Queues> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Turn {
     /// Whether it is this guest's turn; if not, `waker` is woken when it is.
     pub(super) fn take(&mut self, waker: &Waker) -> bool {
-        let mut queues = self.turns.queues();
-        match self.standing {
-            Standing::Has => return true,
-            Standing::Away => queues.line_up(&self.tenant, self.id, self.computed, waker.clone()),
-            Standing::Waits => queues.wake_with(&self.tenant, self.id, waker),
+        let mut state = self.turns.state();
+        match self.state {
+            TurnState::Active => return true,
+            TurnState::Idle => state.enqueue(&self.tenant, self.id, self.computed, waker.clone()),
+            TurnState::Waiting => state.set_waker(&self.tenant, self.id, waker),
         }
-        let given = queues.given();
-        let has = queues.come_for(&self.tenant, self.id);
-        self.standing = if has { Standing::Has } else { Standing::Waits };
-        drop(queues);
+        let given = state.given();
+        let has = state.claim(&self.tenant, self.id);
+        self.state = if has { TurnState::Active } else { TurnState::Waiting };
+        drop(state);
         given.into_iter().for_each(Waker::wake);
         has
     }
@@ -136,43 +136,43 @@ impl Turn {
     pub(super) fn give_back(&mut self, computed: Duration, again: Option<&Waker>) {
         self.computed = self.computed.saturating_add(computed);
         let weight = self.turns.tenants.weight(&self.tenant);
-        let mut queues = self.turns.queues();
-        queues.charge(&self.tenant, computed, weight);
-        queues.free += 1;
+        let mut state = self.turns.state();
+        state.charge(&self.tenant, computed, weight);
+        state.free += 1;
         if let Some(waker) = again {
-            queues.line_up(&self.tenant, self.id, self.computed, waker.clone());
+            state.enqueue(&self.tenant, self.id, self.computed, waker.clone());
         }
-        self.standing = if again.is_some() { Standing::Waits } else { Standing::Away };
-        let given = queues.given();
-        drop(queues);
+        self.state = if again.is_some() { TurnState::Waiting } else { TurnState::Idle };
+        let given = state.given();
+        drop(state);
         given.into_iter().for_each(Waker::wake);
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        let mut queues = self.turns.queues();
-        queues.leave(&self.tenant, self.id, self.standing);
-        let given = queues.given();
-        drop(queues);
+        let mut state = self.turns.state();
+        state.leave(&self.tenant, self.id, self.state);
+        let given = state.given();
+        drop(state);
         given.into_iter().for_each(Waker::wake);
     }
 }
 
-impl Queues {
-    fn line_up(&mut self, tenant: &Arc<str>, id: u64, computed: Duration, waker: Waker) {
+impl State {
+    fn enqueue(&mut self, tenant: &Arc<str>, id: u64, computed: Duration, waker: Waker) {
         let Some(queue) = self.tenants.get_mut(tenant) else { return };
-        if queue.line.is_empty() {
+        if queue.waiters.is_empty() {
             // Who was away has saved nothing up.
             queue.at = queue.at.max(self.now);
             self.waiting.insert((queue.at, Arc::clone(tenant)));
         }
-        queue.line.join(id, computed, waker);
+        queue.waiters.join(id, computed, waker);
     }
 
-    fn wake_with(&mut self, tenant: &Arc<str>, id: u64, waker: &Waker) {
+    fn set_waker(&mut self, tenant: &Arc<str>, id: u64, waker: &Waker) {
         let queue = self.tenants.get_mut(tenant);
-        if let Some(known) = queue.and_then(|queue| queue.line.waiting.get_mut(&id)) {
+        if let Some(known) = queue.and_then(|queue| queue.waiters.waiting.get_mut(&id)) {
             known.waker.clone_from(waker);
         }
     }
@@ -184,9 +184,9 @@ impl Queues {
             && let Some((at, tenant)) = self.waiting.pop_first()
         {
             let Some(queue) = self.tenants.get_mut(&tenant) else { continue };
-            let Some((id, waker)) = queue.line.next() else { continue };
+            let Some((id, waker)) = queue.waiters.next() else { continue };
             queue.given.insert(id);
-            if !queue.line.is_empty() {
+            if !queue.waiters.is_empty() {
                 self.waiting.insert((at, tenant));
             }
             self.now = self.now.max(at);
@@ -196,7 +196,7 @@ impl Queues {
         given
     }
 
-    fn come_for(&mut self, tenant: &Arc<str>, id: u64) -> bool {
+    fn claim(&mut self, tenant: &Arc<str>, id: u64) -> bool {
         self.tenants.get_mut(tenant).is_some_and(|queue| queue.given.remove(&id))
     }
 
@@ -211,14 +211,14 @@ impl Queues {
         }
     }
 
-    fn leave(&mut self, tenant: &Arc<str>, id: u64, standing: Standing) {
+    fn leave(&mut self, tenant: &Arc<str>, id: u64, state: TurnState) {
         let Some(queue) = self.tenants.get_mut(tenant) else { return };
-        let had = standing == Standing::Has || queue.given.remove(&id);
+        let had = state == TurnState::Active || queue.given.remove(&id);
         self.free += usize::from(had);
-        if standing == Standing::Waits {
-            queue.line.leave(id);
+        if state == TurnState::Waiting {
+            queue.waiters.leave(id);
         }
-        if queue.line.is_empty() {
+        if queue.waiters.is_empty() {
             self.waiting.remove(&(queue.at, Arc::clone(tenant)));
         }
         queue.guests -= 1;
@@ -228,7 +228,7 @@ impl Queues {
     }
 }
 
-impl Line {
+impl WaitQueue {
     fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
@@ -240,9 +240,9 @@ impl Line {
 
     /// Whose turn it is, who leaves with it.
     fn next(&mut self) -> Option<(u64, Waker)> {
-        self.first_had = !self.first_had;
+        self.served_first = !self.served_first;
         let id =
-            if self.first_had { *self.waiting.first_key_value()?.0 } else { self.by_computed.first()?.1 };
+            if self.served_first { *self.waiting.first_key_value()?.0 } else { self.by_computed.first()?.1 };
         self.leave(id).map(|waker| (id, waker))
     }
 
@@ -261,12 +261,12 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn turns(at_once: usize, weights: &[(&str, u32)]) -> Arc<Turns> {
+    fn turns(at_once: usize, weights: &[(&str, u32)]) -> Arc<FairScheduler> {
         let mut tenants = Tenants::default();
         for (name, weight) in weights {
             tenants.add(&Arc::from(*name), *weight, [Arc::from(*name)]);
         }
-        Arc::new(Turns::new(at_once, Arc::new(tenants)))
+        Arc::new(FairScheduler::new(at_once, Arc::new(tenants)))
     }
 
     /// So many rounds in which whoever has a turn computes and wants the next; how often each tenant had one.
@@ -284,7 +284,7 @@ mod tests {
         had
     }
 
-    fn enter(turns: &Arc<Turns>, tenants: &[(&'static str, usize)]) -> Vec<(&'static str, Turn)> {
+    fn enter(turns: &Arc<FairScheduler>, tenants: &[(&'static str, usize)]) -> Vec<(&'static str, Turn)> {
         let mut guests: Vec<_> = tenants
             .iter()
             .flat_map(|(tenant, count)| (0..*count).map(|_| (*tenant, turns.enter(&Arc::from(*tenant)))))
@@ -381,7 +381,7 @@ mod tests {
             2
         );
         drop(guests);
-        let queues = turns.queues();
-        assert_eq!((queues.free, queues.tenants.len(), queues.waiting.len()), (2, 0, 0));
+        let state = turns.state();
+        assert_eq!((state.free, state.tenants.len(), state.waiting.len()), (2, 0, 0));
     }
 }

@@ -21,36 +21,36 @@ use wasmtime_wasi::runtime::spawn;
 use wasmtime_wasi_http::{Error, RequestOptions, WasiBody};
 
 use super::{
-    messages::{Asked, Fields, Head, Id, OfRequest, PIECE, Part},
+    messages::{Fields, Head, Id, MAX_PIECE_BYTES, Part, RelayEvent, RelayRequest},
     parts::{Next, Remote, next},
 };
-use crate::capability::http::exchange::{Answered, Driver, Sending};
+use crate::capability::http::exchange::{DrivenResponse, Driver, Sending};
 
 /// Has the parent of this process make its guests' requests.
-pub(crate) struct Relay {
-    tell: Box<dyn Fn(Asked<'_>) + Send + Sync>,
-    under_way: Mutex<HashMap<Id, Ends>>,
+pub(crate) struct RelayClient {
+    send: Box<dyn Fn(RelayRequest<'_>) + Send + Sync>,
+    under_way: Mutex<HashMap<Id, Waiters>>,
     begun: AtomicU32,
 }
 
 /// Who waits for what is told of a request. No more is told than they asked for.
-struct Ends {
+struct Waiters {
     /// Until no other part is wanted.
     more: Option<Sender<()>>,
-    head: Sender<Result<Came, Error>>,
+    head: Sender<Result<ResponseHead, Error>>,
     parts: Sender<Next>,
 }
 
 /// The head of an answer, and whether that is all of it.
-type Came = (Response<()>, bool);
+type ResponseHead = (Response<()>, bool);
 
-impl Relay {
-    /// What is to be said goes to `tell`.
-    pub(crate) fn new(tell: impl Fn(Asked<'_>) + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self { tell: Box::new(tell), under_way: Mutex::default(), begun: AtomicU32::new(0) })
+impl RelayClient {
+    /// What is to be said goes to `send`.
+    pub(crate) fn new(send: impl Fn(RelayRequest<'_>) + Send + Sync + 'static) -> Arc<Self> {
+        Arc::new(Self { send: Box::new(send), under_way: Mutex::default(), begun: AtomicU32::new(0) })
     }
 
-    fn under_way(&self) -> MutexGuard<'_, HashMap<Id, Ends>> {
+    fn under_way(&self) -> MutexGuard<'_, HashMap<Id, Waiters>> {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -58,19 +58,19 @@ impl Relay {
     ///
     /// # Errors
     /// When it is nothing that is ever told.
-    pub(crate) fn hear(&self, told: OfRequest<'_>) -> io::Result<()> {
+    pub(crate) fn receive(&self, told: RelayEvent<'_>) -> io::Result<()> {
         match told {
-            OfRequest::More(id) => {
+            RelayEvent::More(id) => {
                 let under_way = self.under_way();
                 let more = under_way.get(&id).and_then(|ends| ends.more.as_ref());
                 // What is over has been sent to its end.
                 more.map_or(Ok(()), |more| more.try_send(()).or(Ok(())))
             }
-            OfRequest::Enough(id) => {
+            RelayEvent::Enough(id) => {
                 self.under_way().get_mut(&id).iter_mut().for_each(|ends| ends.more = None);
                 Ok(())
             }
-            OfRequest::Answered(id, status, fields, is_all) => {
+            RelayEvent::Head(id, status, fields, is_all) => {
                 let mut response = Response::new(());
                 *response.status_mut() = StatusCode::from_u16(status).map_err(io::Error::other)?;
                 *response.headers_mut() = fields.read()?;
@@ -78,12 +78,12 @@ impl Relay {
                 ends.get(&id)
                     .map_or(Ok(()), |ends| ends.head.try_send(Ok((response, is_all))).map_err(|_| excess()))
             }
-            OfRequest::Failed(id, code) => {
+            RelayEvent::Failed(id, code) => {
                 let ends = self.under_way();
                 ends.get(&id)
                     .map_or(Ok(()), |ends| ends.head.try_send(Err(code.into())).map_err(|_| excess()))
             }
-            OfRequest::Body(id, part) => {
+            RelayEvent::Body(id, part) => {
                 let part = part.read()?;
                 let ends = self.under_way();
                 ends.get(&id).map_or(Ok(()), |ends| ends.parts.try_send(part).map_err(|_| excess()))
@@ -100,17 +100,17 @@ impl Relay {
         let (request, body) = request.into_parts();
         let id = self.begun.fetch_add(1, Relaxed);
         let (more, wanted) = channel(1);
-        let (head, came) = channel(1);
-        let (parts, coming) = channel(1);
-        self.under_way().insert(id, Ends { more: Some(more), head, parts });
-        let line = Arc::new(Line { relay: Arc::clone(self), id });
-        line.tell(Asked::Begin(id, head_of(&request, options, !body.is_end_stream())));
-        let sending = spawn(send_body(Arc::clone(&line), body, wanted));
+        let (head, head_received) = channel(1);
+        let (parts, parts_received) = channel(1);
+        self.under_way().insert(id, Waiters { more: Some(more), head, parts });
+        let handle = Arc::new(RequestHandle { relay: Arc::clone(self), id });
+        handle.send(RelayRequest::Begin(id, head_of(&request, options, !body.is_end_stream())));
+        let sending = spawn(send_body(Arc::clone(&handle), body, wanted));
         let driver = Box::new(async move {
             sending.await;
             Ok(())
         });
-        Box::new(answered(line, came, coming, driver))
+        Box::new(answered(handle, head_received, parts_received, driver))
     }
 }
 
@@ -133,39 +133,39 @@ fn head_of(
 }
 
 /// A request, until whoever it was made for has its end or wants nothing of it any more.
-struct Line {
-    relay: Arc<Relay>,
+struct RequestHandle {
+    relay: Arc<RelayClient>,
     id: Id,
 }
 
-impl Line {
-    fn tell(&self, asked: Asked<'_>) {
-        (self.relay.tell)(asked);
+impl RequestHandle {
+    fn send(&self, asked: RelayRequest<'_>) {
+        (self.relay.send)(asked);
     }
 }
 
-impl Drop for Line {
+impl Drop for RequestHandle {
     fn drop(&mut self) {
         self.relay.under_way().remove(&self.id);
-        self.tell(Asked::GiveUp(self.id));
+        self.send(RelayRequest::GiveUp(self.id));
     }
 }
 
 async fn answered(
-    line: Arc<Line>,
-    mut came: Receiver<Result<Came, Error>>,
-    coming: Receiver<Next>,
+    handle: Arc<RequestHandle>,
+    mut head_received: Receiver<Result<ResponseHead, Error>>,
+    parts_received: Receiver<Next>,
     driver: Driver,
-) -> Result<Answered, Error> {
+) -> Result<DrivenResponse, Error> {
     // Whoever would have said it has gone.
-    let (response, is_all) = came.recv().await.unwrap_or(Err(Error::ConnectionTerminated))?;
-    let remote = Remote::new(coming, move || line.tell(Asked::More(line.id)));
+    let (response, is_all) = head_received.recv().await.unwrap_or(Err(Error::ConnectionTerminated))?;
+    let remote = Remote::new(parts_received, move || handle.send(RelayRequest::More(handle.id)));
     let body = if is_all { remote.ended() } else { remote };
     Ok((response.map(|()| body.boxed_unsync()), driver))
 }
 
 /// Sends the request's body as it is wanted, in pieces.
-async fn send_body(line: Arc<Line>, mut body: WasiBody, mut wanted: Receiver<()>) {
+async fn send_body(handle: Arc<RequestHandle>, mut body: WasiBody, mut wanted: Receiver<()>) {
     let mut rest = Bytes::new();
     while wanted.recv().await.is_some() {
         if rest.is_empty() {
@@ -178,7 +178,7 @@ async fn send_body(line: Arc<Line>, mut body: WasiBody, mut wanted: Receiver<()>
                 Part::Data(data) => rest = data.into_owned().into(),
                 part @ (Part::Trailers(_) | Part::End | Part::Failed(_)) => {
                     let is_last = part.is_last();
-                    line.tell(Asked::Body(line.id, part));
+                    handle.send(RelayRequest::Body(handle.id, part));
                     if is_last {
                         return;
                     }
@@ -186,7 +186,7 @@ async fn send_body(line: Arc<Line>, mut body: WasiBody, mut wanted: Receiver<()>
                 }
             }
         }
-        let piece = rest.split_to(rest.len().min(PIECE));
-        line.tell(Asked::Body(line.id, Part::Data((&*piece).into())));
+        let piece = rest.split_to(rest.len().min(MAX_PIECE_BYTES));
+        handle.send(RelayRequest::Body(handle.id, Part::Data((&*piece).into())));
     }
 }

@@ -6,17 +6,17 @@ use std::{
 };
 
 /// Names of hosts that are longer are none (RFC 1035).
-const LONGEST_NAME: usize = 253;
-const LONGEST_LABEL: usize = 63;
+const MAX_NAME_BYTES: usize = 253;
+const MAX_LABEL_BYTES: usize = 63;
 
 /// A host: a name in lower case, or an address.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Place {
+pub(super) enum Host {
     Name(String),
     Address(IpAddr),
 }
 
-impl Place {
+impl Host {
     /// Reads what stands for a host in a URL, IPv6 in brackets.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Host {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Name(name) => f.write_str(name),
@@ -72,12 +72,12 @@ pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
     if name.ends_with('.') {
         return Err("it ends with a dot; write it without");
     }
-    if name.len() > LONGEST_NAME {
+    if name.len() > MAX_NAME_BYTES {
         return Err("it is longer than names of hosts are");
     }
     let is_label = |label: &str| {
         !label.is_empty()
-            && label.len() <= LONGEST_LABEL
+            && label.len() <= MAX_LABEL_BYTES
             && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
             && !label.starts_with('-')
             && !label.ends_with('-')
@@ -142,10 +142,10 @@ mod tests {
             ("user@host", Err("it is no name of a host")),
         ];
         for (text, expected) in rows {
-            let read = Place::read(text).map(|place| place.to_string());
+            let read = Host::read(text).map(|place| place.to_string());
             assert_eq!(read.as_deref().map_err(|why| *why), expected, "{text:?}");
         }
-        assert!(Place::read(&"a.".repeat(127)).is_err());
-        assert!(Place::read(&format!("{}.example", "a".repeat(64))).is_err());
+        assert!(Host::read(&"a.".repeat(127)).is_err());
+        assert!(Host::read(&format!("{}.example", "a".repeat(64))).is_err());
     }
 }

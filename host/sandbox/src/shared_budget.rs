@@ -14,15 +14,15 @@ use tokio::sync::Notify;
 
 /// Units that guests share. Whoever they are counted for (a plugin, or one guest) may have as many as are free then, a tenant three times
 /// as many: one of them alone gets half, or three quarters, several get equal parts, and whoever comes next finds some.
-pub(crate) struct Budget {
+pub(crate) struct SharedBudget {
     total: u64,
-    taken: Mutex<Taken>,
+    taken: Mutex<Usage>,
     /// Told when something has come back that somebody waits for.
     freed: Notify,
 }
 
 #[derive(Default)]
-struct Taken {
+struct Usage {
     all: u64,
     tenants: HashMap<Arc<str>, u64>,
     plugins: HashMap<Plugin, u64>,
@@ -33,10 +33,10 @@ struct Taken {
 type Plugin = (Arc<str>, Arc<str>);
 
 /// What a plugin or a guest may have for each unit that is free, and a tenant.
-const ONE: u64 = 1;
-const TENANT: u64 = 3;
+const SINGLE_FACTOR: u64 = 1;
+const TENANT_FACTOR: u64 = 3;
 
-impl Budget {
+impl SharedBudget {
     pub(crate) fn new(total: u64) -> Arc<Self> {
         Arc::new(Self { total, taken: Mutex::default(), freed: Notify::new() })
     }
@@ -47,16 +47,16 @@ impl Budget {
     }
 
     /// The most that one of them ever gets.
-    pub(crate) fn most_for_one(&self) -> u64 {
+    pub(crate) fn max_for_one(&self) -> u64 {
         self.total.div_ceil(2)
     }
 
     /// How many units are taken, and how many there are.
-    pub(crate) fn taken_of(&self) -> (u64, u64) {
+    pub(crate) fn usage(&self) -> (u64, u64) {
         (self.taken().all, self.total)
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn taken(&self) -> MutexGuard<'_, Usage> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -74,8 +74,8 @@ fn descriptors() -> u64 {
 }
 
 /// One call that takes from a budget, at most `limit` units. What it has is given back when it is dropped.
-pub(crate) struct Holder {
-    budget: Arc<Budget>,
+pub(crate) struct Lease {
+    budget: Arc<SharedBudget>,
     tenant: Arc<str>,
     /// Whose all calls count together; without one the call is counted for itself.
     plugin: Option<Plugin>,
@@ -83,10 +83,10 @@ pub(crate) struct Holder {
     limit: u64,
 }
 
-impl Holder {
+impl Lease {
     /// A call that is counted with the others of its plugin.
     pub(crate) fn of_plugin(
-        budget: &Arc<Budget>,
+        budget: &Arc<SharedBudget>,
         tenant: &Arc<str>,
         plugin: &Arc<str>,
         limit: u64,
@@ -96,11 +96,11 @@ impl Holder {
     }
 
     /// A call that is counted for itself, and with the others of its tenant.
-    pub(crate) fn of_tenant(budget: &Arc<Budget>, tenant: &Arc<str>, limit: u64) -> Self {
+    pub(crate) fn of_tenant(budget: &Arc<SharedBudget>, tenant: &Arc<str>, limit: u64) -> Self {
         Self::new(budget, tenant, None, limit)
     }
 
-    fn new(budget: &Arc<Budget>, tenant: &Arc<str>, plugin: Option<Plugin>, limit: u64) -> Self {
+    fn new(budget: &Arc<SharedBudget>, tenant: &Arc<str>, plugin: Option<Plugin>, limit: u64) -> Self {
         let (budget, tenant) = (Arc::clone(budget), Arc::clone(tenant));
         Self { budget, tenant, plugin, own: AtomicU64::new(0), limit }
     }
@@ -109,59 +109,59 @@ impl Holder {
     ///
     /// # Errors
     /// Whose part is used up.
-    pub(crate) fn take(self: &Arc<Self>) -> Result<Share, Spent> {
-        self.more(1)?;
-        Ok(Share(Arc::clone(self)))
+    pub(crate) fn take(self: &Arc<Self>) -> Result<Permit, BudgetError> {
+        self.grow(1)?;
+        Ok(Permit(Arc::clone(self)))
     }
 
     /// Has at least so many units from now on.
     ///
     /// # Errors
     /// Whose part is used up.
-    pub(crate) fn hold(&self, units: u64) -> Result<(), Spent> {
+    pub(crate) fn reserve(&self, units: u64) -> Result<(), BudgetError> {
         match units.saturating_sub(self.own.load(Relaxed)) {
             0 => Ok(()),
-            more => self.more(more),
+            more => self.grow(more),
         }
     }
 
     /// The same, once there is room.
-    pub(crate) async fn hold_when_free(&self, units: u64) {
-        let units = units.min(self.budget.most_for_one());
-        if self.hold(units).is_ok() {
+    pub(crate) async fn reserve_when_free(&self, units: u64) {
+        let units = units.min(self.budget.max_for_one());
+        if self.reserve(units).is_ok() {
             return;
         }
-        let _waits = Waits::of(&self.budget);
+        let _waits = WaitGuard::of(&self.budget);
         loop {
             let freed = self.budget.freed.notified();
-            if self.hold(units).is_ok() {
+            if self.reserve(units).is_ok() {
                 return;
             }
             freed.await;
         }
     }
 
-    fn more(&self, units: u64) -> Result<(), Spent> {
+    fn grow(&self, units: u64) -> Result<(), BudgetError> {
         let mut taken = self.budget.taken();
         let own = self.own.load(Relaxed).saturating_add(units);
         if own > self.limit {
-            return Err(Spent::Own);
+            return Err(BudgetError::Own);
         }
         // What is free once it has them, and one of them.
         let free = self.budget.total.saturating_sub(taken.all).saturating_add(1).saturating_sub(units);
         let (of_one, spent) = match &self.plugin {
             Some(plugin) => {
                 let has = taken.plugins.get(plugin).copied().unwrap_or(0);
-                (has.saturating_add(units), Spent::Plugin(has))
+                (has.saturating_add(units), BudgetError::Plugin(has))
             }
-            None => (own, Spent::One),
+            None => (own, BudgetError::One),
         };
-        if of_one > free.saturating_mul(ONE) {
+        if of_one > free.saturating_mul(SINGLE_FACTOR) {
             return Err(spent);
         }
         let of_tenant = taken.tenants.get(&self.tenant).copied().unwrap_or(0);
-        if of_tenant.saturating_add(units) > free.saturating_mul(TENANT) {
-            return Err(Spent::Tenant(of_tenant));
+        if of_tenant.saturating_add(units) > free.saturating_mul(TENANT_FACTOR) {
+            return Err(BudgetError::Tenant(of_tenant));
         }
         taken.all += units;
         if let Some(plugin) = &self.plugin {
@@ -172,14 +172,14 @@ impl Holder {
         Ok(())
     }
 
-    fn less(&self, units: u64) {
+    fn shrink(&self, units: u64) {
         let mut taken = self.budget.taken();
         self.own.fetch_sub(units, Relaxed);
         taken.all -= units;
         if let Some(plugin) = &self.plugin {
-            less(&mut taken.plugins, plugin, units);
+            shrink(&mut taken.plugins, plugin, units);
         }
-        less(&mut taken.tenants, &self.tenant, units);
+        shrink(&mut taken.tenants, &self.tenant, units);
         let is_waited_for = taken.waiting > 0;
         drop(taken);
         if is_waited_for {
@@ -188,26 +188,26 @@ impl Holder {
     }
 }
 
-impl Drop for Holder {
+impl Drop for Lease {
     fn drop(&mut self) {
         match self.own.load(Relaxed) {
             0 => {}
-            own => self.less(own),
+            own => self.shrink(own),
         }
     }
 }
 
 /// Somebody waits for room.
-struct Waits<'b>(&'b Budget);
+struct WaitGuard<'b>(&'b SharedBudget);
 
-impl<'b> Waits<'b> {
-    fn of(budget: &'b Budget) -> Self {
+impl<'b> WaitGuard<'b> {
+    fn of(budget: &'b SharedBudget) -> Self {
         budget.taken().waiting += 1;
         Self(budget)
     }
 }
 
-impl Drop for Waits<'_> {
+impl Drop for WaitGuard<'_> {
     fn drop(&mut self) {
         self.0.taken().waiting -= 1;
     }
@@ -215,7 +215,7 @@ impl Drop for Waits<'_> {
 
 /// Why there is nothing left, with how much there is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Spent {
+pub(crate) enum BudgetError {
     /// The call has as much as one may have.
     Own,
     /// The call has its part of what the host has.
@@ -227,7 +227,7 @@ pub(crate) enum Spent {
 }
 
 /// Of descriptors.
-impl fmt::Display for Spent {
+impl fmt::Display for BudgetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Own | Self::One => f.write_str("as many files open as this attempt may have"),
@@ -242,16 +242,16 @@ impl fmt::Display for Spent {
 }
 
 /// One unit; given back when dropped.
-pub(crate) struct Share(Arc<Holder>);
+pub(crate) struct Permit(Arc<Lease>);
 
-impl Drop for Share {
+impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.less(1);
+        self.0.shrink(1);
     }
 }
 
 /// So many less of `key`, which is forgotten with the last one.
-fn less<K: Eq + Hash>(counts: &mut HashMap<K, u64>, key: &K, units: u64) {
+fn shrink<K: Eq + Hash>(counts: &mut HashMap<K, u64>, key: &K, units: u64) {
     if let Some(count) = counts.get_mut(key) {
         *count -= units;
         if *count == 0 {
@@ -269,15 +269,15 @@ mod tests {
 
     use super::*;
 
-    fn holder(budget: &Arc<Budget>, tenant: &str, plugin: &str) -> Arc<Holder> {
-        Holder::of_plugin(budget, &tenant.into(), &plugin.into(), u64::MAX)
+    fn lease(budget: &Arc<SharedBudget>, tenant: &str, plugin: &str) -> Arc<Lease> {
+        Lease::of_plugin(budget, &tenant.into(), &plugin.into(), u64::MAX)
     }
 
-    fn all(holder: &Arc<Holder>) -> Vec<Share> {
-        std::iter::from_fn(|| holder.take().ok()).collect()
+    fn all(lease: &Arc<Lease>) -> Vec<Permit> {
+        std::iter::from_fn(|| lease.take().ok()).collect()
     }
 
-    fn is_empty(budget: &Budget) -> bool {
+    fn is_empty(budget: &SharedBudget) -> bool {
         let taken = budget.taken();
         taken.all == 0 && taken.plugins.is_empty() && taken.tenants.is_empty() && taken.waiting == 0
     }
@@ -285,16 +285,16 @@ mod tests {
     /// R-I17.
     #[test]
     fn whoever_comes_next_finds_some() {
-        let budget = Budget::new(96);
-        let first = all(&holder(&budget, "a", "x"));
+        let budget = SharedBudget::new(96);
+        let first = all(&lease(&budget, "a", "x"));
         assert_eq!(first.len(), 48);
-        let second = all(&holder(&budget, "a", "y"));
+        let second = all(&lease(&budget, "a", "y"));
         assert_eq!(second.len(), 24);
         let mut others = Vec::new();
         for plugin in 0..20 {
-            others.extend(all(&holder(&budget, "a", &plugin.to_string())));
+            others.extend(all(&lease(&budget, "a", &plugin.to_string())));
         }
-        let innocent = all(&holder(&budget, "b", "x"));
+        let innocent = all(&lease(&budget, "b", "x"));
         assert!(innocent.len() >= 8, "{}", innocent.len());
         drop((first, second, others, innocent));
         assert!(is_empty(&budget));
@@ -303,31 +303,31 @@ mod tests {
     /// R-I17.
     #[test]
     fn a_call_has_a_limit_of_its_own() {
-        let holder = Holder::of_plugin(&Budget::new(96), &"a".into(), &"x".into(), 2);
-        let shares = (holder.take(), holder.take());
-        assert_eq!(holder.take().err(), Some(Spent::Own));
+        let lease = Lease::of_plugin(&SharedBudget::new(96), &"a".into(), &"x".into(), 2);
+        let shares = (lease.take(), lease.take());
+        assert_eq!(lease.take().err(), Some(BudgetError::Own));
         drop(shares);
-        assert!(holder.take().is_ok());
+        assert!(lease.take().is_ok());
     }
 
     /// R-I43.
     #[test]
     fn many_greedy_ones_leave_room_for_whoever_comes_next() {
-        let budget = Budget::new(1 << 30);
-        let one = |tenant: &str| Holder::of_tenant(&budget, &tenant.into(), u64::MAX);
+        let budget = SharedBudget::new(1 << 30);
+        let one = |tenant: &str| Lease::of_tenant(&budget, &tenant.into(), u64::MAX);
         let step = 1 << 20;
         let mut held = Vec::new();
         for tenant in ["a", "b", "c"] {
             for _ in 0..100 {
-                let holder = one(tenant);
-                let grown = (1..=64).take_while(|steps| holder.hold(steps * step).is_ok()).count();
-                held.push((grown, holder));
+                let lease = one(tenant);
+                let grown = (1..=64).take_while(|steps| lease.reserve(steps * step).is_ok()).count();
+                held.push((grown, lease));
             }
         }
         assert_eq!(held.iter().filter(|(grown, _)| *grown == 64).count(), 12 + 3);
         assert!(budget.taken().all <= budget.total);
         let innocent = one("d");
-        assert!(innocent.hold(8 * step).is_ok());
+        assert!(innocent.reserve(8 * step).is_ok());
         drop((held, innocent));
         assert!(is_empty(&budget));
     }
@@ -335,11 +335,11 @@ mod tests {
     /// R-I43.
     #[test]
     fn who_waits_for_room_gets_it_when_it_is_free() {
-        let budget = Budget::new(100);
-        let (has, wants) = (Arc::new(Holder::of_tenant(&budget, &"a".into(), u64::MAX)), Arc::clone(&budget));
-        has.hold(50).unwrap();
-        let wants = Holder::of_tenant(&wants, &"b".into(), u64::MAX);
-        let mut waiting = pin!(wants.hold_when_free(1000));
+        let budget = SharedBudget::new(100);
+        let (has, wants) = (Arc::new(Lease::of_tenant(&budget, &"a".into(), u64::MAX)), Arc::clone(&budget));
+        has.reserve(50).unwrap();
+        let wants = Lease::of_tenant(&wants, &"b".into(), u64::MAX);
+        let mut waiting = pin!(wants.reserve_when_free(1000));
         let mut context = Context::from_waker(Waker::noop());
         assert!(waiting.as_mut().poll(&mut context).is_pending());
         drop(has);

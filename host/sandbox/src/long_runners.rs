@@ -24,39 +24,39 @@ pub(super) enum Load {
 
 /// From here on an executor is one that computes long: from the second long attempt in a row, or the fourth heavy one. A light one takes one
 /// away.
-const HOT: u8 = 4;
-const MOST: u8 = 8;
+const LONG_RUNNER_SCORE: u8 = 4;
+const MAX_SCORE: u8 = 8;
 /// Executors and tenants of which this is known at most.
-const MOST_KNOWN: usize = 4096;
+const MAX_ORIGINS: usize = 4096;
 
 /// Remembers executors that have computed long of late. Costs nothing where there are none.
 #[derive(Debug, Default)]
-pub(super) struct Heat {
+pub(super) struct LongRunners {
     known: AtomicUsize,
-    of: Mutex<HashMap<Origin, u8>>,
+    scores: Mutex<HashMap<Origin, u8>>,
 }
 
-impl Heat {
+impl LongRunners {
     /// Whether attempts of this origin have mostly computed long.
-    pub(super) fn is_hot(&self, origin: &Origin) -> bool {
-        self.any() && self.of().get(origin).is_some_and(|heat| *heat >= HOT)
+    pub(super) fn is_long_runner(&self, origin: &Origin) -> bool {
+        self.any() && self.scores().get(origin).is_some_and(|heat| *heat >= LONG_RUNNER_SCORE)
     }
 
     /// An attempt is over that has computed so.
-    pub(super) fn note(&self, origin: &Origin, load: Load) {
+    pub(super) fn record(&self, origin: &Origin, load: Load) {
         if load == Load::Light && !self.any() {
             return;
         }
-        let mut of = self.of();
+        let mut of = self.scores();
         let heat = of.get(origin).copied().unwrap_or(0);
         let heat = match load {
             Load::Light => heat.saturating_sub(1),
-            Load::Heavy => heat.saturating_add(1).min(MOST),
-            Load::Long => heat.saturating_add(2).min(MOST),
+            Load::Heavy => heat.saturating_add(1).min(MAX_SCORE),
+            Load::Long => heat.saturating_add(2).min(MAX_SCORE),
         };
         if heat == 0 {
             of.remove(origin);
-        } else if of.len() < MOST_KNOWN || of.contains_key(origin) {
+        } else if of.len() < MAX_ORIGINS || of.contains_key(origin) {
             of.insert(origin.clone(), heat);
         }
         self.known.store(of.len(), Relaxed);
@@ -66,8 +66,8 @@ impl Heat {
         self.known.load(Relaxed) > 0
     }
 
-    fn of(&self) -> MutexGuard<'_, HashMap<Origin, u8>> {
-        self.of.lock().unwrap_or_else(PoisonError::into_inner)
+    fn scores(&self) -> MutexGuard<'_, HashMap<Origin, u8>> {
+        self.scores.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -82,40 +82,40 @@ mod tests {
     /// R-I28.
     #[test]
     fn twice_long_in_a_row_is_hot_for_that_tenant_until_it_is_short_again() {
-        let (heat, ours, theirs) = (Heat::default(), origin("ours"), origin("theirs"));
-        heat.note(&ours, Load::Long);
-        assert!(!heat.is_hot(&ours));
-        heat.note(&ours, Load::Long);
-        assert!(heat.is_hot(&ours) && !heat.is_hot(&theirs));
-        heat.note(&ours, Load::Light);
-        assert!(!heat.is_hot(&ours));
+        let (heat, ours, theirs) = (LongRunners::default(), origin("ours"), origin("theirs"));
+        heat.record(&ours, Load::Long);
+        assert!(!heat.is_long_runner(&ours));
+        heat.record(&ours, Load::Long);
+        assert!(heat.is_long_runner(&ours) && !heat.is_long_runner(&theirs));
+        heat.record(&ours, Load::Light);
+        assert!(!heat.is_long_runner(&ours));
         for _ in 0..3 {
-            heat.note(&ours, Load::Light);
+            heat.record(&ours, Load::Light);
         }
         assert!(!heat.any());
     }
 
     #[test]
     fn one_that_is_seldom_long_stays_cold() {
-        let (heat, ours) = (Heat::default(), origin("ours"));
+        let (heat, ours) = (LongRunners::default(), origin("ours"));
         for _ in 0..100 {
-            heat.note(&ours, Load::Long);
-            assert!(!heat.is_hot(&ours));
-            heat.note(&ours, Load::Light);
-            heat.note(&ours, Load::Light);
+            heat.record(&ours, Load::Long);
+            assert!(!heat.is_long_runner(&ours));
+            heat.record(&ours, Load::Light);
+            heat.record(&ours, Load::Light);
         }
     }
 
     #[test]
     fn who_is_often_in_the_way_is_hot_and_who_is_held_up_now_and_then_is_not() {
-        let (heat, often, seldom) = (Heat::default(), origin("often"), origin("seldom"));
+        let (heat, often, seldom) = (LongRunners::default(), origin("often"), origin("seldom"));
         for _ in 0..100 {
             for load in [Load::Heavy, Load::Heavy, Load::Light, Load::Light] {
-                heat.note(&seldom, load);
-                assert!(!heat.is_hot(&seldom));
+                heat.record(&seldom, load);
+                assert!(!heat.is_long_runner(&seldom));
             }
         }
-        (0..4).for_each(|_| heat.note(&often, Load::Heavy));
-        assert!(heat.is_hot(&often));
+        (0..4).for_each(|_| heat.record(&often, Load::Heavy));
+        assert!(heat.is_long_runner(&often));
     }
 }

@@ -11,7 +11,7 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_thr
 use crate::capability::dirs::DirGrant;
 
 /// The kernel's rules that are used; of an older kernel as many as it has.
-const RULES: ABI = ABI::V6;
+const LANDLOCK_ABI: ABI = ABI::V6;
 
 /// Leaves this thread, and those that it starts, nothing of the file system but what is granted, and no network. Does nothing on a
 /// kernel without Landlock.
@@ -19,9 +19,10 @@ const RULES: ABI = ABI::V6;
 /// # Errors
 /// When the kernel refuses its own rules.
 pub(super) fn files(dirs: &[DirGrant]) -> io::Result<()> {
-    let ruleset = Ruleset::default().handle_access(AccessFs::from_all(RULES)).map_err(io::Error::other)?;
-    let ruleset = ruleset.handle_access(AccessNet::from_all(RULES)).map_err(io::Error::other)?;
-    let ruleset = ruleset.scope(Scope::from_all(RULES)).map_err(io::Error::other)?;
+    let ruleset =
+        Ruleset::default().handle_access(AccessFs::from_all(LANDLOCK_ABI)).map_err(io::Error::other)?;
+    let ruleset = ruleset.handle_access(AccessNet::from_all(LANDLOCK_ABI)).map_err(io::Error::other)?;
+    let ruleset = ruleset.scope(Scope::from_all(LANDLOCK_ABI)).map_err(io::Error::other)?;
     let mut ruleset = ruleset.create().map_err(io::Error::other)?;
     for DirGrant { host, read_only, .. } in dirs {
         // One that is not there is the affair of the call that wants it.
@@ -56,7 +57,7 @@ pub(super) fn system_calls() -> io::Result<()> {
 
 fn filter() -> io::Result<BpfProgram> {
     let allowed: BTreeMap<i64, Vec<_>> =
-        MEMORY.iter().chain(TIME).chain(FILES).map(|call| (*call, Vec::new())).collect();
+        MEMORY_CALLS.iter().chain(TIME_CALLS).chain(FILE_CALLS).map(|call| (*call, Vec::new())).collect();
     let refused = SeccompAction::Errno(u32::try_from(libc::EPERM).map_err(io::Error::other)?);
     let machine = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
     let filter = SeccompFilter::new(allowed, refused, SeccompAction::Allow, machine);
@@ -64,7 +65,7 @@ fn filter() -> io::Result<BpfProgram> {
 }
 
 /// Its own memory and threads, and its end.
-const MEMORY: &[i64] = &[
+const MEMORY_CALLS: &[i64] = &[
     libc::SYS_brk,
     libc::SYS_exit,
     libc::SYS_exit_group,
@@ -87,7 +88,7 @@ const MEMORY: &[i64] = &[
 ];
 
 /// The time, and waiting for it.
-const TIME: &[i64] = &[
+const TIME_CALLS: &[i64] = &[
     libc::SYS_clock_getres,
     libc::SYS_clock_gettime,
     libc::SYS_clock_nanosleep,
@@ -101,7 +102,7 @@ const TIME: &[i64] = &[
 ];
 
 /// What it has open already, and what Landlock lets it open.
-const FILES: &[i64] = &[
+const FILE_CALLS: &[i64] = &[
     libc::SYS_close,
     libc::SYS_copy_file_range,
     libc::SYS_faccessat2,

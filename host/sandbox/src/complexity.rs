@@ -10,28 +10,28 @@ use wasmparser::{
 use super::program::LoadError;
 
 /// Of functions, types, imports and so on, everything that is nested in the component included.
-const ITEMS: u64 = 100_000;
+const MAX_ITEMS: u64 = 100_000;
 /// Modules and components within the component.
-const PARTS: u64 = 1_000;
+const MAX_PARTS: u64 = 1_000;
 /// Components within components.
-const NESTING: u64 = 16;
+const MAX_NESTING: u64 = 16;
 /// Bytes of one function.
-const BODY: u64 = 2 << 20;
+const MAX_FUNCTION_BYTES: u64 = 2 << 20;
 /// Variables of one function.
-const LOCALS: u64 = 10_000;
+const MAX_LOCALS: u64 = 10_000;
 /// Blocks within blocks of one function.
-const BLOCKS: u64 = 10_000;
+const MAX_BLOCKS: u64 = 10_000;
 /// What one function's `br_table`s and blocks add to its flow of values: an edge for each target, and each value that an edge carries or
 /// a block leaves beside its first.
-const FLOW: u64 = 1 << 16;
+const MAX_FLOW: u64 = 1 << 16;
 
 /// Refuses a component that has more of something than is ever compiled. Takes about as long as reading it.
 ///
 /// # Errors
 /// [`LoadError::TooMuch`] with what there is too much of, or what is wrong with the bytes.
-pub fn check_counts(component: &[u8]) -> Result<(), LoadError> {
-    let mut counts = Counts::default();
-    Parser::new(0).parse_all(component).try_for_each(|payload| counts.payload(payload?))
+pub fn check_complexity(component: &[u8]) -> Result<(), LoadError> {
+    let mut complexity = Complexity::default();
+    Parser::new(0).parse_all(component).try_for_each(|payload| complexity.payload(payload?))
 }
 
 impl From<BinaryReaderError> for LoadError {
@@ -45,7 +45,7 @@ fn within(what: &'static str, count: u64, limit: u64) -> Result<(), LoadError> {
 }
 
 #[derive(Default)]
-struct Counts {
+struct Complexity {
     totals: BTreeMap<&'static str, u64>,
     nesting: u64,
     module: Module,
@@ -58,7 +58,7 @@ struct Module {
     functions: std::vec::IntoIter<u32>,
 }
 
-impl Counts {
+impl Complexity {
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is left is one of a kind or grows nothing")]
     fn payload(&mut self, payload: Payload<'_>) -> Result<(), LoadError> {
         match payload {
@@ -102,15 +102,15 @@ impl Counts {
     fn add(&mut self, what: &'static str, count: u32) -> Result<(), LoadError> {
         let total = self.totals.entry(what).or_default();
         *total += u64::from(count);
-        within(what, *total, ITEMS)
+        within(what, *total, MAX_ITEMS)
     }
 
     fn part(&mut self) -> Result<(), LoadError> {
         self.nesting += 1;
-        within("levels of nested components", self.nesting, NESTING)?;
+        within("levels of nested components", self.nesting, MAX_NESTING)?;
         let parts = self.totals.entry("parts").or_default();
         *parts += 1;
-        within("nested modules and components", *parts, PARTS)
+        within("nested modules and components", *parts, MAX_PARTS)
     }
 
     fn types(&mut self, section: TypeSectionReader<'_>) -> Result<(), LoadError> {
@@ -123,11 +123,11 @@ impl Counts {
 
 impl Module {
     fn function(&mut self, body: &FunctionBody<'_>) -> Result<(), LoadError> {
-        within("bytes in one function", body.range().len() as u64, BODY)?;
+        within("bytes in one function", body.range().len() as u64, MAX_FUNCTION_BYTES)?;
         let mut locals = 0;
         for local in body.get_locals_reader()? {
             locals += u64::from(local?.0);
-            within("local variables in one function", locals, LOCALS)?;
+            within("local variables in one function", locals, MAX_LOCALS)?;
         }
         let own = self.functions.next().map_or(BlockType::Empty, BlockType::FuncType);
         let mut labels = Labels { carried: vec![self.carried(own, false)], flow: 0 };
@@ -177,7 +177,7 @@ impl Labels {
     fn enter(&mut self, carried: u64) -> Result<(), LoadError> {
         self.carried.push(carried);
         self.flow(carried.saturating_sub(1))?;
-        within("nested blocks in one function", self.carried.len() as u64, BLOCKS)
+        within("nested blocks in one function", self.carried.len() as u64, MAX_BLOCKS)
     }
 
     /// All targets of a table carry as many values as the default one.
@@ -188,6 +188,6 @@ impl Labels {
 
     fn flow(&mut self, more: u64) -> Result<(), LoadError> {
         self.flow += more;
-        within("edges and values of `br_table` and blocks in one function", self.flow, FLOW)
+        within("edges and values of `br_table` and blocks in one function", self.flow, MAX_FLOW)
     }
 }

@@ -8,21 +8,21 @@ use super::{Ceiling, KIB, Limit, MIB, SetBy};
 
 /// A limit that an attempt met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Exceeded {
+pub(crate) struct LimitError {
     pub(crate) limit: Limit,
     pub(crate) ceiling: Ceiling,
 }
 
 /// Whom messages speak of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Named<'a> {
+pub(crate) struct Owner<'a> {
     pub(crate) tenant: &'a str,
     pub(crate) plugin: &'a str,
 }
 
-impl Exceeded {
+impl LimitError {
     /// In so many words.
-    pub(crate) fn told(self, Named { tenant, plugin }: Named<'_>) -> String {
+    pub(crate) fn message(self, Owner { tenant, plugin }: Owner<'_>) -> String {
         let key = self.limit.key();
         let whose = match self.ceiling.by {
             SetBy::Operator => match key.strip_prefix("http-") {
@@ -39,7 +39,7 @@ impl Exceeded {
     }
 }
 
-impl fmt::Display for Exceeded {
+impl fmt::Display for LimitError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let most = self.ceiling.most;
         let size = Size(most);
@@ -62,7 +62,7 @@ impl fmt::Display for Exceeded {
     }
 }
 
-impl std::error::Error for Exceeded {}
+impl std::error::Error for LimitError {}
 
 /// A number of bytes for people: `64 MiB`, `1000 bytes`.
 pub(crate) struct Size(pub(crate) u64);
@@ -91,7 +91,7 @@ mod tests {
     /// R-I40.
     #[test]
     fn who_set_a_limit_is_told() {
-        let named = Named { tenant: "acme", plugin: "jq" };
+        let owner = Owner { tenant: "acme", plugin: "jq" };
         let rows = [
             (Limit::Memory, 1 << 20, SetBy::Operator, "memory limit of 1 MiB reached (limits.memory)"),
             (
@@ -121,7 +121,7 @@ mod tests {
             ),
         ];
         for (limit, most, by, text) in rows {
-            assert_eq!(Exceeded { limit, ceiling: Ceiling { most, by } }.told(named), text);
+            assert_eq!(LimitError { limit, ceiling: Ceiling { most, by } }.message(owner), text);
         }
     }
 }

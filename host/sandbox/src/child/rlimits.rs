@@ -11,7 +11,7 @@ use rustix::{
 
 /// What a child may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Confined {
+pub(super) struct ResourceLimits {
     /// Bytes of memory that it can write to.
     pub(super) memory: u64,
     /// Time it may compute, all its threads together.
@@ -21,22 +21,22 @@ pub(super) struct Confined {
 }
 
 /// Standard streams, and what the standard library looks up while it runs.
-const FILES: u64 = 16;
+const OWN_FILES: u64 = 16;
 /// How long after its CPU time is over a child is killed that does not end by itself.
-const GRACE: u64 = 5;
+const CPU_GRACE_SECONDS: u64 = 5;
 /// As guests compute.
 const NICE: i32 = 10;
 
-impl Confined {
+impl ResourceLimits {
     /// Confines this process, for good.
     pub(super) fn enter(self) -> io::Result<()> {
         lower(Resource::Core, 0, 0)?;
-        let files = self.files.saturating_add(FILES);
+        let files = self.files.saturating_add(OWN_FILES);
         lower(Resource::Nofile, files, files)?;
         lower(Resource::Data, self.memory, self.memory)?;
         if let Some(cpu) = self.cpu {
             let seconds = cpu.as_secs() + u64::from(cpu.subsec_nanos() > 0);
-            lower(Resource::Cpu, seconds, seconds + GRACE)?;
+            lower(Resource::Cpu, seconds, seconds + CPU_GRACE_SECONDS)?;
         }
         set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
         setpriority_process(None, NICE)
@@ -47,12 +47,12 @@ impl Confined {
 
 /// Addresses beyond the memory: allocators and threads reserve more than they use.
 #[cfg(feature = "compile")]
-const RESERVED: u64 = 4 << 30;
+const RESERVED_ADDRESS_BYTES: u64 = 4 << 30;
 
 /// Leaves this process so many addresses beside its memory, and no file that it can write to.
 #[cfg(feature = "compile")]
-pub(super) fn no_more(memory: u64) -> io::Result<()> {
-    let addresses = memory.saturating_add(RESERVED);
+pub(super) fn limit_addresses(memory: u64) -> io::Result<()> {
+    let addresses = memory.saturating_add(RESERVED_ADDRESS_BYTES);
     lower(Resource::As, addresses, addresses)?;
     lower(Resource::Fsize, 0, 0)
 }

@@ -14,37 +14,39 @@ use tokio::time::{Instant, Sleep, sleep_until};
 use wasmtime_wasi_http::Error;
 
 use super::{
-    budget::{Moved, Permits},
+    budget::{Permits, Transfer},
     failure::Failure,
     pending_request::PendingRequest,
 };
 
-pub(super) struct Answer {
+pub(super) struct ResponseBody {
     incoming: Incoming,
     /// The longest between two parts.
-    patience: Duration,
+    max_pause: Duration,
     /// When the request is over, whatever there is still to come.
     deadline: Instant,
     alarm: Pin<Box<Sleep>>,
     pending: PendingRequest,
-    moved: Arc<Moved>,
+    transfer: Arc<Transfer>,
     permits: Option<Permits>,
 }
 
-impl Answer {
+impl ResponseBody {
     pub(super) fn new(
         incoming: Incoming,
-        (patience, deadline): (Duration, Instant),
+        max_pause: Duration,
+        deadline: Instant,
         pending: PendingRequest,
-        moved: Arc<Moved>,
+        transfer: Arc<Transfer>,
         permits: Permits,
     ) -> Self {
-        let alarm = Box::pin(sleep_until(deadline.min(Instant::now() + patience)));
-        let mut answer = Self { incoming, patience, deadline, alarm, pending, moved, permits: Some(permits) };
-        if answer.incoming.is_end_stream() {
-            answer.end(None);
+        let alarm = Box::pin(sleep_until(deadline.min(Instant::now() + max_pause)));
+        let mut body =
+            Self { incoming, max_pause, deadline, alarm, pending, transfer, permits: Some(permits) };
+        if body.incoming.is_end_stream() {
+            body.end(None);
         }
-        answer
+        body
     }
 
     fn end(&mut self, why: Option<&str>) {
@@ -53,7 +55,7 @@ impl Answer {
     }
 
     fn fail(&mut self, failure: Failure) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        let failure = self.moved.over().map_or(failure, |over| self.pending.over(over));
+        let failure = self.transfer.over().map_or(failure, |over| self.pending.over(over));
         self.pending.refuse(&failure);
         self.end(Some(&failure.why));
         Poll::Ready(Some(Err(failure.error)))
@@ -68,7 +70,7 @@ impl Answer {
     }
 }
 
-impl Body for Answer {
+impl Body for ResponseBody {
     type Data = Bytes;
     type Error = Error;
 
@@ -78,7 +80,7 @@ impl Body for Answer {
     ) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
         match Pin::new(&mut self.incoming).poll_frame(context) {
             Poll::Ready(Some(Ok(frame))) if Instant::now() < self.deadline => {
-                let next = self.deadline.min(Instant::now() + self.patience);
+                let next = self.deadline.min(Instant::now() + self.max_pause);
                 self.alarm.as_mut().reset(next);
                 Poll::Ready(Some(Ok(frame)))
             }

@@ -12,10 +12,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use tokio::net::unix::pipe::{Receiver, Sender};
 use tokio::sync::oneshot;
 
-use super::{Children, MARK};
+use super::{CHILD_ARGUMENT, Children};
 
 /// A child process. Dropping it kills it.
-pub(super) struct Running {
+pub(super) struct ChildProcess {
     process: OwnedFd,
     ended: oneshot::Receiver<io::Result<ExitStatus>>,
 }
@@ -28,7 +28,7 @@ pub(super) struct Streams {
     pub(super) errors: Receiver,
 }
 
-impl Running {
+impl ChildProcess {
     /// Starts a child to do `job` on so many `threads`. Needs the runtime that its streams are used on.
     #[cfg(feature = "compile")]
     pub(super) fn start(children: &Children, job: &[String], threads: usize) -> io::Result<(Self, Streams)> {
@@ -74,7 +74,7 @@ pub(super) fn command(children: &Children, job: &[String]) -> Command {
     let mut command = Command::new(children.program());
     command
         .arg0("phasm")
-        .arg(MARK)
+        .arg(CHILD_ARGUMENT)
         .args(job)
         .env_clear()
         // What an allocator reserves counts as memory unless it leaves it untouched.
@@ -85,7 +85,7 @@ pub(super) fn command(children: &Children, job: &[String]) -> Command {
     command
 }
 
-impl Drop for Running {
+impl Drop for ChildProcess {
     fn drop(&mut self) {
         // It may have ended by itself.
         let _ = pidfd_send_signal(&self.process, Signal::KILL);

@@ -12,7 +12,7 @@ use super::{EgressSecret, failure::Failure, target::Target};
 use crate::executor::Invocation;
 
 /// Bodies of attempts with such secrets are looked through whole; larger ones are refused.
-const LONGEST_BODY: usize = 1 << 20;
+const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// The secrets whose placeholders an attempt of the tenant was given: one that it came by otherwise, or that is another tenant's, is worth
 /// nothing to it.
@@ -82,10 +82,10 @@ pub(super) async fn swap_body(
     let too_long = |_| {
         Failure::refused(format!(
             "a request with a secret that the host puts in has a body of at most {} KiB",
-            LONGEST_BODY / 1024
+            MAX_BODY_BYTES / 1024
         ))
     };
-    let bytes = Limited::new(body, LONGEST_BODY).collect().await.map_err(too_long)?.to_bytes();
+    let bytes = Limited::new(body, MAX_BODY_BYTES).collect().await.map_err(too_long)?.to_bytes();
     let form = form(headers);
     let swapped = match std::str::from_utf8(&bytes) {
         Ok(text) => swap(secrets, target, text, form)?.map(Bytes::from),
@@ -225,7 +225,7 @@ mod tests {
         for (kind, text, expected) in rows {
             assert_eq!(body(kind, text.to_owned()).await.as_deref(), Ok(expected), "{kind}");
         }
-        let why = body("text/plain", "x".repeat(LONGEST_BODY + 1)).await.unwrap_err();
+        let why = body("text/plain", "x".repeat(MAX_BODY_BYTES + 1)).await.unwrap_err();
         assert_eq!(why, "a request with a secret that the host puts in has a body of at most 1024 KiB");
     }
 }

@@ -5,33 +5,33 @@ use std::collections::VecDeque;
 use super::text::cut;
 
 /// The last of it that is kept, in bytes and in lines.
-const LONGEST: usize = 1024;
-const MOST_LINES: usize = 8;
+const MAX_BYTES: usize = 1024;
+const MAX_LINES: usize = 8;
 
 /// The last lines on standard error: of a Rust guest that panicked its message, of any other guest what there is.
 #[derive(Default)]
-pub(super) struct LastWords {
+pub(super) struct StderrTail {
     panic: String,
     panicking: bool,
     lines: VecDeque<String>,
 }
 
-impl LastWords {
+impl StderrTail {
     /// Hears one line, without secrets.
     pub(super) fn hear(&mut self, line: &str) {
         if let Some((_, place)) = line.split_once(" panicked at ") {
-            cut(place, LONGEST).clone_into(&mut self.panic);
+            cut(place, MAX_BYTES).clone_into(&mut self.panic);
             self.panicking = true;
         } else if self.panicking {
-            self.panicking = !line.starts_with("note: ") && !line.is_empty() && self.panic.len() < LONGEST;
+            self.panicking = !line.starts_with("note: ") && !line.is_empty() && self.panic.len() < MAX_BYTES;
             if self.panicking {
                 self.panic.push(' ');
-                self.panic.push_str(cut(line, LONGEST));
+                self.panic.push_str(cut(line, MAX_BYTES));
             }
         }
         if !line.trim().is_empty() {
-            self.lines.truncate(MOST_LINES - 1);
-            self.lines.push_front(cut(line, LONGEST).to_owned());
+            self.lines.truncate(MAX_LINES - 1);
+            self.lines.push_front(cut(line, MAX_BYTES).to_owned());
         }
     }
 
@@ -40,7 +40,7 @@ impl LastWords {
         if self.panic.is_empty() {
             self.follow(cause)
         } else {
-            format!("guest panicked at {}", cut(&self.panic, LONGEST))
+            format!("guest panicked at {}", cut(&self.panic, MAX_BYTES))
         }
     }
 
@@ -48,7 +48,7 @@ impl LastWords {
     pub(super) fn follow(&self, cause: String) -> String {
         let mut said = String::new();
         for line in &self.lines {
-            if !said.is_empty() && said.len() + line.len() >= LONGEST {
+            if !said.is_empty() && said.len() + line.len() >= MAX_BYTES {
                 break;
             }
             said = if said.is_empty() { line.trim().to_owned() } else { format!("{} {said}", line.trim()) };
@@ -61,8 +61,8 @@ impl LastWords {
 mod tests {
     use super::*;
 
-    fn heard<'a>(lines: impl IntoIterator<Item = &'a str>) -> LastWords {
-        let mut words = LastWords::default();
+    fn heard<'a>(lines: impl IntoIterator<Item = &'a str>) -> StderrTail {
+        let mut words = StderrTail::default();
         lines.into_iter().for_each(|line| words.hear(line));
         words
     }
@@ -119,8 +119,8 @@ mod tests {
         let long = "é".repeat(1000);
         for lines in [vec![long.as_str(); 3], vec!["a panicked at 1:", &long, &long], vec![&long[..600]; 9]] {
             let said = explained(lines.iter().copied());
-            assert!((500..LONGEST + 64).contains(&said.len()), "{} bytes", said.len());
-            assert!(heard(lines).lines.iter().map(String::len).sum::<usize>() <= MOST_LINES * LONGEST);
+            assert!((500..MAX_BYTES + 64).contains(&said.len()), "{} bytes", said.len());
+            assert!(heard(lines).lines.iter().map(String::len).sum::<usize>() <= MAX_LINES * MAX_BYTES);
         }
     }
 }

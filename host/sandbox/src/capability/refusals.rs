@@ -7,17 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::text::cut;
 
 /// So many refusals are told, and so many bytes of each.
-const TOLD: usize = 4;
-const LONGEST: usize = 400;
+const MAX_REFUSALS: usize = 4;
+const MAX_REFUSAL_BYTES: usize = 400;
 
 /// What was refused to one guest; bounded, however much it asks for.
 #[derive(Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Refused {
+pub(crate) struct Refusals {
     grants: BTreeSet<Cow<'static, str>>,
     others: Vec<Box<str>>,
 }
 
-impl Refused {
+impl Refusals {
     /// Notes that a grant was asked for that there is not.
     pub(super) fn not_granted(&mut self, what: &'static str) {
         self.grants.insert(what.into());
@@ -25,9 +25,9 @@ impl Refused {
 
     /// Notes why something was refused in spite of a grant. The first few are told.
     pub(super) fn because(&mut self, why: impl FnOnce() -> String) {
-        if self.others.len() < TOLD {
+        if self.others.len() < MAX_REFUSALS {
             let why = why();
-            let why = cut(&why, LONGEST);
+            let why = cut(&why, MAX_REFUSAL_BYTES);
             if self.others.iter().all(|known| **known != *why) {
                 self.others.push(why.into());
             }
@@ -36,16 +36,16 @@ impl Refused {
 
     /// The same as somebody says it who may say anything: no more and no longer than what is noted here.
     #[cfg(target_os = "linux")]
-    pub(crate) fn heard(self) -> Self {
-        let mut heard = Self::default();
-        let grants = self.grants.iter().take(TOLD);
-        heard.grants.extend(grants.map(|what| cut(what, LONGEST).to_owned().into()));
-        self.others.into_iter().for_each(|why| heard.because(|| why.into()));
-        heard
+    pub(crate) fn bounded(self) -> Self {
+        let mut bounded = Self::default();
+        let grants = self.grants.iter().take(MAX_REFUSALS);
+        bounded.grants.extend(grants.map(|what| cut(what, MAX_REFUSAL_BYTES).to_owned().into()));
+        self.others.into_iter().for_each(|why| bounded.because(|| why.into()));
+        bounded
     }
 
     /// What was refused; empty if nothing was.
-    pub(crate) fn told(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let grants: Vec<&str> = self.grants.iter().map(|what| &**what).collect();
         let grants = (!grants.is_empty()).then(|| format!("not granted: {}", grants.join(", ")));
         let others = (!self.others.is_empty()).then(|| format!("refused: {}", self.others.join("; ")));
@@ -55,9 +55,9 @@ impl Refused {
 }
 
 /// `message`, with what was [told](Refused::told) to have been refused.
-pub(crate) fn explain(message: Arc<str>, told: &str) -> Arc<str> {
+pub(crate) fn explain(message: Arc<str>, summary: &str) -> Arc<str> {
     let separator = if message.is_empty() { "" } else { "; " };
-    if told.is_empty() { message } else { format!("{message}{separator}{told}").into() }
+    if summary.is_empty() { message } else { format!("{message}{separator}{summary}").into() }
 }
 
 #[cfg(test)]
@@ -76,13 +76,13 @@ mod tests {
             (&["network"], &["1", "2", "3", "4", "5"], "", "not granted: network; refused: 1; 2; 3; 4"),
         ];
         for (grants, others, message, text) in rows {
-            let mut refused = Refused::default();
+            let mut refused = Refusals::default();
             grants.iter().for_each(|grant| refused.not_granted(grant));
             others.iter().for_each(|why| refused.because(|| (*why).to_owned()));
-            assert_eq!(&*explain(message.into(), &refused.told()), text);
+            assert_eq!(&*explain(message.into(), &refused.summary()), text);
         }
-        let mut long = Refused::default();
+        let mut long = Refusals::default();
         long.because(|| "x".repeat(1 << 20));
-        assert!(long.told().len() < 500);
+        assert!(long.summary().len() < 500);
     }
 }

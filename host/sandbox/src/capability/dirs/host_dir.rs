@@ -15,59 +15,62 @@ use cap_primitives::{
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
 use super::{
-    ledger::{Inode, Ledger, inode},
-    mounts::{self, Beneath},
+    mounts::{self, MountInfo},
+    quota::{
+        counter::Counter,
+        usage::{Inode, inode},
+    },
 };
 
 /// Calls that may wait for one directory at once, on threads that are nobody's: one that hangs for ever takes no more.
-const WAITING: usize = 16;
+const MAX_BLOCKING_CALLS: usize = 16;
 
 /// What all guests that are granted one directory share.
-pub(super) struct Place {
+pub(super) struct HostDir {
     inode: Inode,
-    beneath: Beneath,
+    mounts: MountInfo,
     /// Whether nobody minds if a call waits, and no other thread is to be had.
     alone: bool,
     waiting: Arc<Semaphore>,
-    pub(super) ledger: Ledger,
+    pub(super) counter: Counter,
 }
 
-impl Place {
+impl HostDir {
     /// Looks at what lies at `path`.
     ///
     /// # Errors
     /// When it is gone.
     fn find(path: &Path, inode: Inode) -> io::Result<Self> {
-        Ok(Self::new(inode, mounts::beneath(&path.canonicalize()?)))
+        Ok(Self::new(inode, mounts::at_and_below(&path.canonicalize()?)))
     }
 
     /// # Errors
     /// When it holds the kernel's tables and no data.
     fn check(&self) -> io::Result<()> {
-        match &self.beneath.is_kernel {
+        match &self.mounts.is_kernel {
             Some(kind) => Err(io::Error::other(format!("its file system ({kind}) holds no data"))),
             None => Ok(()),
         }
     }
 
-    pub(super) fn new(inode: Inode, beneath: Beneath) -> Self {
+    pub(super) fn new(inode: Inode, mounts: MountInfo) -> Self {
         Self {
             inode,
-            beneath,
+            mounts,
             alone: false,
-            waiting: Arc::new(Semaphore::new(WAITING)),
-            ledger: Ledger::default(),
+            waiting: Arc::new(Semaphore::new(MAX_BLOCKING_CALLS)),
+            counter: Counter::default(),
         }
     }
 
     /// Whether a call may wait for somebody else. Then none is made on a guest's thread.
     pub(super) fn may_block(&self) -> bool {
-        self.beneath.may_block && !self.alone
+        self.mounts.may_block && !self.alone
     }
 
     /// Whether nothing opens on `device`.
     pub(super) fn is_kernel(&self, device: u64) -> bool {
-        self.beneath.kernel.contains(&device)
+        self.mounts.kernel.contains(&device)
     }
 
     /// Does `work` on a thread that is no guest's, if there is one. Whoever stops waiting leaves it behind: it counts until it ends.
@@ -92,38 +95,38 @@ impl Place {
 
 /// The places that are known, by the paths they were granted by; as many as grants name.
 #[derive(Default)]
-pub(super) struct Places {
-    known: Mutex<HashMap<PathBuf, Arc<Place>>>,
+pub(super) struct HostDirs {
+    known: Mutex<HashMap<PathBuf, Arc<HostDir>>>,
     /// Whether nobody minds if a call waits, and no other thread is to be had.
     alone: bool,
 }
 
-impl Places {
+impl HostDirs {
     /// Places of a process in which one call at a time is made.
     pub(super) fn alone() -> Self {
         Self { alone: true, ..Self::default() }
     }
 
-    /// The place at `path`, without leaving this thread.
+    /// The host_dir at `path`, without leaving this thread.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub(super) fn look(&self, path: &Path) -> io::Result<(Arc<Place>, File)> {
+    pub(super) fn look(&self, path: &Path) -> io::Result<(Arc<HostDir>, File)> {
         let (file, inode) = opened(path)?;
-        let known = self.known().get(path).filter(|place| place.inode == inode).cloned();
-        let place = match known {
-            Some(place) => place,
-            None => self.keep(path, Place { alone: true, ..Place::find(path, inode)? }),
+        let known = self.known().get(path).filter(|host_dir| host_dir.inode == inode).cloned();
+        let host_dir = match known {
+            Some(host_dir) => host_dir,
+            None => self.keep(path, HostDir { alone: true, ..HostDir::find(path, inode)? }),
         };
-        place.check()?;
-        Ok((place, file))
+        host_dir.check()?;
+        Ok((host_dir, file))
     }
 
-    /// The place at `path`, and the directory that lies there now.
+    /// The host_dir at `path`, and the directory that lies there now.
     ///
     /// # Errors
     /// When it cannot be opened.
-    pub(super) async fn open(&self, path: &Path) -> io::Result<(Arc<Place>, File)> {
+    pub(super) async fn open(&self, path: &Path) -> io::Result<(Arc<HostDir>, File)> {
         if self.alone {
             return self.look(path);
         }
@@ -131,36 +134,37 @@ impl Places {
         let wanted = path.to_owned();
         let open = move || opened(&wanted);
         let (file, inode) = match &known {
-            Some(place) if place.may_block() => place.elsewhere(open).await?,
+            Some(host_dir) if host_dir.may_block() => host_dir.elsewhere(open).await?,
             Some(_) => open()?,
             None => spawn_blocking(open).await.map_err(io::Error::other)??,
         };
         // By now another directory may lie there.
-        let place = match known.filter(|place| place.inode == inode) {
-            Some(place) => place,
+        let host_dir = match known.filter(|host_dir| host_dir.inode == inode) {
+            Some(host_dir) => host_dir,
             None => self.find(path, inode).await?,
         };
-        place.check()?;
-        Ok((place, file))
+        host_dir.check()?;
+        Ok((host_dir, file))
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Place>>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<HostDir>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn find(&self, path: &Path, inode: Inode) -> io::Result<Arc<Place>> {
+    async fn find(&self, path: &Path, inode: Inode) -> io::Result<Arc<HostDir>> {
         let wanted = path.to_owned();
-        let found = spawn_blocking(move || Place::find(&wanted, inode)).await.map_err(io::Error::other)??;
+        let found =
+            spawn_blocking(move || HostDir::find(&wanted, inode)).await.map_err(io::Error::other)??;
         Ok(self.keep(path, found))
     }
 
-    fn keep(&self, path: &Path, found: Place) -> Arc<Place> {
+    fn keep(&self, path: &Path, found: HostDir) -> Arc<HostDir> {
         let mut known = self.known();
-        // Under all of its names it is one place.
-        let place = known.values().find(|place| place.inode == found.inode).cloned();
-        let place = place.unwrap_or_else(|| Arc::new(found));
-        known.insert(path.to_owned(), Arc::clone(&place));
-        place
+        // Under all of its names it is one host_dir.
+        let host_dir = known.values().find(|host_dir| host_dir.inode == found.inode).cloned();
+        let host_dir = host_dir.unwrap_or_else(|| Arc::new(found));
+        known.insert(path.to_owned(), Arc::clone(&host_dir));
+        host_dir
     }
 }
 

@@ -14,7 +14,7 @@ use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn};
 use wasmtime_wasi_http::{RequestOptions, WasiBody};
 
 use super::{
-    messages::{Asked, Fields, Head, Id, OfRequest, PIECE, Part},
+    messages::{Fields, Head, Id, MAX_PIECE_BYTES, Part, RelayEvent, RelayRequest},
     parts::{Next, Remote, next},
 };
 use crate::{
@@ -22,47 +22,67 @@ use crate::{
     call_result::CallResult,
     capability::http::{
         HttpGrant,
-        caller::Own,
+        caller::AttemptRequests,
         exchange::{self, Driver, Sending},
         net::Net,
     },
-    child::{News, frame},
     transcript::Transcript,
 };
 
 /// What a URL may have beside as many bytes of headers as there may be.
-const LONGEST_URL: u64 = 128 << 10;
+const MAX_URL_BYTES: u64 = 128 << 10;
 
-/// Frames that are on their way to the process.
-pub(crate) type Frames = Sender<Vec<u8>>;
+/// Encodes an event as a frame for the process.
+type Encode = fn(RelayEvent<'_>) -> io::Result<Vec<u8>>;
+
+/// Way to the process: a channel of frames, and their encoding.
+#[derive(Clone)]
+pub(crate) struct Outbox {
+    frames: Sender<Vec<u8>>,
+    encode: Encode,
+}
+
+impl Outbox {
+    /// Makes an outbox that sends events to `frames` as `encode` writes them.
+    pub(crate) fn new(frames: Sender<Vec<u8>>, encode: Encode) -> Self {
+        Self { frames, encode }
+    }
+
+    /// Waits until there is room, and sends `event`. An event for a process that has ended is dropped.
+    async fn send(&self, event: RelayEvent<'_>) {
+        if let Ok(frame) = (self.encode)(event) {
+            let _ = self.frames.send(frame).await;
+        }
+    }
+}
 
 /// The requests of one call. Dropping this ends them.
-pub(crate) struct Requests {
+pub(crate) struct RelayServer {
     net: Arc<Net>,
     grant: HttpGrant,
     attempt: Arc<AttemptContext>,
     transcript: Arc<Transcript>,
-    under_way: HashMap<Id, UnderWay>,
+    under_way: HashMap<Id, ActiveRequest>,
     /// Once there was one.
-    own: Option<Own>,
-    frames: Frames,
+    own: Option<AttemptRequests>,
+    outbox: Outbox,
 }
 
 /// A request that is made, and who waits for what is said of it.
-struct UnderWay {
+struct ActiveRequest {
     parts: Sender<Next>,
     more: Sender<()>,
     making: AbortOnDropJoinHandle<()>,
 }
 
-impl Requests {
+impl RelayServer {
     /// Of a call that makes none yet; what there is to tell goes to `frames`.
     pub(crate) fn new(
         net: &Arc<Net>,
         grant: &HttpGrant,
         attempt: &Arc<AttemptContext>,
         transcript: &Arc<Transcript>,
-        frames: Frames,
+        outbox: Outbox,
     ) -> Self {
         Self {
             net: Arc::clone(net),
@@ -71,7 +91,7 @@ impl Requests {
             transcript: Arc::clone(transcript),
             under_way: HashMap::new(),
             own: None,
-            frames,
+            outbox,
         }
     }
 
@@ -79,20 +99,23 @@ impl Requests {
     ///
     /// # Errors
     /// When that is nothing that a process asks for which is what it should be.
-    pub(crate) fn hear(&mut self, asked: Asked<'_>) -> io::Result<()> {
+    pub(crate) fn receive(&mut self, asked: RelayRequest<'_>) -> io::Result<()> {
         match asked {
-            Asked::Begin(id, head) => self.begin(id, &head),
-            Asked::Body(id, part) => {
-                if matches!(&part, Part::Data(data) if data.len() > PIECE) || too_long(&part, self.headers())
+            RelayRequest::Begin(id, head) => self.begin(id, &head),
+            RelayRequest::Body(id, part) => {
+                if matches!(&part, Part::Data(data) if data.len() > MAX_PIECE_BYTES)
+                    || too_long(&part, self.headers())
                 {
-                    return Err(unasked());
+                    return Err(invalid_request());
                 }
                 // One that is over is nobody's any more, and its end may have crossed what was said of it.
                 let Some(request) = self.under_way.get(&id) else { return Ok(()) };
-                said(&request.parts, part.read()?)
+                pass_on(&request.parts, part.read()?)
             }
-            Asked::More(id) => self.under_way.get(&id).map_or(Ok(()), |request| said(&request.more, ())),
-            Asked::GiveUp(id) => {
+            RelayRequest::More(id) => {
+                self.under_way.get(&id).map_or(Ok(()), |request| pass_on(&request.more, ()))
+            }
+            RelayRequest::GiveUp(id) => {
                 self.under_way.remove(&id);
                 Ok(())
             }
@@ -100,7 +123,7 @@ impl Requests {
     }
 
     fn headers(&self) -> u64 {
-        self.net.config.limits.headers.saturating_add(LONGEST_URL)
+        self.net.config.limits.headers.saturating_add(MAX_URL_BYTES)
     }
 
     fn begin(&mut self, id: Id, head: &Head<'_>) -> io::Result<()> {
@@ -109,7 +132,7 @@ impl Requests {
         // A guest has no more of them either.
         let is_one_more = self.under_way.len() < self.attempt.limits.resources as usize;
         if size > self.headers() || !is_one_more || self.under_way.contains_key(&id) {
-            return Err(unasked());
+            return Err(invalid_request());
         }
         let (parts, body) = channel(1);
         let (wants, wanted) = channel(1);
@@ -119,31 +142,31 @@ impl Requests {
         });
         let (request, options) = read(head, body)?;
         let Self { net, grant, attempt, transcript, own, .. } = self;
-        let own = own.get_or_insert_with(|| Own::new(net, grant, attempt, transcript));
+        let own = own.get_or_insert_with(|| AttemptRequests::new(net, grant, attempt, transcript));
         let sending = exchange::begin(own.caller(), request, options);
         let (more, asked) = channel(1);
-        let telling = Telling { id, frames: self.frames.clone() };
+        let telling = EventSender { id, outbox: self.outbox.clone() };
         let making = spawn(make(telling, sending, [wanted, asked]));
-        self.under_way.insert(id, UnderWay { parts, more, making });
+        self.under_way.insert(id, ActiveRequest { parts, more, making });
         Ok(())
     }
 
     /// The call is over: what its requests came to belongs to its end.
-    pub(crate) fn settle(mut self, ended: &mut CallResult) {
+    pub(crate) fn finish(mut self, ended: &mut CallResult) {
         self.under_way.clear();
-        self.own.iter().for_each(|own| own.tell(&mut ended.refused));
+        self.own.iter().for_each(|own| own.report_refusals(&mut ended.refused));
         ended.metered = self.with(ended.metered);
     }
 
     /// What the process says that the call has used, and its requests.
     pub(crate) fn with(&self, metered: Metered) -> Metered {
-        let (received, sent) = self.own.as_ref().map_or((0, 0), Own::moved);
+        let (received, sent) = self.own.as_ref().map_or((0, 0), AttemptRequests::moved);
         let bytes_in = metered.bytes_in.saturating_add(received);
         Metered { bytes_in, bytes_out: metered.bytes_out.saturating_add(sent), ..metered }
     }
 }
 
-fn unasked() -> io::Error {
+fn invalid_request() -> io::Error {
     io::Error::other("it asks for requests as no guest can")
 }
 
@@ -152,9 +175,9 @@ fn too_long(part: &Part<'_>, most: u64) -> bool {
 }
 
 /// Passes on what was asked for; there is room for that.
-fn said<T>(to: &Sender<T>, what: T) -> io::Result<()> {
+fn pass_on<T>(to: &Sender<T>, what: T) -> io::Result<()> {
     match to.try_send(what) {
-        Err(TrySendError::Full(_)) => Err(unasked()),
+        Err(TrySendError::Full(_)) => Err(invalid_request()),
         Ok(()) | Err(_) => Ok(()),
     }
 }
@@ -175,25 +198,22 @@ fn read(head: &Head<'_>, body: Remote) -> io::Result<(Request<WasiBody>, Request
 }
 
 /// Tells a process of one request.
-struct Telling {
+struct EventSender {
     id: Id,
-    frames: Frames,
+    outbox: Outbox,
 }
 
-impl Telling {
-    /// Waits until there is room. Nobody is told of what a process is not there for any more.
-    async fn tell(&self, told: OfRequest<'_>) {
-        if let Ok(frame) = frame(&News::Request(told)) {
-            let _ = self.frames.send(frame).await;
-        }
+impl EventSender {
+    async fn send(&self, event: RelayEvent<'_>) {
+        self.outbox.send(event).await;
     }
 
     /// Asks for the request's body as it is wanted.
     async fn ask(&self, mut wanted: Receiver<()>) {
         while wanted.recv().await.is_some() {
-            self.tell(OfRequest::More(self.id)).await;
+            self.send(RelayEvent::More(self.id)).await;
         }
-        self.tell(OfRequest::Enough(self.id)).await;
+        self.send(RelayEvent::Enough(self.id)).await;
     }
 
     /// Tells of the answer as that is wanted, and returns what has to go on until all is sent.
@@ -201,18 +221,17 @@ impl Telling {
         let (response, driver) = match Box::into_pin(sending).await {
             Ok(answered) => answered,
             Err(error) => {
-                self.tell(OfRequest::Failed(self.id, (&error).into())).await;
+                self.send(RelayEvent::Failed(self.id, (&error).into())).await;
                 return None;
             }
         };
         let (head, mut body) = response.into_parts();
         let is_all = body.is_end_stream();
-        self.tell(OfRequest::Answered(self.id, head.status.as_u16(), Fields::of(&head.headers), is_all))
-            .await;
+        self.send(RelayEvent::Head(self.id, head.status.as_u16(), Fields::of(&head.headers), is_all)).await;
         while !is_all && wanted.recv().await.is_some() {
             let part = next(&mut body).await;
             let is_last = part.is_last();
-            self.tell(OfRequest::Body(self.id, part)).await;
+            self.send(RelayEvent::Body(self.id, part)).await;
             if is_last {
                 break;
             }
@@ -222,7 +241,7 @@ impl Telling {
 }
 
 /// Makes a request, until its answer has come and its body has gone.
-async fn make(telling: Telling, sending: Sending, wants: [Receiver<()>; 2]) {
+async fn make(telling: EventSender, sending: Sending, wants: [Receiver<()>; 2]) {
     let [of_request, of_answer] = wants;
     join!(telling.answer(sending, of_answer), telling.ask(of_request));
 }

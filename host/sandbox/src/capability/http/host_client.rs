@@ -76,8 +76,8 @@ impl HttpClient {
         more: &[(String, String)],
     ) -> Result<HttpAnswer, String> {
         let time = self.net.config.limits.time;
-        let late = |_| format!("no whole answer within {} s", time.as_secs());
-        timeout(time, self.exchange(request, more)).await.map_err(late)?
+        let timed_out = |_| format!("no whole answer within {} s", time.as_secs());
+        timeout(time, self.exchange(request, more)).await.map_err(timed_out)?
     }
 
     /// Sends a request and reads the head of its answer, without its body; follows no redirect. A host that the URL names by its address, or
@@ -87,42 +87,44 @@ impl HttpClient {
     /// What to tell people, without the URL, which may hold a secret.
     pub async fn head(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
         let time = self.net.config.limits.time;
-        let late = |_| format!("no answer within {} s", time.as_secs());
-        let (target, uri) = parsed(&request).map_err(|_| "its URL cannot be used".to_owned())?;
-        let grant = HttpGrant { allow: target.pattern().parse().into_iter().collect(), ..granted(&request) };
-        let begun = timeout(time, self.begin((request, &[]), &target, &uri, &grant)).await.map_err(late)?;
-        let (response, _driver) = begun.map_err(|failure| plain(&failure.why).to_owned())?;
+        let timed_out = |_| format!("no answer within {} s", time.as_secs());
+        let (target, uri) = parse_url(&request).map_err(|_| "its URL cannot be used".to_owned())?;
+        let grant = HttpGrant { allow: target.pattern().parse().into_iter().collect(), ..grant_of(&request) };
+        let response =
+            timeout(time, self.start(request, &[], &target, &uri, &grant)).await.map_err(timed_out)?;
+        let (response, _driver) = response.map_err(|failure| without_grant_hint(&failure.why).to_owned())?;
         let (parts, _) = response.into_parts();
         Ok(HttpAnswer { status: parts.status.as_u16(), headers: parts.headers, body: Vec::new() })
     }
 
     async fn exchange(&self, request: HttpRequest, more: &[(String, String)]) -> Result<HttpAnswer, String> {
-        let (target, uri) = parsed(&request)?;
-        let (most, grant) = (request.most, granted(&request));
-        let begun = self.begin((request, more), &target, &uri, &grant).await;
-        let (response, _driver) =
-            begun.map_err(|failure| format!("{}: {}", target.shown(), plain(&failure.why)))?;
+        let (target, uri) = parse_url(&request)?;
+        let (most, grant) = (request.most, grant_of(&request));
+        let response = self.start(request, more, &target, &uri, &grant).await;
+        let (response, _driver) = response
+            .map_err(|failure| format!("{}: {}", target.shown(), without_grant_hint(&failure.why)))?;
         read(response, most).await.map_err(|why| format!("{}: {why}", target.shown()))
     }
 
     /// The head of its answer, and what has to go on for its body.
-    async fn begin(
+    async fn start(
         &self,
-        (request, more): (HttpRequest, &[(String, String)]),
+        request: HttpRequest,
+        more: &[(String, String)],
         target: &Target,
         uri: &Uri,
         grant: &HttpGrant,
     ) -> Result<(Response<Incoming>, exchange::Driver), Failure> {
         let addresses = resolve::addresses(&self.net, grant, target, "").await?;
         let stream = connect::connect(&self.net, target, &addresses).await?;
-        let (mut sender, driver) = exchange::speak(stream, self.net.config.limits.headers).await?;
-        let dressed = dressed(request, more, target, uri).map_err(Failure::refused)?;
-        let sent = sender.send_request(dressed).await;
+        let (mut sender, driver) = exchange::handshake(stream, self.net.config.limits.headers).await?;
+        let request = build_request(request, more, target, uri).map_err(Failure::refused)?;
+        let sent = sender.send_request(request).await;
         Ok((sent.map_err(|error| Failure::hyper(&error, true))?, driver))
     }
 }
 
-fn parsed(request: &HttpRequest) -> Result<(Target, Uri), String> {
+fn parse_url(request: &HttpRequest) -> Result<(Target, Uri), String> {
     let uri: Uri = request.url.parse().map_err(|error| format!("{}: no URL: {error}", request.url))?;
     let secure = uri.scheme() == Some(&Scheme::HTTPS);
     if !secure && uri.scheme() != Some(&Scheme::HTTP) {
@@ -132,18 +134,18 @@ fn parsed(request: &HttpRequest) -> Result<(Target, Uri), String> {
     Ok((Target::new(request.method, secure, authority, uri.path())?, uri))
 }
 
-fn granted(request: &HttpRequest) -> HttpGrant {
+fn grant_of(request: &HttpRequest) -> HttpGrant {
     let all = ["0.0.0.0/0", "::/0"].iter().filter_map(|all| all.parse().ok());
     let networks = if request.inside { all.collect() } else { Vec::new() };
     HttpGrant { allow: Vec::new(), networks }
 }
 
 /// Without what is of use to a guest's grant alone.
-fn plain(why: &str) -> &str {
+fn without_grant_hint(why: &str) -> &str {
     why.split("; `http-networks").next().unwrap_or(why)
 }
 
-fn dressed(
+fn build_request(
     request: HttpRequest,
     more: &[(String, String)],
     target: &Target,
@@ -153,10 +155,10 @@ fn dressed(
         |value: &str| HeaderValue::from_str(value).map_err(|_| "a header that cannot be sent".to_owned());
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let body = Full::new(Bytes::from(request.body)).map_err(|never| match never {}).boxed_unsync();
-    let mut dressed = Request::new(body);
-    *dressed.method_mut() = request.method.parse().map_err(|_| "a method that cannot be sent".to_owned())?;
-    *dressed.uri_mut() = path.parse().map_err(|_| "a path that cannot be sent".to_owned())?;
-    let headers = dressed.headers_mut();
+    let mut built = Request::new(body);
+    *built.method_mut() = request.method.parse().map_err(|_| "a method that cannot be sent".to_owned())?;
+    *built.uri_mut() = path.parse().map_err(|_| "a path that cannot be sent".to_owned())?;
+    let headers = built.headers_mut();
     headers.insert(header::HOST, text(&target.authority())?);
     headers
         .insert(header::USER_AGENT, HeaderValue::from_static(concat!("phasm/", env!("CARGO_PKG_VERSION"))));
@@ -167,14 +169,15 @@ fn dressed(
         let name = HeaderName::from_bytes(name.as_bytes());
         headers.insert(name.map_err(|_| "a header that cannot be sent".to_owned())?, text(value)?);
     }
-    Ok(dressed)
+    Ok(built)
 }
 
 async fn read(response: Response<Incoming>, most: u64) -> Result<HttpAnswer, String> {
     let (parts, mut incoming) = response.into_parts();
     let mut body = Vec::new();
     while let Some(frame) = incoming.frame().await {
-        let frame = frame.map_err(|error| plain(&Failure::hyper(&error, false).why).to_owned())?;
+        let frame =
+            frame.map_err(|error| without_grant_hint(&Failure::hyper(&error, false).why).to_owned())?;
         let Ok(data) = frame.into_data() else { continue };
         if (body.len() + data.len()) as u64 > most {
             return Err(format!("an answer of more than {}", Size(most)));

@@ -1,0 +1,74 @@
+//! The side of a process that asks whether there is room.
+
+use std::{
+    io,
+    sync::{
+        Arc, Mutex, PoisonError,
+        mpsc::{Receiver, Sender, channel},
+    },
+};
+
+use super::{
+    messages::{QuotaRequest, QuotaResponse},
+    usage::{OverQuota, Usage},
+};
+
+/// Has the books kept by the process that started this one.
+pub(crate) struct QuotaClient {
+    send: Box<dyn Fn(QuotaRequest) + Send + Sync>,
+    responses_in: Sender<QuotaResponse>,
+    /// Held by whoever asks, until there is an answer.
+    responses: Mutex<Receiver<QuotaResponse>>,
+}
+
+impl QuotaClient {
+    /// What is to be entered goes to `send`.
+    pub(crate) fn new(send: impl Fn(QuotaRequest) + Send + Sync + 'static) -> Arc<Self> {
+        let (responses_in, responses) = channel();
+        Arc::new(Self { send: Box::new(send), responses_in, responses: Mutex::new(responses) })
+    }
+
+    /// Takes an answer, on a thread that asks nothing.
+    pub(crate) fn receive(&self, response: QuotaResponse) {
+        // Whoever asked waits for it.
+        let _ = self.responses_in.send(response);
+    }
+
+    pub(super) fn send(&self, request: QuotaRequest) {
+        (self.send)(request);
+    }
+
+    /// Asks, and waits: nobody else is held up in this process.
+    fn ask(&self, request: QuotaRequest) -> Option<QuotaResponse> {
+        let responses = self.responses.lock().unwrap_or_else(PoisonError::into_inner);
+        self.send(request);
+        responses.recv().ok()
+    }
+
+    /// Sees to it that there is a count.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub(in crate::capability::dirs) fn count(&self, grant: u32) -> io::Result<()> {
+        match self.ask(QuotaRequest::Count(grant)) {
+            Some(QuotaResponse::Failed(why)) => Err(io::Error::other(why)),
+            Some(QuotaResponse::Done | QuotaResponse::OverQuota(_)) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn take(&self, grant: u32, more: Usage) -> Result<(), OverQuota> {
+        if more == Usage::default() {
+            return Ok(());
+        }
+        match self.ask(QuotaRequest::Take(grant, more)) {
+            Some(QuotaResponse::OverQuota(full)) => Err(full),
+            Some(QuotaResponse::Done | QuotaResponse::Failed(_)) | None => Ok(()),
+        }
+    }
+
+    pub(super) fn give(&self, grant: u32, less: Usage) {
+        if less != Usage::default() {
+            self.send(QuotaRequest::Give(grant, less));
+        }
+    }
+}

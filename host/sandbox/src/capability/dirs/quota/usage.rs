@@ -1,0 +1,76 @@
+//! Quotas of directories, and the amounts that are counted against them.
+
+use std::fmt;
+
+use cap_primitives::fs::{Metadata, MetadataExt as _};
+
+use crate::limits::Size;
+
+/// What a granted directory may hold, whoever put it there; checked when a guest adds something. By default anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Quota {
+    /// Bytes of all files together, as long as they say they are.
+    pub bytes: Option<u64>,
+    /// Files and directories.
+    pub files: Option<u64>,
+}
+
+impl Quota {
+    pub(in crate::capability::dirs) fn is_none(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Something that is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Usage {
+    pub(in crate::capability::dirs) bytes: u64,
+    pub(in crate::capability::dirs) files: u64,
+}
+
+impl Usage {
+    pub(in crate::capability::dirs) const FILE: Self = Self { bytes: 0, files: 1 };
+
+    pub(in crate::capability::dirs) const fn bytes(bytes: u64) -> Self {
+        Self { bytes, files: 0 }
+    }
+}
+
+/// A quota that has no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) enum OverQuota {
+    Bytes(u64),
+    Files(u64),
+}
+
+impl fmt::Display for OverQuota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Bytes(limit) => write!(f, "quota of {}", Size(limit)),
+            Self::Files(limit) => write!(f, "quota of {limit} files"),
+        }
+    }
+}
+
+/// A file, whatever it is called.
+pub(crate) type Inode = (u64, u64);
+
+pub(in crate::capability::dirs) fn inode(metadata: &Metadata) -> Inode {
+    (metadata.dev(), metadata.ino())
+}
+
+/// A file or directory that has a name less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Removal {
+    pub(super) inode: Inode,
+    /// Of a file that has no other name.
+    pub(super) bytes: Option<u64>,
+}
+
+impl Removal {
+    /// What `metadata` said before that.
+    pub(in crate::capability::dirs) fn of(metadata: &Metadata) -> Self {
+        let is_last = metadata.is_file() && metadata.nlink() <= 1;
+        Self { inode: inode(metadata), bytes: is_last.then(|| metadata.len()) }
+    }
+}

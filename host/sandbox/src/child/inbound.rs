@@ -1,0 +1,106 @@
+//! What a child says, heard by whoever does not trust it.
+
+use std::io;
+
+use tokio::{
+    io::{AsyncReadExt as _, BufReader},
+    net::UnixStream,
+    sync::{Notify, mpsc::Sender},
+};
+
+use super::wire::{ChildMessage, LENGTH_BYTES, ParentMessage, frame, message};
+use crate::{
+    attempt::so_far,
+    attempt_context::AttemptContext,
+    call_result::CallResult,
+    capability::{
+        dirs::{QuotaRequest, QuotaServer},
+        http::RelayServer,
+    },
+    text::cut,
+    transcript::Transcript,
+};
+
+/// How much longer than what a guest hands over at once the longest frame may be.
+pub(super) const FRAME_OVERHEAD_BYTES: u64 = 1 << 20;
+
+/// What is read of it at once.
+const READ_BUFFER_BYTES: usize = 64 << 10;
+
+/// What is kept of the reason why there is no call.
+const MAX_REASON_BYTES: usize = 4 << 10;
+
+/// What is done for a child while it makes a call.
+pub(super) struct Services {
+    pub(super) requests: RelayServer,
+    pub(super) quota: QuotaServer,
+    pub(super) frames: Sender<Vec<u8>>,
+}
+
+impl Services {
+    async fn enter(&mut self, entry: QuotaRequest) -> io::Result<()> {
+        if let Some(answer) = self.quota.receive(entry).await? {
+            // Who is not there any more wants no answer.
+            let _ = self.frames.send(frame(&ParentMessage::Quota(answer))?).await;
+        }
+        Ok(())
+    }
+}
+
+/// What a child says.
+pub(super) struct Inbound {
+    pub(super) socket: BufReader<UnixStream>,
+    pub(super) frame_bytes: Vec<u8>,
+}
+
+impl Inbound {
+    pub(super) fn new(socket: UnixStream) -> Self {
+        Self { socket: BufReader::with_capacity(READ_BUFFER_BYTES, socket), frame_bytes: Vec::new() }
+    }
+
+    /// Hears all that is said until the call has ended, and notes when what was used is told.
+    pub(super) async fn listen(
+        &mut self,
+        attempt: &AttemptContext,
+        transcript: &Transcript,
+        services: &mut Services,
+        answered: &Notify,
+    ) -> io::Result<Result<CallResult, String>> {
+        let limits = &attempt.limits;
+        let longest =
+            limits.hostcall.max(limits.output).saturating_mul(2).saturating_add(FRAME_OVERHEAD_BYTES);
+        loop {
+            self.read_frame(longest).await?;
+            match message(&self.frame_bytes)? {
+                ChildMessage::Output(said) => {
+                    // The child counts, too, and ends the call; one that does not is not heard any longer.
+                    if let Err(exceeded) = transcript.receive(&said) {
+                        return Ok(Err(exceeded.message(attempt.owner())));
+                    }
+                }
+                ChildMessage::Http(asked) => services.requests.receive(asked)?,
+                ChildMessage::Quota(entry) => services.enter(entry).await?,
+                ChildMessage::Usage(metered) => {
+                    transcript.used(so_far(services.requests.with(metered)));
+                    answered.notify_one();
+                }
+                ChildMessage::Result(returned) => return Ok(Ok(returned.into())),
+                ChildMessage::Failure(why) => return Ok(Err(cut(&why, MAX_REASON_BYTES).to_owned())),
+                ChildMessage::Ready => return Err(io::Error::other("it says what it was not asked")),
+            }
+        }
+    }
+
+    /// Hears the next frame.
+    pub(super) async fn read_frame(&mut self, longest: u64) -> io::Result<()> {
+        let mut length = [0; LENGTH_BYTES];
+        self.socket.read_exact(&mut length).await?;
+        let length = u32::from_le_bytes(length);
+        if u64::from(length) > longest {
+            return Err(io::Error::other("it says too much at once"));
+        }
+        self.frame_bytes.clear();
+        let frame_bytes = (&mut self.socket).take(length.into()).read_to_end(&mut self.frame_bytes).await?;
+        if frame_bytes == length as usize { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    }
+}

@@ -1,0 +1,125 @@
+//! The way back from a child to its parent: at once what comes alone, together what comes in floods.
+
+use std::{
+    fs::File,
+    io::{self, Write as _},
+    mem,
+    process::exit,
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use phasm_engine::metered::Metered;
+
+use super::{
+    EXIT_PARENT_GONE,
+    wire::{ChildMessage, frame},
+};
+use crate::{
+    capability::{dirs::QuotaRequest, http::RelayRequest},
+    transcript::GuestOutput,
+};
+
+/// How long something may wait for more to come, unless so much has come already.
+const FLUSH_INTERVAL: Duration = Duration::from_millis(1);
+const FLUSH_BYTES: usize = 64 << 10;
+/// A guest that calls the host all the time is alive, and need not say so each time.
+const ALIVE_INTERVAL: Duration = Duration::from_millis(5);
+
+/// What is said to the parent.
+pub(super) struct Outbound {
+    buffer: Mutex<SendBuffer>,
+    /// Something waits.
+    has_pending: Condvar,
+}
+
+struct SendBuffer {
+    socket: File,
+    pending: Vec<u8>,
+    last_sent: Option<Instant>,
+    /// When the guest last said anything.
+    last_alive: Option<Instant>,
+}
+
+impl Outbound {
+    pub(super) fn new(socket: File) -> Self {
+        let buffer = SendBuffer { socket, pending: Vec::new(), last_sent: None, last_alive: None };
+        Self { buffer: Mutex::new(buffer), has_pending: Condvar::new() }
+    }
+
+    /// Says something that is waited for.
+    pub(super) fn send(&self, message: &ChildMessage<'_>) -> io::Result<()> {
+        let frame = frame(message)?;
+        let mut buffer = self.buffer();
+        buffer.pending.extend_from_slice(&frame);
+        buffer.flush()
+    }
+
+    /// Says what was used.
+    pub(super) fn send_usage(&self, metered: Metered) {
+        if self.send(&ChildMessage::Usage(metered)).is_err() {
+            exit(EXIT_PARENT_GONE);
+        }
+    }
+
+    /// Says what a guest changes.
+    pub(super) fn send_quota(&self, entry: QuotaRequest) {
+        if self.send(&ChildMessage::Quota(entry)).is_err() {
+            exit(EXIT_PARENT_GONE);
+        }
+    }
+
+    /// Asks for something that is waited for.
+    pub(super) fn send_http(&self, asked: RelayRequest<'_>) {
+        if self.send(&ChildMessage::Http(asked)).is_err() {
+            exit(EXIT_PARENT_GONE);
+        }
+    }
+
+    /// Says what the guest says, soon.
+    pub(super) fn forward(&self, said: GuestOutput<'_>) {
+        let now = Instant::now();
+        let mut buffer = self.buffer();
+        let lately = |then: Option<Instant>, while_: Duration| then.is_some_and(|then| now - then < while_);
+        if said == GuestOutput::Alive && lately(buffer.last_alive, ALIVE_INTERVAL) {
+            return;
+        }
+        buffer.last_alive = Some(now);
+        let Ok(frame) = frame(&ChildMessage::Output(said)) else { exit(EXIT_PARENT_GONE) };
+        buffer.pending.extend_from_slice(&frame);
+        if lately(buffer.last_sent, FLUSH_INTERVAL) && buffer.pending.len() < FLUSH_BYTES {
+            self.has_pending.notify_one();
+        } else {
+            buffer.flush_or_exit();
+        }
+    }
+
+    /// Sends what waits for more, for ever: the guest may be at anything else by now.
+    pub(super) fn keep_flushing(&self) {
+        loop {
+            let nothing = |buffer: &mut SendBuffer| buffer.pending.is_empty();
+            let buffer = self.has_pending.wait_while(self.buffer(), nothing);
+            drop(buffer);
+            thread::sleep(FLUSH_INTERVAL);
+            self.buffer().flush_or_exit();
+        }
+    }
+
+    fn buffer(&self) -> MutexGuard<'_, SendBuffer> {
+        self.buffer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SendBuffer {
+    fn flush(&mut self) -> io::Result<()> {
+        self.last_sent = Some(Instant::now());
+        self.socket.write_all(&mem::take(&mut self.pending))
+    }
+
+    fn flush_or_exit(&mut self) {
+        if self.flush().is_err() {
+            exit(EXIT_PARENT_GONE);
+        }
+    }
+}
