@@ -19,10 +19,10 @@ use super::{
     sealed_code::{self, Purpose, SealError},
 };
 
-/// What the file is, and in which format.
+/// Kind and format version of the file.
 const FORMAT: &str = "phasm artefact 1";
 
-/// What a plugin that was compiled ahead of time says about itself.
+/// Information that a plugin compiled ahead of time carries about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArtefactInfo {
     /// The component it was made from.
@@ -33,7 +33,7 @@ pub struct ArtefactInfo {
     pub phasm: String,
 }
 
-/// What stands in the file.
+/// Header of the file, in JSON.
 #[derive(Serialize, Deserialize)]
 struct Header {
     phasm: String,
@@ -41,7 +41,7 @@ struct Header {
     manifest: Box<RawValue>,
 }
 
-/// An artefact in its parts. Nobody has vouched for them until [`Self::open`].
+/// An artefact, split into its parts. They are not to be trusted before [`Self::open`].
 pub(super) struct Artefact<'a> {
     about: &'a [u8],
     sealed: &'a [u8],

@@ -1,7 +1,8 @@
 //! Work on a guest thread: bounded in time, stopped when dropped, and an outcome even if the host panics.
 //!
-//! It begins where the thread is that polls it. Once it has computed for a whole epoch it goes where those are that compute long, and
-//! takes turns there.
+//! An attempt starts on the thread that polls it. After it has computed for a whole epoch it moves to the threads for long
+//! computations,
+//! where attempts take turns.
 
 use std::{
     cell::Cell,
@@ -26,7 +27,7 @@ use super::{
     ticker::Alarm,
 };
 
-/// Who holds a thread for so long at a time is in the way of those that take a hundredth of it.
+/// Poll time from which an attempt counts as heavy: it holds up others that need a hundredth of that.
 const HEAVY_POLL: Duration = Duration::from_micros(250);
 
 pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
@@ -41,7 +42,7 @@ pub struct Attempt {
 thread_local! {
     /// Whether the guest that this thread polls has stopped only because its epoch was over.
     static PREEMPTED: Cell<bool> = const { Cell::new(false) };
-    /// What that guest had computed before, and since when it computes now.
+    /// Time that this guest had computed before, and the start of the current poll.
     static COMPUTING: Cell<Option<(Duration, Stopwatch)>> = const { Cell::new(None) };
 }
 
@@ -55,13 +56,13 @@ pub(super) fn so_far(metered: Metered) -> Metered {
     Metered { cpu_us: metered.cpu_us.saturating_add(micros(computed())), ..metered }
 }
 
-/// That this thread carries work out from then on, and nothing else, where nobody polls an [`Attempt`].
+/// Starts to count the CPU time of this thread, which does nothing but this one call and polls no [`Attempt`].
 #[cfg(target_os = "linux")]
 pub(super) fn compute_since(watch: Stopwatch) {
     COMPUTING.set(Some((Duration::ZERO, watch)));
 }
 
-/// Stops the guest once; whoever polls it sees to it that it goes on.
+/// Suspends the guest once. The poller makes sure that it continues.
 pub(super) async fn stop_for_others() {
     let mut stops = true;
     std::future::poll_fn(|_| {

@@ -28,10 +28,10 @@ use super::{
     sealed_code::{self, FreshCode, Purpose, SealError},
 };
 
-/// What the files are, and in which format.
+/// Kind and format version of the files.
 const FORMAT: &str = "phasm compiled code 2";
 
-/// What is larger was not made from a component that could be loaded.
+/// Maximum size of compiled code, in bytes. A larger file did not come from a component that could be loaded.
 const MAX_CODE_BYTES: u64 = 4 << 30;
 
 /// One cache directory, for one engine.

@@ -57,8 +57,8 @@ pub(super) async fn call(
     conclude(result, &transcript, &context)
 }
 
-/// Memory of a large guest is unmapped while no other's is mapped or unmapped: unmapping takes milliseconds, in which nobody maps
-/// any, and whoever waits for that keeps out all who come behind, small guests too.
+/// Drops the store of a guest. Memory of a large guest is unmapped under the mapping lock: unmapping takes milliseconds in which
+/// the kernel lets no other thread map memory, and threads that queue for that would hold up all others, small guests included.
 fn unmap(store: Store<Guest>) {
     let guest = store.data();
     let common = guest.meter.is_large().then(|| Arc::clone(&guest.context.sandbox));

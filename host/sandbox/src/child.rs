@@ -69,7 +69,7 @@ impl Children {
         Self { program: program.into() }
     }
 
-    /// What is started.
+    /// Returns the path of the program that is started.
     #[must_use]
     pub fn program(&self) -> &Path {
         &self.program

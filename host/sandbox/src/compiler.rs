@@ -24,11 +24,11 @@ pub(super) struct Compiler {
     children: Option<Children>,
     /// Compiling takes cores and memory: within this process one at a time, in children as many as half of the cores.
     permits: Semaphore,
-    /// What is being compiled, for as long as somebody waits for it.
+    /// Compilations in progress, for as long as a caller waits for them.
     flights: Mutex<HashMap<Digest, Weak<Flight>>>,
 }
 
-/// One compilation, whoever waits for it.
+/// One compilation, shared by all callers that wait for it.
 type Flight = OnceCell<Result<Component, LoadError>>;
 
 impl Compiler {
@@ -61,7 +61,8 @@ impl Compiler {
         self.cache.as_ref()?.load(engine, digest)
     }
 
-    /// Compiles a component, once for all who want it at the same time. When nobody waits any more it is given up, if that can be.
+    /// Compiles a component, once for all callers that ask for it at the same time. When the last caller has gone, the
+    /// compilation is cancelled if possible.
     pub(super) async fn compile_once(
         self: &Arc<Self>,
         engine: &Engine,

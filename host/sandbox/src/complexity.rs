@@ -1,5 +1,5 @@
-//! What can be counted in a component before anything of it is checked or compiled: how deep it nests, and how much of each
-//! thing it has. What a compiler needs grows faster than some of these.
+//! Limits on the complexity of a component, checked before it is validated or compiled: nesting, and the number of items of each
+//! kind. The cost of compiling grows faster than linearly in some of them.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use wasmparser::{
 
 use super::program::LoadError;
 
-/// Of functions, types, imports and so on, everything that is nested in the component included.
+/// Maximum number of functions, types, imports and so on, nested modules and components included.
 const MAX_ITEMS: u64 = 100_000;
 /// Modules and components within the component.
 const MAX_PARTS: u64 = 1_000;
@@ -21,8 +21,8 @@ const MAX_FUNCTION_BYTES: u64 = 2 << 20;
 const MAX_LOCALS: u64 = 10_000;
 /// Blocks within blocks of one function.
 const MAX_BLOCKS: u64 = 10_000;
-/// What one function's `br_table`s and blocks add to its flow of values: an edge for each target, and each value that an edge carries or
-/// a block leaves beside its first.
+/// Maximum size of the data flow that `br_table`s and blocks of one function add: one for each edge to a target, for each value
+/// that an edge carries, and for each result of a block after the first.
 const MAX_FLOW: u64 = 1 << 16;
 
 /// Refuses a component that has more of something than is ever compiled. Takes about as long as reading it.
@@ -51,7 +51,7 @@ struct Complexity {
     module: Module,
 }
 
-/// What is known of the module that is being read; modules do not nest.
+/// State of the module that is being read; modules do not nest.
 #[derive(Default)]
 struct Module {
     types: Vec<FuncType>,

@@ -1,4 +1,4 @@
-//! Whoever does a task's work: the sandbox, or a test's fake.
+//! The interface to executors of tasks: the sandbox, or a fake of a test.
 
 use std::{
     borrow::Cow,
@@ -50,7 +50,7 @@ pub struct Invocation {
 }
 
 impl Invocation {
-    /// Whose work it is.
+    /// Returns the tenant and the plugin that the work belongs to.
     #[must_use]
     pub fn origin(&self) -> Origin {
         Origin { namespace: Arc::clone(&self.namespace), executor: Arc::clone(&self.executor_type) }
@@ -99,13 +99,13 @@ pub struct HostCall {
     pub span: TraceContext,
     /// Such as `GET`.
     pub method: String,
-    /// Where to, without a query and without what nobody may read.
+    /// Target of the request, without its query and with secrets hidden.
     pub url: String,
     /// When it began.
     pub since: SystemTime,
     /// When it was over.
     pub until: SystemTime,
-    /// What was answered, if anything was.
+    /// Status of the response, if there was one.
     pub status: Option<u16>,
     /// Bytes that were sent, and that came back.
     pub moved: (u64, u64),
@@ -119,9 +119,9 @@ pub struct HostCall {
 pub enum Level {
     /// Finest.
     Trace,
-    /// For whoever debugs the executor.
+    /// For developers of the executor.
     Debug,
-    /// For whoever runs it.
+    /// For operators.
     Info,
     /// Something looks wrong.
     Warn,
@@ -133,7 +133,7 @@ impl Level {
     /// The finest first.
     pub const ALL: [Self; 5] = [Self::Trace, Self::Debug, Self::Info, Self::Warn, Self::Error];
 
-    /// As a word, in lower case.
+    /// Returns the level as a word in lower case.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -154,25 +154,25 @@ pub trait Observer: Send + Sync {
     fn progress(&self, fraction: Option<f64>, text: &str);
     /// A sign of life: heartbeat, output line, completed host call. `log` and `progress` imply it.
     fn activity(&self);
-    /// What the attempt has used so far: heard every now and then while it computes, and when it has ended. Nobody need listen: an
-    /// outcome says it as well, where there is one.
+    /// Reports the resources that the attempt has used so far: from time to time while it computes, and when it has ended.
+    /// Observers may ignore it, as an outcome carries the same figures.
     fn used(&self, _: Metered) {}
-    /// Whether somebody follows what the attempt says: that it has started is told them before anything else.
+    /// Returns whether the attempt's output has subscribers. They are told first that the attempt has started.
     fn is_followed(&self) -> bool {
         false
     }
-    /// Whether somebody wants to hear of the requests that it makes.
+    /// Returns whether the attempt's requests are to be reported.
     fn is_traced(&self) -> bool {
         false
     }
     /// A request that it made is over.
     fn called(&self, _: HostCall) {}
-    /// `text` without what nobody may read. Whoever cuts text asks for this first, as half a secret is not recognised.
+    /// Returns `text` with secrets hidden. Callers that cut text call this first, as half a secret is not recognised.
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
         text.into()
     }
-    /// Whether the whole lines that end `text` may be the beginning of what nobody may read: whoever passes lines on holds these
-    /// until he knows what follows.
+    /// Returns whether the whole lines at the end of `text` may be the beginning of a secret. Callers hold such lines back until
+    /// they have seen what follows.
     fn may_go_on(&self, _text: &str) -> bool {
         false
     }

@@ -1,9 +1,12 @@
-//! Who computes next, of the guests that compute long.
+//! Scheduler of guests that compute long.
 //!
-//! As many as there are threads have a turn; an epoch later they want the next. Turns go to the tenant that has computed least for
-//! its weight, so that nobody waits longer for having many neighbours of one tenant. Within a tenant every other turn goes to the
-//! guest that began first, so that many which need as much end one after another instead of all at the last moment, and the others to
-//! the one that has computed least, so that a short one does not wait for long ones.
+//! The number of turns equals the number of threads; a turn lasts one epoch. Turns go to the tenant that has computed least for
+//! its weight,
+//! so that many guests of one tenant do not delay those of another. Within a tenant every other turn goes to the guest that began
+//! first, so
+//! that guests with equal needs end one after another instead of all at the last moment. The turns in between go to the guest
+//! that has computed
+//! least, so that a short one does not wait for long ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,13 +30,13 @@ pub(super) struct FairScheduler {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Turns that nobody has.
+    /// Turns that are not taken.
     free: usize,
     /// Where the tenant stood that has had the last turn: those that come do not start behind it.
     now: VirtualTime,
     last_id: u64,
     tenants: BTreeMap<Arc<str>, TenantQueue>,
-    /// Tenants of which somebody waits, by what they have computed.
+    /// Tenants with waiting guests, by the time that they have computed.
     waiting: BTreeSet<(VirtualTime, Arc<str>)>,
 }
 
@@ -44,16 +47,16 @@ struct TenantQueue {
     computed: Duration,
     guests: usize,
     waiters: WaitQueue,
-    /// Who has been given a turn and has not come for it.
+    /// Guests that were given a turn and have not claimed it yet.
     given: BTreeSet<u64>,
 }
 
-/// Who waits, of one tenant.
+/// Waiting guests of one tenant.
 #[derive(Debug, Default)]
 struct WaitQueue {
-    /// Whoever began first is first.
+    /// Ordered by start, the earliest first.
     waiting: BTreeMap<u64, Waiting>,
-    /// The same, whoever has computed least first.
+    /// The same guests, ordered by the time that they have computed.
     by_computed: BTreeSet<(Duration, u64)>,
     /// Whether the last turn went to the one that began first.
     served_first: bool,
@@ -78,14 +81,14 @@ pub(super) struct Turn {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TurnState {
-    /// It wants none.
+    /// Wants no turn.
     Idle,
     Waiting,
     Active,
 }
 
 impl FairScheduler {
-    /// So many at once.
+    /// Makes a scheduler that gives `at_once` turns at a time.
     pub(super) fn new(at_once: usize, tenants: Arc<Tenants>) -> Self {
         Self { tenants, state: Mutex::new(State { free: at_once, ..State::default() }) }
     }
@@ -163,7 +166,7 @@ impl State {
     fn enqueue(&mut self, tenant: &Arc<str>, id: u64, computed: Duration, waker: Waker) {
         let Some(queue) = self.tenants.get_mut(tenant) else { return };
         if queue.waiters.is_empty() {
-            // Who was away has saved nothing up.
+            // A tenant that was idle has saved up no time.
             queue.at = queue.at.max(self.now);
             self.waiting.insert((queue.at, Arc::clone(tenant)));
         }
@@ -177,7 +180,7 @@ impl State {
         }
     }
 
-    /// Gives the free turns away; whoever has got one is to be woken.
+    /// Gives the free turns away, and returns the wakers of the guests that got one.
     fn given(&mut self) -> Vec<Waker> {
         let mut given = Vec::new();
         while self.free > 0
@@ -238,7 +241,7 @@ impl WaitQueue {
         self.waiting.insert(id, Waiting { computed, waker });
     }
 
-    /// Whose turn it is, who leaves with it.
+    /// Removes the guest that is next and returns it.
     fn next(&mut self) -> Option<(u64, Waker)> {
         self.served_first = !self.served_first;
         let id =
@@ -269,7 +272,8 @@ mod tests {
         Arc::new(FairScheduler::new(at_once, Arc::new(tenants)))
     }
 
-    /// So many rounds in which whoever has a turn computes and wants the next; how often each tenant had one.
+    /// Plays `rounds` rounds, in each of which a guest with a turn computes and asks for the next. Returns the number of turns of
+    /// each tenant.
     fn play(guests: &mut [(&'static str, Turn)], rounds: usize) -> HashMap<&'static str, u32> {
         let mut had = HashMap::new();
         for _ in 0..rounds {

@@ -23,9 +23,9 @@ pub(super) enum Fault {
     Exceeded(LimitError),
     /// At another limit, which speaks for itself.
     Limit(String),
-    /// It exited; what it said last may tell why.
+    /// The guest exited; its last output may tell why.
     Exited(String),
-    /// It trapped; its panic tells why, or what it said last.
+    /// The guest trapped; its panic message or its last output may tell why.
     Trapped(String),
 }
 
@@ -84,7 +84,7 @@ impl Fault {
         }
     }
 
-    /// What it comes to; `stderr` is what the guest said before.
+    /// Returns the outcome of the fault; `stderr` is the guest's last output on standard error.
     pub(super) fn outcome(self, stderr: &StderrTail, owner: Owner<'_>) -> Outcome {
         match self {
             Self::Timeout => timeout(),
@@ -119,7 +119,7 @@ fn other(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Fault {
     Fault::Trapped(trap_message(&cause) + key.as_deref().unwrap_or_default())
 }
 
-/// What wasmtime says of limits that it counts itself, and what they are called in a configuration.
+/// Messages of wasmtime about limits that wasmtime counts, and the keys of these limits in a configuration.
 const WASMTIME_LIMITS: [(&str, &str); 7] = [
     ("instance count too high", "limits.instances"),
     ("memory count too high", "limits.memories"),

@@ -47,7 +47,7 @@ pub(super) fn private_dir(dir: &Path) -> io::Result<()> {
     fs::create_dir_all(dir)
 }
 
-/// Whether a file is this user's, and nobody else may read or change it.
+/// Returns whether a file belongs to this user and other users can neither read nor change it.
 #[cfg(unix)]
 pub(super) fn is_private(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;

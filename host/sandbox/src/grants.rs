@@ -20,13 +20,13 @@ pub struct Grants {
     /// Where requests may be sent.
     #[serde(skip)]
     pub http: HttpGrant,
-    /// What the wall clock shows.
+    /// Time that the wall clock shows.
     pub wall_clock: WallClock,
     /// Where random bytes come from.
     pub random: Randomness,
     /// Where its guests run, if that is not as [`SandboxConfig::isolation`](crate::SandboxConfig) says.
     pub isolation: Option<Isolation>,
-    /// What its attempts may use, where that is less than others may.
+    /// Limits of the plugin's attempts, where they are lower than the general ones.
     pub limits: Allowance,
 }
 

@@ -60,7 +60,7 @@ impl Guest {
         Self { context, table, meter, capabilities, transcript, refused: Refusals::default(), calls: 0 }
     }
 
-    /// What it has used so far, but for the time, which whoever polls it knows.
+    /// Returns the resources used so far, except for CPU time, which only the poller of the guest knows.
     pub(super) fn metered(&self) -> Metered {
         let (bytes_in, bytes_out) = self.capabilities.moved();
         Metered {
@@ -82,7 +82,7 @@ impl ResourceLimiter for Guest {
         match meter.grow(growth, &context.attempt.ceilings, lease) {
             Ok(()) => {
                 if meter.is_large() {
-                    // Whoever unmaps some just now is waited for here, and not in the way of others.
+                    // Wait here for a thread that is unmapping, instead of in the kernel, where this one would hold up others.
                     drop(memory.lock_mapping());
                 }
                 Ok(true)

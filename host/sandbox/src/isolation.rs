@@ -1,6 +1,6 @@
 //! Where guests run: beside each other in this process, or each in a process of its own that is locked in.
 
-/// What stands between a guest and everything else.
+/// Boundary between a guest and everything else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Isolation {
     /// WebAssembly: guests of all plugins share this process.

@@ -46,10 +46,10 @@ impl Key {
         })
     }
 
-    /// The key in `path`; a new one where there is no file.
+    /// Reads the key in `path`, or makes a new one if there is no file.
     ///
     /// # Errors
-    /// As [`Self::read`], or when the file cannot be written.
+    /// See [`Self::read`]; also when the file cannot be written.
     pub fn read_or_make(path: &Path) -> io::Result<Self> {
         if path.exists() { Self::read(path) } else { Self::make_or_replace(path) }
     }
@@ -71,7 +71,7 @@ impl Key {
     }
 }
 
-/// Makes `new` the key in `path`. Of two processes that start together, both use the key that is there first.
+/// Makes `new` the key in `path`. If two processes start together, both use the key that is there first.
 fn put(new: &Path, path: &Path) -> io::Result<Option<Key>> {
     match fs::hard_link(new, path) {
         Ok(()) => Ok(None),

@@ -134,9 +134,9 @@ pub struct SandboxConfig {
     pub slots: u32,
     /// Threads that guests compute on; one a core by default.
     pub threads: Option<NonZeroUsize>,
-    /// Who shares the sandbox.
+    /// Tenants that share the sandbox.
     pub tenants: Tenants,
-    /// What every call may use.
+    /// Limits on every call.
     pub limits: Limits,
     /// Linear memory of all guests together, in bytes: half of what the machine or its control group has, if it is not said. Half of it is divided
     /// among the slots, of which there are fewer if that would be less than 1 MiB for each; the other half is for guests that need more than
@@ -154,8 +154,7 @@ pub struct SandboxConfig {
     pub isolation: Isolation,
     /// Guests that may be alive at once in processes of their own, of [`Self::children`]; further calls wait.
     pub processes: u32,
-    /// What plugins that were compiled ahead of time are sealed with; otherwise the key of the cache, and without a cache
-    /// none is loaded.
+    /// Key that seals plugins compiled ahead of time. Defaults to the key of the cache; with neither, no such plugin is loaded.
     pub key: Option<Key>,
 }
 
@@ -217,10 +216,10 @@ struct SandboxCore {
 impl Sandbox {
     /// Reserves the pool and starts the threads.
     ///
-    /// What the operator should know but need not act upon is in [`Self::warnings`].
+    /// The sandbox works even if the machine offers less than was configured; see [`Self::warnings`].
     ///
     /// # Errors
-    /// When wasmtime does not support this machine, or there are no threads to be had.
+    /// Fails when wasmtime does not support this machine, or no threads can be started.
     pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
         let SandboxConfig {
             slots,
@@ -281,12 +280,12 @@ impl Sandbox {
         Ok(Self { core: Arc::new(core) })
     }
 
-    /// Linear memory that a call may use, in bytes, if nobody lowers it.
+    /// Returns the memory limit of a call that neither a tenant, a plugin nor a task lowers, in bytes.
     pub fn memory_limit(&self) -> u64 {
         self.core.context.ceilings.most(Limit::Memory)
     }
 
-    /// What fell short of the configuration: fewer slots, no pool, no cache.
+    /// Returns how the sandbox falls short of its configuration: fewer slots, no pool, no cache.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.core.warnings
@@ -345,8 +344,9 @@ impl Sandbox {
         self.core.scheduler.computed(tenant)
     }
 
-    /// Makes a component ready to be called, off the async threads: from the cache of compiled code, or by compiling it; or what
-    /// [`Self::precompile`] made of it. A child that compiles is killed when this is dropped and nobody else waits for it.
+    /// Makes a component ready to be called, off the async threads: from the cache of compiled code, by compiling it, or from a
+    /// file that
+    /// [`Self::precompile`] made. A child that compiles is killed when this future is dropped and no other caller waits for it.
     ///
     /// # Errors
     /// [`LoadError`] when it is no component, or none this host can offer a world to.
@@ -355,7 +355,7 @@ impl Sandbox {
         self.while_waited(async move { core.load(bytes).await }).await
     }
 
-    /// What a file that [`Self::precompile`] made says about itself; nothing if it is none.
+    /// Returns the information in a file that [`Self::precompile`] made; `None` if it is no such file.
     ///
     /// # Errors
     /// [`LoadError`] when it cannot be trusted, or does not fit this host.
@@ -403,7 +403,7 @@ impl Sandbox {
         Attempt::new(Arc::clone(&self.core), origin, deadline, Box::pin(work.in_current_span()))
     }
 
-    /// [`Self::call`] for whoever is inside [`Self::attempt`] already.
+    /// [`Self::call`] for callers that run inside of [`Self::attempt`] already.
     pub async fn call_in_place(
         &self,
         program: &Program,
@@ -436,7 +436,7 @@ impl SandboxCore {
         Occupancy::default()
     }
 
-    /// What compiled plugins are sealed with.
+    /// Returns the key that seals compiled plugins.
     fn key(&self) -> Option<&Key> {
         self.key.as_ref().or_else(|| self.compiler.key())
     }

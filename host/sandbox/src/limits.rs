@@ -1,4 +1,4 @@
-//! What one call may use.
+//! Limits on one call.
 
 mod allowance;
 mod limit_error;
@@ -21,7 +21,7 @@ const MIB: u64 = 1024 * KIB;
 /// Tables the pool has for each slot: a guest's function table and that of its adapter. One with more takes more slots.
 pub(super) const TABLES_PER_SLOT: u32 = 2;
 
-/// Of what has no limit.
+/// Value of a limit that is not set.
 pub(super) const UNLIMITED: u64 = u64::MAX;
 
 /// The operator's limits on every call; past one of them the attempt ends with code 3. Sizes are in bytes. Tenants, plugins and tasks may
@@ -49,7 +49,7 @@ pub struct Limits {
     pub resources: u32,
     /// Files, directories and streams of them open at once, beside the granted directories themselves.
     pub descriptors: u32,
-    /// What the guest hands to the host in one call.
+    /// Bytes that the guest hands to the host in one call.
     pub hostcall: u64,
     /// Random bytes asked for in one call.
     pub random: u64,

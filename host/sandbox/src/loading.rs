@@ -13,7 +13,7 @@ use super::{
     threads::run_blocking,
 };
 
-/// What is known of some bytes without compiling them.
+/// Result of looking bytes up without compiling them.
 enum Lookup {
     Component(Component),
     /// Only their digest.
@@ -21,7 +21,7 @@ enum Lookup {
 }
 
 impl Sandbox {
-    /// Carries `work` out on the guests' runtime for as long as somebody waits for it.
+    /// Runs `work` on the guests' runtime for as long as the caller waits for it.
     pub(super) async fn while_waited<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T, LoadError>> + Send + 'static,

@@ -13,10 +13,10 @@ use super::origin::Origin;
 /// How an attempt has computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
-    /// As nobody else notices.
+    /// Too little to affect others.
     Light,
-    /// It has held a thread for longer than others should wait. Such an attempt may be another's victim, too, of which there are few in a
-    /// row.
+    /// Held a thread for longer than others should wait. Such an attempt may itself be the victim of another, but rarely several
+    /// times in a row.
     Heavy,
     /// For an epoch.
     Long,

@@ -1,10 +1,11 @@
-//! What all guests together may take of this machine's memory, and how it is divided.
+//! Memory of the machine for all guests together, and its division.
 //!
 //! ```text
-//!  all-memory │ part, part, part, … one for each slot, whatever others do │ what guests take beyond their part │
+//!  all-memory │ part, part, part, … one for each slot, whatever others do │ shared by guests that need more than their part │
 //! ```
 //!
-//! A guest never waits for its part, and nothing is counted of it. Beyond that it takes what is free, as long as it leaves as much to
+//! A guest never waits for its part, and the part is not counted. Beyond it a guest takes free memory, as long as it leaves as
+//! much to
 //! others as it has.
 
 use std::{
@@ -20,17 +21,17 @@ use super::{
 
 /// The least that a slot is worth: a small guest's memory.
 const MIN_SLOT_BYTES: u64 = 1 << 20;
-/// What there is where nobody says it.
+/// Memory that is assumed where neither the operator nor the machine says.
 const DEFAULT_BYTES: u64 = 4 << 30;
 
 /// The memory of all guests of a sandbox.
 pub(super) struct Memory {
     pub(super) all: u64,
-    /// What the guest of a slot has for itself.
+    /// Memory that the guest of one slot has for itself, in bytes.
     pub(super) part: u64,
-    /// What is everybody's.
+    /// Memory that all guests share.
     pub(super) pool: Arc<SharedBudget>,
-    /// Held by whoever maps or unmaps much.
+    /// Held while a large guest's memory is mapped or unmapped.
     mapping: Mutex<()>,
 }
 
@@ -45,13 +46,13 @@ impl Memory {
         (Self { all, part, pool, mapping: Mutex::default() }, slots)
     }
 
-    /// For a process that has one guest, and whose memory somebody else counts.
+    /// Makes the memory of a process that runs one guest, where the parent counts memory.
     #[cfg(target_os = "linux")]
     pub(super) fn uncounted() -> Self {
         Self { all: u64::MAX, part: u64::MAX, pool: SharedBudget::new(0), mapping: Mutex::default() }
     }
 
-    /// While this is held nobody else maps or unmaps much.
+    /// Locks out other threads that map or unmap much memory.
     pub(super) fn lock_mapping(&self) -> MutexGuard<'_, ()> {
         self.mapping.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -65,10 +66,10 @@ impl Memory {
 /// That a guest got no more memory, though its own limit would have let it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoMemory {
-    /// What there is for all.
+    /// Memory of all guests together, in bytes.
     pub(super) all: u64,
     pub(super) spent: BudgetError,
-    /// What it would have had.
+    /// Memory that the guest would have had, in bytes.
     pub(super) wanted: u64,
 }
 
@@ -90,7 +91,7 @@ impl fmt::Display for NoMemory {
 
 impl std::error::Error for NoMemory {}
 
-/// What this process may use of the machine's memory: what the machine has, or its control group.
+/// Returns the memory that this process may use: that of the machine or of its control group, whichever is less.
 fn of_machine() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let limits = groups.lines().filter_map(of_group);

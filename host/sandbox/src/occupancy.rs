@@ -5,7 +5,7 @@
 pub struct Occupancy {
     /// Slots of the pool.
     pub slots: u32,
-    /// Those that guests have at this moment.
+    /// Slots that guests hold at this moment.
     pub slots_used: u32,
     /// Linear memory that guests have beyond the parts of their slots, in bytes.
     pub memory_beyond: u64,

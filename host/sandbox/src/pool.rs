@@ -15,7 +15,7 @@ const MAPPINGS_RESERVED: u64 = 5_000;
 /// heap of a guest as the builder links it. It is a slot's own once a guest has used it, and half of the least that a slot's part is (R-I43).
 const KEEP_RESIDENT_BYTES: usize = 512 * 1024;
 const TABLE_KEEP_RESIDENT_BYTES: usize = 16 * 1024;
-/// What host functions need of a guest's stack, beyond the guest's own.
+/// Stack that host functions need in addition to the guest's own, in bytes.
 const HOST_STACK_BYTES: u64 = 1536 * 1024;
 
 /// The engine, how many guests it holds at once, and what the operator should know about that.
@@ -61,9 +61,9 @@ fn config(stack: u64) -> Config {
         .epoch_interruption(true)
         .max_wasm_stack(stack)
         .async_stack_size(stack.saturating_add(HOST_STACK_BYTES as usize))
-        // What the world does not use: tasks beside the one that is called would share its fiber with nobody's leave, over types that others
-        // derive from wasmtime aborts without its collector of garbage (RUSTSEC-2026-0570), 64-bit memories have slower bounds, and relaxed
-        // vectors differ from machine to machine.
+        // Features that the world does not use are off. Async tasks would share the fiber of the called one with no agreement;
+        // types derived from others make wasmtime abort without its garbage collector (RUSTSEC-2026-0570); 64-bit memories have
+        // slower bounds checks; relaxed vectors differ from machine to machine.
         .wasm_features(DISABLED_FEATURES, false)
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
@@ -93,7 +93,7 @@ fn pooling(slots: u32, limits: &Limits) -> PoolingAllocationConfig {
     pool
 }
 
-/// As many of `slots` as `mappings` allows, with a word about it when that is fewer.
+/// Returns the number of slots that `mappings` allows, at most `slots`, and a warning if there are fewer.
 fn within(slots: u32, mappings: Option<u64>) -> (u32, Vec<String>) {
     let Some(mappings) = mappings else { return (slots, Vec::new()) };
     let room = mappings.saturating_sub(MAPPINGS_RESERVED) / MAPPINGS_PER_SLOT;

@@ -38,7 +38,7 @@ pub(crate) struct Processes {
     children: Children,
     /// How many may call guests at once.
     turns: Semaphore,
-    /// Who waits for another call, the longest first.
+    /// Workers that wait for another call, the longest idle first.
     idle: Mutex<VecDeque<WarmWorker>>,
     most_idle: usize,
     at_once: u32,

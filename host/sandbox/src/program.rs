@@ -38,7 +38,7 @@ pub enum LoadError {
     /// More of something than is ever compiled, as [`check_complexity`](super::check_complexity) counts it.
     #[error("the component has more than {limit} {what}, the most that is compiled")]
     TooMuch {
-        /// Of what.
+        /// Kind of item.
         what: &'static str,
         /// The most there may be.
         limit: u64,
@@ -46,27 +46,27 @@ pub enum LoadError {
     /// Compiling it met a limit of the process that compiles.
     #[error("compiling the component takes {0}")]
     Overrun(Overrun),
-    /// It speaks another version of `phasm:executor`.
+    /// Made for another version of `phasm:executor`.
     #[error("the plugin wants phasm:executor@{wanted}, this host has phasm:executor@{VERSION}")]
     Version {
         /// The version the component names.
         wanted: String,
     },
-    /// It imports what this host does not offer, or not so.
+    /// An import that this host does not offer, or offers with another type.
     #[error("the plugin imports `{name}`, which this host does not offer: {cause}")]
     Import {
         /// The import.
         name: String,
-        /// What about it is missing.
+        /// Reason why the import cannot be satisfied.
         cause: String,
     },
-    /// It does not export the world's function.
+    /// No export of the world's function.
     #[error("the plugin does not export `execute` of the world phasm:executor/executor@{VERSION}: {0}")]
     Export(String),
-    /// It cannot be linked for another reason.
+    /// Cannot be linked for another reason.
     #[error("the plugin cannot be linked: {0}")]
     Link(String),
-    /// It needs more of the pool than there is.
+    /// More memories or tables than the limits allow.
     #[error("the plugin has {memories} memories and {tables} tables; the limits are {} and {} (limits.memories, limits.tables)", .limits.0, .limits.1)]
     TooMany {
         /// Its linear memories.
@@ -79,24 +79,24 @@ pub enum LoadError {
     /// One instance of it takes more than the pool has.
     #[error("the plugin takes {needed} slots of the sandbox, which has {slots} (limits.slots)")]
     TooWide {
-        /// What it takes.
+        /// Slots that it takes.
         needed: u32,
-        /// What there is.
+        /// Slots that there are.
         slots: u32,
     },
-    /// It would have to be compiled, and this host cannot.
+    /// Needs compiling, and this host has no compiler.
     #[error("this host compiles nothing; give it what `phasm plugin compile` writes")]
     NoCompiler,
-    /// It was compiled ahead of time, and this host has no key to know it by.
+    /// Compiled ahead of time, and this host has no key to verify it with.
     #[error("the plugin was compiled ahead of time, and this host has no key for such plugins")]
     NoKey,
-    /// It was compiled ahead of time by somebody else, or changed since.
+    /// Compiled ahead of time with another key, or changed since.
     #[error(
         "the plugin was compiled ahead of time and sealed with another key, or changed since; compile it again with \
          `phasm plugin compile --key` and this host's key"
     )]
     Forged,
-    /// It was compiled ahead of time for another version of Phasm or another machine.
+    /// Compiled ahead of time for another version of Phasm or another machine.
     #[error(
         "the plugin was compiled ahead of time by Phasm {phasm} and does not fit this host: {cause}; compile it again with \
          `phasm plugin compile` of this host's version, on a machine like it"
@@ -104,7 +104,7 @@ pub enum LoadError {
     Stale {
         /// The version that compiled it.
         phasm: String,
-        /// What does not fit.
+        /// Reason why it does not fit.
         cause: String,
     },
     /// The host failed at compiling it.
@@ -112,7 +112,7 @@ pub enum LoadError {
     Fault(String),
 }
 
-/// What wasmtime says of limits on what is declared, and what they are called in a configuration.
+/// Messages of wasmtime about limits on declarations, and the keys of these limits in a configuration.
 const WASMTIME_LIMITS: [(&str, &str); 3] = [
     ("defined memories count", " (limits.memories)"),
     ("defined tables count", " (limits.tables)"),
@@ -153,11 +153,11 @@ pub struct Program {
     pub(super) slots: u32,
     /// Linear memory that one instance begins with, at most.
     pub(super) memory: u64,
-    /// What it says that it needs at most.
+    /// Limits that the plugin's manifest sets.
     pub(super) limits: Allowance,
 }
 
-/// What WebAssembly counts memory in.
+/// Size of a WebAssembly page, in bytes.
 const WASM_PAGE_BYTES: u64 = 65_536;
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(0);
@@ -223,7 +223,7 @@ fn causes(error: &wasmtime::Error) -> String {
     error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-/// What its memories begin with at most; nothing, where it is not known beforehand.
+/// Returns the maximum initial size of its memories, in bytes; 0 where it is not known in advance.
 fn memory_needed(component: &Component) -> u64 {
     let needed = component.resources_required();
     let pages = needed

@@ -8,20 +8,21 @@ use std::{
 
 use super::limits::Size;
 
-/// Opens a file if it is a regular one. Whatever it is, nobody waits for it: what is looked at is what was opened.
+/// Opens a file if it is a regular one. Opening never blocks, whatever kind of file it is, and the kind is checked on the opened
+/// file.
 ///
 /// # Errors
-/// When it cannot be opened, or is something else, which is said.
+/// Fails when it cannot be opened, or is of another kind, which the message names.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = without_waiting().open(path).map_err(|error| no_file(path, error))?;
     let kind = file.metadata()?.file_type();
     if kind.is_file() { Ok(file) } else { Err(expected_regular(name(kind))) }
 }
 
-/// What is in a regular file of at most `most` bytes.
+/// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open_regular`], and when it has more.
+/// See [`open_regular`]; also when the file is larger.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open_regular(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -31,10 +32,10 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The text in a regular file of at most `most` bytes.
+/// Reads a regular text file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`read_regular`], and when it is no text.
+/// See [`read_regular`]; also when the file is not UTF-8.
 pub fn read_regular_text(path: &Path, most: u64) -> io::Result<String> {
     String::from_utf8(read_regular(path, most)?)
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))

@@ -1,7 +1,8 @@
-//! Compiled code that provably came from whoever holds the key: sealed when written, checked before it is loaded.
+//! Compiled code whose origin is proved by a key: sealed when written, verified before it is loaded.
 //!
-//! Loading compiled code is loading machine code, and wasmtime accepts a file with a flipped bit; so this is the one
-//! place of the project with `unsafe` in it, and nothing is loaded that is neither sealed nor [`FreshCode`].
+//! Loading compiled code is loading machine code, and wasmtime accepts a file with a flipped bit. So this is the one place of the
+//! project
+//! with `unsafe` in it, and code is loaded only if it is sealed or [`FreshCode`].
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -12,7 +13,7 @@ use super::key::Key;
 /// Bytes of the tag in front of the code.
 const TAG_BYTES: usize = 32;
 
-/// What a piece of code is for. Sealed with the code, so that one valid piece cannot stand in for another.
+/// Purpose of a piece of code. The purpose is sealed with the code, so that one valid piece cannot stand in for another.
 pub(super) struct Purpose<'a> {
     /// The kind of file, and its format.
     pub(super) kind: &'static str,
@@ -61,13 +62,13 @@ pub(super) fn open(
     deserialize(engine, code).map_err(|error| SealError::Unfit(format!("{error:#}")))
 }
 
-/// Machine code that was made just now, in this process or in a child that it started, and has been in nobody else's hands.
+/// Machine code that was just made, in this process or in a child that it started, and was never stored outside of them.
 #[cfg(any(feature = "compile", target_os = "linux"))]
 pub(super) struct FreshCode(Vec<u8>);
 
 #[cfg(any(feature = "compile", target_os = "linux"))]
 impl FreshCode {
-    /// What wasmtime has just serialized.
+    /// Wraps code that wasmtime has just serialized.
     pub(super) fn new(code: Vec<u8>) -> Self {
         Self(code)
     }

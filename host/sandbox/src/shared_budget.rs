@@ -1,4 +1,5 @@
-//! What a process has once and many guests want: descriptors, memory. Who has much of it leaves to others what is free.
+//! Resources of which a process has a fixed amount and guests want a share: descriptors, memory. A large holder leaves to others
+//! as much as is free.
 
 use std::{
     collections::HashMap,
@@ -12,12 +13,13 @@ use std::{
 
 use tokio::sync::Notify;
 
-/// Units that guests share. Whoever they are counted for (a plugin, or one guest) may have as many as are free then, a tenant three times
-/// as many: one of them alone gets half, or three quarters, several get equal parts, and whoever comes next finds some.
+/// Units that guests share. A holder (a plugin, or one guest) may have as many units as are still free after it has them, a
+/// tenant three times as many. So a single holder gets half of all units and a single tenant three quarters, several get equal
+/// parts, and a newcomer always finds some.
 pub(crate) struct SharedBudget {
     total: u64,
     taken: Mutex<Usage>,
-    /// Told when something has come back that somebody waits for.
+    /// Notified when units were returned that a task waits for.
     freed: Notify,
 }
 
@@ -32,7 +34,7 @@ struct Usage {
 
 type Plugin = (Arc<str>, Arc<str>);
 
-/// What a plugin or a guest may have for each unit that is free, and a tenant.
+/// Units that a plugin or a guest may have for each free unit; a tenant may have three.
 const SINGLE_FACTOR: u64 = 1;
 const TENANT_FACTOR: u64 = 3;
 
@@ -73,11 +75,11 @@ fn descriptors() -> u64 {
     1024
 }
 
-/// One call that takes from a budget, at most `limit` units. What it has is given back when it is dropped.
+/// Units that one call has taken from a budget, at most `limit`. They are returned when the lease is dropped.
 pub(crate) struct Lease {
     budget: Arc<SharedBudget>,
     tenant: Arc<str>,
-    /// Whose all calls count together; without one the call is counted for itself.
+    /// Plugin whose calls count together; without one the call counts by itself.
     plugin: Option<Plugin>,
     own: AtomicU64,
     limit: u64,
@@ -105,19 +107,19 @@ impl Lease {
         Self { budget, tenant, plugin, own: AtomicU64::new(0), limit }
     }
 
-    /// Takes a unit until the share is dropped.
+    /// Takes one unit until the permit is dropped.
     ///
     /// # Errors
-    /// Whose part is used up.
+    /// Says which share is used up.
     pub(crate) fn take(self: &Arc<Self>) -> Result<Permit, BudgetError> {
         self.grow(1)?;
         Ok(Permit(Arc::clone(self)))
     }
 
-    /// Has at least so many units from now on.
+    /// Raises the lease to at least `units`.
     ///
     /// # Errors
-    /// Whose part is used up.
+    /// Says which share is used up.
     pub(crate) fn reserve(&self, units: u64) -> Result<(), BudgetError> {
         match units.saturating_sub(self.own.load(Relaxed)) {
             0 => Ok(()),
@@ -147,7 +149,7 @@ impl Lease {
         if own > self.limit {
             return Err(BudgetError::Own);
         }
-        // What is free once it has them, and one of them.
+        // Units that are free once this lease has them, plus one.
         let free = self.budget.total.saturating_sub(taken.all).saturating_add(1).saturating_sub(units);
         let (of_one, spent) = match &self.plugin {
             Some(plugin) => {
@@ -197,7 +199,7 @@ impl Drop for Lease {
     }
 }
 
-/// Somebody waits for room.
+/// Counts a task that waits for units.
 struct WaitGuard<'b>(&'b SharedBudget);
 
 impl<'b> WaitGuard<'b> {
@@ -226,7 +228,7 @@ pub(crate) enum BudgetError {
     Tenant(u64),
 }
 
-/// Of descriptors.
+/// The texts speak of descriptors.
 impl fmt::Display for BudgetError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -250,7 +252,7 @@ impl Drop for Permit {
     }
 }
 
-/// So many less of `key`, which is forgotten with the last one.
+/// Lowers the count of `key` by `units`, and removes it at 0.
 fn shrink<K: Eq + Hash>(counts: &mut HashMap<K, u64>, key: &K, units: u64) {
     if let Some(count) = counts.get_mut(key) {
         *count -= units;

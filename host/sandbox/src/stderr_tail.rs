@@ -1,4 +1,4 @@
-//! What a guest says on standard error just before it dies.
+//! The last output of a guest on standard error, which often tells why it died.
 
 use std::collections::VecDeque;
 

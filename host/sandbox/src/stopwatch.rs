@@ -1,4 +1,4 @@
-//! How long somebody computes.
+//! Measuring computing time.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 pub(super) enum Stopwatch {
     /// By the clock: reading it costs next to nothing, and who computes for a moment is seldom interrupted.
     Clock(Instant),
-    /// What this thread has computed, whoever else has run meanwhile.
+    /// CPU time of this thread, which does not grow while others run.
     #[cfg(target_os = "linux")]
     Thread(Duration),
 }
@@ -17,7 +17,7 @@ impl Stopwatch {
         Self::Clock(Instant::now())
     }
 
-    /// For whoever computes long, on this thread.
+    /// Starts to measure a long computation on this thread.
     pub(super) fn of_thread() -> Self {
         #[cfg(target_os = "linux")]
         let started = Self::Thread(cpu::of_thread());
@@ -48,12 +48,12 @@ pub(super) mod cpu {
 
     use rustix::time::{ClockId, clock_gettime};
 
-    /// What this thread has had.
+    /// Returns the CPU time of this thread.
     pub(crate) fn of_thread() -> Duration {
         read(ClockId::ThreadCPUTime)
     }
 
-    /// What this process has had, all its threads together.
+    /// Returns the CPU time of all threads of this process.
     pub(crate) fn of_process() -> Duration {
         read(ClockId::ProcessCPUTime)
     }

@@ -1,14 +1,14 @@
-//! Whose namespaces are whose.
+//! Tenants and their namespaces.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Allowance, Isolation};
 
-/// Who shares a sandbox. A namespace that nobody was given is a tenant by itself, of weight 1.
+/// Tenants that share a sandbox. A namespace without a tenant is a tenant by itself, of weight 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tenants {
     of: BTreeMap<Arc<str>, Arc<str>>,
-    /// Whose namespaces are that nobody was given.
+    /// Tenant of all namespaces that were given to no other.
     others: Option<Arc<str>>,
     weights: BTreeMap<Arc<str>, u32>,
     requests: BTreeMap<Arc<str>, u32>,
@@ -17,7 +17,7 @@ pub struct Tenants {
 }
 
 impl Tenants {
-    /// What stands for all namespaces that nobody was given by name.
+    /// Pattern for all namespaces that are not given by name.
     pub const OTHERS: &str = "*";
 
     /// Makes a tenant known that has these namespaces. With twice the weight of another it computes twice as much, if both would
@@ -43,26 +43,26 @@ impl Tenants {
         self.requests.iter().map(|(tenant, most)| (tenant, *most))
     }
 
-    /// Whose a namespace is.
+    /// Returns the tenant of a namespace.
     #[must_use]
     pub fn of(&self, namespace: &Arc<str>) -> Arc<str> {
         Arc::clone(self.of.get(namespace).or(self.others.as_ref()).unwrap_or(namespace))
     }
 
-    /// What a tenant has beside others.
+    /// Returns the weight of a tenant.
     #[must_use]
     pub fn weight(&self, tenant: &str) -> u32 {
         self.weights.get(tenant).copied().unwrap_or(1)
     }
 
-    /// What each attempt of a tenant may use, where that is less than others may.
+    /// Sets limits on each attempt of a tenant, which count where they are lower than the general ones.
     pub fn limit(&mut self, tenant: &Arc<str>, limits: Allowance) {
         if !limits.is_empty() {
             self.limits.insert(Arc::clone(tenant), limits);
         }
     }
 
-    /// What a tenant's attempts may use at most.
+    /// Returns the limits on each attempt of a tenant.
     #[must_use]
     pub fn limits(&self, tenant: &str) -> Option<&Allowance> {
         self.limits.get(tenant)

@@ -85,7 +85,7 @@ fn runtime(name: &str, count: NonZeroUsize, nice: i32) -> io::Result<Runtime> {
         .build()
 }
 
-/// Of this thread.
+/// Lowers the priority of this thread.
 fn lower_priority(nice: i32) {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::process::setpriority_process(None, nice) {

@@ -167,7 +167,7 @@ impl State {
     /// Parks until a guest is polled, an earlier alarm is set or `alarm` is due.
     fn park(&self, now: Instant, alarm: Option<Instant>) {
         self.parked.store(true, SeqCst);
-        // Whoever comes between the last look and the flag is seen here; whoever comes later sees the flag.
+        // A guest that comes between the last look and the flag is seen here; a later one sees the flag.
         let disturbed = self.running.load(SeqCst) > 0 || self.stopping.load(SeqCst);
         match alarm.or_else(|| self.next_alarm()) {
             _ if disturbed => {}
@@ -177,7 +177,7 @@ impl State {
         self.parked.store(false, SeqCst);
     }
 
-    /// Wakes whoever is due and tells when the next is.
+    /// Wakes all tasks that are due and returns when the next one is.
     fn fire_due(&self, now: Instant) -> Option<Instant> {
         loop {
             let mut alarms = self.alarms();

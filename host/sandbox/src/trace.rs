@@ -1,7 +1,8 @@
-//! Where work belongs that goes through many systems, in the words of W3C Trace Context.
+//! Trace contexts of work that spans several systems, by W3C Trace Context.
 //!
-//! What a run does has ids that follow from the run's: whoever goes on with it, and whoever executes one of its attempts, finds the same
-//! without asking anybody.
+//! The ids of a run's spans follow from the id of the run. So every host that continues a run or executes one of its attempts
+//! finds the same
+//! ids without asking another.
 
 mod state;
 
@@ -13,7 +14,7 @@ use crate::digest::Hex;
 
 /// The header, or environment variable in capitals, that says which span one goes on in.
 pub const TRACEPARENT: &str = "traceparent";
-/// What systems on the way have added for themselves.
+/// Header with additions of the systems on the way.
 pub const TRACESTATE: &str = "tracestate";
 
 /// How long `traceparent` is, of the version that is written here.
@@ -31,7 +32,7 @@ pub struct TraceId(pub [u8; 16]);
 pub struct SpanId(pub [u8; 8]);
 
 impl TraceId {
-    /// That of a run which nobody has begun in a trace of theirs: the first 16 bytes of its id's SHA-256.
+    /// Returns the id for a run that was not started within a trace: the first 16 bytes of the SHA-256 of the run's id.
     #[must_use]
     pub fn of_run(run_id: &str) -> Self {
         Self(first(run_id))
@@ -39,7 +40,7 @@ impl TraceId {
 }
 
 impl SpanId {
-    /// That of something with a name of its own in its trace: the first 8 bytes of the name's SHA-256.
+    /// Returns the id of a span with a unique name in its trace: the first 8 bytes of the name's SHA-256.
     #[must_use]
     pub fn of(name: &str) -> Self {
         Self(first(name))
@@ -65,7 +66,7 @@ impl fmt::Display for SpanId {
     }
 }
 
-/// A span, as those that come of it are told of it.
+/// A span, as it is propagated to its children.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceContext {
     /// Its trace.
@@ -73,7 +74,7 @@ pub struct TraceContext {
     /// The span itself.
     pub span: SpanId,
     flags: u8,
-    /// What systems on the way have added for themselves.
+    /// Additions of the systems on the way.
     pub state: Option<Arc<str>>,
 }
 
@@ -84,8 +85,8 @@ impl TraceContext {
         Self { trace, span, flags: is_sampled.into(), state: None }
     }
 
-    /// What `traceparent` and `tracestate` say. What is not as W3C says it has to be counts as not said: without the first there is nothing,
-    /// without the second there is no state.
+    /// Reads `traceparent` and `tracestate`. An invalid `traceparent` gives no context, an invalid `tracestate` gives one without
+    /// state.
     #[must_use]
     pub fn read(parent: &str, state: Option<&str>) -> Option<Self> {
         let parent = parent.trim_matches([' ', '\t']);
@@ -93,7 +94,7 @@ impl TraceContext {
         let mut parts = known.split('-');
         let [version, trace, span, flags] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
         let [version]: [u8; 1] = bytes(version)?;
-        // Those that come later may add something, and say the same before it.
+        // Later versions may add fields after the ones that are known.
         let goes_on = version > 0 && parent.as_bytes().get(TRACEPARENT_BYTES) == Some(&b'-');
         let is_whole = parts.next().is_none() && (parent.len() == TRACEPARENT_BYTES || goes_on);
         let (trace, span, [flags]) = (TraceId(bytes(trace)?), SpanId(bytes(span)?), bytes(flags)?);
@@ -109,20 +110,20 @@ impl TraceContext {
         Self { span, ..self.clone() }
     }
 
-    /// Whether whoever began the trace has it recorded.
+    /// Returns whether the creator of the trace has it recorded.
     #[must_use]
     pub fn is_sampled(&self) -> bool {
         self.flags & SAMPLED != 0
     }
 
-    /// `traceparent`, for whoever goes on from here.
+    /// Returns the `traceparent` for children of this span.
     #[must_use]
     pub fn parent(&self) -> String {
         format!("00-{}-{}-{:02x}", self.trace, self.span, self.flags)
     }
 }
 
-/// So many bytes in lower-case hexadecimal.
+/// Reads `N` bytes in lower-case hexadecimal.
 fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digit = |byte: u8| match byte {
         b'0'..=b'9' => Some(byte - b'0'),
@@ -140,7 +141,7 @@ fn bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// As it is kept with a run: `traceparent`, and `tracestate` after a space.
+/// Writes the form that is stored with a run: `traceparent`, and `tracestate` after a space.
 impl fmt::Display for TraceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.parent())?;

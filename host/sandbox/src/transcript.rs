@@ -1,4 +1,4 @@
-//! What a guest says during one attempt: log lines, progress, standard output and error, all of it bounded.
+//! Output of a guest during one attempt: log lines, progress, standard output and error, all of it bounded.
 
 use std::{
     borrow::Cow,
@@ -20,11 +20,11 @@ use super::{
 use crate::executor::HostCall;
 use crate::executor::{Level, Observer};
 
-/// What is kept of a line beyond the longest that is passed on: a secret of up to this size is recognised where the line is
-/// cut.
+/// Bytes of a line that are kept beyond the longest that is passed on. A secret of up to this size is recognised where the line
+/// is cut.
 const MAX_SECRET_BYTES: usize = 64 * 1024;
 
-/// What a guest says, as it says it.
+/// One piece of a guest's output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum GuestOutput<'s> {
     /// A line or lines for its log.
@@ -40,7 +40,7 @@ type Forwarder = Box<dyn Fn(GuestOutput<'_>) + Send + Sync>;
 /// The longest message of a guest, in bytes.
 const MAX_MESSAGE_BYTES: usize = text::LONGEST - 256;
 
-/// What a line counts at least: that of empty ones there are not too many either.
+/// Minimum number of bytes that a line counts, so that the number of empty lines is bounded too.
 const MIN_LINE_COST_BYTES: usize = 32;
 
 /// One attempt's voice. Every line reaches the observer at once; the text in all is limited.
@@ -52,7 +52,7 @@ pub(super) struct Transcript {
     stdout: Mutex<LineBuffer>,
     stderr: Mutex<LineBuffer>,
     stderr_tail: Mutex<StderrTail>,
-    /// Who makes lines of it, if that is somewhere else; here it is only counted.
+    /// Receiver in another process, which splits output into lines; here it is only counted.
     forward: Option<Forwarder>,
 }
 
@@ -71,7 +71,7 @@ impl Transcript {
         }
     }
 
-    /// One that only counts, and leaves the rest to whoever [hears](Self::hear) it.
+    /// Makes a transcript that only counts, and forwards everything to one that [receives](Self::receive) it.
     pub(super) fn forwarded(ceiling: Ceiling, line: u64, forward: Forwarder) -> Self {
         Self { forward: Some(forward), ..Self::new(Arc::new(NullObserver), ceiling, line) }
     }
@@ -117,14 +117,14 @@ impl Transcript {
         Ok(())
     }
 
-    /// Passes on what the host has to say about the attempt. Whoever says it bounds how often.
+    /// Logs a message of the host about the attempt. The caller bounds how often.
     #[cfg(feature = "http")]
     pub(super) fn note(&self, level: Level, text: &str) {
         let told = self.observer.hide(text);
         self.observer.log(level, cut(told.lines().next().unwrap_or_default(), self.longest_line));
     }
 
-    /// Passes on that a request is over, if somebody wants to hear of it.
+    /// Reports a request that is over, if requests are observed.
     #[cfg(feature = "http")]
     pub(super) fn called(&self, call: impl FnOnce() -> HostCall) {
         if self.observer.is_traced() {
@@ -343,7 +343,7 @@ mod tests {
         let rows: [(&[&str], &str); 5] = [
             (&["12345hunter2\n"], "12345*"),
             (&["12345hun", "ter2"], "12345*"),
-            // Of lines longer than what is held, all that could be the beginning of a secret is left out.
+            // For a line longer than what is held, all that could be the beginning of a secret is left out.
             (&["12345hun", "ter2", &beyond, &beyond, "\n"], "12"),
             (&[&"hunter2".repeat(20_000), "\n"], ""),
             (&[&beyond, "1234hunter2\n"], "xxxxxxxx"),
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(*lock(&keeper.0), ["a", "12345*", "12345*"]);
     }
 
-    /// R-B9: whoever writes a secret line by line, or in pieces.
+    /// R-B9: a secret that is written line by line, or in pieces.
     #[test]
     fn lines_of_a_secret_are_held_until_it_is_known_what_they_are() {
         let long = "x".repeat(MAX_SECRET_BYTES);

@@ -13,13 +13,13 @@ use wasmtime_wasi::p2::{
     subscribe,
 };
 
-/// What a guest's wall clock shows.
+/// Source of a guest's wall clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum WallClock {
     /// Always the same instant, so long after the beginning of 1970. By default that beginning itself: a guest learns nothing
     /// and can go on.
     Standing(Duration),
-    /// What the host's clock shows.
+    /// Time of the host's clock.
     Real,
 }
 
@@ -32,7 +32,7 @@ impl Default for WallClock {
 /// The clocks of one call.
 pub(crate) struct Clocks {
     wall: WallClock,
-    /// What the monotonic clock counts from: of the host's clock a guest learns nothing.
+    /// Origin of the monotonic clock. It tells a guest nothing about the host's clock.
     began: Instant,
 }
 
@@ -116,7 +116,7 @@ impl monotonic_clock::Host for ClocksView<'_> {
 
 /// Rings once and stays so.
 enum Timer {
-    /// At once; whoever asks for the first time lets others have their turn, so that a guest that polls in a circle starves nobody.
+    /// Due at once. The first poll yields, so that a guest that polls in a loop starves no other.
     Due {
         yielded: bool,
     },

@@ -1,4 +1,4 @@
-//! Directories of the host, and everything below them that is a file or a directory.
+//! Directories of the host, and all files and directories below them.
 //!
 //! ```text
 //!  DirGrant ──▶ Root (one call's) ──▶ Dir, File ──▶ Listing, Reader, Writer     each holds a share of the host's descriptors
@@ -7,8 +7,9 @@
 //!               HostDir (all calls'): may a call block? then it runs on another thread; counts for quotas
 //! ```
 //!
-//! Paths are resolved by cap-std's primitives, which leave a directory on no way. What else opens, and what is counted, is decided
-//! here: `open` says what opens at all, `host` answers `wasi:filesystem`.
+//! Paths are resolved by cap-std's primitives, which never leave a directory. The rules for opening and counting are decided
+//! here: `open`
+//! decides which files open at all, `host` implements `wasi:filesystem`.
 
 use std::{
     sync::{Arc, OnceLock},
@@ -46,11 +47,11 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
-/// What all calls of a sandbox share.
+/// State that all calls of a sandbox share.
 pub(crate) struct SharedDirs {
     host_dirs: Arc<HostDirs>,
     descriptors: Arc<SharedBudget>,
-    /// Who keeps the books, if this process does not.
+    /// Set in a process whose parent does the accounting.
     #[cfg(target_os = "linux")]
     quota_client: Option<Arc<QuotaClient>>,
 }
@@ -67,8 +68,8 @@ impl Default for SharedDirs {
 }
 
 impl SharedDirs {
-    /// For a process that calls the guests of one plugin, and whose calls may wait as they like; somebody else keeps its books. It looks
-    /// at what is granted now, as long as it can.
+    /// Makes the state of a process that calls the guests of one plugin. Its calls may block, and its parent does the accounting.
+    /// The granted directories are examined now, before the process loses access to everything else.
     #[cfg(target_os = "linux")]
     pub(crate) fn alone(grants: &[DirGrant], quota_client: &Arc<QuotaClient>) -> Self {
         let host_dirs = Arc::new(HostDirs::alone());
@@ -98,10 +99,10 @@ impl SharedDirs {
 pub(crate) struct Dirs(Vec<Dir>);
 
 impl Dirs {
-    /// Opens what is granted.
+    /// Opens the granted directories.
     ///
     /// # Errors
-    /// What to tell the user when a directory cannot be opened.
+    /// The message for the user when a directory cannot be opened.
     pub(crate) async fn open(
         shared: &SharedDirs,
         grants: &[DirGrant],
@@ -110,7 +111,7 @@ impl Dirs {
         let mut dirs = Vec::with_capacity(grants.len());
         let plugin = &attempt.invocation.executor_type;
         let lease = |limit| Lease::of_plugin(&shared.descriptors, &attempt.tenant, plugin, limit);
-        // What is granted is not the guest's to spare.
+        // Descriptors of the granted directories do not count against the guest's own limit.
         let (granted, lease) = (lease(UNLIMITED), lease(attempt.ceilings.most(Limit::Descriptors)));
         let moved = Arc::new(ByteCounts::default());
         let began = Instant::now();
@@ -137,13 +138,13 @@ impl Dirs {
 
     /// Bytes that were read and written.
     pub(super) fn moved(&self) -> (u64, u64) {
-        // Of all grants of a call it is the same.
+        // All grants of a call share one count.
         self.0.first().map_or((0, 0), |dir| dir.handle.root.moved.both())
     }
 }
 
 impl Dirs {
-    /// Tells what had no room, also where streams were written: these have nobody to tell it.
+    /// Reports quotas that had no room. This includes writes to streams, which have no other way to report it.
     pub(crate) fn report_refusals(&self, refused: &mut Refusals) {
         let met = self.0.iter().filter_map(|dir| dir.handle.root.met.get());
         // Files are told with the directory that they were to be in.

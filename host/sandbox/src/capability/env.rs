@@ -43,7 +43,7 @@ impl environment::Host for EnvView<'_> {
         let state = span.state.as_ref().map(|state| (TRACESTATE, state.to_string()));
         let told = [(TRACEPARENT, span.parent())].into_iter().chain(state);
         let told = told.map(|(name, value)| (name.to_ascii_uppercase(), value));
-        // Whoever grants a trace of his own means that one.
+        // A trace in the operator's grant takes precedence.
         let is_granted = granted.contains_key("TRACEPARENT");
         let told = told.filter(|(name, _)| !is_granted && !granted.contains_key(name));
         let granted = granted.iter().map(|(name, value)| (name.clone(), value.clone()));

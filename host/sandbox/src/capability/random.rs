@@ -1,4 +1,4 @@
-//! Random bytes. They give nobody power over anything, so that every guest gets them; from a seed only by grant.
+//! Random bytes. They give a guest no power over anything, so that every guest gets them; a seed needs a grant.
 
 use rand::{
     Rng as _, SeedableRng,

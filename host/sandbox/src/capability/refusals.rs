@@ -1,4 +1,4 @@
-//! What a guest reached for without having it, for whoever has to mend that.
+//! Accesses that were refused to a guest, for the operator who may want to grant them.
 
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::cut;
 
-/// So many refusals are told, and so many bytes of each.
+/// Number of refusals that are reported, and bytes of each.
 const MAX_REFUSALS: usize = 4;
 const MAX_REFUSAL_BYTES: usize = 400;
 
-/// What was refused to one guest; bounded, however much it asks for.
+/// Refusals that one guest met; bounded, however much it asks for.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Refusals {
     grants: BTreeSet<Cow<'static, str>>,
@@ -34,7 +34,7 @@ impl Refusals {
         }
     }
 
-    /// The same as somebody says it who may say anything: no more and no longer than what is noted here.
+    /// Bounds refusals that were received from an untrusted process: no more and no longer than those noted here.
     #[cfg(target_os = "linux")]
     pub(crate) fn bounded(self) -> Self {
         let mut bounded = Self::default();
@@ -44,7 +44,7 @@ impl Refusals {
         bounded
     }
 
-    /// What was refused; empty if nothing was.
+    /// Returns the refusals as text; empty if there are none.
     pub(crate) fn summary(&self) -> String {
         let grants: Vec<&str> = self.grants.iter().map(|what| &**what).collect();
         let grants = (!grants.is_empty()).then(|| format!("not granted: {}", grants.join(", ")));

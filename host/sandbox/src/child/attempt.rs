@@ -49,7 +49,7 @@ use crate::{
     transcript::Transcript,
 };
 
-/// What this child is asked to do.
+/// Name of this kind of job.
 pub(crate) const JOB: &str = "attempt";
 
 /// Does that job, and tells the exit status.
@@ -61,7 +61,7 @@ pub(super) fn serve(job: &[String]) -> i32 {
 }
 
 fn run(job: &[String]) -> io::Result<()> {
-    // As a file, which is read and written with calls that open nothing else: sockets have theirs.
+    // A file is read and written with system calls that open nothing else; sockets have calls of their own.
     let socket = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut input = BufReader::new(socket.try_clone()?);
     let outbound = Arc::new(Outbound::new(socket));
@@ -89,7 +89,7 @@ fn prepare(job: &[String], input: &mut BufReader<File>, outbound: &Arc<Outbound>
     let here = CallServer::new(setup, &code, Arc::clone(outbound)).map_err(io::Error::other)?;
     let (relay, quota, engine) = (Arc::clone(&here.relay), Arc::clone(&here.quota), here.engine.clone());
     thread::spawn(move || {
-        // There is nobody any more to do anything for.
+        // The parent has gone.
         let _ = receive_messages(&relay, &quota, &engine);
         exit(EXIT_PARENT_GONE);
     });
@@ -113,7 +113,7 @@ fn read_frame(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(frame))
 }
 
-/// Hears what is told while calls are made, until there is nobody any more who tells it.
+/// Receives messages while calls are made, until the parent has gone.
 fn receive_messages(relay: &RelayClient, quota: &QuotaClient, engine: &Engine) -> io::Result<()> {
     let mut news = BufReader::new(File::from(io::stdout().as_fd().try_clone_to_owned()?));
     while let Some(frame) = read_frame(&mut news)? {
@@ -146,7 +146,7 @@ impl CallServer {
             Pool::reserve(limits.slots_for(1), &limits).map_err(|error| error.to_string())?;
         let linker: Linker<Guest> = guest::linker(&engine).map_err(|error| format!("{error:#}"))?;
         let component = code.component(&engine).map_err(|error| format!("{error:#}"))?;
-        // What memories begin with is put where it can be mapped as long as that can be asked for.
+        // The initial images of memories are mapped now, while the process may still do so.
         component.initialize_copy_on_write_image().map_err(|error| format!("{error:#}"))?;
         let program =
             Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
@@ -205,7 +205,7 @@ impl CallServer {
         compute_since(watch);
         self.watchdog.start(cpu);
         let ended = self.runtime.block_on(async {
-            // What all have together is counted by the parent.
+            // The parent counts the memory that all guests share.
             let meter = Meter::new(UNLIMITED, None);
             let dirs = context.open_dirs().await?;
             let guest = Guest::new(context, meter, dirs, Arc::new(transcript));
@@ -219,7 +219,7 @@ impl CallServer {
     }
 
     async fn execute(&self, guest: Guest, call: &Call) -> CallResult {
-        // Whoever waits for the call ends it with the process; what it used is known by then.
+        // The parent ends the call by ending the process, and has been told its usage by then.
         let mut store = store(&self.engine, guest, None);
         let outbound = Arc::clone(&self.outbound);
         store.set_epoch_deadline(1);
@@ -253,7 +253,8 @@ impl CallServer {
     }
 }
 
-/// What is declared is mapped before it is counted, and this process has no more than a guest may have, and a little.
+/// Turns a failed mapping into the memory limit: declared memory is mapped before it is counted, and this process has hardly more
+/// than a guest may have.
 fn within(error: wasmtime::Error, ceilings: &Ceilings) -> wasmtime::Error {
     let lacking = error.root_cause().to_string().contains("(os error 12)");
     if lacking { ceilings.exceeded(Limit::Memory).into() } else { error }

@@ -45,9 +45,9 @@ const EXIT_OUT_OF_MEMORY: i32 = 4;
 const MAX_THREADS: usize = 4;
 /// How many times its CPU time a child may take by the clock.
 const WALL_TIME_FACTOR: u32 = 4;
-/// What is kept of a child's last words.
+/// Bytes of a child's standard error that are kept.
 const MAX_STDERR_BYTES: u64 = 4 << 10;
-/// What is kept of the reason why a component is refused.
+/// Bytes of the reason why a component is refused.
 const MAX_REASON_BYTES: usize = 4 << 10;
 
 /// Machine code of a component of `size` bytes: real ones have 3 to 6 times as much.
@@ -56,10 +56,10 @@ const fn most_code(size: usize) -> u64 {
     if most > 256 << 20 { 256 << 20 } else { most }
 }
 
-/// Has a child compile `component`.
+/// Compiles `component` in a child.
 ///
 /// # Errors
-/// What is wrong with the component, or which limit it met.
+/// Says what is wrong with the component, or which limit it met.
 pub(crate) async fn in_child(
     children: &Children,
     component: Arc<[u8]>,
@@ -73,7 +73,7 @@ pub(crate) async fn in_child(
     let ended = async {
         let (said, stderr, _open) = exchange(streams, &component, most).await;
         let said = said?;
-        // Who says too much is not waited for.
+        // A child that returns too much is not waited for.
         Ok(if said.len() as u64 > most {
             Err(Overrun::Code(most))
         } else {
@@ -93,7 +93,7 @@ fn job(limits: &Limits) -> Vec<String> {
     [JOB.to_owned()].into_iter().chain(numbers.map(|number| number.to_string())).collect()
 }
 
-/// Sends the component and hears what comes of it. What is returned last keeps the child's input open.
+/// Sends the component and reads the child's output. The last value returned keeps the child's input open.
 async fn exchange(
     Streams { input, output, errors }: Streams,
     component: &[u8],
@@ -147,7 +147,7 @@ fn conclude(
     })
 }
 
-/// What a child said, in a line; where Rust says how to make a panic say more is left out.
+/// Joins a child's output to one line, without Rust's note about backtraces.
 fn in_a_line(stderr: &str) -> String {
     let lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("note: "));
     lines.collect::<Vec<_>>().join("; ")

@@ -48,7 +48,7 @@ impl CpuWatchdog {
         }
     }
 
-    /// It is over.
+    /// Stops at the end of a call.
     pub(super) fn stop(&self) {
         *self.deadline() = None;
     }
@@ -66,7 +66,7 @@ impl CpuWatchdog {
                 end(outbound, ceiling);
             }
             drop(deadline);
-            // It can not run out sooner, as only one thread of this process computes.
+            // The time cannot run out sooner, as only one thread of this process computes.
             std::thread::sleep(left.max(MIN_SLEEP));
         }
     }
@@ -80,7 +80,7 @@ fn end(outbound: &Outbound, ceiling: Ceiling) -> ! {
     let metered = Metered { cpu_us: micros(Duration::from_micros(ceiling.most)), ..Metered::default() };
     let exceeded = Fault::Exceeded(LimitError { limit: Limit::Cpu, ceiling });
     let ended = CallResult { result: Err(exceeded), refused: Refusals::default(), metered };
-    // Whoever listens no longer has ended this process already.
+    // A parent that no longer listens has killed this process already.
     let _ = outbound.send(&ChildMessage::Result(WireResult::from(ended)));
     exit(EXIT_PARENT_GONE);
 }

@@ -1,4 +1,4 @@
-//! What a process that calls guests gives up before the first of them.
+//! Hardening of a process before its first guest: Landlock and seccomp.
 
 use std::{collections::BTreeMap, io, path::Path};
 
@@ -101,7 +101,7 @@ const TIME_CALLS: &[i64] = &[
     libc::SYS_poll,
 ];
 
-/// What it has open already, and what Landlock lets it open.
+/// Calls on open files, and opening those that Landlock allows.
 const FILE_CALLS: &[i64] = &[
     libc::SYS_close,
     libc::SYS_copy_file_range,
@@ -148,7 +148,7 @@ mod tests {
 
     use super::*;
 
-    /// What is tried on a thread of its own, which alone is locked in.
+    /// Runs `tried` on a thread of its own, which alone is locked in.
     fn locked<T: Send + 'static>(dirs: Vec<DirGrant>, tried: impl FnOnce() -> T + Send + 'static) -> T {
         let thread = thread::spawn(move || {
             files(&dirs).unwrap();

@@ -1,4 +1,4 @@
-//! What a child says, heard by whoever does not trust it.
+//! Messages of a child, which is not trusted.
 
 use std::io;
 
@@ -24,13 +24,13 @@ use crate::{
 /// How much longer than what a guest hands over at once the longest frame may be.
 pub(super) const FRAME_OVERHEAD_BYTES: u64 = 1 << 20;
 
-/// What is read of it at once.
+/// Size of the read buffer, in bytes.
 const READ_BUFFER_BYTES: usize = 64 << 10;
 
-/// What is kept of the reason why there is no call.
+/// Bytes of the reason why a call failed.
 const MAX_REASON_BYTES: usize = 4 << 10;
 
-/// What is done for a child while it makes a call.
+/// Services for a child while it makes a call.
 pub(super) struct Services {
     pub(super) requests: RelayServer,
     pub(super) quota: QuotaServer,
@@ -40,14 +40,14 @@ pub(super) struct Services {
 impl Services {
     async fn enter(&mut self, entry: QuotaRequest) -> io::Result<()> {
         if let Some(answer) = self.quota.receive(entry).await? {
-            // Who is not there any more wants no answer.
+            // A child that has gone needs no response.
             let _ = self.frames.send(frame(&ParentMessage::Quota(answer))?).await;
         }
         Ok(())
     }
 }
 
-/// What a child says.
+/// Receiver of a child's messages.
 pub(super) struct Inbound {
     pub(super) socket: BufReader<UnixStream>,
     pub(super) frame_bytes: Vec<u8>,

@@ -27,7 +27,7 @@ const FLUSH_BYTES: usize = 64 << 10;
 /// A guest that calls the host all the time is alive, and need not say so each time.
 const ALIVE_INTERVAL: Duration = Duration::from_millis(5);
 
-/// What is said to the parent.
+/// Sender of messages to the parent.
 pub(super) struct Outbound {
     buffer: Mutex<SendBuffer>,
     /// Something waits.

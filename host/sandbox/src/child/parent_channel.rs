@@ -1,4 +1,4 @@
-//! What a child is told while it makes a call.
+//! Messages to a child while it makes a call.
 
 use std::{future::pending, io, time::Duration};
 
@@ -14,10 +14,10 @@ use tokio::{
 
 use super::wire::{ParentMessage, frame};
 
-/// So often at most whoever computes is asked what it has used. Who waits is asked once.
+/// Minimum interval between two requests for usage of a computing child. A child that waits is asked once.
 const EPOCH_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The way to a child. Its end tells the child that nobody is here any more.
+/// Channel to a child. When it closes, the child knows that its parent has gone.
 pub(super) struct ParentChannel {
     socket: UnixStream,
     /// Whether the child was told the beginning of something.
@@ -51,7 +51,7 @@ pub(super) async fn send_epochs(frames: &Sender<Vec<u8>>, answered: &Notify) -> 
     };
     loop {
         sleep(EPOCH_INTERVAL).await;
-        // Nobody passes it on any more when the call ends.
+        // Sending fails only when the call has ended.
         let _ = frames.send(epoch.clone()).await;
         answered.notified().await;
     }

@@ -52,7 +52,7 @@ impl ChildProcess {
     /// How it ended, once it has.
     pub(super) async fn status(&mut self) -> io::Result<ExitStatus> {
         let status = (&mut self.ended).await;
-        status.unwrap_or_else(|_| Err(io::Error::other("nobody waited for the child")))
+        status.unwrap_or_else(|_| Err(io::Error::other("the exit status of the child is lost")))
     }
 
     /// Whether it has ended.
@@ -69,7 +69,7 @@ impl ChildProcess {
     }
 }
 
-/// What starts a child to do `job`.
+/// Returns the command that starts a child to do `job`.
 pub(super) fn command(children: &Children, job: &[String]) -> Command {
     let mut command = Command::new(children.program());
     command
@@ -77,17 +77,17 @@ pub(super) fn command(children: &Children, job: &[String]) -> Command {
         .arg(CHILD_ARGUMENT)
         .args(job)
         .env_clear()
-        // What an allocator reserves counts as memory unless it leaves it untouched.
+        // Memory that an allocator reserves counts against the limit, unless it is committed lazily.
         .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
         .current_dir("/")
-        // What a terminal sends to whoever is in the foreground is not for children.
+        // Signals of the terminal to its foreground group are not for children.
         .process_group(0);
     command
 }
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The child may have ended by itself.
         let _ = pidfd_send_signal(&self.process, Signal::KILL);
     }
 }

@@ -1,4 +1,4 @@
-//! What a child may use, taken from itself before it has read anything.
+//! Resource limits of a child, which it sets before it reads anything.
 
 use std::{io, time::Duration};
 
@@ -9,7 +9,7 @@ use rustix::{
     },
 };
 
-/// What a child may use.
+/// Resources that a child may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ResourceLimits {
     /// Bytes of memory that it can write to.
@@ -24,7 +24,7 @@ pub(super) struct ResourceLimits {
 const OWN_FILES: u64 = 16;
 /// How long after its CPU time is over a child is killed that does not end by itself.
 const CPU_GRACE_SECONDS: u64 = 5;
-/// As guests compute.
+/// The priority of guests' threads.
 const NICE: i32 = 10;
 
 impl ResourceLimits {

@@ -1,4 +1,4 @@
-//! What a child that calls guests and its parent say to each other: frames of a length and as many bytes.
+//! Messages between a child that runs guests and its parent: frames of a length and that many bytes.
 
 use std::{io, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
     transcript::GuestOutput,
 };
 
-/// What a child is for. The plugin's machine code follows, in a frame of its own.
+/// Setup of a child. The plugin's machine code follows, in a frame of its own.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Setup {
     pub(crate) limits: Limits,
@@ -80,7 +80,7 @@ impl Call {
 }
 
 impl Call {
-    /// The dispatch, as far as the host's side of a call wants to know it; what the guest is told of it is here already.
+    /// Returns the invocation with the fields that the host's side of a call needs; the others reach the guest from this message.
     pub(crate) fn invocation(&self) -> Invocation {
         Invocation {
             run_id: self.run_id.as_str().into(),
@@ -101,16 +101,16 @@ impl Call {
     }
 }
 
-/// What a child says.
+/// Message of a child to its parent.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum ChildMessage<'s> {
-    /// It is locked in and waits for calls.
+    /// The child is locked in and waits for calls.
     Ready,
     /// Its guest says something.
     Output(#[serde(borrow)] GuestOutput<'s>),
     /// Its guest makes requests.
     Http(#[serde(borrow)] RelayRequest<'s>),
-    /// So much was used by the epoch that was told.
+    /// Usage at the epoch that was announced.
     Usage(Metered),
     /// Its guest changes something in a directory with a quota.
     Quota(QuotaRequest),
@@ -120,14 +120,14 @@ pub(crate) enum ChildMessage<'s> {
     Result(WireResult),
 }
 
-/// What a child is told while it makes a call.
+/// Message to a child while it makes a call.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum ParentMessage<'n> {
     /// Another epoch has begun: a guest that computes is to say what it has used.
     Epoch,
-    /// Of what its guest asked for.
+    /// An event of a request of its guest.
     Http(#[serde(borrow)] RelayEvent<'n>),
-    /// Of what it wanted to enter.
+    /// The response to a request about quotas.
     Quota(QuotaResponse),
 }
 
@@ -178,7 +178,7 @@ pub(crate) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
 /// Bytes that say how long a frame is.
 pub(crate) const LENGTH_BYTES: usize = 4;
 
-/// What a frame of so many bytes begins with.
+/// Returns the header of a frame with `bytes` bytes.
 pub(crate) fn length(bytes: usize) -> io::Result<[u8; LENGTH_BYTES]> {
     Ok(u32::try_from(bytes).map_err(io::Error::other)?.to_le_bytes())
 }

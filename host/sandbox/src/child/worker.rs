@@ -31,7 +31,7 @@ use crate::{
     transcript::Transcript,
 };
 
-/// What a process needs beside the memory of its guest.
+/// Memory that a process needs in addition to that of its guest, in bytes.
 const PROCESS_MEMORY_BYTES: u64 = 256 << 20;
 /// Frames that may wait to be told.
 const MAX_QUEUED_FRAMES: usize = 8;
@@ -92,10 +92,10 @@ impl Worker {
         self.channel.is_sending
     }
 
-    /// Makes one call; what the guest says meanwhile goes to `transcript`.
+    /// Makes one call; the guest's output goes to `transcript` meanwhile.
     ///
     /// # Errors
-    /// What to tell the user when the process did not do as it should.
+    /// The message for the user when the process misbehaved.
     pub(crate) async fn call(
         &mut self,
         context: &CallContext,
@@ -144,7 +144,7 @@ fn unblocked(socket: Socket) -> io::Result<UnixStream> {
 fn job(code: &[u8], grants: &Grants, limits: &Limits) -> Vec<String> {
     let beside = limits.output.max(limits.hostcall).saturating_mul(4).saturating_add(code.len() as u64 * 2);
     let memory = limits.memory.saturating_add(beside).saturating_add(PROCESS_MEMORY_BYTES);
-    // Of what there is, a plugin gets a quarter.
+    // A plugin may have a quarter of the process's descriptors.
     let files = (u64::from(limits.descriptors) + grants.dirs.len() as u64).saturating_mul(4);
     vec![attempt::JOB.to_owned(), memory.to_string(), files.to_string()]
 }

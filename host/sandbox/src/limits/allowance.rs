@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{LimitError, Limits, UNLIMITED, limit_error::Size};
 use crate::capability::http::HttpLimits;
 
-/// What an attempt may use of something. Sizes are in bytes, times in microseconds.
+/// Resource of which an attempt may use a limited amount. Sizes are in bytes, times in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
@@ -29,9 +29,9 @@ pub enum Limit {
     Descriptors,
     /// Requests by HTTP.
     HttpRequests,
-    /// What requests send.
+    /// Bytes that requests send.
     HttpSent,
-    /// What answers bring.
+    /// Bytes that responses bring.
     HttpReceived,
     /// Connections at once.
     HttpConnections,
@@ -57,13 +57,13 @@ impl Limit {
         Self::HttpConnections,
     ];
 
-    /// What every attempt may use at most, as these say; nothing, where they do not bound it.
+    /// Returns the amount that every attempt may use by these limits; `None` if they do not bound it.
     #[must_use]
     pub fn most(self, limits: &Limits, http: &HttpLimits) -> Option<u64> {
         Some(Ceilings::of(limits, http).most(self)).filter(|most| *most != UNLIMITED)
     }
 
-    /// So much of it, for people.
+    /// Formats an amount of it for people.
     #[must_use]
     pub fn shown(self, amount: u64) -> String {
         match self {
@@ -79,7 +79,7 @@ impl Limit {
         }
     }
 
-    /// What tables of limits call it.
+    /// Returns the key in tables of limits.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl Limit {
     }
 }
 
-/// What one of those who may lower limits says about them; nothing by default.
+/// Limits that one party sets; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Allowance(BTreeMap<Limit, u64>);
 
@@ -120,7 +120,7 @@ impl Allowance {
         self
     }
 
-    /// What it says about a limit.
+    /// Returns the limit on a resource, if one is set.
     #[must_use]
     pub fn get(&self, limit: Limit) -> Option<u64> {
         self.0.get(&limit).copied()
@@ -133,7 +133,7 @@ impl Allowance {
     }
 }
 
-/// Who set a limit.
+/// Party that set a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SetBy {
     /// For every attempt.
@@ -191,14 +191,14 @@ impl Ceilings {
         self
     }
 
-    /// Of equal limits the one that was there counts.
+    /// Lowers a limit. An equal limit does not replace the one that is there.
     pub(crate) fn lower(&mut self, limit: Limit, most: u64, by: SetBy) {
         if let Some(ceiling) = self.0.get_mut(limit as usize).filter(|ceiling| most < ceiling.most) {
             *ceiling = Ceiling { most, by };
         }
     }
 
-    /// What counts.
+    /// Returns the effective limit.
     pub(crate) fn ceiling(&self, limit: Limit) -> Ceiling {
         self.0.get(limit as usize).copied().unwrap_or(Ceiling { most: 0, by: SetBy::Operator })
     }

@@ -13,7 +13,7 @@ pub(crate) struct LimitError {
     pub(crate) ceiling: Ceiling,
 }
 
-/// Whom messages speak of.
+/// Tenant and plugin that messages name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner<'a> {
     pub(crate) tenant: &'a str,

@@ -1,4 +1,4 @@
-//! What one guest's memories take, as they grow.
+//! Memory of one guest, as it grows.
 
 use super::{Ceilings, Limit, LimitError};
 use crate::shared_budget::{BudgetError, Lease};
@@ -12,9 +12,9 @@ const LARGE_BYTES: u64 = 4 << 20;
 pub(crate) struct Meter {
     used: u64,
     last_growth: u64,
-    /// What it has without asking anybody.
+    /// Memory that it has without asking, in bytes.
     part: u64,
-    /// What it has taken beyond its part.
+    /// Lease on the shared memory, beyond its part.
     beyond: Option<Lease>,
 }
 
@@ -24,7 +24,7 @@ impl Meter {
         Self { used: 0, last_growth: 0, part, beyond }
     }
 
-    /// What its memories took when they were largest: they never shrink.
+    /// Returns the peak size of its memories, which never shrink.
     pub(crate) fn peak(&self) -> u64 {
         self.used
     }
@@ -34,10 +34,10 @@ impl Meter {
         self.used > LARGE_BYTES
     }
 
-    /// Lets a memory grow by so many bytes; whoever has none yet gets more of what is everybody's from `lease`.
+    /// Lets a memory grow by `growth` bytes. A guest that goes beyond its part takes shared memory with `lease`.
     ///
     /// # Errors
-    /// Its limit, or why the host has no more for it.
+    /// The guest's limit, or the reason why the host has no more memory for it.
     pub(crate) fn grow(
         &mut self,
         growth: u64,

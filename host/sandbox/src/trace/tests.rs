@@ -2,7 +2,7 @@ use super::*;
 
 const GOOD: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
-/// R-O1: whoever asks says it as W3C has it, or has not said it.
+/// R-O1: a `traceparent` that does not follow W3C counts as absent.
 #[test]
 fn what_is_no_traceparent_is_not_there() {
     let read = TraceContext::read(GOOD, None).unwrap();

@@ -13,7 +13,7 @@ pub struct DirGrant {
     pub guest: String,
     /// Whether the guest can only read there.
     pub read_only: bool,
-    /// What may lie there.
+    /// Quota of the directory.
     pub quota: Quota,
 }
 

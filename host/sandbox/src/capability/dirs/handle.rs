@@ -1,4 +1,4 @@
-//! What a guest has open.
+//! Files and directories that a guest has open.
 
 use std::{
     fs::File as StdFile,
@@ -36,7 +36,7 @@ pub(super) struct Root {
     pub(super) met: OnceLock<OverQuota>,
     /// When the call began.
     pub(super) began: Instant,
-    /// What the call has read and written.
+    /// Bytes that the call has read and written.
     pub(super) moved: Arc<ByteCounts>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Handle {
     /// Present until dropped.
     file: Option<StdFile>,
     pub(super) root: Arc<Root>,
-    /// Of a file whose bytes are counted.
+    /// Set for a file whose bytes are counted.
     counted: Option<Inode>,
     _permit: Permit,
 }
@@ -99,7 +99,7 @@ impl Handle {
         self.file.as_ref().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Does `work` with it, here if nobody else can hold it up.
+    /// Runs `work` with it: on this thread, unless the call may block.
     pub(super) async fn run<R: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&StdFile) -> io::Result<R> + Send + 'static,
@@ -116,7 +116,7 @@ impl Handle {
         self.root.host_dir.elsewhere(move || work(this.file()?)).await
     }
 
-    /// The same, begun for somebody who comes back for it.
+    /// Starts `work` as a task that the caller joins later.
     pub(super) fn begin<R: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&StdFile) -> io::Result<R> + Send + 'static,
@@ -181,7 +181,7 @@ impl<R> Drop for BackgroundTask<R> {
 #[derive(Clone)]
 pub(super) struct Dir {
     pub(super) handle: Arc<Handle>,
-    /// As the guest calls it.
+    /// Path as the guest knows it.
     pub(super) name: Arc<str>,
 }
 
@@ -193,7 +193,7 @@ pub(super) struct File {
     pub(super) writes: bool,
 }
 
-/// What stands behind a descriptor.
+/// Object behind a descriptor.
 #[derive(Clone)]
 pub(super) enum Open {
     Dir(Dir),
@@ -245,7 +245,7 @@ pub(super) fn push(
     Ok(Resource::new_own(table.push(open)?.rep()))
 }
 
-/// What stands behind a guest's handle.
+/// Returns the object behind a guest's handle.
 pub(super) fn get(
     table: &ResourceTable,
     descriptor: &Resource<Descriptor>,
@@ -260,7 +260,7 @@ pub(super) fn delete(
     table.delete(Resource::<Open>::new_own(descriptor.rep()))
 }
 
-/// What the system says of an open file.
+/// Returns the metadata of an open file.
 pub(super) fn metadata(file: &StdFile) -> io::Result<Metadata> {
     Metadata::from_file(file)
 }

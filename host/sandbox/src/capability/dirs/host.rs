@@ -24,8 +24,8 @@ use super::{
 };
 use crate::{limits::Limit, shared_budget::BudgetError};
 
-/// What nobody may make: whoever reads more than the guest would follow it.
-const LINKS_REFUSED: &str = "is not made: links may lead whoever follows them out of what is granted";
+/// Links are never made: a program that may read more than the guest could follow them.
+const LINKS_REFUSED: &str = "is not made: links may lead out of the granted directory";
 
 impl DirsView<'_> {
     fn open(&self, descriptor: &Resource<Descriptor>) -> FsResult<Open> {
@@ -46,7 +46,7 @@ impl DirsView<'_> {
         Arc::clone(&self.dirs.0.iter().find(of).unwrap_or(dir).handle)
     }
 
-    /// What the guest is told; whoever runs it is told more.
+    /// Returns the guest's error; the operator is given the reason as well.
     fn refuse(&mut self, refusal: impl Into<Refusal>) -> FsError {
         match refusal.into() {
             Refusal::Code(code) => code.into(),
@@ -427,7 +427,7 @@ impl DirsView<'_> {
             before.iter().for_each(|before| root.accounting.removed(Removal::of(before)));
             Ok(())
         };
-        // What is large takes a while to be deleted.
+        // Deleting a large file takes a while.
         Ok(dir.handle.run_long(remove).await?)
     }
 

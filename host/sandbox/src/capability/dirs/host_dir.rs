@@ -22,14 +22,15 @@ use super::{
     },
 };
 
-/// Calls that may wait for one directory at once, on threads that are nobody's: one that hangs for ever takes no more.
+/// Calls that may block on one directory at once. They run on threads of the blocking pool; a directory that hangs for ever takes
+/// no more of them.
 const MAX_BLOCKING_CALLS: usize = 16;
 
-/// What all guests that are granted one directory share.
+/// State of one directory, shared by all guests that are granted it.
 pub(super) struct HostDir {
     inode: Inode,
     mounts: MountInfo,
-    /// Whether nobody minds if a call waits, and no other thread is to be had.
+    /// Set in a process that makes one call at a time: calls may block there, and there is no other thread.
     alone: bool,
     waiting: Arc<Semaphore>,
     pub(super) counter: Counter,
@@ -63,7 +64,7 @@ impl HostDir {
         }
     }
 
-    /// Whether a call may wait for somebody else. Then none is made on a guest's thread.
+    /// Returns whether a call may block on a remote machine or another program. Such a call never runs on a guest's thread.
     pub(super) fn may_block(&self) -> bool {
         self.mounts.may_block && !self.alone
     }
@@ -73,10 +74,11 @@ impl HostDir {
         self.mounts.kernel.contains(&device)
     }
 
-    /// Does `work` on a thread that is no guest's, if there is one. Whoever stops waiting leaves it behind: it counts until it ends.
+    /// Runs `work` on a blocking thread, if there is one. If the caller stops waiting, the work continues and keeps its permit
+    /// until it ends.
     ///
     /// # Errors
-    /// Those of `work`.
+    /// The errors of `work`.
     pub(super) async fn elsewhere<R: Send + 'static>(
         &self,
         work: impl FnOnce() -> io::Result<R> + Send + 'static,
@@ -97,7 +99,7 @@ impl HostDir {
 #[derive(Default)]
 pub(super) struct HostDirs {
     known: Mutex<HashMap<PathBuf, Arc<HostDir>>>,
-    /// Whether nobody minds if a call waits, and no other thread is to be had.
+    /// Set in a process that makes one call at a time: calls may block there, and there is no other thread.
     alone: bool,
 }
 

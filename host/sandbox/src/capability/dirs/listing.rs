@@ -60,7 +60,7 @@ fn entry_of(entry: io::Result<DirEntry>) -> Entry {
     Ok(DirectoryEntry { type_, name })
 }
 
-/// What a guest is told that something is.
+/// Converts a file type for the guest.
 pub(super) fn kind(of: FileType) -> DescriptorType {
     match of {
         of if of.is_file() => DescriptorType::RegularFile,

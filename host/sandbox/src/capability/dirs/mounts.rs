@@ -1,4 +1,4 @@
-//! What of a host's directories is on a disk of this machine, by the kernel's list of mounts.
+//! Directories of the host that are on a local disk, by the kernel's list of mounts.
 
 use std::{
     collections::BTreeSet,
@@ -37,10 +37,10 @@ const KERNEL: [&str; 19] = [
     "tracefs",
 ];
 
-/// What is known of the file systems at and below a directory.
+/// Properties of the file systems at and below a directory.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct MountInfo {
-    /// Whether a call may wait for somebody else: another machine, or a program that serves files.
+    /// Whether a call may block on another machine, or on a program that serves files.
     pub(super) may_block: bool,
     /// The devices of file systems where nothing opens.
     pub(super) kernel: BTreeSet<u64>,
@@ -48,7 +48,7 @@ pub(super) struct MountInfo {
     pub(super) is_kernel: Option<String>,
 }
 
-/// What is beneath `dir`, a path without links. Without the kernel's list every call may block.
+/// Returns the mounts at and below `dir`, a path without links. Without the kernel's list every call may block.
 pub(super) fn at_and_below(dir: &Path) -> MountInfo {
     match fs::read_to_string("/proc/self/mountinfo") {
         Ok(table) => read(&table, dir),
@@ -64,7 +64,7 @@ struct Mount {
 
 fn read(table: &str, dir: &Path) -> MountInfo {
     let mounts: Vec<_> = table.lines().filter_map(mount).collect();
-    // Of mounts at one point the last covers the others.
+    // The last of several mounts at one point covers the others.
     let own = mounts.iter().filter(|mount| dir.starts_with(&mount.point));
     let own = own.max_by_key(|mount| mount.point.as_os_str().len());
     let below = mounts.iter().filter(|mount| mount.point.starts_with(dir) && mount.point != dir);

@@ -1,4 +1,4 @@
-//! What opens: files and directories, and nothing else that has a name there.
+//! Opening files and directories, and nothing else that has a name there.
 
 use std::{fs::File as StdFile, io, path::Path, sync::Arc};
 
@@ -17,9 +17,9 @@ const MAX_PATH_BYTES: usize = 4096;
 /// Why something did not happen.
 #[derive(Debug)]
 pub(super) enum Refusal {
-    /// What the guest is told.
+    /// Error code for the guest.
     Code(ErrorCode),
-    /// The same, and in so many words whoever runs it.
+    /// Error code for the guest, and the reason for the operator.
     Reason(ErrorCode, String),
     /// There are no descriptors for it.
     Exhausted(BudgetError),
@@ -56,7 +56,7 @@ impl From<BudgetError> for Refusal {
     }
 }
 
-/// What a guest asks for when it opens something.
+/// Options with which a guest opens a path.
 #[derive(Clone, Copy)]
 pub(super) struct OpenMode {
     follow: FollowSymlinks,
@@ -93,7 +93,7 @@ impl OpenMode {
         let mut options = OpenOptions::new();
         options.read(self.reads).write(self.writes).truncate(self.truncates);
         options.create(self.creates && !self.exclusive).create_new(self.creates && self.exclusive);
-        // Should something else lie there by then, it does not hold up whoever opens it.
+        // If another kind of file lies there by then, opening it does not block.
         options._cap_fs_ext_follow(self.follow)._cap_fs_ext_nonblock(true);
         options
     }
@@ -107,7 +107,7 @@ pub(super) fn check_path(path: &str) -> Result<(), ErrorCode> {
     if path.len() > MAX_PATH_BYTES { Err(ErrorCode::NameTooLong) } else { Ok(()) }
 }
 
-/// What was found where something should be opened.
+/// Result of looking a path up to open it.
 enum Lookup {
     File(StdFile, Metadata),
     Dir(StdFile),
@@ -150,7 +150,7 @@ pub(super) async fn open_at(
     }
 }
 
-/// Looks before it opens: a FIFO or a device notices whoever opens it.
+/// Examines the path before opening it: a FIFO or a device notices being opened.
 fn find(from: &StdFile, path: &Path, mode: OpenMode, root: &Root) -> io::Result<Lookup> {
     let before = match stat(from, path, mode.follow) {
         Ok(metadata) => Some(metadata),

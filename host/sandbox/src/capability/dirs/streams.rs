@@ -1,4 +1,4 @@
-//! Reading and writing files in slices that hold nobody up.
+//! Reading and writing files in slices, so that no other guest is held up.
 
 use std::{fs::File as StdFile, io, mem, os::unix::fs::FileExt as _, sync::Arc};
 

@@ -1,4 +1,4 @@
-//! Files where a call may wait for somebody else: nothing is done on the thread that asks.
+//! Files on which a call may block: nothing runs on the calling thread.
 
 use std::{
     fs::{self, File as StdFile},

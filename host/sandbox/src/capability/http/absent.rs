@@ -36,7 +36,7 @@ impl Net {
     }
 }
 
-/// Nobody asks for requests.
+/// Stands in for the sender of requests.
 #[cfg(target_os = "linux")]
 pub(crate) struct RelayClient;
 
@@ -62,7 +62,7 @@ impl Outbox {
     }
 }
 
-/// Nobody makes them.
+/// Stands in for the server of requests.
 #[cfg(target_os = "linux")]
 pub(crate) struct RelayServer;
 

@@ -1,4 +1,4 @@
-//! Hosts, read so strictly that whoever asks, whoever resolves and whoever connects mean the same one.
+//! Hosts, parsed so strictly that the grant, the resolver and the connection all mean the same one.
 
 use std::{
     fmt,
@@ -17,10 +17,10 @@ pub(super) enum Host {
 }
 
 impl Host {
-    /// Reads what stands for a host in a URL, IPv6 in brackets.
+    /// Parses the host of a URL, with IPv6 in brackets.
     ///
     /// # Errors
-    /// Why nobody should have to guess what it means.
+    /// The reason why the text is ambiguous or invalid.
     pub(super) fn read(text: &str) -> Result<Self, &'static str> {
         if let Some(inner) = text.strip_prefix('[') {
             let inner = inner.strip_suffix(']').ok_or("its bracket is not closed")?;
@@ -64,7 +64,7 @@ pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
         return Err("it is empty");
     }
     if !name.is_ascii() {
-        return Err("it has letters beyond ASCII; write its punycode form, `xn--…`");
+        return Err("it has characters beyond ASCII; write its punycode form, `xn--…`");
     }
     if name.contains('%') {
         return Err("it is percent-encoded");
@@ -122,8 +122,8 @@ mod tests {
             ("[::ffff:127.0.0.1]", Ok("127.0.0.1")),
             ("[::FFFF:7f00:1]", Ok("127.0.0.1")),
             ("", Err("it is empty")),
-            ("bücher.example", Err("it has letters beyond ASCII; write its punycode form, `xn--…`")),
-            ("ⓔxample.com", Err("it has letters beyond ASCII; write its punycode form, `xn--…`")),
+            ("bücher.example", Err("it has characters beyond ASCII; write its punycode form, `xn--…`")),
+            ("ⓔxample.com", Err("it has characters beyond ASCII; write its punycode form, `xn--…`")),
             ("example.com.", Err("it ends with a dot; write it without")),
             ("ex%61mple.com", Err("it is percent-encoded")),
             ("127.1", Err("it ends with a number and is no IPv4 address of four decimal numbers")),

@@ -1,4 +1,4 @@
-//! What is left to one attempt.
+//! Budget that is left to one attempt.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -23,7 +23,7 @@ pub(super) struct Permits {
     _all: [OwnedSemaphorePermit; 3],
 }
 
-/// What one request moves; the bytes are its attempt's as well.
+/// Bytes that one request transfers; they count for its attempt as well.
 #[derive(Default)]
 pub(super) struct Transfer {
     pub(super) sent: AtomicU64,

@@ -21,7 +21,7 @@ use crate::{
     transcript::Transcript,
 };
 
-/// So many refusals are kept for the attempt's message; each has a line of the log besides.
+/// Refusals that are kept for the attempt's message; each has a line in the log besides.
 const MAX_REFUSALS: usize = 3;
 
 /// One attempt, as its requests see it.
@@ -35,7 +35,7 @@ pub(super) struct Caller {
     /// The secrets whose placeholders it was given.
     pub(super) secrets: Vec<EgressSecret>,
     made: AtomicU32,
-    /// The attempt, for whoever subscribes to what is traced in this process.
+    /// Span of the attempt, for subscribers to the traces of this process.
     pub(super) attempt: tracing::Span,
     refusals: Mutex<Vec<String>>,
 }
@@ -77,7 +77,7 @@ impl Caller {
         self.context.plugin()
     }
 
-    /// What is made of a limit that was met.
+    /// Returns the failure for a limit that was reached.
     pub(super) fn over(&self, over: OverLimit) -> Failure {
         Failure::over(over, self.context.owner())
     }
@@ -118,7 +118,7 @@ impl Caller {
     }
 }
 
-/// The requests of one attempt. Dropping this ends it as far as they go: what is told of them is told by then.
+/// Requests of one attempt. When this is dropped, no more of them is reported: unfinished ones are logged as given up.
 pub(super) struct AttemptRequests(Arc<Caller>);
 
 impl AttemptRequests {

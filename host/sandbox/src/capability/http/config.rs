@@ -1,4 +1,4 @@
-//! What an operator says about all requests.
+//! The operator's settings for all requests.
 
 use std::{collections::BTreeMap, net::IpAddr, sync::Arc, time::Duration};
 
@@ -10,7 +10,7 @@ const MIB: u64 = 1024 * KIB;
 /// How guests reach the network by HTTP. Whether they may is what their grants say.
 #[derive(Clone, Debug, Default)]
 pub struct HttpConfig {
-    /// What one attempt, one plugin and all guests together may use.
+    /// Limits on one attempt, one plugin and all guests together.
     pub limits: HttpLimits,
     /// Certificates in PEM that are trusted beside those of the platform.
     pub roots: Vec<Arc<str>>,
@@ -62,7 +62,7 @@ impl Default for HttpLimits {
 pub struct EgressSecret {
     /// For people: which secret it is.
     pub name: Arc<str>,
-    /// What guests have instead.
+    /// Placeholder that guests have instead.
     pub placeholder: Arc<str>,
     /// The secret itself.
     pub value: Arc<str>,

@@ -27,7 +27,7 @@ use crate::{
     trace::{TRACEPARENT, TRACESTATE, TraceContext},
 };
 
-/// What is added to a request that does not say how long it waits.
+/// Connect timeout of a request that sets none.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The least that hyper reads at once.
@@ -39,7 +39,7 @@ pub(super) type Driver = Box<dyn Future<Output = Result<(), Error>> + Send>;
 /// A request that was begun.
 pub(super) type Sending = Box<dyn Future<Output = Result<DrivenResponse, Error>> + Send>;
 
-/// What was found out about a request before anything was waited for.
+/// A request that was checked before anything was awaited.
 struct PreparedRequest {
     target: Target,
     request: Request<WasiBody>,
@@ -64,8 +64,10 @@ pub(super) fn begin(caller: &Arc<Caller>, request: Request<WasiBody>, options: R
     }
 }
 
+/// Checks a request.
+///
 /// # Errors
-/// What about the request is not granted or not to be sent.
+/// The reason why the request is not granted or cannot be sent.
 fn prepare(
     caller: &Caller,
     request: Request<WasiBody>,
@@ -103,9 +105,9 @@ fn check_framing(headers: &HeaderMap) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Of what a guest says of itself, enough to recognise it by.
+/// Returns enough of untrusted text to recognise it by.
 fn visible(text: &str) -> String {
-    // What stands before the `@` may be a password.
+    // A password may stand before the `@`.
     let text = text.rsplit('@').next().unwrap_or_default();
     text.chars().filter(char::is_ascii_graphic).take(100).collect()
 }
@@ -203,7 +205,7 @@ pub(super) async fn handshake(
     Ok((sender, driver))
 }
 
-/// What goes over the wire: to the host that was looked at, with its secrets, and a word about where it belongs.
+/// Builds the request that is sent: to the checked host, with secrets filled in, and with its trace context.
 async fn build_request(
     caller: &Caller,
     target: &Target,
@@ -234,7 +236,7 @@ fn set_trace_headers(span: &TraceContext, headers: &mut HeaderMap) {
     }
     let state = span.state.as_ref().map(|state| (TRACESTATE, state.to_string()));
     for (name, value) in [(TRACEPARENT, span.parent())].into_iter().chain(state) {
-        // What is in a context can stand in a header.
+        // A valid context is a valid header value.
         if let Ok(value) = HeaderValue::from_str(&value) {
             headers.insert(name, value);
         }

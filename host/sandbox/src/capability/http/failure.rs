@@ -10,16 +10,16 @@ use crate::limits::{Limit, LimitError, Owner, Size};
 /// A limit on requests that was met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OverLimit {
-    /// Of the attempt.
+    /// A limit of the attempt.
     Limit(LimitError),
-    /// Of the headers of one message.
+    /// The limit on the headers of one message, in bytes.
     Headers(u64),
 }
 
 pub(super) struct Failure {
-    /// What the guest is told.
+    /// Error for the guest.
     pub(super) error: Error,
-    /// What people are told.
+    /// Reason for people.
     pub(super) why: String,
     /// Whether an operator could have it otherwise, and should be told where people look first.
     pub(super) refusal: bool,
@@ -73,7 +73,7 @@ impl Failure {
         Self::new(told, error.to_string())
     }
 
-    /// What hyper met: before an answer (`head`), or amid its body.
+    /// Converts an error of hyper: before a response (`head`), or amid its body.
     pub(super) fn hyper(error: &hyper::Error, head: bool) -> Self {
         let told = if error.is_parse_too_large() {
             Error::HttpResponseHeaderSectionSize(None)

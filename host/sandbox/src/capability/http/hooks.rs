@@ -33,7 +33,7 @@ struct Open {
     hooks: Hooks,
 }
 
-/// Who makes the requests.
+/// Sender of the requests.
 enum Hooks {
     Local(AttemptRequests),
     /// The process that started this one.
@@ -143,7 +143,7 @@ fn error_code<T: HasHttp>(
     Ok((known.or_else(|| error.downcast_ref::<ErrorCode>().cloned()),))
 }
 
-/// What [`super::answer`] puts there; nothing else comes amid a body.
+/// Converts an error that [`super::response_body`] puts there; no other comes amid a body.
 fn of_body(error: &Error) -> Option<ErrorCode> {
     if let Error::HttpResponseBodySize(limit) = error {
         Some(ErrorCode::HttpResponseBodySize(*limit))

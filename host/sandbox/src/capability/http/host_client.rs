@@ -10,8 +10,8 @@ use wasmtime_wasi_http::WasiBody;
 use super::{HttpConfig, HttpGrant, connect, exchange, failure::Failure, net::Net, resolve, target::Target};
 use crate::limits::Size;
 
-/// Sends requests that nobody but the host makes. A host has one reading, its address is looked at before it is connected to,
-/// certificates are checked, and everything is bounded.
+/// Client for requests of the host itself. A host has one reading, its address is checked before a connection is made,
+/// certificates are verified, and everything is bounded.
 pub struct HttpClient {
     net: Net,
 }
@@ -23,9 +23,9 @@ pub struct HttpRequest {
     pub method: &'static str,
     /// Where to, with `https://` or `http://`.
     pub url: String,
-    /// What goes with it.
+    /// Headers of the request.
     pub headers: Vec<(&'static str, String)>,
-    /// What is sent.
+    /// Body of the request.
     pub body: Vec<u8>,
     /// The most bytes of an answer's body; one that has more is none.
     pub most: u64,
@@ -33,7 +33,7 @@ pub struct HttpRequest {
     pub inside: bool,
 }
 
-/// What a request was answered.
+/// Response to a request.
 #[derive(Clone, Debug)]
 pub struct HttpAnswer {
     /// Such as 200.
@@ -58,18 +58,18 @@ impl HttpClient {
         Self { net: Net::new(config, &crate::tenants::Tenants::default()) }
     }
 
-    /// Sends a request and reads its answer; follows no redirect.
+    /// Sends a request and reads the response; follows no redirect.
     ///
     /// # Errors
-    /// What to tell people.
+    /// The message for the user.
     pub async fn send(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
         self.send_with(request, &[]).await
     }
 
-    /// [`Self::send`] with headers whose names are not known here, besides.
+    /// [`Self::send`] with additional headers whose names are not known at compile time.
     ///
     /// # Errors
-    /// What to tell people.
+    /// The message for the user.
     pub async fn send_with(
         &self,
         request: HttpRequest,
@@ -80,11 +80,12 @@ impl HttpClient {
         timeout(time, self.exchange(request, more)).await.map_err(timed_out)?
     }
 
-    /// Sends a request and reads the head of its answer, without its body; follows no redirect. A host that the URL names by its address, or
-    /// as `localhost`, may be inside of a network.
+    /// Sends a request and reads the head of the response, without its body; follows no redirect. A host that the URL names by
+    /// address, or
+    /// as `localhost`, may be on an internal network.
     ///
     /// # Errors
-    /// What to tell people, without the URL, which may hold a secret.
+    /// The message for the user, without the URL, which may hold a secret.
     pub async fn head(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
         let time = self.net.config.limits.time;
         let timed_out = |_| format!("no answer within {} s", time.as_secs());

@@ -1,4 +1,4 @@
-//! What all requests of a sandbox share.
+//! State that all requests of a sandbox share.
 
 use std::{
     collections::HashMap,
@@ -14,7 +14,7 @@ use super::HttpLimits;
 use super::{HttpConfig, quota::RequestQuota, tls};
 use crate::tenants::Tenants;
 
-/// Look-ups that may be under way; one that nobody waits for any more still is.
+/// Maximum number of DNS look-ups in progress. An abandoned look-up counts until the system has responded.
 const MAX_LOOKUPS: usize = 16;
 
 /// A request that may take longer than this may take as long as it likes.
@@ -72,7 +72,7 @@ impl Net {
         new
     }
 
-    /// Whom connections trust; read once, when the first needs it.
+    /// Returns the TLS configuration, which is read once, when the first connection needs it.
     pub(super) async fn tls(&self) -> Result<Arc<ClientConfig>, String> {
         let roots = &self.config.roots;
         let read = || async {

@@ -80,7 +80,7 @@ impl fmt::Display for Network {
     }
 }
 
-/// What is special about an address, for people; nothing about those that anybody may be sent to.
+/// Returns the kind of a special address, for people; `None` for an address that any guest may reach.
 pub(super) fn special(address: IpAddr) -> Option<&'static str> {
     match plain(address) {
         IpAddr::V4(four) => special_4(four),
@@ -111,7 +111,7 @@ fn special_4(address: Ipv4Addr) -> Option<&'static str> {
     within(IpAddr::V4(address), &RANGES)
 }
 
-/// What lies outside of the unicast addresses that are given out, and within them what leads elsewhere.
+/// Addresses outside of the assigned unicast range, and within it those that lead elsewhere.
 fn special_6(address: Ipv6Addr) -> Option<&'static str> {
     const RANGES: [(&str, u8, &str); 13] = [
         ("::", 128, "an address of this host"),
@@ -130,7 +130,7 @@ fn special_6(address: Ipv6Addr) -> Option<&'static str> {
     ];
     let given_out = Network { address: Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0).into(), bits: 3 };
     let named = within(IpAddr::V6(address), &RANGES);
-    named.or_else(|| (!given_out.contains(address.into())).then_some("an address that nobody is given"))
+    named.or_else(|| (!given_out.contains(address.into())).then_some("an unassigned address"))
 }
 
 fn within(address: IpAddr, ranges: &[(&str, u8, &'static str)]) -> Option<&'static str> {

@@ -1,4 +1,4 @@
-//! What a grant of HTTP says, and which requests it means.
+//! Patterns in grants of HTTP, and the requests that they match.
 
 use std::{fmt, str::FromStr};
 
@@ -99,7 +99,7 @@ impl PathPattern {
         }
     }
 
-    /// What servers may read in several ways is no path that was granted.
+    /// Returns whether the path matches. A path that servers may read in several ways matches no pattern but any.
     fn matches(&self, target: &Target) -> bool {
         match self {
             Self::Any => true,
@@ -294,7 +294,7 @@ mod tests {
             ("https://*a.example", "its host: `*` stands for whole labels, as in `*.example.com`"),
             (
                 "https://bücher.example",
-                "its host: it has letters beyond ASCII; write its punycode form, `xn--…`",
+                "its host: it has characters beyond ASCII; write its punycode form, `xn--…`",
             ),
             (
                 "http://*.0.0.1",

@@ -16,7 +16,7 @@ pub(super) struct RequestQuota(BTreeMap<Arc<str>, Mutex<Window>>);
 
 struct Window {
     most: usize,
-    /// Those of the last minute, the oldest first.
+    /// Requests of the last minute, the oldest first.
     at: VecDeque<Instant>,
 }
 

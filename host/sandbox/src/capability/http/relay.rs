@@ -1,13 +1,15 @@
-//! Requests of guests in a process that opens no connections: it asks, and the process that started it makes them, by the same rules as
-//! those of its own guests.
+//! Requests of guests in a process that opens no connections: the process asks, and its parent makes the requests by the same
+//! rules as those
+//! of its own guests.
 //!
 //! ```text
-//!  child: hooks ──▶ Relay ──begin, part, more, give up──▶ Requests ──▶ exchange :parent
-//!                     ◀───── more, answered, part, failed ────┘
+//!  child: hooks ──▶ RelayClient ──begin, part, more, give up──▶ RelayServer ──▶ exchange :parent
+//!                       ◀─────── more, head, part, failed ────────┘
 //! ```
 //!
-//! A part of a body goes over when whoever wants it has asked for it, one at a time in either direction: nothing piles up, and nobody
-//! waits for one who does not listen.
+//! A part of a body is sent when its receiver has asked for it, one at a time in either direction. So nothing piles up, and
+//! neither side
+//! waits for a receiver that does not read.
 
 #[cfg(feature = "http")]
 mod client;

@@ -1,4 +1,4 @@
-//! From a host to the addresses that may be connected to. What was looked at is what is connected to.
+//! Resolving a host to the addresses that may be reached. The connection goes to an address that was checked.
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs as _},
@@ -32,7 +32,7 @@ pub(super) async fn addresses(
 ) -> Result<Vec<IpAddr>, Failure> {
     let all = match &target.host {
         Host::Address(address) => vec![*address],
-        // Nobody else is asked what `localhost` is.
+        // DNS is not asked for `localhost`.
         host if host.is_localhost() => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
         Host::Name(name) => match net.config.hosts.get(name) {
             Some(known) => known.clone(),
@@ -87,7 +87,7 @@ async fn look_up(net: &Net, name: String) -> Result<Vec<IpAddr>, Failure> {
     let ask = async {
         let permit = Arc::clone(&net.lookups).acquire_owned().await;
         let asking = tokio::task::spawn_blocking(move || {
-            // Until the system has answered, though nobody waits for that any more.
+            // Held until the system has responded, even if the caller has gone.
             let _permit = permit;
             (name.as_str(), 0)
                 .to_socket_addrs()

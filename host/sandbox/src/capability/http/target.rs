@@ -1,8 +1,8 @@
-//! What a request is for, as far as grants go by it.
+//! Target of a request, as grants see it.
 
 use super::authority::{Host, parse_port, split_port};
 
-/// What nobody is granted: one would make a tunnel of the host, the other shows headers to whoever asks.
+/// Methods that are never granted: CONNECT would make the host a tunnel, TRACE reveals headers.
 const FORBIDDEN_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
 
 /// Paths that are longer are cut where people read them.
@@ -19,8 +19,10 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// Parses the target of a request.
+    ///
     /// # Errors
-    /// What about the request leaves open where it goes.
+    /// The reason why the target is ambiguous.
     pub(super) fn new(method: &str, secure: bool, authority: &str, path: &str) -> Result<Self, String> {
         if FORBIDDEN_METHODS.contains(&method) {
             return Err(format!("{method} is never granted"));
@@ -43,7 +45,7 @@ impl Target {
         is_ambiguous(&self.path)
     }
 
-    /// As `Host` has it.
+    /// Returns the value of the header `Host`.
     pub(super) fn authority(&self) -> String {
         let usual = if self.secure { 443 } else { 80 };
         if self.port == usual { self.host.to_string() } else { format!("{}:{}", self.host, self.port) }

@@ -1,4 +1,4 @@
-//! Connections that nobody else reads.
+//! TLS connections.
 
 use std::sync::Arc;
 

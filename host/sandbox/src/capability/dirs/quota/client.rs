@@ -17,12 +17,12 @@ use super::{
 pub(crate) struct QuotaClient {
     send: Box<dyn Fn(QuotaRequest) + Send + Sync>,
     responses_in: Sender<QuotaResponse>,
-    /// Held by whoever asks, until there is an answer.
+    /// Locked by a caller until its response has come.
     responses: Mutex<Receiver<QuotaResponse>>,
 }
 
 impl QuotaClient {
-    /// What is to be entered goes to `send`.
+    /// Makes a client that sends requests with `send`.
     pub(crate) fn new(send: impl Fn(QuotaRequest) + Send + Sync + 'static) -> Arc<Self> {
         let (responses_in, responses) = channel();
         Arc::new(Self { send: Box::new(send), responses_in, responses: Mutex::new(responses) })
@@ -30,7 +30,7 @@ impl QuotaClient {
 
     /// Takes an answer, on a thread that asks nothing.
     pub(crate) fn receive(&self, response: QuotaResponse) {
-        // Whoever asked waits for it.
+        // The caller waits for it.
         let _ = self.responses_in.send(response);
     }
 
@@ -38,7 +38,7 @@ impl QuotaClient {
         (self.send)(request);
     }
 
-    /// Asks, and waits: nobody else is held up in this process.
+    /// Sends a request and waits for the response. Blocking holds up no other guest in this process.
     fn ask(&self, request: QuotaRequest) -> Option<QuotaResponse> {
         let responses = self.responses.lock().unwrap_or_else(PoisonError::into_inner);
         self.send(request);

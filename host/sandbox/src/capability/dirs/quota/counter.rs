@@ -1,4 +1,4 @@
-//! What lies in a directory, as far as quotas go: counted once, then kept up to date by what guests do.
+//! Usage of a directory, for quotas: counted once, then kept up to date by what guests do.
 
 use std::{
     collections::HashMap,
@@ -89,7 +89,7 @@ impl Counter {
         }
     }
 
-    /// A name of the file is gone. While somebody has it open its bytes stay on the disk.
+    /// Accounts for a removed name of a file. While a guest has the file open, its bytes stay on the disk.
     pub(in crate::capability::dirs) fn removed(&self, removal: Removal) {
         let mut state = self.state();
         state.give(Usage::FILE);
@@ -100,7 +100,7 @@ impl Counter {
         }
     }
 
-    /// What lies there is not known any more.
+    /// Invalidates the count.
     #[cfg(target_os = "linux")]
     pub(in crate::capability::dirs) fn forget(&self) {
         self.state().counted = None;
@@ -117,14 +117,14 @@ impl State {
 /// More is not counted.
 const MAX_COUNTED_FILES: u64 = 1_000_000;
 
-/// What lies in `root` and below, without following links.
+/// Counts the files in `root` and below, without following links.
 pub(in crate::capability::dirs) fn usage_below(root: &File) -> io::Result<Usage> {
     let mut usage = Usage::default();
     let mut left = vec![PathBuf::from(".")];
     while let Some(path) = left.pop() {
         match open_dir_nofollow(root, &path) {
             Ok(dir) => count(&dir, &path, &mut usage, &mut left)?,
-            // Somebody else's, or gone by now.
+            // Not accessible, or gone by now.
             Err(error) if is_skipped(&error) => {}
             Err(error) => return Err(error),
         }
@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(counter.take(&quota, Usage::bytes(1)), Err(OverQuota::Bytes(10)));
         assert_eq!(counter.take(&quota, Usage::FILE), Ok(()));
         assert_eq!(counter.take(&quota, Usage::FILE), Err(OverQuota::Files(2)));
-        // What began before the count has nothing to hope for, what begins later counts again.
+        // A call that began before the count gains nothing from another one; a later call counts again.
         assert!(counter.is_counted(&quota, before));
         assert!(!counter.is_counted(&quota, Instant::now()));
         counter.give(Usage { bytes: 100, files: 1 });
@@ -195,7 +195,7 @@ mod tests {
         counter.opened(inode(&metadata));
         counter.opened(inode(&metadata));
         counter.removed(Removal::of(&metadata));
-        counter.closed(inode(&metadata), || unreachable!("somebody else has it"));
+        counter.closed(inode(&metadata), || unreachable!("another guest has it open"));
         assert_eq!(counter.take(&quota, Usage::bytes(1)), Err(OverQuota::Bytes(5)));
         counter.closed(inode(&metadata), || 5);
         assert_eq!(counter.take(&quota, Usage::bytes(5)), Ok(()));

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::usage::{Inode, OverQuota, Removal, Usage};
 
-/// What a process has to say of a grant, by its place among those of the plugin.
+/// Request of a process about a grant, which is given by its index among those of the plugin.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum QuotaRequest {
-    /// It is about to change something: what lies there has to be known. Answered.
+    /// Asks to have the directory counted before it changes something. Has a response.
     Count(u32),
-    /// It wants to add so much. Answered.
+    /// Asks to add an amount. Has a response.
     Take(u32, Usage),
-    /// So much is there no longer.
+    /// Returns an amount.
     Give(u32, Usage),
     Opened(u32, Inode),
     /// With the file's size.

@@ -1,4 +1,4 @@
-//! The side of whoever keeps the books for a process of its own. What that process says may be anything.
+//! The parent's side of accounting for a process with guests. The process is not trusted: its requests may be anything.
 
 use std::{collections::HashMap, fs::File, io, sync::Arc, time::Instant};
 
@@ -22,7 +22,7 @@ pub(crate) struct QuotaServer {
     host_dirs: Arc<HostDirs>,
     began: Instant,
     opened_dirs: HashMap<u32, Arc<HostDir>>,
-    /// What the process has open, so often.
+    /// Number of times that the process has each file open.
     open: HashMap<(u32, Inode), u32>,
 }
 
@@ -88,7 +88,7 @@ impl QuotaServer {
         grant.filter(|grant| !grant.quota.is_none()).ok_or_else(invalid_request)
     }
 
-    /// Writes what is not answered. Of a directory that is gone by now nothing is kept.
+    /// Applies a request without a response. Nothing is kept about a directory that is gone by now.
     async fn write(&mut self, grant: u32, write: impl FnOnce(&Counter)) -> io::Result<Option<QuotaResponse>> {
         if !self.opened_dirs.contains_key(&grant) {
             drop(self.open(grant).await?);
@@ -129,7 +129,7 @@ fn invalid_request() -> io::Error {
 }
 
 impl Drop for QuotaServer {
-    /// Who ended amid something did not say what became of it: it is counted anew.
+    /// A process that ended amid a change did not report the result, so that its directories are counted anew.
     fn drop(&mut self) {
         for ((grant, inode), times) in &self.open {
             let Some(host_dir) = self.opened_dirs.get(grant) else { continue };
@@ -159,7 +159,7 @@ mod tests {
         QuotaServer::new(opened_dirs, dirs, &AttemptContext::for_tests(limits))
     }
 
-    /// R-I27: whoever says of directories what no guest can do there is not heard any longer.
+    /// R-I27: a process whose requests no guest could cause is cut off.
     #[tokio::test]
     async fn nobody_enters_what_no_guest_can_do() {
         let dir = tempfile::tempdir().unwrap();

@@ -6,7 +6,7 @@ use cap_primitives::fs::{Metadata, MetadataExt as _};
 
 use crate::limits::Size;
 
-/// What a granted directory may hold, whoever put it there; checked when a guest adds something. By default anything.
+/// Maximum content of a granted directory, including files of others; checked when a guest adds something. Unlimited by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Quota {
     /// Bytes of all files together, as long as they say they are.
@@ -63,12 +63,12 @@ pub(in crate::capability::dirs) fn inode(metadata: &Metadata) -> Inode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Removal {
     pub(super) inode: Inode,
-    /// Of a file that has no other name.
+    /// Set for a file that has no other name.
     pub(super) bytes: Option<u64>,
 }
 
 impl Removal {
-    /// What `metadata` said before that.
+    /// Returns the removal of a file with `metadata`, which was read before it.
     pub(in crate::capability::dirs) fn of(metadata: &Metadata) -> Self {
         let is_last = metadata.is_file() && metadata.nlink() <= 1;
         Self { inode: inode(metadata), bytes: is_last.then(|| metadata.len()) }

@@ -1,4 +1,4 @@
-//! The side of whoever wants requests made: its guests, and the thread that hears what comes of them.
+//! The child's side of relayed requests: its guests, and the thread that receives events.
 
 use std::{
     collections::HashMap,
@@ -33,7 +33,7 @@ pub(crate) struct RelayClient {
     begun: AtomicU32,
 }
 
-/// Who waits for what is told of a request. No more is told than they asked for.
+/// Channels to the tasks that wait for events of one request. Each event was asked for, so that there is always room.
 struct Waiters {
     /// Until no other part is wanted.
     more: Option<Sender<()>>,
@@ -45,7 +45,7 @@ struct Waiters {
 type ResponseHead = (Response<()>, bool);
 
 impl RelayClient {
-    /// What is to be said goes to `send`.
+    /// Makes a client that sends requests with `send`.
     pub(crate) fn new(send: impl Fn(RelayRequest<'_>) + Send + Sync + 'static) -> Arc<Self> {
         Arc::new(Self { send: Box::new(send), under_way: Mutex::default(), begun: AtomicU32::new(0) })
     }
@@ -54,16 +54,16 @@ impl RelayClient {
         self.under_way.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes what the parent tells. What nobody waits for any more is passed over.
+    /// Takes an event from the parent. Events that no task waits for any more are dropped.
     ///
     /// # Errors
-    /// When it is nothing that is ever told.
+    /// Fails when the event was not asked for.
     pub(crate) fn receive(&self, told: RelayEvent<'_>) -> io::Result<()> {
         match told {
             RelayEvent::More(id) => {
                 let under_way = self.under_way();
                 let more = under_way.get(&id).and_then(|ends| ends.more.as_ref());
-                // What is over has been sent to its end.
+                // A request that is over has sent its body to the end.
                 more.map_or(Ok(()), |more| more.try_send(()).or(Ok(())))
             }
             RelayEvent::Enough(id) => {
@@ -132,7 +132,7 @@ fn head_of(
     }
 }
 
-/// A request, until whoever it was made for has its end or wants nothing of it any more.
+/// A request in progress. Dropping the last handle gives the request up.
 struct RequestHandle {
     relay: Arc<RelayClient>,
     id: Id,
@@ -157,7 +157,7 @@ async fn answered(
     parts_received: Receiver<Next>,
     driver: Driver,
 ) -> Result<DrivenResponse, Error> {
-    // Whoever would have said it has gone.
+    // Without a sender the connection is gone.
     let (response, is_all) = head_received.recv().await.unwrap_or(Err(Error::ConnectionTerminated))?;
     let remote = Remote::new(parts_received, move || handle.send(RelayRequest::More(handle.id)));
     let body = if is_all { remote.ended() } else { remote };

@@ -1,4 +1,4 @@
-//! What the two processes say to each other.
+//! Messages of relayed requests between a child and its parent.
 
 use std::{borrow::Cow, time::Duration};
 
@@ -11,7 +11,7 @@ pub(super) type Id = u32;
 #[cfg(feature = "http")]
 pub(super) const MAX_PIECE_BYTES: usize = 64 << 10;
 
-/// What a process says that wants requests made. Its parent does not trust it.
+/// Message of a child that wants requests made. Its parent does not trust it.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum RelayRequest<'a> {
     /// To make a request.
@@ -24,7 +24,7 @@ pub(crate) enum RelayRequest<'a> {
     GiveUp(Id),
 }
 
-/// What it is told of them.
+/// Event of a request, sent by the parent.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum RelayEvent<'a> {
     /// The next part of the request's body is wanted.

@@ -16,7 +16,7 @@ use wasmtime_wasi_http::{Error, WasiBody};
 
 use super::messages::{Fields, Part};
 
-/// What a body yields next.
+/// Next item of a body.
 pub(super) type Next = Option<Result<Frame<Bytes>, Error>>;
 
 /// A body of which the next part is asked for when it is wanted.
@@ -50,7 +50,7 @@ impl Body for Remote {
             self.is_asked = true;
             (self.ask)();
         }
-        // Whoever had it has gone.
+        // Without a sender the body is broken.
         let next = ready!(self.parts.poll_recv(context)).unwrap_or(Some(Err(Error::HttpProtocolError)));
         self.is_asked = false;
         self.is_over = !matches!(next, Some(Ok(_)));
@@ -75,10 +75,10 @@ pub(super) async fn next(body: &mut WasiBody) -> Part<'static> {
 }
 
 impl Part<'_> {
-    /// As a body yields it.
+    /// Converts the part to the item of a body.
     ///
     /// # Errors
-    /// When nobody who keeps to the rules says it.
+    /// Fails when the part is invalid.
     pub(super) fn read(&self) -> io::Result<Next> {
         Ok(match self {
             Self::Data(data) => Some(Ok(Frame::data(Bytes::copy_from_slice(data)))),

@@ -1,4 +1,4 @@
-//! The side of whoever makes requests for a process of its own. What that process says may be anything.
+//! The parent's side of relayed requests. The child is not trusted: its messages may be anything.
 
 use std::{collections::HashMap, io, sync::Arc};
 
@@ -29,7 +29,7 @@ use crate::{
     transcript::Transcript,
 };
 
-/// What a URL may have beside as many bytes of headers as there may be.
+/// Maximum size of a URL, in addition to the limit on headers, in bytes.
 const MAX_URL_BYTES: u64 = 128 << 10;
 
 /// Encodes an event as a frame for the process.
@@ -76,7 +76,7 @@ struct ActiveRequest {
 }
 
 impl RelayServer {
-    /// Of a call that makes none yet; what there is to tell goes to `frames`.
+    /// Makes the server of a call; events go to `outbox`.
     pub(crate) fn new(
         net: &Arc<Net>,
         grant: &HttpGrant,
@@ -108,7 +108,7 @@ impl RelayServer {
                 {
                     return Err(invalid_request());
                 }
-                // One that is over is nobody's any more, and its end may have crossed what was said of it.
+                // A request that is over is gone here, and the message may have crossed its end.
                 let Some(request) = self.under_way.get(&id) else { return Ok(()) };
                 pass_on(&request.parts, part.read()?)
             }
@@ -158,7 +158,7 @@ impl RelayServer {
         ended.metered = self.with(ended.metered);
     }
 
-    /// What the process says that the call has used, and its requests.
+    /// Adds the bytes of relayed requests to the usage that the child reports.
     pub(crate) fn with(&self, metered: Metered) -> Metered {
         let (received, sent) = self.own.as_ref().map_or((0, 0), AttemptRequests::moved);
         let bytes_in = metered.bytes_in.saturating_add(received);

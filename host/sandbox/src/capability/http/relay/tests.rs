@@ -1,4 +1,4 @@
-//! What a process may say that somebody else has taken over.
+//! Messages that a compromised child may send.
 
 use std::{net::TcpListener, sync::Arc};
 
@@ -72,7 +72,7 @@ impl Stage {
     }
 }
 
-/// R-I27: whoever asks for what no guest can ask for is not heard any longer.
+/// R-I27: a child that asks for what no guest can ask for is cut off.
 #[tokio::test]
 async fn nobody_asks_for_more_than_a_guest_can() {
     let mut stage = Stage::new();
@@ -96,7 +96,7 @@ async fn nobody_sends_what_is_not_wanted() {
     assert!(stage.begin(1, "POST", b"") && !stage.body(1, MAX_PIECE_BYTES + 1));
     let mut more = || stage.requests.receive(RelayRequest::More(1)).is_ok();
     assert!(more() && !more());
-    // Of what is over, or never was, anything may be said that keeps to the form.
+    // Well-formed messages about finished or unknown requests are allowed.
     assert!(
         stage.requests.receive(RelayRequest::GiveUp(1)).is_ok()
             && stage.requests.receive(RelayRequest::More(1)).is_ok()
@@ -119,7 +119,7 @@ async fn who_asks_past_the_guests_host_functions_gets_no_further() {
         assert!(stage.begin(1, method, fields), "{method}");
         assert_eq!(stage.failed().await, Some(Code::HttpRequestDenied), "{method} {}", fields.escape_ascii());
     }
-    // What is granted is made: its body is wanted.
+    // A granted request is made: its body is asked for.
     let mut stage = Stage::new();
     assert!(stage.begin(1, "POST", b"content-length:1\n"));
     assert_eq!(stage.failed().await, None);
