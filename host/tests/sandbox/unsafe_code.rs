@@ -30,5 +30,5 @@ fn unsafe_code_is_in_one_file_only() {
         blocks.iter().any(|block| text.contains(block)) || text.contains(concat!("unsafe", "_code"))
     };
     let with: Vec<_> = files.iter().filter(unsafe_code).collect();
-    assert_eq!(with, [&host.join("sandbox/src/authentic.rs")]);
+    assert_eq!(with, [&host.join("sandbox/src/sealed_code.rs")]);
 }
