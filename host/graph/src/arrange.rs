@@ -6,33 +6,28 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    diagram::{Follows, Shown},
-    layout::{Line, Piece},
-    order::{Link, untangle},
-    settle::{Wish, settle},
+    crossings::{self, Link},
+    geometry::{Line, Piece, Size},
+    model::{Edge, Node},
+    placement::{self, Preference},
 };
 
-/// Between boxes on a level.
-const BESIDE: i32 = 24;
-/// Between levels with lines between them, and without.
-const BELOW: i32 = 42;
-const BELOW_ALIKE: i32 = 14;
-/// How wide a line is that passes a level.
+/// Distance between boxes on a level, in pixels.
+const BOX_GAP: i32 = 24;
+/// Distance between levels with lines between them.
+const LEVEL_GAP: i32 = 42;
+/// Distance between levels without lines.
+const ROW_GAP: i32 = 14;
+/// Width of a line that passes a level.
 const TRUNK: i32 = 4;
-/// Trunks are straight rather than boxes in the middle.
-const STRAIGHT: f64 = 4.0;
+/// Weight of a trunk against that of a box: trunks are straight rather than boxes in the middle.
+const TRUNK_WEIGHT: f64 = 4.0;
 /// Rounds of moving levels towards each other, each down and up.
 const ROUNDS: usize = 4;
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Size {
-    pub(crate) width: i32,
-    pub(crate) height: i32,
-}
-
 /// Arrangement of the content of one box.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Arranged {
+pub(crate) struct Arrangement {
     pub(crate) size: Size,
     /// Box, left, top.
     pub(crate) places: Vec<(usize, i32, i32)>,
@@ -42,8 +37,8 @@ pub(crate) struct Arranged {
 /// Something with a place on a level.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// The box; of a trunk nothing.
-    shown: Option<usize>,
+    /// Number of the node; `None` for a trunk.
+    node: Option<usize>,
     size: Size,
     x: i32,
 }
@@ -54,67 +49,87 @@ impl Cell {
     }
 
     fn weight(self) -> f64 {
-        if self.shown.is_some() { 1.0 } else { STRAIGHT }
+        if self.node.is_some() { 1.0 } else { TRUNK_WEIGHT }
     }
 }
 
+/// The content of one box, with a cell for each box and for each level that a line passes.
 #[derive(Debug, Default)]
-struct Sheet {
+struct LayeredGraph {
     cells: Vec<Cell>,
     levels: Vec<Vec<usize>>,
-    /// Below each level but the last.
+    /// Links below each level but the last.
     gaps: Vec<Vec<Link>>,
-    /// Which line each link of a gap is of.
+    /// The line that each link of a gap is part of.
     owners: Vec<Vec<usize>>,
     lines: Vec<Line>,
 }
 
-/// Finds places for what is in a box.
-pub(crate) fn arrange(shown: &Shown, sizes: &[Size]) -> Arranged {
-    let mut sheet = Sheet::new(shown, sizes);
-    if sheet.lines.is_empty() {
-        sheet.line_up();
-    } else {
-        untangle(&mut sheet.levels, &sheet.gaps, sheet.cells.len());
-        sheet.move_together();
-    }
-    sheet.arranged()
+/// All edges from one node, or to all of its hooks.
+struct Trunk {
+    from: usize,
+    hook: bool,
+    to: Vec<usize>,
 }
 
-impl Sheet {
-    fn new(shown: &Shown, sizes: &[Size]) -> Self {
-        let mut sheet = Self::default();
+/// Upper and lower edge of a level.
+struct Extent {
+    top: i32,
+    bottom: i32,
+}
+
+/// Finds places for the content of a node.
+pub(crate) fn arrange(node: &Node, sizes: &[Size]) -> Arrangement {
+    let mut graph = LayeredGraph::new(node, sizes);
+    if graph.lines.is_empty() {
+        graph.line_up();
+    } else {
+        crossings::reduce(&mut graph.levels, &graph.gaps, graph.cells.len());
+        graph.move_together();
+    }
+    graph.finish()
+}
+
+/// Groups the edges of a node's content by their upper end.
+fn trunks(edges: &[Edge]) -> Vec<Trunk> {
+    let mut trunks: BTreeMap<(usize, bool), Vec<usize>> = BTreeMap::new();
+    for edge in edges {
+        trunks.entry((edge.from, edge.hook)).or_default().push(edge.to);
+    }
+    trunks.into_iter().map(|((from, hook), to)| Trunk { from, hook, to }).collect()
+}
+
+impl LayeredGraph {
+    fn new(node: &Node, sizes: &[Size]) -> Self {
+        let mut graph = Self::default();
         let mut place: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
-        for (level, boxes) in shown.levels.iter().enumerate() {
+        for (level, boxes) in node.levels.iter().enumerate() {
             let mut cells = Vec::with_capacity(boxes.len());
             for number in boxes {
                 let size = sizes.get(*number).copied().unwrap_or_default();
-                let cell = sheet.add(Some(*number), size);
+                let cell = graph.add(Some(*number), size);
                 place.insert(*number, (level, cell));
                 cells.push(cell);
             }
-            sheet.levels.push(cells);
+            graph.levels.push(cells);
         }
-        let gaps = sheet.levels.len().saturating_sub(1);
-        (sheet.gaps, sheet.owners) = (vec![Vec::new(); gaps], vec![Vec::new(); gaps]);
-        let mut trunks: BTreeMap<(usize, bool), Vec<&Follows>> = BTreeMap::new();
-        for follows in &shown.follows {
-            trunks.entry((follows.from, follows.hook)).or_default().push(follows);
+        let gaps = graph.levels.len().saturating_sub(1);
+        graph.gaps = vec![Vec::new(); gaps];
+        graph.owners = vec![Vec::new(); gaps];
+        for trunk in trunks(&node.edges) {
+            graph.add_trunk(trunk, &place);
         }
-        for ((from, hook), follows) in trunks {
-            let to: Vec<_> = follows.iter().map(|follows| follows.to).collect();
-            sheet.draw((from, hook), to, &place);
-        }
-        sheet
+        graph
     }
 
-    fn add(&mut self, shown: Option<usize>, size: Size) -> usize {
-        self.cells.push(Cell { shown, size, x: 0 });
+    fn add(&mut self, node: Option<usize>, size: Size) -> usize {
+        self.cells.push(Cell { node, size, x: 0 });
         self.cells.len() - 1
     }
 
-    /// The trunk from a box, down to the last that follows it, and its branches.
-    fn draw(&mut self, (from, hook): (usize, bool), to: Vec<usize>, place: &BTreeMap<usize, (usize, usize)>) {
+    /// Adds the trunk from a node down to the last that follows it, and its branches. `place` is the level and cell of each node.
+    fn add_trunk(&mut self, trunk: Trunk, place: &BTreeMap<usize, (usize, usize)>) {
+        let Trunk { from, hook, to } = trunk;
         let Some((first, mut upper)) = place.get(&from).copied() else { return };
         let mut ends: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (level, cell) in to.iter().filter_map(|to| place.get(to)) {
@@ -144,10 +159,10 @@ impl Sheet {
     }
 
     fn cell(&self, cell: usize) -> Cell {
-        self.cells.get(cell).copied().unwrap_or(Cell { shown: None, size: Size::default(), x: 0 })
+        self.cells.get(cell).copied().unwrap_or(Cell { node: None, size: Size::default(), x: 0 })
     }
 
-    /// From the left, in columns.
+    /// Places the cells in columns, from the left.
     fn line_up(&mut self) {
         let columns = self.levels.iter().map(Vec::len).max().unwrap_or(0);
         let mut left = 0;
@@ -157,93 +172,94 @@ impl Sheet {
             for cell in cells {
                 self.cells.get_mut(cell).into_iter().for_each(|cell| cell.x = left);
             }
-            left += widest + BESIDE;
+            left += widest + BOX_GAP;
         }
     }
 
-    /// Each level as near as can be to what its lines lead to.
+    /// Moves each level as near as possible to the cells that its lines lead to.
     fn move_together(&mut self) {
         for level in 0..self.levels.len() {
-            self.settle(level, &[]);
+            self.move_level(level, &[]);
         }
         let lower = |link: &Link| (link.lower, link.upper);
         let upper = |link: &Link| (link.upper, link.lower);
         for _ in 0..ROUNDS {
             for at in 0..self.gaps.len() {
                 let lines: Vec<_> = self.gaps.get(at).into_iter().flatten().map(lower).collect();
-                self.settle(at + 1, &lines);
+                self.move_level(at + 1, &lines);
             }
             for at in (0..self.gaps.len()).rev() {
                 let lines: Vec<_> = self.gaps.get(at).into_iter().flatten().map(upper).collect();
-                self.settle(at, &lines);
+                self.move_level(at, &lines);
             }
         }
     }
 
-    /// Moves a level to where its lines, as (one of the level, one of another), lead.
-    fn settle(&mut self, level: usize, lines: &[(usize, usize)]) {
-        let mut led: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
+    /// Moves a level to where its lines lead. A line is a cell of the level and one of another level.
+    fn move_level(&mut self, level: usize, lines: &[(usize, usize)]) {
+        let mut targets: BTreeMap<usize, (f64, f64)> = BTreeMap::new();
         for (own, other) in lines {
             let other = self.cell(*other);
-            let (sum, weight) = led.entry(*own).or_default();
+            let (sum, weight) = targets.entry(*own).or_default();
             *sum += f64::from(other.middle()) * other.weight();
             *weight += other.weight();
         }
         let cells = self.levels.get(level).cloned().unwrap_or_default();
-        let wish = |number: &usize| {
+        let preference = |number: &usize| {
             let cell = self.cell(*number);
-            let middle = led.get(number).map_or(f64::from(cell.middle()), |(sum, weight)| sum / weight);
-            Wish { middle, width: cell.size.width, weight: cell.weight() }
+            let middle = targets.get(number).map_or(f64::from(cell.middle()), |(sum, weight)| sum / weight);
+            Preference { middle, width: cell.size.width, weight: cell.weight() }
         };
-        let wishes: Vec<_> = cells.iter().map(wish).collect();
-        for (number, x) in cells.iter().zip(settle(&wishes, BESIDE)) {
+        let preferences: Vec<_> = cells.iter().map(preference).collect();
+        for (number, x) in cells.iter().zip(placement::place(&preferences, BOX_GAP)) {
             self.cells.get_mut(*number).into_iter().for_each(|cell| cell.x = x);
         }
     }
 
-    fn arranged(mut self) -> Arranged {
+    fn finish(mut self) -> Arrangement {
         let left = self.cells.iter().map(|cell| cell.x).min().unwrap_or(0);
         self.cells.iter_mut().for_each(|cell| cell.x -= left);
         let (levels, height) = self.heights();
-        let mut arranged = Arranged::default();
-        arranged.size.height = height;
-        for (cells, (top, bottom)) in self.levels.iter().zip(&levels) {
+        let mut arrangement = Arrangement::default();
+        arrangement.size.height = height;
+        for (cells, level) in self.levels.iter().zip(&levels) {
             for cell in cells.iter().map(|cell| self.cell(*cell)) {
-                arranged.size.width = arranged.size.width.max(cell.x + cell.size.width);
-                arranged.places.extend(cell.shown.map(|shown| (shown, cell.x, *top)));
+                arrangement.size.width = arrangement.size.width.max(cell.x + cell.size.width);
+                arrangement.places.extend(cell.node.map(|node| (node, cell.x, level.top)));
             }
-            debug_assert!(top <= bottom);
+            debug_assert!(level.top <= level.bottom);
         }
-        self.pieces(&levels);
-        arranged.lines = self.lines;
-        arranged
+        self.draw_pieces(&levels);
+        arrangement.lines = self.lines;
+        arrangement
     }
 
-    /// The upper and lower edge of each level, and where the last one ends.
-    fn heights(&self) -> (Vec<(i32, i32)>, i32) {
-        let between = if self.lines.is_empty() { BELOW_ALIKE } else { BELOW };
-        let (mut levels, mut top) = (Vec::with_capacity(self.levels.len()), 0);
+    /// Returns the upper and lower edge of each level, and the height of all.
+    fn heights(&self) -> (Vec<Extent>, i32) {
+        let gap = if self.lines.is_empty() { ROW_GAP } else { LEVEL_GAP };
+        let mut levels = Vec::with_capacity(self.levels.len());
+        let mut top = 0;
         for cells in &self.levels {
             let height = cells.iter().map(|cell| self.cell(*cell).size.height).max().unwrap_or(0);
-            levels.push((top, top + height));
-            top += height + between;
+            levels.push(Extent { top, bottom: top + height });
+            top += height + gap;
         }
-        (levels, (top - between).max(0))
+        (levels, (top - gap).max(0))
     }
 
-    /// Draws every line from what it leads through.
-    fn pieces(&mut self, levels: &[(i32, i32)]) {
-        let below = levels.iter().skip(1);
-        for (((top, bottom), (next, _)), (links, owners)) in
-            levels.iter().zip(below).zip(self.gaps.iter().zip(&self.owners))
-        {
+    /// Draws the pieces of every line.
+    fn draw_pieces(&mut self, levels: &[Extent]) {
+        let gaps = self.gaps.iter().zip(&self.owners);
+        for ((level, next), (links, owners)) in levels.iter().zip(levels.iter().skip(1)).zip(gaps) {
             for (link, owner) in links.iter().zip(owners) {
-                let (upper, lower) = (self.cell(link.upper), self.cell(link.lower));
-                let (from, to, begin) = (upper.middle(), lower.middle(), top + upper.size.height);
+                let upper = self.cell(link.upper);
+                let begin = level.top + upper.size.height;
+                let from = upper.middle();
+                let to = self.cell(link.lower).middle();
                 let Some(line) = self.lines.get_mut(*owner) else { continue };
-                line.pieces.push(Piece::Bend { from, to, top: *bottom, bottom: *next });
-                if begin < *bottom {
-                    line.pieces.push(Piece::Down { x: from, top: begin, bottom: *bottom });
+                line.pieces.push(Piece::Bend { from, to, top: level.bottom, bottom: next.top });
+                if begin < level.bottom {
+                    line.pieces.push(Piece::Down { x: from, top: begin, bottom: level.bottom });
                 }
             }
         }

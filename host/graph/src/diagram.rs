@@ -1,55 +1,13 @@
-//! Diagram of a plan or a run: boxes in boxes, level by level.
+//! Diagram of a plan or a run: nodes in nodes, level by level.
 
 use phasm_engine::{plan::Plan, run::Run};
 
-use crate::{items::Source, look::Look, pick, tally::Tally};
-
-/// Maximum sizes of a picture. Boxes beyond them are counted in one box.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Boxes in all, of which those of the root may be more.
-    pub boxes: usize,
-    /// Boxes on one level of a container.
-    pub across: usize,
-    /// Levels of a container.
-    pub down: usize,
-    /// Boxes of a container in which nothing follows anything, as iterations of a loop.
-    pub alike: usize,
-    /// Lines of a container.
-    pub lines: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { boxes: 400, across: 12, down: 30, alike: 24, lines: 2000 }
-    }
-}
-
-/// One box after another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Follows {
-    /// The upper one.
-    pub from: usize,
-    /// Whether it is a hook of the other.
-    pub hook: bool,
-    /// The lower one.
-    pub to: usize,
-}
-
-/// A box.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
-    /// Text and signs of the box.
-    pub look: Look,
-    /// The box it stands in; of the first, which is the page, itself.
-    pub parent: usize,
-    /// The boxes in it, level by level; nothing in one that is closed.
-    pub levels: Vec<Vec<usize>>,
-    /// Which of those in it follow which, downwards, sorted.
-    pub follows: Vec<Follows>,
-    /// The tasks that it stands for: nothing if it is open.
-    pub tally: Tally,
-}
+use crate::{
+    items::Source,
+    model::{Limits, Node},
+    pick::{self, Selection},
+    tally::Tally,
+};
 
 /// Diagram of a plan or a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,9 +16,9 @@ pub struct Diagram {
     pub name: String,
     /// Id of the run; `None` for a plan.
     pub run_id: Option<String>,
-    /// The boxes: the first is the page, and each stands behind the one that it is in.
-    pub boxes: Vec<Shown>,
-    /// Lines that were too many.
+    /// The nodes. The first is the page, and each comes after the node around it.
+    pub nodes: Vec<Node>,
+    /// Number of lines beyond the limit.
     pub lines_left_out: usize,
 }
 
@@ -78,30 +36,30 @@ impl Diagram {
     }
 
     fn of(source: &Source<'_>, name: String, run_id: Option<String>, limits: Limits) -> Self {
-        let (boxes, lines_left_out) = pick::pick(source, limits);
-        Self { name, run_id, boxes, lines_left_out }
+        let Selection { nodes, lines_left_out } = pick::pick(source, limits);
+        Self { name, run_id, nodes, lines_left_out }
     }
 
-    /// The tasks that it stands for.
+    /// Counts all tasks.
     #[must_use]
     pub fn tally(&self) -> Tally {
         let mut all = Tally::default();
-        self.boxes.iter().for_each(|shown| all.add(&shown.tally));
+        self.nodes.iter().for_each(|node| all.add(&node.tally));
         all
     }
 
-    /// The boxes in the order in which one reads them, each with how deep it stands; without the page.
-    pub(crate) fn read(&self) -> Vec<(usize, usize)> {
-        let mut read = Vec::with_capacity(self.boxes.len());
-        let mut ahead = vec![(0_usize, 0_usize)];
-        while let Some((at, depth)) = ahead.pop() {
+    /// Returns the number and depth of each node but the page, in reading order.
+    pub(crate) fn in_reading_order(&self) -> Vec<(usize, usize)> {
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut stack = vec![(0_usize, 0_usize)];
+        while let Some((at, depth)) = stack.pop() {
             if at > 0 {
-                read.push((at, depth - 1));
+                order.push((at, depth - 1));
             }
-            let inside = self.boxes.get(at).into_iter().flat_map(|shown| shown.levels.iter().flatten());
+            let inside = self.nodes.get(at).into_iter().flat_map(|node| node.levels.iter().flatten());
             let inside: Vec<_> = inside.map(|inside| (*inside, depth + 1)).collect();
-            ahead.extend(inside.into_iter().rev());
+            stack.extend(inside.into_iter().rev());
         }
-        read
+        order
     }
 }

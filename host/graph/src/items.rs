@@ -9,9 +9,9 @@ use phasm_engine::{
     run::{Place, Run, TaskRun},
 };
 
-use crate::{look::Look, tally::Tally};
+use crate::{label::Label, model::Edge, tally::Tally};
 
-/// Something that may have a box.
+/// Something that a node may stand for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Item<'a> {
     /// A call of the plan.
@@ -22,20 +22,11 @@ pub(crate) enum Item<'a> {
     Task(&'a TaskRun),
 }
 
-/// One of a group follows another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct After {
-    pub(crate) from: usize,
-    pub(crate) to: usize,
-    /// Set when `to` is a hook of the other item.
-    pub(crate) hook: bool,
-}
-
 /// Items of one container.
 #[derive(Debug, Default)]
 pub(crate) struct Group<'a> {
     pub(crate) items: Vec<Item<'a>>,
-    pub(crate) after: Vec<After>,
+    pub(crate) edges: Vec<Edge>,
 }
 
 /// A plan, or a run of it.
@@ -45,7 +36,7 @@ pub(crate) struct Source<'a> {
     run: Option<&'a Run>,
     /// Hook runs of each task run; empty for a plan.
     hooks: BTreeMap<TaskId, Vec<&'a TaskRun>>,
-    /// By template, how many tasks a call of it is.
+    /// Number of tasks of a call, by template.
     counts: Vec<u64>,
 }
 
@@ -63,13 +54,13 @@ impl<'a> Source<'a> {
         Self { run: Some(run), hooks, ..Self::plan(run.plan()) }
     }
 
-    /// The root, with its hooks.
+    /// Returns the root with its hooks.
     pub(crate) fn top(&self) -> Group<'a> {
         let root = self.run.and_then(|run| run.task(TaskId::ROOT));
         let mut top =
-            Group { items: vec![root.map_or(Item::Node(&self.plan.root), Item::Task)], after: vec![] };
+            Group { items: vec![root.map_or(Item::Node(&self.plan.root), Item::Task)], edges: vec![] };
         if self.run.is_none() {
-            top.hang(0, self.written(&self.plan.hooks));
+            top.add_hooks(0, self.planned_hooks(&self.plan.hooks));
         }
         self.with_hooks(top)
     }
@@ -78,7 +69,7 @@ impl<'a> Source<'a> {
     pub(crate) fn inside(&self, item: Item<'a>) -> Option<Group<'a>> {
         let group = match (item, self.run) {
             (Item::Node(node) | Item::Hook(node, _), _) => self.planned(&node.work),
-            (Item::Task(task), Some(run)) => self.opened(run, task),
+            (Item::Task(task), Some(run)) => self.children(run, task),
             (Item::Task(_), None) => None,
         };
         group.filter(|group| !group.items.is_empty()).map(|group| self.with_hooks(group))
@@ -90,52 +81,54 @@ impl<'a> Source<'a> {
             TemplateKind::Task => None,
             TemplateKind::Wrapper(call) => self.planned(&call.work),
             TemplateKind::Dag(dag) => Some(of_dag(dag)),
-            TemplateKind::Loop(each) => Some(Group { items: vec![Item::Node(&each.body)], after: vec![] }),
+            TemplateKind::Loop(each) => Some(Group { items: vec![Item::Node(&each.body)], edges: vec![] }),
             TemplateKind::Pipeline(pipeline) => Some(of_pipeline(pipeline)),
         }
     }
 
-    fn opened(&self, run: &'a Run, task: &'a TaskRun) -> Option<Group<'a>> {
+    fn children(&self, run: &'a Run, task: &'a TaskRun) -> Option<Group<'a>> {
         let children: Vec<&TaskRun> = run.children(task).collect();
         match children.as_slice() {
             [] if task.phase.is_terminal() => None,
             [] => self.planned(&run.node(task).work),
             // The only attempt is shown as the task itself.
-            [only] if run.kind(task) == TaskKind::Wrapper => self.opened(run, only),
+            [only] if run.kind(task) == TaskKind::Wrapper => self.children(run, only),
             children => Some(Group {
                 items: children.iter().copied().map(Item::Task).collect(),
-                after: followed(run, children),
+                edges: edges_between(run, children),
             }),
         }
     }
 
-    /// The group with what is run beside the phases of each in it.
+    /// Adds the hooks of each item.
     fn with_hooks(&self, mut group: Group<'a>) -> Group<'a> {
         for (at, item) in group.items.clone().into_iter().enumerate() {
             match item {
                 Item::Task(task) => {
                     let hooks = self.hooks.get(&task.id).into_iter().flatten();
-                    group.hang(at, hooks.copied().map(Item::Task).collect());
+                    group.add_hooks(at, hooks.copied().map(Item::Task).collect());
                 }
-                Item::Node(node) if self.run.is_none() => group.hang(at, self.written(&node.settings.hooks)),
+                Item::Node(node) if self.run.is_none() => {
+                    group.add_hooks(at, self.planned_hooks(&node.settings.hooks))
+                }
                 Item::Node(_) | Item::Hook(..) => {}
             }
         }
         group
     }
 
-    fn written(&self, hooks: &Hooks) -> Vec<Item<'a>> {
+    fn planned_hooks(&self, hooks: &Hooks) -> Vec<Item<'a>> {
         let hook = |(kind, id): (&HookType, &usize)| Some(Item::Hook(&self.plan.hook(*id)?.node, *kind));
         hooks.iter().filter_map(hook).collect()
     }
 
-    pub(crate) fn look(&self, item: Item<'a>) -> Look {
+    pub(crate) fn label(&self, item: Item<'a>) -> Label {
         let phase = self.run.map(|_| Phase::Created);
         match (item, self.run) {
-            (Item::Node(node), _) => Look::of_node(self.plan, node, None, phase),
-            (Item::Hook(node, kind), _) => Look::of_node(self.plan, node, Some(kind), phase),
-            (Item::Task(task), Some(run)) => Look::of_task(run, task),
-            (Item::Task(_), None) => Look::page(),
+            (Item::Node(node), _) => Label::of_node(self.plan, node, None, phase),
+            (Item::Hook(node, kind), _) => Label::of_node(self.plan, node, Some(kind), phase),
+            (Item::Task(task), Some(run)) => Label::of_task(run, task),
+            (Item::Task(_), None) => Label::page(),
         }
     }
 
@@ -143,7 +136,7 @@ impl<'a> Source<'a> {
         if let Item::Task(task) = item { task.phase } else { Phase::Created }
     }
 
-    /// The tasks in it, or that it is.
+    /// Counts the tasks inside an item, or the item itself.
     pub(crate) fn tally(&self, item: Item<'a>) -> Tally {
         let (task, run) = match (item, self.run) {
             (Item::Task(task), Some(run)) => (task, run),
@@ -151,11 +144,11 @@ impl<'a> Source<'a> {
             (Item::Task(_), None) => return Tally::default(),
         };
         let mut tally = Tally::default();
-        let mut ahead = vec![task];
-        while let Some(task) = ahead.pop() {
-            let opened = ahead.len();
-            ahead.extend(run.children(task));
-            if ahead.len() > opened {
+        let mut queue = vec![task];
+        while let Some(task) = queue.pop() {
+            let before = queue.len();
+            queue.extend(run.children(task));
+            if queue.len() > before {
                 continue;
             }
             let closed = task.phase.is_terminal() || run.kind(task) == TaskKind::Leaf;
@@ -165,7 +158,7 @@ impl<'a> Source<'a> {
         tally
     }
 
-    /// The tasks that a call of the plan is.
+    /// Counts the tasks of a call of the plan.
     fn count(&self, work: &Work) -> Tally {
         let tasks = match work {
             Work::Executor(_) => 1,
@@ -176,32 +169,32 @@ impl<'a> Source<'a> {
 }
 
 impl<'a> Group<'a> {
-    fn hang(&mut self, from: usize, hooks: Vec<Item<'a>>) {
+    fn add_hooks(&mut self, from: usize, hooks: Vec<Item<'a>>) {
         let first = self.items.len();
-        self.after.extend((first..first + hooks.len()).map(|to| After { from, to, hook: true }));
+        self.edges.extend((first..first + hooks.len()).map(|to| Edge { from, to, hook: true }));
         self.items.extend(hooks);
     }
 }
 
 fn of_dag(dag: &Dag) -> Group<'_> {
-    let after = dag.nodes.iter().enumerate().flat_map(|(to, node)| {
-        node.dependencies.iter().map(move |from| After { from: *from, to, hook: false })
+    let edges = dag.nodes.iter().enumerate().flat_map(|(to, node)| {
+        node.dependencies.iter().map(move |from| Edge { from: *from, to, hook: false })
     });
-    Group { items: dag.nodes.iter().map(Item::Node).collect(), after: after.collect() }
+    Group { items: dag.nodes.iter().map(Item::Node).collect(), edges: edges.collect() }
 }
 
 fn of_pipeline(pipeline: &Pipeline) -> Group<'_> {
     let items: Vec<_> = pipeline.nodes.iter().map(Item::Node).collect();
-    Group { after: chain(items.len()), items }
+    Group { edges: chain(items.len()), items }
 }
 
-/// One after the other.
-fn chain(items: usize) -> Vec<After> {
-    (1..items).map(|to| After { from: to - 1, to, hook: false }).collect()
+/// Returns the edges of items that run one after the other.
+fn chain(items: usize) -> Vec<Edge> {
+    (1..items).map(|to| Edge { from: to - 1, to, hook: false }).collect()
 }
 
-/// Which of the children of one scope follow which.
-fn followed(run: &Run, children: &[&TaskRun]) -> Vec<After> {
+/// Returns the edges between the children of one scope.
+fn edges_between(run: &Run, children: &[&TaskRun]) -> Vec<Edge> {
     match children.first().map(|first| first.place) {
         Some(Place::Dag(..)) => in_dag(run, children),
         Some(Place::Entry(..) | Place::Attempt(..)) => chain(children.len()),
@@ -209,19 +202,19 @@ fn followed(run: &Run, children: &[&TaskRun]) -> Vec<After> {
     }
 }
 
-fn in_dag(run: &Run, children: &[&TaskRun]) -> Vec<After> {
+fn in_dag(run: &Run, children: &[&TaskRun]) -> Vec<Edge> {
     let node = |task: &TaskRun| if let Place::Dag(_, node) = task.place { Some(node) } else { None };
     let at: BTreeMap<usize, usize> =
         children.iter().enumerate().filter_map(|(at, task)| Some((node(task)?, at))).collect();
-    let mut after = Vec::new();
+    let mut edges = Vec::new();
     for (to, task) in children.iter().enumerate() {
         let before = run.node(task).dependencies.iter().filter_map(|node| at.get(node));
-        after.extend(before.map(|from| After { from: *from, to, hook: false }));
+        edges.extend(before.map(|from| Edge { from: *from, to, hook: false }));
     }
-    after
+    edges
 }
 
-/// By template, how many tasks a call of it is.
+/// Number of tasks of a call, by template.
 fn counts(plan: &Plan) -> Vec<u64> {
     let mut known = vec![None; plan.templates.len()];
     (0..plan.templates.len()).map(|id| count(plan, &mut known, id)).collect()

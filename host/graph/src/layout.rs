@@ -1,81 +1,36 @@
-//! Where everything stands: from the innermost boxes outwards their sizes, then from the page inwards their places.
+//! Places of a diagram's boxes and lines: sizes from the innermost boxes outwards, then places from the page inwards.
 
 use crate::{
-    arrange::{self, Arranged, Size},
-    diagram::{Diagram, Shown},
-    look::{Kind, Look},
+    arrange::{self, Arrangement},
+    diagram::Diagram,
+    geometry::{Line, Rect, Size},
+    label::{Kind, Label},
     markup::cells,
+    model::Node,
 };
 
-/// Pixels of a character, at most: names are clipped anyway.
+/// Maximum width of a character: names are clipped anyway.
 pub(crate) const CELL: i32 = 8;
-const NARROWEST: i32 = 148;
-/// With room for a phase, how long it took, and an attempt.
-const NARROWEST_RUN: i32 = 204;
-const WIDEST: i32 = 244;
-/// A box without others in it.
-pub(crate) const CLOSED: i32 = 46;
+/// Pixels of a letter of a note.
+pub(crate) const NOTE_CELL: i32 = 6;
+/// Minimum width of a box of a plan.
+const MIN_WIDTH: i32 = 148;
+/// Minimum width of a box of a run, with room for a phase, a duration and an attempt.
+const MIN_RUN_WIDTH: i32 = 204;
+/// Maximum width of a box without others in it.
+const MAX_WIDTH: i32 = 244;
+/// Height of a box without others in it.
+const CLOSED_HEIGHT: i32 = 46;
 /// Height of the header of a box with boxes in it.
-pub(crate) const HEADER: i32 = 34;
-/// Between a box and those in it.
-pub(crate) const PADDING: i32 = 14;
-/// Around the page.
-pub(crate) const MARGIN: i32 = 8;
-/// The sign and the room around a text.
-pub(crate) const BESIDE_TEXT: i32 = 42;
+const HEADER: i32 = 34;
+/// Distance between a box and those in it.
+const PADDING: i32 = 14;
+/// Distance between the page and its boxes.
+const MARGIN: i32 = 8;
+/// Width of a box that its text cannot use: the sign, and the room around them.
+pub(crate) const TEXT_MARGIN: i32 = 42;
 
-/// A place, in pixels from the left and the top of the picture.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Rect {
-    /// Left edge.
-    pub x: i32,
-    /// Upper edge.
-    pub y: i32,
-    /// Width.
-    pub width: i32,
-    /// Height.
-    pub height: i32,
-}
-
-/// A part of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Piece {
-    /// Straight down.
-    Down {
-        /// Where.
-        x: i32,
-        /// From.
-        top: i32,
-        /// To.
-        bottom: i32,
-    },
-    /// Between two levels, where there are no boxes.
-    Bend {
-        /// Begins here.
-        from: i32,
-        /// Ends here.
-        to: i32,
-        /// Upper end.
-        top: i32,
-        /// Lower end.
-        bottom: i32,
-    },
-}
-
-/// Line from one box to all that follow it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
-    /// The upper box.
-    pub from: usize,
-    /// The lower ones.
-    pub to: Vec<usize>,
-    /// Whether they are its hooks.
-    pub hook: bool,
-    /// Its parts, each downwards.
-    pub pieces: Vec<Piece>,
-}
-
-/// Where everything of a diagram stands.
+/// Places of a diagram's boxes and lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Rectangle of each box; the first one is the whole picture.
@@ -85,82 +40,69 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Finds places for everything.
+    /// Lays out a diagram.
     #[must_use]
     pub fn of(diagram: &Diagram) -> Self {
-        let boxes = &diagram.boxes;
-        let mut sizes = vec![Size::default(); boxes.len()];
-        let mut inside: Vec<Arranged> = vec![Arranged::default(); boxes.len()];
-        // A box has a higher number than the box around it, so this order sees the inner ones first.
-        for (at, shown) in boxes.iter().enumerate().rev() {
-            let arranged = arrange::arrange(shown, &sizes);
-            let size = outer(at, shown, &arranged);
-            if let (Some(slot), Some(own)) = (sizes.get_mut(at), inside.get_mut(at)) {
-                (*slot, *own) = (size, arranged);
+        let nodes = &diagram.nodes;
+        let mut sizes = vec![Size::default(); nodes.len()];
+        let mut inside: Vec<Arrangement> = vec![Arrangement::default(); nodes.len()];
+        // A node has a higher number than the node around it, so this order sees the inner ones first.
+        for (at, node) in nodes.iter().enumerate().rev() {
+            let arrangement = arrange::arrange(node, &sizes);
+            if let (Some(size), Some(content)) = (sizes.get_mut(at), inside.get_mut(at)) {
+                *size = outer_size(at, node, &arrangement);
+                *content = arrangement;
             }
         }
-        let mut layout = Self { boxes: vec![Rect::default(); boxes.len()], lines: Vec::new() };
-        for (at, (arranged, size)) in inside.into_iter().zip(&sizes).enumerate() {
-            layout.place(at, arranged, *size);
+        let mut layout = Self { boxes: vec![Rect::default(); nodes.len()], lines: Vec::new() };
+        for (at, (arrangement, size)) in inside.into_iter().zip(&sizes).enumerate() {
+            layout.place(at, arrangement, *size);
         }
         layout
     }
 
-    /// Sets the size of a box, whose place is known, and the places of those in it.
-    fn place(&mut self, at: usize, arranged: Arranged, size: Size) {
+    /// Sets the size of a box whose place is known, and the places of the boxes in it.
+    fn place(&mut self, at: usize, arrangement: Arrangement, size: Size) {
         let Some(own) = self.boxes.get_mut(at) else { return };
-        (own.width, own.height) = (size.width, size.height);
-        let edge = if at == 0 { (MARGIN, MARGIN) } else { (PADDING, HEADER) };
-        let (x, y) = (own.x + edge.0, own.y + edge.1);
-        for (inside, left, top) in arranged.places {
-            if let Some(slot) = self.boxes.get_mut(inside) {
-                (slot.x, slot.y) = (x + left, y + top);
+        own.width = size.width;
+        own.height = size.height;
+        let x = own.x + if at == 0 { MARGIN } else { PADDING };
+        let y = own.y + if at == 0 { MARGIN } else { HEADER };
+        for (inside, left, top) in arrangement.places {
+            if let Some(rect) = self.boxes.get_mut(inside) {
+                rect.x = x + left;
+                rect.y = y + top;
             }
         }
-        self.lines.extend(arranged.lines.into_iter().map(|line| line.moved(x, y)));
+        self.lines.extend(arrangement.lines.into_iter().map(|line| line.shift(x, y)));
     }
 
-    /// The whole picture.
+    /// Returns the rectangle of the whole picture.
     #[must_use]
     pub fn page(&self) -> Rect {
         self.boxes.first().copied().unwrap_or_default()
     }
 }
 
-impl Line {
-    fn moved(mut self, x: i32, y: i32) -> Self {
-        for piece in &mut self.pieces {
-            *piece = match *piece {
-                Piece::Down { x: at, top, bottom } => {
-                    Piece::Down { x: at + x, top: top + y, bottom: bottom + y }
-                }
-                Piece::Bend { from, to, top, bottom } => {
-                    Piece::Bend { from: from + x, to: to + x, top: top + y, bottom: bottom + y }
-                }
-            };
-        }
-        self
-    }
-}
-
-/// The size of a box, given what is in it.
-fn outer(at: usize, shown: &Shown, inside: &Arranged) -> Size {
+/// Returns the size of a box from that of its content.
+fn outer_size(at: usize, node: &Node, inside: &Arrangement) -> Size {
     let Size { width, height } = inside.size;
     if at == 0 {
         return Size { width: width + 2 * MARGIN, height: height + 2 * MARGIN };
     }
-    let least = text_width(&shown.look);
-    if shown.levels.is_empty() {
-        return Size { width: least, height: CLOSED };
+    let min_width = text_width(&node.label);
+    if node.levels.is_empty() {
+        return Size { width: min_width, height: CLOSED_HEIGHT };
     }
-    Size { width: (width + 2 * PADDING).max(least), height: HEADER + height + PADDING }
+    Size { width: (width + 2 * PADDING).max(min_width), height: HEADER + height + PADDING }
 }
 
 /// Returns the width of a box for its texts. In a run it depends on the name alone, so that boxes do not move when a phase
 /// changes.
-fn text_width(look: &Look) -> i32 {
-    let of = |text: &str, each: i32| i32::try_from(cells(text)).unwrap_or(i32::MAX / 16).saturating_mul(each);
-    let is_run = look.phase.is_some() && look.kind != Kind::More;
-    let (note, least) = if is_run { (0, NARROWEST_RUN) } else { (of(&look.note, 6), NARROWEST) };
-    of(&look.name, CELL).max(note).saturating_add(BESIDE_TEXT).clamp(least, WIDEST)
+fn text_width(label: &Label) -> i32 {
+    let of = |text: &str, cell: i32| i32::try_from(cells(text)).unwrap_or(i32::MAX / 16).saturating_mul(cell);
+    let is_run = label.phase.is_some() && label.kind != Kind::More;
+    let note = if is_run { 0 } else { of(&label.note, NOTE_CELL) };
+    let min_width = if is_run { MIN_RUN_WIDTH } else { MIN_WIDTH };
+    of(&label.name, CELL).max(note).saturating_add(TEXT_MARGIN).clamp(min_width, MAX_WIDTH)
 }

@@ -1,43 +1,47 @@
 //! Pictures of plans and runs. Nothing here reads a clock, a file or a store: the same run is the same picture.
 //!
 //! ```text
-//!  Plan, or Run ── items ──▶ groups of what stands in one container, and what follows what
-//!                    │ pick       the most that a picture holds; the rest is counted
+//!  Plan, or Run ── items ──▶ groups: the content of each container, and the order within it
+//!                    │ pick       as many nodes as a picture holds; the rest is counted
 //!                    ▼
 //!                 Diagram ── Layout ──▶ boxes in boxes, lines that go downwards around them ── svg ──▶ text
-//!                    └── text ──▶ a tree for a terminal
-//!  Run, and when it was suspended ──▶ Timeline ── svg ──▶ text
+//!                    └── tree ──▶ lines for a terminal
+//!  Run and its suspensions ──▶ Timeline ── svg ──▶ text
 //! ```
 //!
-//! Names are strangers': whatever is written into a picture is escaped, and cut to its place with the whole of it in a title.
+//! Names are untrusted: all text in a picture is escaped, and cut to its place with the whole of it in a title.
 
 mod arrange;
-mod chart;
+mod crossings;
 mod diagram;
-mod draw;
+mod geometry;
 mod items;
+mod label;
 mod layout;
-mod look;
 mod markup;
-mod order;
+mod model;
 mod pick;
+mod placement;
 mod rank;
-mod settle;
 mod sign;
 mod suspensions;
+mod svg;
 mod tally;
 mod timeline;
 mod tree;
 
 pub use self::{
-    diagram::{Diagram, Follows, Limits, Shown},
-    draw::Drawing,
-    layout::{Layout, Line, Piece, Rect},
-    look::{Kind, Look},
+    diagram::Diagram,
+    geometry::{Line, Piece, Rect},
+    label::{Kind, Label},
+    layout::Layout,
+    model::{Edge, Limits, Node},
     sign::mark,
     suspensions::Suspensions,
+    svg::{SvgOptions, graph_svg, timeline_svg},
     tally::Tally,
-    timeline::{Bar, Row, Timeline, What},
+    timeline::{Bar, BarKind, Row, Timeline},
+    tree::tree,
 };
 
 /// The stylesheet of every picture: colours are custom properties, which a page may set otherwise.

@@ -4,19 +4,19 @@ use std::fmt::{self, Write as _};
 
 use phasm_engine::text::is_hidden;
 
-/// Text that is written.
+/// SVG or HTML text under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Markup(pub(crate) String);
 
 impl Markup {
-    /// Adds what `format_args!` made, which holds no text of strangers but by [`escaped`].
-    pub(crate) fn put(&mut self, what: fmt::Arguments<'_>) {
+    /// Appends markup. Untrusted text in it has gone through [`escaped`].
+    pub(crate) fn put(&mut self, markup: fmt::Arguments<'_>) {
         // A string takes everything.
-        let _taken = self.0.write_fmt(what);
+        let _taken = self.0.write_fmt(markup);
     }
 }
 
-/// A stranger's text, as it may stand in elements and attributes of XML and HTML.
+/// Escapes untrusted text for elements and attributes of XML and HTML.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for c in text.chars() {
@@ -35,7 +35,7 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// How many letters wide a text is.
+/// Returns the width of a text in letters.
 pub(crate) fn cells(text: &str) -> usize {
     text.chars().map(cell).sum()
 }
@@ -48,16 +48,16 @@ fn cell(c: char) -> usize {
     if wide { 2 } else { 1 }
 }
 
-/// At most so many letters of one line; one that is cut ends with `…`.
-pub(crate) fn clipped(text: &str, most: usize) -> String {
+/// Returns the first line of a text, cut to `max` letters. A line that is cut ends with `…`.
+pub(crate) fn clipped(text: &str, max: usize) -> String {
     let line = text.lines().next().unwrap_or_default();
-    if cells(line) <= most {
+    if cells(line) <= max {
         return line.to_owned();
     }
     let mut width = 1;
     let fits = |c: &char| {
         width += cell(*c);
-        width <= most
+        width <= max
     };
     let mut cut: String = line.chars().take_while(fits).collect();
     cut.push('…');
@@ -69,17 +69,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strangers_write_no_markup() {
+    fn untrusted_text_cannot_write_markup() {
         assert_eq!(escaped("<a b='c\">&"), "&lt;a b=&#39;c&quot;&gt;&amp;");
         assert_eq!(escaped("a\u{0}\u{1b}\u{202e}\u{ffff}b\n"), "a\u{fffd}\u{fffd}\u{fffd}\u{fffd}b\n");
     }
 
     #[test]
-    fn what_is_too_long_is_cut_by_what_one_sees() {
+    fn long_text_is_cut_by_its_visible_width() {
         let rows =
             [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本語", 4, "日…"), ("a\nb", 9, "a"), ("", 3, "")];
-        for (text, most, expected) in rows {
-            assert_eq!(clipped(text, most), expected);
+        for (text, max, expected) in rows {
+            assert_eq!(clipped(text, max), expected);
         }
     }
 }

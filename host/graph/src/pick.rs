@@ -1,42 +1,46 @@
-//! Choice of the boxes of a picture: containers are opened level by level while there is room, and the rest is counted.
+//! Choice of the nodes of a picture: containers are opened level by level while there is room, and the rest is counted.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use phasm_engine::phase::Phase;
 
 use crate::{
-    diagram::{Follows, Limits, Shown},
-    items::{After, Group, Item, Source},
-    look::Look,
+    items::{Group, Item, Source},
+    label::Label,
+    model::{Edge, Limits, Node},
     rank::ranks,
     tally::Tally,
 };
 
-/// Boxes beside each other where nothing follows anything.
+/// Nodes on one level of a container without edges.
 const COLUMNS: usize = 6;
 
-/// The boxes, and how many lines were too many.
-pub(crate) fn pick(source: &Source<'_>, limits: Limits) -> (Vec<Shown>, usize) {
-    let mut picking = Picking { source, limits, boxes: vec![shut(Look::page(), 0)], left_out: 0 };
-    let mut ahead = VecDeque::from([(0, None, source.top())]);
-    while let Some((at, item, group)) = ahead.pop_front() {
+/// Nodes of a picture.
+pub(crate) struct Selection {
+    pub(crate) nodes: Vec<Node>,
+    /// Number of lines beyond the limit.
+    pub(crate) lines_left_out: usize,
+}
+
+/// Chooses the nodes of a picture.
+pub(crate) fn pick(source: &Source<'_>, limits: Limits) -> Selection {
+    let mut picker =
+        Picker { source, limits, nodes: vec![Node::closed(Label::page(), 0)], lines_left_out: 0 };
+    let mut queue = VecDeque::from([(0, None, source.top())]);
+    while let Some((at, item, group)) = queue.pop_front() {
         let levels = levels(&group, limits);
-        let room = limits.boxes.saturating_sub(picking.boxes.len());
-        let is_root = picking.boxes.get(at).is_none_or(|shown| at == 0 || shown.parent == 0);
+        let room = limits.boxes.saturating_sub(picker.nodes.len());
+        let is_root = picker.nodes.get(at).is_none_or(|node| at == 0 || node.parent == 0);
         if is_root || levels.iter().map(Vec::len).sum::<usize>() <= room {
-            picking.open(at, &group, levels, &mut ahead);
+            picker.open(at, &group, levels, &mut queue);
         } else if let Some(item) = item {
-            picking.close(at, item);
+            picker.close(at, item);
         }
     }
-    (picking.boxes, picking.left_out)
+    Selection { nodes: picker.nodes, lines_left_out: picker.lines_left_out }
 }
 
-fn shut(look: Look, parent: usize) -> Shown {
-    Shown { look, parent, levels: Vec::new(), follows: Vec::new(), tally: Tally::default() }
-}
-
-/// Entry of a level: one box.
+/// Entry of a level: one node.
 #[derive(Debug)]
 enum Entry {
     /// One of the group.
@@ -45,99 +49,102 @@ enum Entry {
     More(Vec<usize>),
 }
 
-type Ahead<'a> = VecDeque<(usize, Option<Item<'a>>, Group<'a>)>;
+/// Nodes whose content has yet to be chosen: number, item, content.
+type Queue<'a> = VecDeque<(usize, Option<Item<'a>>, Group<'a>)>;
 
-struct Picking<'s, 'a> {
+struct Picker<'s, 'a> {
     source: &'s Source<'a>,
     limits: Limits,
-    boxes: Vec<Shown>,
-    left_out: usize,
+    nodes: Vec<Node>,
+    lines_left_out: usize,
 }
 
-impl<'a> Picking<'_, 'a> {
-    /// Draws what is in a box.
-    fn open(&mut self, at: usize, group: &Group<'a>, levels: Vec<Vec<Entry>>, ahead: &mut Ahead<'a>) {
-        let mut box_of = vec![(0, 0); group.items.len()];
-        let mut shown = Vec::with_capacity(levels.len());
+impl<'a> Picker<'_, 'a> {
+    /// Adds the content of a node.
+    fn open(&mut self, at: usize, group: &Group<'a>, levels: Vec<Vec<Entry>>, queue: &mut Queue<'a>) {
+        let mut node_of = vec![(0, 0); group.items.len()];
+        let mut numbers = Vec::with_capacity(levels.len());
         for (level, entries) in levels.into_iter().enumerate() {
             let mut row = Vec::with_capacity(entries.len());
             for entry in entries {
-                let (number, stands_for) = self.draw(at, group, entry, ahead);
+                let (number, stands_for) = self.add(at, group, entry, queue);
                 row.push(number);
                 for item in stands_for {
-                    if let Some(slot) = box_of.get_mut(item) {
+                    if let Some(slot) = node_of.get_mut(item) {
                         *slot = (level, number);
                     }
                 }
             }
-            shown.push(row);
+            numbers.push(row);
         }
-        let follows = self.follows(&group.after, &box_of);
-        if let Some(open) = self.boxes.get_mut(at) {
-            (open.levels, open.follows) = (shown, follows);
+        let edges = self.edges(&group.edges, &node_of);
+        if let Some(open) = self.nodes.get_mut(at) {
+            open.levels = numbers;
+            open.edges = edges;
         }
     }
 
-    /// Adds the box of an entry; its number, and the items it stands for.
-    fn draw(
+    /// Adds the node of an entry. Returns its number and the items it stands for.
+    fn add(
         &mut self,
         parent: usize,
         group: &Group<'a>,
         entry: Entry,
-        ahead: &mut Ahead<'a>,
+        queue: &mut Queue<'a>,
     ) -> (usize, Vec<usize>) {
-        let number = self.boxes.len();
+        let number = self.nodes.len();
         let item = |at: &usize| group.items.get(*at).copied();
         match entry {
             Entry::One(at) => {
-                let mut shown = shut(Look::page(), parent);
+                let mut node = Node::closed(Label::page(), parent);
                 if let Some(item) = item(&at) {
-                    shown.look = self.source.look(item);
+                    node.label = self.source.label(item);
                     match self.source.inside(item) {
-                        Some(inside) => ahead.push_back((number, Some(item), inside)),
-                        None => shown.tally = self.source.tally(item),
+                        Some(inside) => queue.push_back((number, Some(item), inside)),
+                        None => node.tally = self.source.tally(item),
                     }
                 }
-                self.boxes.push(shown);
+                self.nodes.push(node);
                 (number, vec![at])
             }
             Entry::More(hidden) => {
                 let mut tally = Tally::default();
                 hidden.iter().filter_map(item).for_each(|item| tally.add(&self.source.tally(item)));
-                let look = Look::more(hidden.len(), tally.told());
-                self.boxes.push(Shown { tally, ..shut(look, parent) });
+                let label = Label::more(hidden.len(), tally.summary());
+                self.nodes.push(Node { tally, ..Node::closed(label, parent) });
                 (number, hidden)
             }
         }
     }
 
-    /// Leaves a box shut, with what is in it counted.
+    /// Leaves a node closed, with its content counted.
     fn close(&mut self, at: usize, item: Item<'a>) {
         let tally = self.source.tally(item);
-        if let Some(shown) = self.boxes.get_mut(at) {
-            shown.look.note = format!("{} · {}", shown.look.kind.as_str(), tally.told());
-            shown.look.title = format!("{}\n{}", shown.look.title, tally.told());
-            shown.tally = tally;
+        if let Some(node) = self.nodes.get_mut(at) {
+            node.label.note = format!("{} · {}", node.label.kind.as_str(), tally.summary());
+            node.label.title = format!("{}\n{}", node.label.title, tally.summary());
+            node.tally = tally;
         }
     }
 
-    /// The lines between boxes, each of which is the (level, number) of its items.
-    fn follows(&mut self, after: &[After], box_of: &[(usize, usize)]) -> Vec<Follows> {
-        let line = |after: &After| {
-            let (above, from) = *box_of.get(after.from)?;
-            let (below, to) = *box_of.get(after.to)?;
-            (above < below).then_some(Follows { from, to, hook: after.hook })
+    /// Returns the edges between nodes, given the level and number of the node of each item.
+    fn edges(&mut self, edges: &[Edge], node_of: &[(usize, usize)]) -> Vec<Edge> {
+        let line = |edge: &Edge| {
+            let (above, from) = *node_of.get(edge.from)?;
+            let (below, to) = *node_of.get(edge.to)?;
+            (above < below).then_some(Edge { from, to, hook: edge.hook })
         };
-        let lines: BTreeSet<Follows> = after.iter().filter_map(line).collect();
-        self.left_out += lines.len().saturating_sub(self.limits.lines);
+        let lines: BTreeSet<Edge> = edges.iter().filter_map(line).collect();
+        self.lines_left_out += lines.len().saturating_sub(self.limits.lines);
         lines.into_iter().take(self.limits.lines).collect()
     }
 }
 
 /// Returns the entries of each level, with the items that are not drawn in one entry.
 fn levels(group: &Group<'_>, limits: Limits) -> Vec<Vec<Entry>> {
-    if group.after.is_empty() {
-        let mut entries = few(group, (0..group.items.len()).collect(), limits.alike).into_iter().peekable();
+    if group.edges.is_empty() {
+        let mut entries =
+            abridge(group, (0..group.items.len()).collect(), limits.alike).into_iter().peekable();
         let mut levels = Vec::new();
         while entries.peek().is_some() {
             levels.push(entries.by_ref().take(COLUMNS).collect());
@@ -145,7 +152,7 @@ fn levels(group: &Group<'_>, limits: Limits) -> Vec<Vec<Entry>> {
         return levels;
     }
     let mut by_rank: Vec<Vec<usize>> = Vec::new();
-    for (item, rank) in ranks(group.items.len(), &group.after).into_iter().enumerate() {
+    for (item, rank) in ranks(group.items.len(), &group.edges).into_iter().enumerate() {
         if by_rank.len() <= rank {
             by_rank.resize_with(rank + 1, Vec::new);
         }
@@ -153,28 +160,28 @@ fn levels(group: &Group<'_>, limits: Limits) -> Vec<Vec<Entry>> {
     }
     let below = if by_rank.len() > limits.down { by_rank.split_off(limits.down - 1) } else { Vec::new() };
     let mut levels: Vec<Vec<Entry>> =
-        by_rank.into_iter().map(|items| few(group, items, limits.across)).collect();
+        by_rank.into_iter().map(|items| abridge(group, items, limits.across)).collect();
     if !below.is_empty() {
         levels.push(vec![Entry::More(below.into_iter().flatten().collect())]);
     }
     levels
 }
 
-/// At most so many entries for the items: those that one looks for first, in their order.
-fn few(group: &Group<'_>, items: Vec<usize>, most: usize) -> Vec<Entry> {
-    if items.len() <= most {
+/// Returns at most `max` entries for the items: the most important ones, in their order, and the rest in one entry.
+fn abridge(group: &Group<'_>, items: Vec<usize>, max: usize) -> Vec<Entry> {
+    if items.len() <= max {
         return items.into_iter().map(Entry::One).collect();
     }
-    let mut wanted = items;
-    wanted.sort_by_key(|at| group.items.get(*at).map_or(u8::MAX, |item| interest(Source::phase(*item))));
-    let mut hidden = wanted.split_off(most.saturating_sub(1));
-    wanted.sort_unstable();
+    let mut chosen = items;
+    chosen.sort_by_key(|at| group.items.get(*at).map_or(u8::MAX, |item| priority(Source::phase(*item))));
+    let mut hidden = chosen.split_off(max.saturating_sub(1));
+    chosen.sort_unstable();
     hidden.sort_unstable();
-    wanted.into_iter().map(Entry::One).chain([Entry::More(hidden)]).collect()
+    chosen.into_iter().map(Entry::One).chain([Entry::More(hidden)]).collect()
 }
 
-/// Returns the order in which phases are drawn when there is no room for all; failures come first.
-fn interest(phase: Phase) -> u8 {
+/// Returns the rank of a phase where there is no room for all; failures come first.
+fn priority(phase: Phase) -> u8 {
     match phase {
         Phase::Failed | Phase::Error | Phase::Timeout => 0,
         Phase::Suspended => 1,

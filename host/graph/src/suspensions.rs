@@ -1,4 +1,4 @@
-//! When task runs were suspended, which a run itself only knows of the last time.
+//! Suspensions of task runs, from the journal: a run itself knows only the current one.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,23 @@ use phasm_engine::{
     time::Timestamp,
 };
 
-/// Suspensions that are kept of a task run: the last.
-const KEPT: usize = 64;
+/// Latest suspensions of a task run that are remembered.
+const MAX_SUSPENSIONS_PER_TASK: usize = 64;
 
-/// From then, until then if it is over.
-pub(crate) type Suspended = (Timestamp, Option<Timestamp>);
+/// One suspension of a task run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Suspension {
+    pub(crate) from: Timestamp,
+    /// `None` while it lasts.
+    pub(crate) to: Option<Timestamp>,
+}
 
-/// When task runs of one run were suspended, as its journal tells.
+/// Suspensions of the task runs of one run, from its journal.
 #[derive(Clone, Debug, Default)]
-pub struct Suspensions(BTreeMap<TaskId, Vec<Suspended>>);
+pub struct Suspensions(BTreeMap<TaskId, Vec<Suspension>>);
 
 impl Suspensions {
-    /// Notes what the events of one record say.
+    /// Reads the events of one record.
     pub fn note(&mut self, time: Timestamp, events: &[Event]) {
         for event in events {
             let Event::Phase(PhaseChanged { task, from, to, .. }) = event else { continue };
@@ -33,19 +38,19 @@ impl Suspensions {
 
     fn begin(&mut self, task: TaskId, time: Timestamp) {
         let all = self.0.entry(task).or_default();
-        if all.len() == KEPT {
+        if all.len() == MAX_SUSPENSIONS_PER_TASK {
             all.remove(0);
         }
-        all.push((time, None));
+        all.push(Suspension { from: time, to: None });
     }
 
     fn end(&mut self, task: TaskId, time: Timestamp) {
-        if let Some((_, end)) = self.0.get_mut(&task).and_then(|all| all.last_mut()) {
-            *end = Some(time);
+        if let Some(last) = self.0.get_mut(&task).and_then(|all| all.last_mut()) {
+            last.to = Some(time);
         }
     }
 
-    pub(crate) fn of(&self, task: TaskId) -> &[Suspended] {
+    pub(crate) fn of(&self, task: TaskId) -> &[Suspension] {
         self.0.get(&task).map(Vec::as_slice).unwrap_or_default()
     }
 }

@@ -1,8 +1,8 @@
-//! How many tasks there are, by phase.
+//! Number of tasks by phase.
 
 use phasm_engine::phase::Phase;
 
-/// Tasks by phase; of a plan, which has no phases, tasks alone.
+/// Number of tasks by phase. A plan has no phases, so its tasks are counted alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     phases: [u64; Phase::ALL.len()],
@@ -29,20 +29,20 @@ impl Tally {
         self.planned = self.planned.saturating_add(other.planned);
     }
 
-    /// All of them.
+    /// Number of all tasks.
     #[must_use]
     pub fn tasks(&self) -> u64 {
         self.phases.iter().fold(self.planned, |all, count| all.saturating_add(*count))
     }
 
-    /// Phases that occur, each with its number of tasks.
+    /// Returns the phases that occur, each with its number of tasks.
     pub fn phases(&self) -> impl Iterator<Item = (Phase, u64)> {
         Phase::ALL.into_iter().zip(self.phases).filter(|(_, count)| *count > 0)
     }
 
-    /// `3 tasks`, or `3 tasks: 2 Succeeded, 1 Failed`.
+    /// Writes `3 tasks`, or `3 tasks: 2 Succeeded, 1 Failed`.
     #[must_use]
-    pub fn told(&self) -> String {
+    pub fn summary(&self) -> String {
         let tasks = self.tasks();
         let all = format!("{tasks} task{}", if tasks == 1 { "" } else { "s" });
         let phases: Vec<_> = self.phases().map(|(phase, count)| format!("{count} {phase}")).collect();

@@ -1,4 +1,4 @@
-//! A run in time: a row for each box of its diagram, with what happened when.
+//! A run in time: a row for each node of its diagram, with a bar for each thing that took time.
 
 use phasm_engine::{
     phase::Phase,
@@ -8,19 +8,20 @@ use phasm_engine::{
 };
 
 use crate::{
-    diagram::{Diagram, Limits},
-    look::Look,
-    suspensions::Suspensions,
+    diagram::Diagram,
+    label::Label,
+    model::Limits,
+    suspensions::{Suspension, Suspensions},
 };
 
 /// Meaning of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum BarKind {
     /// A container, from its first dispatch to its end.
     Container(Phase),
-    /// An attempt, with what it came to.
+    /// An attempt, with the phase it ended in.
     Attempt(Phase),
-    /// Until it began, or the delay before another attempt.
+    /// The time before the first attempt, or the delay before another one.
     Wait,
     /// From the suspension to the response.
     Suspension,
@@ -30,12 +31,12 @@ pub enum What {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
     /// Meaning of the bar.
-    pub what: What,
-    /// Since then.
+    pub kind: BarKind,
+    /// Its beginning.
     pub from: Timestamp,
-    /// Until then.
+    /// Its end.
     pub to: Timestamp,
-    /// All of it, for people.
+    /// Its description, for people.
     pub title: String,
 }
 
@@ -43,8 +44,8 @@ pub struct Bar {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The task run that the row shows.
-    pub look: Look,
-    /// How deep that stands.
+    pub label: Label,
+    /// Number of containers around it.
     pub depth: usize,
     /// Bars in the order in which they are drawn; later ones cover those before.
     pub bars: Vec<Bar>,
@@ -53,30 +54,30 @@ pub struct Row {
 /// A run in time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timeline {
-    /// Diagram whose boxes the rows show.
+    /// Diagram whose nodes the rows show.
     pub diagram: Diagram,
     /// The beginning: when the run was submitted.
     pub from: Timestamp,
     /// Its end, or now.
     pub to: Timestamp,
-    /// Containers and what is in them, as one reads them.
+    /// Containers and their content, in reading order.
     pub rows: Vec<Row>,
 }
 
 impl Timeline {
-    /// A run in time, as of `now`. Without `suspensions` that the journal told, only the current one of a task run is known.
+    /// Returns the timeline of a run at `now`. Where `suspensions` from the journal are missing, only the current one is drawn.
     #[must_use]
     pub fn of(run: &Run, suspensions: &Suspensions, now: Timestamp, limits: Limits) -> Self {
         let diagram = Diagram::of_run(run, limits);
         let times = run.times();
         let now = if run.is_over() { run.now() } else { now.max(run.now()) };
         let row = |(at, depth): (usize, usize)| {
-            let look = diagram.boxes.get(at)?.look.clone();
-            let task = look.task.and_then(|task| run.task(task));
+            let label = diagram.nodes.get(at)?.label.clone();
+            let task = label.task.and_then(|task| run.task(task));
             let bars = task.map(|task| bars(run, task, suspensions, now)).unwrap_or_default();
-            Some(Row { look, depth, bars })
+            Some(Row { label, depth, bars })
         };
-        let rows: Vec<_> = diagram.read().into_iter().filter_map(row).collect();
+        let rows: Vec<_> = diagram.in_reading_order().into_iter().filter_map(row).collect();
         let last = rows.iter().flat_map(|row| &row.bars).map(|bar| bar.to).max();
         let end = times.finished_at.filter(|_| run.is_over()).unwrap_or(now);
         Self { from: times.submitted_at, to: last.unwrap_or(end).max(end), rows, diagram }
@@ -91,22 +92,22 @@ fn bars(run: &Run, task: &TaskRun, suspensions: &Suspensions, now: Timestamp) ->
     let mut since = task.created_at;
     for attempt in &task.attempts {
         let begin = attempt.started_at.or(attempt.finished_at).unwrap_or(now);
-        bars.extend(bar(What::Wait, since, begin, "waited"));
+        bars.extend(bar(BarKind::Wait, since, begin, "waited"));
         let end = attempt.finished_at.unwrap_or(now);
         if attempt.started_at.is_some() {
-            bars.push(attempted(attempt, begin, end));
+            bars.push(attempt_bar(attempt, begin, end));
         }
         since = end;
     }
     if !task.phase.is_terminal() && task.attempts.last().is_none_or(|last| last.finished_at.is_some()) {
-        bars.extend(bar(What::Wait, since, now, "waits"));
+        bars.extend(bar(BarKind::Wait, since, now, "waits"));
     }
     let mut suspended = suspensions.of(task.id).to_vec();
     if suspended.is_empty() && task.phase == Phase::Suspended {
-        suspended.extend(task.suspended_at.map(|from| (from, None)));
+        suspended.extend(task.suspended_at.map(|from| Suspension { from, to: None }));
     }
-    let suspension = |(from, to): (Timestamp, Option<Timestamp>)| {
-        bar(What::Suspension, from, to.or(task.finished_at).unwrap_or(now), "waited for an answer")
+    let suspension = |Suspension { from, to }| {
+        bar(BarKind::Suspension, from, to.or(task.finished_at).unwrap_or(now), "waited for an answer")
     };
     bars.extend(suspended.into_iter().filter_map(suspension));
     bars
@@ -116,18 +117,18 @@ fn container(task: &TaskRun, now: Timestamp) -> Vec<Bar> {
     let Some(from) = task.started_at.or(task.dispatched_at) else { return Vec::new() };
     let to = task.finished_at.unwrap_or(now).max(from);
     let title = format!("{}, {}", task.phase, span(from, to));
-    vec![Bar { what: What::Container(task.phase), from, to, title }]
+    vec![Bar { kind: BarKind::Container(task.phase), from, to, title }]
 }
 
-/// Nothing, if it took no time.
-fn bar(what: What, from: Timestamp, to: Timestamp, told: &str) -> Option<Bar> {
-    (from < to).then(|| Bar { what, from, to, title: format!("{told}, {}", span(from, to)) })
+/// Returns a bar, unless it took no time.
+fn bar(kind: BarKind, from: Timestamp, to: Timestamp, verb: &str) -> Option<Bar> {
+    (from < to).then(|| Bar { kind, from, to, title: format!("{verb}, {}", span(from, to)) })
 }
 
-fn attempted(attempt: &Attempt, from: Timestamp, to: Timestamp) -> Bar {
+fn attempt_bar(attempt: &Attempt, from: Timestamp, to: Timestamp) -> Bar {
     let to = to.max(from);
     let title = format!("attempt {}: {}, {}", attempt.number, attempt.phase, span(from, to));
-    Bar { what: What::Attempt(attempt.phase), from, to, title }
+    Bar { kind: BarKind::Attempt(attempt.phase), from, to, title }
 }
 
 fn span(from: Timestamp, to: Timestamp) -> String {

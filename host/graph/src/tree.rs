@@ -1,46 +1,48 @@
 //! A diagram as text, for a terminal.
 
 use crate::{
-    diagram::{Diagram, Shown},
+    diagram::Diagram,
     markup::{cells, clipped},
 };
 
-/// Letters of a name.
-const LONGEST: usize = 60;
-/// Names of what a box follows.
-const MOST_NAMED: usize = 4;
+/// Letters of a name that are printed.
+const MAX_NAME_CELLS: usize = 60;
+/// Predecessors of a node that are printed.
+const MAX_PREDECESSORS: usize = 4;
 
-impl Diagram {
-    /// A line for each box, indented as it stands in others: its name, what it says, and what it follows.
-    ///
-    /// Names are not escaped: the caller removes control characters before it prints them.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let read = self.read();
-        let label = |at: usize, depth: usize| {
-            let name = self.boxes.get(at).map(|shown| clipped(&shown.look.name, LONGEST));
-            format!("{}{}", "  ".repeat(depth), name.unwrap_or_default())
-        };
-        let labels: Vec<_> = read.iter().map(|(at, depth)| label(*at, *depth)).collect();
-        let widest = labels.iter().map(|label| cells(label)).max().unwrap_or(0);
-        let line = |((at, _), label): (&(usize, usize), &String)| {
-            let pad = " ".repeat(widest - cells(label));
-            let shown = self.boxes.get(*at);
-            let (note, after) = (shown.map_or("", |shown| &shown.look.note), self.after(*at));
-            format!("{label}{pad}  {note}{after}").trim_end().to_owned() + "\n"
-        };
-        read.iter().zip(&labels).map(line).collect()
+/// Prints a line for each node, indented by its depth: its name, its note, and the nodes that it follows.
+///
+/// Names are not escaped: the caller removes control characters before it prints them.
+#[must_use]
+pub fn tree(diagram: &Diagram) -> String {
+    let nodes = diagram.in_reading_order();
+    let label = |at: usize, depth: usize| {
+        let name = diagram.nodes.get(at).map(|node| clipped(&node.label.name, MAX_NAME_CELLS));
+        format!("{}{}", "  ".repeat(depth), name.unwrap_or_default())
+    };
+    let labels: Vec<_> = nodes.iter().map(|(at, depth)| label(*at, *depth)).collect();
+    let width = labels.iter().map(|label| cells(label)).max().unwrap_or(0);
+    let mut text = String::new();
+    for ((at, _), label) in nodes.iter().zip(&labels) {
+        let pad = " ".repeat(width - cells(label));
+        let note = diagram.nodes.get(*at).map_or("", |node| &node.label.note);
+        let line = format!("{label}{pad}  {note}{}", predecessors(diagram, *at));
+        text.push_str(line.trim_end());
+        text.push('\n');
     }
+    text
+}
 
-    /// Returns the names of the boxes that a box follows.
-    fn after(&self, at: usize) -> String {
-        let name = |at: usize| self.boxes.get(at).map_or("", |shown| shown.look.name.as_str());
-        let around: Option<&Shown> = self.boxes.get(at).and_then(|shown| self.boxes.get(shown.parent));
-        let follows = around.into_iter().flat_map(|around| &around.follows);
-        let before: Vec<_> =
-            follows.filter(|follows| follows.to == at).map(|follows| name(follows.from)).collect();
-        let more = if before.len() > MOST_NAMED { ", …" } else { "" };
-        let named = before.into_iter().take(MOST_NAMED).collect::<Vec<_>>().join(", ");
-        if named.is_empty() { named } else { format!("  after {named}{more}") }
+/// Returns the names of the nodes that a node follows.
+fn predecessors(diagram: &Diagram, at: usize) -> String {
+    let name = |at: usize| diagram.nodes.get(at).map_or("", |node| node.label.name.as_str());
+    let parent = diagram.nodes.get(at).and_then(|node| diagram.nodes.get(node.parent));
+    let edges = parent.into_iter().flat_map(|parent| &parent.edges);
+    let before: Vec<_> = edges.filter(|edge| edge.to == at).map(|edge| name(edge.from)).collect();
+    if before.is_empty() {
+        return String::new();
     }
+    let more = if before.len() > MAX_PREDECESSORS { ", …" } else { "" };
+    let names = before.into_iter().take(MAX_PREDECESSORS).collect::<Vec<_>>().join(", ");
+    format!("  after {names}{more}")
 }

@@ -1,7 +1,9 @@
 //! The nodes that are drawn, and a count of all the rest.
 
 use phasm_engine::{outcome::Outcome, phase::Phase, value::Map};
-use phasm_graph::{Diagram, Drawing, Kind, Limits, Shown, Suspensions, Timeline};
+use phasm_graph::{
+    Diagram, Kind, Limits, Node, Suspensions, SvgOptions, Timeline, graph_svg, timeline_svg, tree,
+};
 use phasm_tests::{
     small::{Answers, finished, work},
     world::World,
@@ -12,8 +14,8 @@ use super::{check, dag, documents, plan, random::Random, random_plan};
 
 const LIMITS: Limits = Limits { boxes: 40, across: 4, down: 6, alike: 8, lines: 50 };
 
-fn named<'d>(diagram: &'d Diagram, name: &str) -> &'d Shown {
-    diagram.boxes.iter().find(|shown| shown.look.name == name).unwrap()
+fn named<'d>(diagram: &'d Diagram, name: &str) -> &'d Node {
+    diagram.nodes.iter().find(|node| node.label.name == name).unwrap()
 }
 
 /// Whatever is drawn: boxes apart, in their own, and lines downwards around them.
@@ -62,8 +64,8 @@ fn random_runs_are_laid_out_and_counted() {
 #[test]
 fn what_is_too_much_is_counted() {
     let diagram = Diagram::of_plan(&dag(10_000, |_| vec![]), Limits::default());
-    let more = diagram.boxes.iter().find(|shown| shown.look.kind == Kind::More).unwrap();
-    assert_eq!((more.look.name.as_str(), more.tally.tasks()), ("… 9977 more", 9977));
+    let more = diagram.nodes.iter().find(|node| node.label.kind == Kind::More).unwrap();
+    assert_eq!((more.label.name.as_str(), more.tally.tasks()), ("… 9977 more", 9977));
     assert_eq!(diagram.tally().tasks(), 10_000);
 
     let fan = Diagram::of_plan(
@@ -100,9 +102,9 @@ fn iterations_that_failed_are_drawn() {
     let world = finished(plan(&[work(), each]), Closure(script));
     let diagram = Diagram::of_run(&world.run, Limits::default());
     let failed: Vec<_> =
-        diagram.boxes.iter().filter(|shown| shown.look.phase == Some(Phase::Failed)).collect();
-    assert_eq!(failed.iter().filter(|shown| shown.levels.is_empty()).count(), 1, "{}", diagram.text());
-    assert_eq!(diagram.tally().told(), "1000 tasks: 999 Succeeded, 1 Failed");
+        diagram.nodes.iter().filter(|node| node.label.phase == Some(Phase::Failed)).collect();
+    assert_eq!(failed.iter().filter(|node| node.levels.is_empty()).count(), 1, "{}", tree(&diagram));
+    assert_eq!(diagram.tally().summary(), "1000 tasks: 999 Succeeded, 1 Failed");
     check(&diagram);
 }
 
@@ -124,9 +126,11 @@ fn ten_thousand_tasks_are_a_picture_of_some_hundred_boxes() {
     let world = finished(plan, Answers::codes([0]));
     let diagram = Diagram::of_run(&world.run, Limits::default());
     check(&diagram);
-    assert!(diagram.boxes.len() < 600 && diagram.tally().tasks() == 10_000, "{}", diagram.boxes.len());
+    assert!(diagram.nodes.len() < 600 && diagram.tally().tasks() == 10_000, "{}", diagram.nodes.len());
     let timeline = Timeline::of(&world.run, &Suspensions::default(), world.run.now(), Limits::default());
-    for picture in [Drawing::default().graph(&diagram), Drawing::default().timeline(&timeline)] {
+    for picture in
+        [graph_svg(&diagram, SvgOptions::default()), timeline_svg(&timeline, SvgOptions::default())]
+    {
         assert!(picture.len() < 500_000, "{} bytes", picture.len());
     }
 }

@@ -10,7 +10,7 @@ use phasm_engine::{
     tree::Tree,
     value::Map,
 };
-use phasm_graph::{Diagram, Drawing, Limits, Suspensions, Timeline};
+use phasm_graph::{Diagram, Limits, Suspensions, SvgOptions, Timeline, graph_svg, timeline_svg, tree};
 use phasm_tests::{small::Answers, world::World};
 use serde_json::json;
 
@@ -47,8 +47,8 @@ fn documents_look_like_this() {
         let diagram = Diagram::of_plan(&plan.unwrap(), Limits::default());
         super::check(&diagram);
         let name = path.file_stem().unwrap().to_str().unwrap();
-        golden(&format!("{name}.txt"), &diagram.text());
-        golden(&format!("{name}.svg"), &Drawing::default().graph(&diagram));
+        golden(&format!("{name}.txt"), &tree(&diagram));
+        golden(&format!("{name}.svg"), &graph_svg(&diagram, SvgOptions::default()));
     }
 }
 
@@ -73,11 +73,11 @@ fn a_run_looks_like_this() {
         world.journal.iter().for_each(|(time, events)| suspensions.note(*time, events));
         let diagram = Diagram::of_run(&world.run, Limits::default());
         super::check(&diagram);
-        golden(&format!("{name}.txt"), &diagram.text());
-        golden(&format!("{name}.svg"), &Drawing::default().graph(&diagram));
+        golden(&format!("{name}.txt"), &tree(&diagram));
+        golden(&format!("{name}.svg"), &graph_svg(&diagram, SvgOptions::default()));
         let now = world.run.now().after(60);
         let timeline = Timeline::of(&world.run, &suspensions, now, Limits::default());
-        golden(&format!("{name}-timeline.svg"), &Drawing::default().timeline(&timeline));
+        golden(&format!("{name}-timeline.svg"), &timeline_svg(&timeline, SvgOptions::default()));
     };
     picture(&world, "run-parked");
     let asked = world.find("ask").unwrap();

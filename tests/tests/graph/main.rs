@@ -67,30 +67,28 @@ fn passes(piece: Piece, rect: Rect) -> bool {
 /// No two boxes overlap, each stands in its own, lines go downwards from box to box and through none of them.
 fn check(diagram: &Diagram) {
     let layout = Layout::of(diagram);
-    assert_eq!(layout.boxes.len(), diagram.boxes.len());
+    assert_eq!(layout.boxes.len(), diagram.nodes.len());
     let rect = |at: usize| layout.boxes[at];
-    for (at, shown) in diagram.boxes.iter().enumerate() {
-        let inside: Vec<usize> = shown.levels.iter().flatten().copied().collect();
+    for (at, node) in diagram.nodes.iter().enumerate() {
+        let inside: Vec<usize> = node.levels.iter().flatten().copied().collect();
         for (position, child) in inside.iter().enumerate() {
-            assert!(*child > at && diagram.boxes[*child].parent == at);
+            assert!(*child > at && diagram.nodes[*child].parent == at);
             assert!(holds(rect(at), rect(*child)), "{:?} {:?}", rect(at), rect(*child));
             let others = inside.iter().skip(position + 1);
             others.for_each(|other| assert!(overlap(rect(*child), rect(*other)), "{child} {other}"));
         }
-        for follows in &shown.follows {
-            let (upper, lower) = (rect(follows.from), rect(follows.to));
-            assert!(upper.y + upper.height <= lower.y, "{follows:?} goes up");
-            assert!(
-                layout.lines.iter().any(|line| line.from == follows.from && line.to.contains(&follows.to))
-            );
+        for edge in &node.edges {
+            let (upper, lower) = (rect(edge.from), rect(edge.to));
+            assert!(upper.y + upper.height <= lower.y, "{edge:?} goes up");
+            assert!(layout.lines.iter().any(|line| line.from == edge.from && line.to.contains(&edge.to)));
         }
     }
     for line in &layout.lines {
-        let around = diagram.boxes[line.from].parent;
+        let around = diagram.nodes[line.from].parent;
         for piece in &line.pieces {
             let (Piece::Down { top, bottom, .. } | Piece::Bend { top, bottom, .. }) = *piece;
             assert!(top < bottom, "{piece:?}");
-            let inside = diagram.boxes[around].levels.iter().flatten();
+            let inside = diagram.nodes[around].levels.iter().flatten();
             inside.for_each(|at| assert!(!passes(*piece, rect(*at)), "{piece:?} {:?}", rect(*at)));
         }
     }

@@ -1,7 +1,7 @@
 //! Pictures as text: whole, and with nothing in them that a stranger could write.
 
 use phasm_engine::phase::Phase;
-use phasm_graph::{Diagram, Drawing, Limits, Suspensions, Timeline, mark};
+use phasm_graph::{Diagram, Limits, Suspensions, SvgOptions, Timeline, graph_svg, mark, timeline_svg};
 use phasm_tests::small::{Answers, finished};
 use serde_json::json;
 
@@ -27,10 +27,10 @@ fn what_strangers_say_is_text() {
     let task = json!({ "name": "a", "executor": { "type": "echo" } });
     let plan = plan(&[json!({ "dag": { "name": "main", "tasks": [task] } })]);
     let world = finished(plan, Answers::new([phasm_engine::outcome::Outcome::failed(message)]));
-    let (diagram, drawing) =
-        (Diagram::of_run(&world.run, Limits::default()), Drawing { links: Some("/\"><b>"), embedded: false });
+    let diagram = Diagram::of_run(&world.run, Limits::default());
+    let options = SvgOptions { links: Some("/\"><b>"), embedded: false };
     let timeline = Timeline::of(&world.run, &Suspensions::default(), world.run.now(), Limits::default());
-    for picture in [drawing.graph(&diagram), drawing.timeline(&timeline)] {
+    for picture in [graph_svg(&diagram, options), timeline_svg(&timeline, options)] {
         assert_whole(&picture);
         for never in ["<script", "\u{202e}", "\"><b>", "alert('"] {
             assert!(!picture.contains(never), "{never} in {picture}");
@@ -48,11 +48,11 @@ fn a_picture_says_what_it_is() {
     ]);
     let world = finished(plan, Answers::codes([0]));
     let diagram = Diagram::of_run(&world.run, Limits::default());
-    let alone = Drawing::default().graph(&diagram);
+    let alone = graph_svg(&diagram, SvgOptions::default());
     assert!(alone.contains("role=\"img\"") && alone.contains("<style>") && !alone.contains("<a "), "{alone}");
     assert!(alone.contains("<title>Graph of small, run run</title>"), "{alone}");
     assert!(alone.contains("<desc>1 task: 1 Succeeded</desc>"), "{alone}");
-    let inside = Drawing { links: Some("/runs/run/tasks/"), embedded: true }.graph(&diagram);
+    let inside = graph_svg(&diagram, SvgOptions { links: Some("/runs/run/tasks/"), embedded: true });
     assert!(inside.contains("role=\"group\"") && !inside.contains("<style>"), "{inside}");
     assert!(inside.contains("<a href=\"/runs/run/tasks/1\" aria-label=\"a, Succeeded"), "{inside}");
     for picture in [alone, inside] {

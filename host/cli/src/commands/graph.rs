@@ -11,7 +11,7 @@ use phasm::{
     engine::{plan::Executors, run::Run, value::Value},
     journal,
 };
-use phasm_graph::{Diagram, Drawing, Limits, Suspensions, Timeline};
+use phasm_graph::{Diagram, Limits, Suspensions, SvgOptions, Timeline, graph_svg, timeline_svg};
 
 use crate::{
     backend::TargetArguments,
@@ -72,8 +72,8 @@ pub(super) fn graph(arguments: &GraphArguments, screen: &Screen) -> Result<Exit,
         None => run(arguments)?,
     };
     let drawn = || match &picture {
-        Picture::Graph(diagram) => Drawing::default().graph(diagram),
-        Picture::Timeline(timeline) => Drawing::default().timeline(timeline),
+        Picture::Graph(diagram) => graph_svg(diagram, SvgOptions::default()),
+        Picture::Timeline(timeline) => timeline_svg(timeline, SvgOptions::default()),
     };
     let page = match (&arguments.svg, &picture) {
         (Some(out), _) if *out != *"-" => {
@@ -81,7 +81,7 @@ pub(super) fn graph(arguments: &GraphArguments, screen: &Screen) -> Result<Exit,
             fs::write(out, drawn()).map_err(unwritten).map_err(Failure::host)?;
             return Ok(Exit::Done);
         }
-        (None, Picture::Graph(diagram)) if screen.is_read_by_people() => diagram.text(),
+        (None, Picture::Graph(diagram)) if screen.is_read_by_people() => phasm_graph::tree(diagram),
         (None | Some(_), _) => drawn(),
     };
     // A closed stdout ends the output.

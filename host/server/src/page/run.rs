@@ -13,7 +13,7 @@ use phasm::{
     notify::NoticeSummary,
     store::RunRow,
 };
-use phasm_graph::{Diagram, Drawing, Limits, Timeline};
+use phasm_graph::{Diagram, Limits, SvgOptions, Timeline, graph_svg, timeline_svg};
 
 use super::{answer, events, format, history, shell::Shell, table};
 use crate::{
@@ -72,7 +72,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
             let now = Clock::start().now();
             let timeline = Timeline::of(&recorded.run, &recorded.suspensions, now, Limits::default());
             let links = links(&recorded.run);
-            let picture = Drawing { links: Some(&links), embedded: true }.timeline(&timeline);
+            let picture = timeline_svg(&timeline, SvgOptions { links: Some(&links), embedded: true });
             whole(
                 &recorded.run,
                 &row,
@@ -143,7 +143,7 @@ fn looked(run: &Run, view: View, wanted: &table::TableQuery) -> Markup {
     }
     let links = links(run);
     let diagram = Diagram::of_run(run, Limits::default());
-    drawn(&Drawing { links: Some(&links), embedded: true }.graph(&diagram), "Graph")
+    drawn(&graph_svg(&diagram, SvgOptions { links: Some(&links), embedded: true }), "Graph")
 }
 
 fn links(run: &Run) -> String {

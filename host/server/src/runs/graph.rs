@@ -6,7 +6,7 @@ use axum::{
     response::Response,
 };
 use phasm::clock::Clock;
-use phasm_graph::{Diagram, Drawing, Limits, Timeline};
+use phasm_graph::{Diagram, Limits, SvgOptions, Timeline, graph_svg, timeline_svg};
 
 use crate::{page::history, problem_response::ProblemResponse, request::RequestContext};
 
@@ -21,10 +21,10 @@ pub(crate) async fn picture(mut context: RequestContext) -> Result<Response, Pro
     let drawn = if timeline {
         let recorded = history::read(&context.app, &row.head.run_id, None).await?;
         let timeline = Timeline::of(&recorded.run, &recorded.suspensions, Clock::start().now(), limits);
-        Drawing::default().timeline(&timeline)
+        timeline_svg(&timeline, SvgOptions::default())
     } else {
         let handle = context.app.host.run(&row.head.run_id).await?;
-        handle.look(move |run| Drawing::default().graph(&Diagram::of_run(run, limits))).await?
+        handle.look(move |run| graph_svg(&Diagram::of_run(run, limits), SvgOptions::default())).await?
     };
     let mut response = Response::new(Body::from(drawn));
     let headers = response.headers_mut();

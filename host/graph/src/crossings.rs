@@ -1,9 +1,9 @@
-//! The order on each level, so that few lines cross.
+//! Order of the cells on each level, so that few lines cross: sorting by the mean places of their neighbours.
 
 /// Rounds of sorting, each down and up.
 const ROUNDS: usize = 4;
 
-/// A line from one on some level to one on the next.
+/// A line from a cell on one level to a cell on the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Link {
     pub(crate) upper: usize,
@@ -11,9 +11,9 @@ pub(crate) struct Link {
 }
 
 /// Puts the levels into an order with few crossings; `gaps` are the lines below each level but the last.
-pub(crate) fn untangle(levels: &mut Vec<Vec<usize>>, gaps: &[Vec<Link>], cells: usize) {
+pub(crate) fn reduce(levels: &mut Vec<Vec<usize>>, gaps: &[Vec<Link>], cells: usize) {
     let mut places = vec![0; cells];
-    levels.iter().for_each(|level| note(level, &mut places));
+    levels.iter().for_each(|level| record(level, &mut places));
     let mut best = (crossings(gaps, &places), levels.clone());
     for _ in 0..ROUNDS {
         if best.0 == 0 {
@@ -33,7 +33,7 @@ pub(crate) fn untangle(levels: &mut Vec<Vec<usize>>, gaps: &[Vec<Link>], cells: 
     *levels = best.1;
 }
 
-fn note(level: &[usize], places: &mut [usize]) {
+fn record(level: &[usize], places: &mut [usize]) {
     for (place, cell) in level.iter().enumerate() {
         if let Some(slot) = places.get_mut(*cell) {
             *slot = place;
@@ -45,7 +45,8 @@ fn place(places: &[usize], cell: usize) -> f64 {
     places.get(cell).copied().and_then(|place| u32::try_from(place).ok()).map_or(0.0, f64::from)
 }
 
-/// Sorts a level by the mean places of those on the other one that lines lead to, as (one of the level, one of the other).
+/// Sorts a level by the mean places of the cells on the other level that lines lead to. A line is a cell of this level and one of
+/// the other.
 fn sort(level: Option<&mut Vec<usize>>, lines: impl Iterator<Item = (usize, usize)>, places: &mut [usize]) {
     let Some(level) = level else { return };
     let mut means = vec![(0.0, 0.0); places.len()];
@@ -55,20 +56,20 @@ fn sort(level: Option<&mut Vec<usize>>, lines: impl Iterator<Item = (usize, usiz
             *count += 1.0;
         }
     }
-    let wanted = |cell: usize| match means.get(cell) {
+    let mean = |cell: usize| match means.get(cell) {
         Some((sum, count)) if *count > 0.0 => sum / count,
         Some(_) | None => place(places, cell),
     };
-    level.sort_by(|a, b| wanted(*a).total_cmp(&wanted(*b)));
-    note(level, places);
+    level.sort_by(|a, b| mean(*a).total_cmp(&mean(*b)));
+    record(level, places);
 }
 
-/// How many pairs of lines cross.
+/// Returns the number of pairs of lines that cross.
 fn crossings(gaps: &[Vec<Link>], places: &[usize]) -> usize {
-    gaps.iter().map(|gap| crossed(gap, places)).sum()
+    gaps.iter().map(|gap| crossings_of(gap, places)).sum()
 }
 
-fn crossed(gap: &[Link], places: &[usize]) -> usize {
+fn crossings_of(gap: &[Link], places: &[usize]) -> usize {
     let at = |cell: usize| places.get(cell).copied().unwrap_or(0);
     let mut lines: Vec<_> = gap.iter().map(|link| (at(link.upper), at(link.lower))).collect();
     lines.sort_unstable();
@@ -91,19 +92,19 @@ mod tests {
     }
 
     #[test]
-    fn what_need_not_cross_does_not() {
+    fn needless_crossings_are_removed() {
         let mut levels = vec![vec![0, 1, 2], vec![3, 4, 5]];
         let gaps = [gap(&[(0, 5), (1, 4), (2, 3)])];
-        assert_eq!(crossed(&gaps[0], &[0, 1, 2, 0, 1, 2]), 3);
-        untangle(&mut levels, &gaps, 6);
+        assert_eq!(crossings_of(&gaps[0], &[0, 1, 2, 0, 1, 2]), 3);
+        reduce(&mut levels, &gaps, 6);
         let mut places = vec![0; 6];
-        levels.iter().for_each(|level| note(level, &mut places));
+        levels.iter().for_each(|level| record(level, &mut places));
         assert_eq!(crossings(&gaps, &places), 0);
     }
 
     #[test]
     fn lines_from_one_or_to_one_do_not_cross() {
-        assert_eq!(crossed(&gap(&[(0, 2), (0, 3), (1, 3)]), &[0, 1, 0, 1]), 0);
-        assert_eq!(crossed(&gap(&[(0, 3), (1, 2)]), &[0, 1, 0, 1]), 1);
+        assert_eq!(crossings_of(&gap(&[(0, 2), (0, 3), (1, 3)]), &[0, 1, 0, 1]), 0);
+        assert_eq!(crossings_of(&gap(&[(0, 3), (1, 2)]), &[0, 1, 0, 1]), 1);
     }
 }

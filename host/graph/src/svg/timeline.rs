@@ -6,54 +6,64 @@ use phasm_engine::{
     time::{Millis, Timestamp},
 };
 
+use super::{Frame, SvgOptions, begin_link, describe, title};
 use crate::{
-    draw::{Drawing, describe, title},
     markup::{Markup, clipped, escaped},
     sign::disc,
-    timeline::{Bar, Row, Timeline, What},
+    timeline::{Bar, BarKind, Row, Timeline},
 };
 
-/// Where the bars begin, and how much room they have.
+/// Left edge of the bars, in pixels.
 const LEFT: i32 = 260;
+/// Width of the longest bar.
 const WIDTH: i32 = 720;
+/// Upper edge of the first row.
 const TOP: i32 = 46;
+/// Height of a row.
 const ROW: i32 = 22;
+/// Indentation of a row by its depth.
 const INDENT: i32 = 12;
-/// Between two times on the axis, at least.
-const BETWEEN: i64 = 90;
+/// Depth from which on rows are not indented further.
+const MAX_DEPTH: usize = 10;
+/// Minimum distance between two times on the axis.
+const MIN_TICK_GAP: i64 = 90;
 /// Candidates for the distance between two times on the axis, in milliseconds.
 const STEPS: [Millis; 23] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000,
     600_000, 1_800_000, 3_600_000, 10_800_000, 43_200_000, 86_400_000,
 ];
 
-pub(crate) fn chart(drawing: &Drawing<'_>, timeline: &Timeline) -> String {
+/// Draws a timeline.
+#[must_use]
+pub fn timeline_svg(timeline: &Timeline, options: SvgOptions<'_>) -> String {
     let rows = i32::try_from(timeline.rows.len()).unwrap_or(i32::MAX / ROW / 2);
-    let (width, height) = (LEFT + WIDTH + 24, TOP + rows * ROW + 12);
+    let width = LEFT + WIDTH + 24;
+    let height = TOP + rows * ROW + 12;
     let length = text::elapsed(timeline.to.since(timeline.from));
     let since = timeline.from.to_rfc3339();
     let description = format!("{length} from {since}; {}", describe(&timeline.diagram));
-    let mut out = drawing.begin((width, height), &title("Timeline", &timeline.diagram), &description);
+    let title = title("Timeline", &timeline.diagram);
+    let mut out = Frame { width, height, title: &title, description: &description }.begin(options);
     axis(&mut out, timeline, height - 8);
     for (row, at) in timeline.rows.iter().zip(0..) {
-        draw_row(&mut out, drawing, timeline, row, TOP + at * ROW);
+        draw_row(&mut out, options, timeline, row, TOP + at * ROW);
     }
     out.put(format_args!("</svg>\n"));
     out.0
 }
 
-/// Where an instant stands.
+/// Returns the place of a time on the axis.
 fn x(timeline: &Timeline, at: Timestamp) -> i32 {
     let length = i128::from(timeline.to.since(timeline.from).max(1));
-    let gone = i128::from(at.since(timeline.from)).min(length);
-    LEFT + i32::try_from(i128::from(WIDTH) * gone / length).unwrap_or(0)
+    let elapsed = i128::from(at.since(timeline.from)).min(length);
+    LEFT + i32::try_from(i128::from(WIDTH) * elapsed / length).unwrap_or(0)
 }
 
-/// The least step that leaves room between the times.
+/// Returns the smallest step that leaves room between the times.
 fn step(length: Millis) -> Millis {
-    let most = u64::try_from(i64::from(WIDTH) / BETWEEN).unwrap_or(1);
-    let fits = STEPS.into_iter().find(|step| length / step <= most);
-    fits.unwrap_or_else(|| length.div_ceil(most).next_multiple_of(86_400_000))
+    let max_ticks = u64::try_from(i64::from(WIDTH) / MIN_TICK_GAP).unwrap_or(1);
+    let fits = STEPS.into_iter().find(|step| length / step <= max_ticks);
+    fits.unwrap_or_else(|| length.div_ceil(max_ticks).next_multiple_of(86_400_000))
 }
 
 fn axis(out: &mut Markup, timeline: &Timeline, bottom: i32) {
@@ -62,7 +72,7 @@ fn axis(out: &mut Markup, timeline: &Timeline, bottom: i32) {
     out.put(format_args!("<text class=\"phasm-note\" x=\"12\" y=\"28\">from {since}</text>\n"));
     let step = step(length);
     for at in (0..=length / step).map(|count| count * step) {
-        let (x, label) = (x(timeline, timeline.from.after(at)), told(at));
+        let (x, label) = (x(timeline, timeline.from.after(at)), tick_label(at));
         out.put(format_args!(
             "<path class=\"phasm-tick\" d=\"M{x} 36V{bottom}\"/>\
              <text class=\"phasm-note\" x=\"{x}\" y=\"28\" text-anchor=\"middle\">{label}</text>\n"
@@ -70,8 +80,8 @@ fn axis(out: &mut Markup, timeline: &Timeline, bottom: i32) {
     }
 }
 
-/// A time on the axis, in whole units: `0`, `20 ms`, `1.5 s`, `3 min`, `1 h 30 min`, `2 d`.
-fn told(at: Millis) -> String {
+/// Writes a time on the axis: `0`, `20 ms`, `1.5 s`, `3 min`, `1 h 30 min`, `2 d`.
+fn tick_label(at: Millis) -> String {
     const DAY: Millis = 86_400_000;
     match at {
         0 => "0".to_owned(),
@@ -85,20 +95,20 @@ fn told(at: Millis) -> String {
     }
 }
 
-fn draw_row(out: &mut Markup, drawing: &Drawing<'_>, timeline: &Timeline, row: &Row, top: i32) {
-    let look = &row.look;
-    let phase = look.phase.map_or("Planned", Phase::as_str);
-    let left = 12 + INDENT * i32::try_from(row.depth.min(10)).unwrap_or(0);
+fn draw_row(out: &mut Markup, options: SvgOptions<'_>, timeline: &Timeline, row: &Row, top: i32) {
+    let label = &row.label;
+    let phase = label.phase.map_or("Planned", Phase::as_str);
+    let left = 12 + INDENT * i32::try_from(row.depth.min(MAX_DEPTH)).unwrap_or(0);
     let room = usize::try_from((LEFT - left - 32) / 7).unwrap_or(0);
-    let name = escaped(&clipped(&look.name, room));
-    let is_linked = drawing.link(out, look);
+    let name = escaped(&clipped(&label.name, room));
+    let is_linked = begin_link(out, options, label);
     out.put(format_args!(
         "<g class=\"phasm-row phasm-{phase}\"><title>{}</title>\
          <rect class=\"phasm-band\" x=\"4\" y=\"{top}\" width=\"{}\" height=\"{ROW}\"/>",
-        escaped(&look.title),
+        escaped(&label.title),
         LEFT + WIDTH + 16
     ));
-    if let Some(phase) = look.phase {
+    if let Some(phase) = label.phase {
         out.put(format_args!("{}", disc(phase, left, top + 4)));
     }
     out.put(format_args!("<text class=\"phasm-name\" x=\"{}\" y=\"{}\">{name}</text>", left + 20, top + 15));
@@ -109,11 +119,11 @@ fn draw_row(out: &mut Markup, drawing: &Drawing<'_>, timeline: &Timeline, row: &
 fn draw_bar(out: &mut Markup, timeline: &Timeline, bar: &Bar, top: i32) {
     let (from, to) = (x(timeline, bar.from), x(timeline, bar.to));
     let width = (to - from).max(2);
-    let (kind, phase, y, height) = match bar.what {
-        What::Container(phase) => ("container", phase, top + 9, 4),
-        What::Attempt(phase) => ("attempt", phase, top + 4, 14),
-        What::Wait => ("wait", Phase::Created, top + 10, 2),
-        What::Suspension => ("suspension", Phase::Suspended, top + 4, 14),
+    let (kind, phase, y, height) = match bar.kind {
+        BarKind::Container(phase) => ("container", phase, top + 9, 4),
+        BarKind::Attempt(phase) => ("attempt", phase, top + 4, 14),
+        BarKind::Wait => ("wait", Phase::Created, top + 10, 2),
+        BarKind::Suspension => ("suspension", Phase::Suspended, top + 4, 14),
     };
     out.put(format_args!(
         "<rect class=\"phasm-bar phasm-bar-{kind} phasm-{phase}\" x=\"{from}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" \
@@ -149,7 +159,7 @@ mod tests {
             (172_800_000, "2 d"),
         ];
         for (at, expected) in rows {
-            assert_eq!(told(at), expected);
+            assert_eq!(tick_label(at), expected);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Text of a box.
+//! Text of a node.
 
 use phasm_engine::{
     event::TaskId,
@@ -8,10 +8,10 @@ use phasm_engine::{
     text,
 };
 
-/// The most that a title says of a task's message, in bytes.
-const LONGEST_MESSAGE: usize = 300;
+/// Bytes of a task's message in a title.
+const MAX_MESSAGE_BYTES: usize = 300;
 
-/// Kind of a box.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A task with one executor.
@@ -22,14 +22,14 @@ pub enum Kind {
     Loop,
     /// A pipeline.
     Pipeline,
-    /// A task run beside the phases of another.
+    /// A task run at a phase of another one.
     Hook,
-    /// Others that are not drawn.
+    /// Several that are not drawn one by one.
     More,
 }
 
 impl Kind {
-    /// In a word.
+    /// Returns the kind in a word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -54,31 +54,31 @@ impl Kind {
     }
 }
 
-/// Text of a box.
+/// Text of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct Label {
     /// Its first line.
     pub name: String,
-    /// Kind of the box.
+    /// Kind of the node.
     pub kind: Kind,
     /// Its second line.
     pub note: String,
-    /// Where the task run stands; nothing in a plan.
+    /// Phase of the task run; `None` in a plan.
     pub phase: Option<Phase>,
-    /// The task run, if there is one.
+    /// Number of the task run, if there is one.
     pub task: Option<TaskId>,
     /// Everything, a line each.
     pub title: String,
 }
 
-impl Look {
-    /// The page that all boxes stand on.
+impl Label {
+    /// Returns the text of the page around all nodes.
     pub(crate) fn page() -> Self {
         let (name, note, title) = (String::new(), String::new(), String::new());
         Self { name, kind: Kind::Dag, note, phase: None, task: None, title }
     }
 
-    /// A call of the plan; in the picture of a run one that has not come to be.
+    /// Returns the text of a call of the plan. In the picture of a run this call has no task run yet.
     pub(crate) fn of_node(plan: &Plan, node: &Node, hook: Option<HookType>, phase: Option<Phase>) -> Self {
         let kind = hook.map_or_else(|| Kind::of(plan, &node.work), |_| Kind::Hook);
         let mut parts = vec![work(kind, node)];
@@ -91,13 +91,12 @@ impl Look {
         Self { name, kind, note, phase, task: None, title }
     }
 
-    /// A task run.
+    /// Returns the text of a task run.
     pub(crate) fn of_task(run: &Run, task: &TaskRun) -> Self {
         let node = run.node(task);
         let kind = if task.hook.is_some() { Kind::Hook } else { Kind::of(run.plan(), &node.work) };
         let mut parts = vec![task.phase.to_string()];
-        let word = matches!(kind, Kind::Dag | Kind::Loop | Kind::Pipeline | Kind::Hook);
-        if word {
+        if matches!(kind, Kind::Dag | Kind::Loop | Kind::Pipeline | Kind::Hook) {
             parts.insert(0, kind.as_str().to_owned());
         }
         parts.extend(task.duration().map(text::elapsed));
@@ -111,13 +110,13 @@ impl Look {
             title = format!("{title}\nattempt {} begins at {}", task.attempt + 1, until.to_rfc3339());
         }
         if !task.message.is_empty() {
-            title = format!("{title}\n{}", text::cut(&task.message, LONGEST_MESSAGE));
+            title = format!("{title}\n{}", text::cut(&task.message, MAX_MESSAGE_BYTES));
         }
         let (name, phase) = (run.label(task), Some(task.phase));
         Self { name, kind, note, phase, task: Some(task.id), title }
     }
 
-    /// Returns the text of the box that stands for items that are not drawn.
+    /// Returns the text of the node that stands for items that are not drawn.
     pub(crate) fn more(items: usize, note: String) -> Self {
         let name = format!("… {items} more");
         let title = format!("{name}\n{note}");
@@ -133,12 +132,12 @@ fn work(kind: Kind, node: &Node) -> String {
     }
 }
 
-/// How often a node is tried at most, where that is said.
+/// Returns the maximum number of attempts of a node, where it sets one.
 fn attempts(node: &Node) -> Option<String> {
     match node.settings.recovery.as_ref()? {
         Recovery::Retry(retry) => match retry.max_attempts {
             MaxAttempts::Unlimited => Some("any number of attempts".to_owned()),
-            MaxAttempts::Limited(most) => (most > 1).then(|| format!("{most} attempts")),
+            MaxAttempts::Limited(max) => (max > 1).then(|| format!("{max} attempts")),
         },
         Recovery::Policy(_) => Some("rules".to_owned()),
     }
