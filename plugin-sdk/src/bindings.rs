@@ -353,7 +353,7 @@ pub mod phasm {
                         .finish()
                 }
             }
-            /// What an execution came to.
+            /// Result of an execution.
             #[derive(Clone)]
             pub struct Outcome {
                 /// 0 succeeded, 1 suspended, 2 failed, 3 error, 4 timeout; any other counts as error and is kept.
@@ -363,7 +363,7 @@ pub mod phasm {
                 /// Outputs by name. With code 1 they are partial and kept.
                 pub outputs: _rt::Vec<NamedValue>,
                 /// JSON text of an object with more about the result, read by policy rules: `error.{kind, message, code,
-                /// retryable}`, `http.status`, and what else the executor knows.
+                /// retryable}`, `http.status`, and whatever else the executor knows.
                 pub detail: Option<_rt::String>,
             }
             impl ::core::fmt::Debug for Outcome {
@@ -420,7 +420,7 @@ pub mod phasm {
                 }
             }
         }
-        /// What the host offers an executor besides WASI. Every call counts as activity (`maxInactivity`).
+        /// Functions that the host offers an executor besides WASI. Every call counts as activity (`maxInactivity`).
         #[allow(dead_code, async_fn_in_trait, unused_imports, clippy::all)]
         pub mod host {
             #[used]
@@ -450,7 +450,7 @@ pub mod phasm {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Tells how far the work is: a fraction from 0 to 1 where it is known, and a few words.
+            /// Reports progress: a fraction from 0 to 1 where it is known, and a few words.
             #[allow(async_fn_in_trait)]
             pub fn progress(fraction: Option<f64>, text: &str) -> () {
                 unsafe {
@@ -480,7 +480,7 @@ pub mod phasm {
                 }
             }
             #[allow(unused_unsafe, clippy::all)]
-            /// Tells that the work goes on.
+            /// Reports that the work continues.
             #[allow(async_fn_in_trait)]
             pub fn heartbeat() -> () {
                 unsafe {

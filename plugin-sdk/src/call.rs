@@ -29,7 +29,7 @@ pub struct Call<I = Inputs> {
     pub dispatch: u32,
     /// Whether this attempt was suspended and is called again, the payload merged into `inputs`.
     pub resumed: bool,
-    /// Until the earliest deadline, measured at the moment of the call; `None` when nothing bounds it.
+    /// Time until the earliest deadline at the moment of the call; `None` without a deadline.
     pub remaining: Option<Duration>,
     /// The same for every execution of this dispatch, after a crash too; different for any other.
     pub idempotency_key: String,

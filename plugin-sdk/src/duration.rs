@@ -3,7 +3,7 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 pub use phasm_duration::DurationError;
-use phasm_duration::LONGEST;
+use phasm_duration::MAX_MILLIS;
 use serde::{
     Deserialize, Deserializer,
     de::{Unexpected, Visitor},
@@ -16,13 +16,13 @@ use serde::{
 pub struct Millis(u64);
 
 impl Millis {
-    /// Takes `millis`, or `None` past the longest.
+    /// Returns a duration, or `None` above 2^63 − 1 ms.
     #[must_use]
     pub const fn new(millis: u64) -> Option<Self> {
-        if millis > LONGEST { None } else { Some(Self(millis)) }
+        if millis > MAX_MILLIS { None } else { Some(Self(millis)) }
     }
 
-    /// The number of milliseconds.
+    /// Number of milliseconds.
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
@@ -44,7 +44,7 @@ impl fmt::Display for Millis {
 impl FromStr for Millis {
     type Err = DurationError;
 
-    /// Reads what a workflow takes for a duration, and nothing else.
+    /// Reads a duration exactly as workflows do.
     fn from_str(text: &str) -> Result<Self, DurationError> {
         phasm_duration::parse(text).map(Self)
     }

@@ -1,4 +1,4 @@
-//! Between the world's types and the author's function.
+//! Conversions between the world's types and the author's function.
 
 use std::time::Duration;
 
@@ -7,9 +7,10 @@ use serde_json::Value;
 use crate::{
     Call, FromInputs, Inputs, IntoOutcome, Invocation, Json, Outcome,
     bindings::{self, phasm::executor::types::NamedValue},
+    schema::Schema,
 };
 
-/// Does what the world's `execute` promises.
+/// Executes an invocation of the world.
 pub fn execute<I: FromInputs, R: IntoOutcome>(
     executor: impl Fn(Call<I>) -> R,
     invocation: bindings::Invocation,
@@ -19,7 +20,7 @@ pub fn execute<I: FromInputs, R: IntoOutcome>(
     call(executor, invocation.into()).into()
 }
 
-/// Calls the author's function, or says which inputs it cannot be called with.
+/// Calls the author's function, or returns the outcome of inputs that do not fit.
 pub(crate) fn call<I: FromInputs, R: IntoOutcome>(
     executor: impl Fn(Call<I>) -> R,
     invocation: Invocation,
@@ -28,6 +29,12 @@ pub(crate) fn call<I: FromInputs, R: IntoOutcome>(
         Ok(call) => executor(call).into_outcome(),
         Err(problems) => problems.into(),
     }
+}
+
+/// Returns the schema of an executor's inputs, where the type of its function has one.
+#[must_use]
+pub const fn inputs_schema<I: FromInputs, R>(_: fn(Call<I>) -> R) -> Option<&'static Schema> {
+    I::SCHEMA
 }
 
 impl From<bindings::Invocation> for Invocation {

@@ -1,11 +1,11 @@
 //! The bound inputs, untyped and typed.
 //!
-//! A typed input that is absent or null is looked up in `executor.config`, so that what never changes can stand there.
+//! A typed input that is absent or null is looked up in `executor.config`, so that fixed values can stand there.
 
 mod choice;
 mod explain;
 mod fields;
-mod nested;
+mod object;
 mod serde_inputs;
 
 use std::fmt;
@@ -13,7 +13,7 @@ use std::fmt;
 use crate::{Json, Outcome, schema::Schema};
 pub use choice::choice;
 pub use fields::Fields;
-pub use nested::Nested;
+pub use object::Object;
 
 /// The inputs as they came: names and JSON text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -18,9 +18,9 @@
 /// });
 /// ```
 ///
-/// `outputs` before them tells what the function gives, so that a document which reads another output is refused when it is
-/// submitted. A field is as in [`inputs!`](crate::inputs!), without a default: `Option` for what is not always there; `..`
-/// at the end when there may be others. `inputs` before that names the declared inputs of a function that takes a plain
+/// `outputs` before them declares the function's outputs, so that a workflow which reads another output is refused when it is
+/// submitted. A field is written as in [`inputs!`](crate::inputs!), without a default: `Option` for an output that may be absent;
+/// `..` at the end when there may be others. `inputs` before that names the declared inputs of a function that takes a plain
 /// `Call`:
 ///
 /// ```
@@ -31,7 +31,7 @@
 /// executor!(fetch, {
 ///     inputs: Fetch,
 ///     outputs: {
-///         /// The status of the answer.
+///         /// Status of the response.
 ///         status: u16,
 ///         content_type as "contentType": Option<String>,
 ///     },
@@ -39,8 +39,8 @@
 /// });
 /// ```
 ///
-/// `wants` says what it asks to be granted, in the words of the operator's grants: `http`, `http_networks`, `dirs`, `env` and
-/// `wall_clock`. It is what people are shown who add the plugin, and grants nothing:
+/// `wants` lists the grants that the executor needs, as the operator writes them: `http`, `http_networks`, `dirs`, `env` and
+/// `wall_clock`. The operator sees the list when adding the plugin; it grants nothing:
 ///
 /// ```
 /// # use phasm_sdk::prelude::*;
@@ -50,7 +50,7 @@
 /// });
 /// ```
 ///
-/// `retry`, `maxRuntime`, `maxInactivity` and `deadline` are there, each written as in a workflow; the host that loads the plugin
+/// The policies are `retry`, `maxRuntime`, `maxInactivity` and `deadline`, each written as in a workflow; the host that loads the plugin
 /// checks their values. Texts must be JSON's as well as Rust's. Other fields do not compile:
 ///
 /// ```compile_fail
@@ -85,7 +85,7 @@ macro_rules! executor {
         $crate::executor! {
             @export $executor, {
                 defaults: $crate::executor!(@defaults { $($($defaults)*)? }),
-                inputs: $crate::schema::of($executor),
+                inputs: $crate::guest::inputs_schema($executor),
                 outputs: $crate::executor!(@outputs $($outputs)*),
             }
         }
@@ -94,7 +94,7 @@ macro_rules! executor {
         $crate::executor! {
             @export $executor, {
                 defaults: $crate::executor!(@defaults { $($defaults)* }),
-                inputs: $crate::schema::of($executor),
+                inputs: $crate::guest::inputs_schema($executor),
                 outputs: ::core::option::Option::None,
             }
         }
@@ -103,20 +103,20 @@ macro_rules! executor {
         const _: fn($crate::bindings::Invocation) -> $crate::bindings::Outcome =
             |invocation| $crate::guest::execute($executor, invocation);
 
-        // Natively, too, so that what is wrong with it is found by every build.
+        // Natively, too, so that every build finds errors in it.
         const _: $crate::manifest::Manifest = $crate::manifest::Manifest { package: [""; 3], $($manifest)* };
 
         #[cfg(target_arch = "wasm32")]
         const _: () = {
-            struct Exported;
+            struct Component;
 
-            impl $crate::bindings::Guest for Exported {
+            impl $crate::bindings::Guest for Component {
                 fn execute(invocation: $crate::bindings::Invocation) -> $crate::bindings::Outcome {
                     $crate::guest::execute($executor, invocation)
                 }
             }
 
-            $crate::bindings::export_executor! { Exported with_types_in $crate::bindings }
+            $crate::bindings::export_executor! { Component with_types_in $crate::bindings }
 
             const MANIFEST: $crate::manifest::Manifest = $crate::manifest::Manifest {
                 package: [env!("CARGO_PKG_NAME"), env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_DESCRIPTION")],
@@ -189,7 +189,7 @@ macro_rules! executor {
 /// use phasm_sdk::prelude::*;
 ///
 /// inputs! {
-///     /// What to fetch.
+///     /// A request.
 ///     #[derive(Debug, PartialEq)]
 ///     pub struct Fetch {
 ///         /// Required.
@@ -333,7 +333,7 @@ macro_rules! inputs {
     (@read $fields:ident, $name:expr, $default:expr) => { $fields.or_else($name, || $default) };
 }
 
-/// Writes a log line of the finest kind; takes what `format!` takes.
+/// Writes a log line of the lowest level; takes what `format!` takes.
 #[macro_export]
 macro_rules! trace {
     ($($text:tt)+) => { $crate::log($crate::Level::Trace, &::std::format!($($text)+)) };
@@ -351,13 +351,13 @@ macro_rules! info {
     ($($text:tt)+) => { $crate::log($crate::Level::Info, &::std::format!($($text)+)) };
 }
 
-/// Writes a log line about what looks wrong; takes what `format!` takes.
+/// Writes a warning to the log; takes what `format!` takes.
 #[macro_export]
 macro_rules! warn {
     ($($text:tt)+) => { $crate::log($crate::Level::Warn, &::std::format!($($text)+)) };
 }
 
-/// Writes a log line about what is wrong; takes what `format!` takes.
+/// Writes an error to the log; takes what `format!` takes.
 #[macro_export]
 macro_rules! error {
     ($($text:tt)+) => { $crate::log($crate::Level::Error, &::std::format!($($text)+)) };

@@ -5,9 +5,9 @@ use crate::schema::{Schema, Writer};
 /// Content of a plugin's manifest.
 #[derive(Clone, Copy, Debug)]
 pub struct Manifest {
-    /// Name, version and description, as Cargo tells them.
+    /// Name, version and description, as in `Cargo.toml`.
     pub package: [&'static str; 3],
-    /// The members of the default policies, and what is asked for, each with a comma before it.
+    /// Members of the default policies and the wanted grants, each with a comma before it.
     pub defaults: &'static str,
     /// Schema of the inputs, where it is known.
     pub inputs: Option<&'static Schema>,
@@ -15,19 +15,19 @@ pub struct Manifest {
     pub outputs: Option<&'static Schema>,
 }
 
-/// How many bytes [`json`] has.
+/// Number of bytes of [`json`].
 #[must_use]
 pub const fn len(manifest: &Manifest) -> usize {
-    written::<0>(manifest).len
+    write::<0>(manifest).len
 }
 
 /// The manifest; `N` is its [`len`].
 #[must_use]
 pub const fn json<const N: usize>(manifest: &Manifest) -> [u8; N] {
-    written(manifest).bytes
+    write(manifest).bytes
 }
 
-const fn written<const N: usize>(manifest: &Manifest) -> Writer<N> {
+const fn write<const N: usize>(manifest: &Manifest) -> Writer<N> {
     let [name, version, description] = manifest.package;
     let mut writer = Writer::new();
     writer.byte(b'{');
@@ -95,7 +95,7 @@ mod tests {
 
     /// R-I33.
     #[test]
-    fn what_is_asked_for_is_a_member_of_it() {
+    fn wanted_grants_are_a_member_of_it() {
         const DEFAULTS: &str = crate::executor!(@defaults {
             wants: {
                 http: ["https://a.example", "GET https://b.example"],

@@ -11,7 +11,6 @@ mod types;
 mod writer;
 
 pub(crate) use self::writer::Writer;
-use crate::{Call, FromInputs};
 
 /// Schema of a value.
 #[derive(Clone, Copy, Debug)]
@@ -27,9 +26,9 @@ pub enum Schema {
     /// A whole number.
     Integer {
         /// Minimum; `None` where the type has no minimum that a workflow could go below.
-        least: Option<i64>,
-        /// The most.
-        most: Option<i64>,
+        min: Option<i64>,
+        /// Maximum; `None` where the type has none that JSON could exceed.
+        max: Option<i64>,
     },
     /// A duration as workflows write it: a text, or milliseconds.
     Duration,
@@ -80,17 +79,10 @@ impl Field {
     }
 }
 
-/// A type whose values can be told.
+/// A type with a schema of its values.
 pub trait HasSchema {
     /// Schema of the type's values.
     const SCHEMA: &'static Schema;
-}
-
-/// The inputs of an executor, where its function's type tells them.
-#[doc(hidden)]
-#[must_use]
-pub const fn of<I: FromInputs, R>(_: fn(Call<I>) -> R) -> Option<&'static Schema> {
-    I::SCHEMA
 }
 
 #[cfg(test)]

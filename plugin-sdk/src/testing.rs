@@ -14,27 +14,17 @@
 //! assert_eq!(Test::new().resumed().run(approve).outcome.code, ExecCode::Succeeded);
 //! ```
 
-use std::{cell::RefCell, time::Duration};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Call, FromInputs, Inputs, IntoOutcome, Invocation, Json, Level, Outcome, guest};
-
-/// A call of the executor to the host.
-#[derive(Clone, Debug, PartialEq)]
-pub enum HostCall {
-    /// A log line.
-    Log(Level, String),
-    /// How far the work is.
-    Progress(Option<f64>, String),
-    /// A sign of life.
-    Heartbeat,
-}
+pub use crate::recorder::HostCall;
+use crate::{Call, FromInputs, Inputs, IntoOutcome, Invocation, Json, Outcome, guest, recorder};
 
 /// Result of a tested call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ran {
+pub struct TestRun {
     /// Outcome that the host would get.
     pub outcome: Outcome,
     /// Calls to the host, in order.
@@ -57,7 +47,7 @@ impl Default for Test {
 }
 
 impl Test {
-    /// The plainest invocation.
+    /// Returns an invocation without inputs.
     #[must_use]
     pub fn new() -> Self {
         Self(Call {
@@ -129,38 +119,9 @@ impl Test {
 
     /// Calls `executor` as the host would.
     #[must_use]
-    pub fn run<I: FromInputs, R: IntoOutcome>(self, executor: impl Fn(Call<I>) -> R) -> Ran {
-        record::take();
+    pub fn run<I: FromInputs, R: IntoOutcome>(self, executor: impl Fn(Call<I>) -> R) -> TestRun {
+        recorder::take();
         let outcome = guest::call(executor, self.0);
-        Ran { outcome, host: record::take() }
-    }
-}
-
-thread_local! {
-    static HEARD: RefCell<Vec<HostCall>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Stands where the host's functions stand in a guest.
-pub(crate) mod record {
-    use super::{HEARD, HostCall, Level};
-
-    pub(crate) fn log(level: Level, text: &str) {
-        push(HostCall::Log(level, text.to_owned()));
-    }
-
-    pub(crate) fn progress(fraction: Option<f64>, text: &str) {
-        push(HostCall::Progress(fraction, text.to_owned()));
-    }
-
-    pub(crate) fn heartbeat() {
-        push(HostCall::Heartbeat);
-    }
-
-    pub(super) fn take() -> Vec<HostCall> {
-        HEARD.take()
-    }
-
-    fn push(call: HostCall) {
-        HEARD.with_borrow_mut(|heard| heard.push(call));
+        TestRun { outcome, host: recorder::take() }
     }
 }

@@ -1,4 +1,4 @@
-//! Where Phasm keeps what can be made again.
+//! Phasm's cache folder, for files that can be made again.
 
 use std::{
     env,

@@ -9,19 +9,19 @@ use super::{
     Artefact, BuildError,
     folder::{GuestCrate, TARGET},
     freshness::Stamp,
-    process::{self, BUILD_LIMIT, Captured, ProcessError},
+    process::{self, BUILD_LIMIT, Output, ProcessError},
     progress::Progress,
     toolchain::Toolchain,
 };
 
-/// How guests are linked: with a stack of 256 KiB instead of 1 MiB, and with 128 KiB of heap to begin with.
+/// Flags that link guests with a stack of 256 KiB instead of 1 MiB, and with 128 KiB of heap to begin with.
 ///
 /// The stack lies below data and heap. So what a call touches lies in the first half MiB of its memory, which a host's pool
-/// keeps from call to call, and no call has to make its memory grow: both cost more than what most executors do.
+/// keeps from call to call, and no call has to make its memory grow: both cost more than most executors' work.
 ///
-/// Of these flags, beside those that somebody has under `build.rustflags`, cargo heeds none where there are flags for the target; those
-/// of a build script come later and win.
-const LINKED: &str = "-Clink-arg=-zstack-size=262144 -Clink-arg=--initial-heap=131072";
+/// Cargo ignores these flags, like the user's `build.rustflags`, where there are flags for the target. Flags of a build script come
+/// later and win.
+const LINKER_FLAGS: &str = "-Clink-arg=-zstack-size=262144 -Clink-arg=--initial-heap=131072";
 
 pub(super) fn build_one(
     guest: GuestCrate,
@@ -46,26 +46,26 @@ pub(super) fn build(
         Err(source) => return fail_all(guests, &Arc::new(source), target_dir_error),
     };
     match run(guests, first, toolchain, progress) {
-        Ok(captured) => {
-            let report = CargoMessages::read(&captured.stdout);
-            guests.iter().map(|guest| judge(guest, guests, &report, &captured.stderr, &stamp)).collect()
+        Ok(output) => {
+            let report = CargoMessages::read(&output.stdout);
+            guests.iter().map(|guest| judge(guest, guests, &report, &output.stderr, &stamp)).collect()
         }
         Err(source) => fail_all(guests, &Arc::new(source), process_error),
     }
 }
 
-/// Once more without `--locked` where the lock file turns out to lack what a manifest newly asks for: an author adds a
-/// dependency and runs the workflow, and no person should have to step in.
+/// Runs cargo, and once more without `--locked` where the lock file lacks a new dependency: an author adds one and runs the
+/// workflow, and should not have to update the lock file by hand.
 fn run(
     guests: &[GuestCrate],
     first: &GuestCrate,
     toolchain: &Toolchain,
     progress: &dyn Progress,
-) -> Result<Captured, ProcessError> {
+) -> Result<Output, ProcessError> {
     let locked = first.root.join("Cargo.lock").is_file();
-    let captured = run_once(guests, first, toolchain, locked, progress)?;
-    if !locked || captured.status.success() || !captured.stderr.contains("--locked") {
-        return Ok(captured);
+    let output = run_once(guests, first, toolchain, locked, progress)?;
+    if !locked || output.status.success() || !output.stderr.contains("--locked") {
+        return Ok(output);
     }
     progress.step("Cargo.lock lacks what a Cargo.toml asks for: cargo adds it");
     run_once(guests, first, toolchain, false, progress)
@@ -77,12 +77,12 @@ fn run_once(
     toolchain: &Toolchain,
     locked: bool,
     progress: &dyn Progress,
-) -> Result<Captured, ProcessError> {
+) -> Result<Output, ProcessError> {
     let mut command = toolchain.cargo(&first.root);
     command.args(["build", "--release", "--lib", "--keep-going", "--target", TARGET]);
     command.args(["--message-format", "json", "--color", "never"]);
     command.arg("--target-dir").arg(first.target_dir());
-    command.env("CARGO_BUILD_RUSTFLAGS", LINKED);
+    command.env("CARGO_BUILD_RUSTFLAGS", LINKER_FLAGS);
     command.args(locked.then_some("--locked"));
     let packages = guests.iter().map(|guest| guest.package.as_str()).collect::<BTreeSet<_>>();
     command.args(packages.into_iter().flat_map(|package| ["-p", package]));
@@ -101,7 +101,7 @@ fn judge(
         let (package, folder) = (guest.package.clone(), guest.folder.clone());
         let others = guests.iter().filter(|other| other.folder != guest.folder).map(GuestCrate::manifest);
         let output = report.errors_except(&others.collect());
-        // What goes wrong outside a compiler is told in words only.
+        // Errors outside a compiler are on standard error only.
         let output = if output.is_empty() { stderr.trim_end().to_owned() } else { output };
         return Err(BuildError::Cargo { package, folder, output });
     }

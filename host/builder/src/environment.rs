@@ -1,12 +1,12 @@
-//! Which of our own environment variables a guest's cargo must not see.
+//! Environment of a guest's cargo, without variables that are meant for the host's own build.
 //!
 //! `cargo run` and `cargo test` leave their own settings behind for the program they start; meant for the host's build,
-//! they would bend the guest's. What concerns the user's machine stays: homes, proxies, registries, jobs.
+//! they would change the guest's. Settings of the user's machine stay: homes, proxies, registries, jobs.
 
 use std::{env, path::Path, process::Command};
 
 /// Settings of the user's machine rather than of one build.
-const KEPT: [&str; 9] = [
+const MACHINE_SETTINGS: [&str; 9] = [
     "CARGO_CREDENTIAL_",
     "CARGO_HOME",
     "CARGO_HTTP_",
@@ -17,7 +17,7 @@ const KEPT: [&str; 9] = [
     "CARGO_BUILD_JOBS",
     "CARGO_INSTALL_ROOT",
 ];
-const REMOVED: [&str; 9] = [
+const BUILD_SETTINGS: [&str; 9] = [
     "MAKEFLAGS",
     "MFLAGS",
     "RUSTC",
@@ -28,7 +28,7 @@ const REMOVED: [&str; 9] = [
     "RUSTDOCFLAGS",
     "RUSTFLAGS",
 ];
-/// What pins rustup's toolchain for everything below its folder.
+/// Files that pin rustup's toolchain for everything below their folder.
 pub(super) const TOOLCHAIN_FILES: [&str; 2] = ["rust-toolchain.toml", "rust-toolchain"];
 
 /// A command that works in `folder` as if the user had typed it there.
@@ -56,11 +56,11 @@ fn disturbs(name: &str, own_toolchain: bool) -> bool {
         return own_toolchain;
     }
     let cargos = name == "CARGO" || name.starts_with("CARGO_") || name.starts_with("__CARGO_");
-    REMOVED.contains(&name) || cargos && !KEPT.iter().any(|kept| is_kept(name, kept))
+    BUILD_SETTINGS.contains(&name) || cargos && !MACHINE_SETTINGS.iter().any(|setting| matches(name, setting))
 }
 
-fn is_kept(name: &str, kept: &str) -> bool {
-    if kept.ends_with('_') { name.starts_with(kept) } else { name == kept }
+fn matches(name: &str, setting: &str) -> bool {
+    if setting.ends_with('_') { name.starts_with(setting) } else { name == setting }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a plugin folder holds, read without asking cargo.
+//! Content of a plugin folder, read without asking cargo.
 
 mod error;
 
@@ -19,7 +19,7 @@ pub(super) const MANIFEST: &str = "Cargo.toml";
 /// A plugin folder, by what has to be done with it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Folder {
-    /// A component that somebody else built.
+    /// A finished component.
     Component { name: String, wasm: PathBuf },
     /// A Rust crate.
     Crate(GuestCrate),
@@ -39,8 +39,8 @@ pub(super) struct GuestCrate {
 }
 
 impl GuestCrate {
-    /// Guests share a target directory with their workspace and nobody else, whatever the user's cargo is told to do with the
-    /// rest: the artefact is found again without asking cargo.
+    /// Returns the target directory, which guests share with their workspace alone, whatever target directory the user's cargo is
+    /// set to: the artefact is found again without asking cargo.
     pub(super) fn target_dir(&self) -> PathBuf {
         self.root.join("target")
     }
@@ -50,7 +50,7 @@ impl GuestCrate {
     }
 
     pub(super) fn artefact(&self) -> PathBuf {
-        self.beside_artefact("wasm")
+        self.next_to_artefact("wasm")
     }
 
     /// The answer once the artefact is there and current.
@@ -60,15 +60,15 @@ impl GuestCrate {
 
     /// Cargo's list of the files that the artefact was made from.
     pub(super) fn dep_info(&self) -> PathBuf {
-        self.beside_artefact("d")
+        self.next_to_artefact("d")
     }
 
     /// When the build of the artefact began ([`super::freshness`]).
     pub(super) fn stamp(&self) -> PathBuf {
-        self.beside_artefact("phasm-stamp")
+        self.next_to_artefact("phasm-stamp")
     }
 
-    fn beside_artefact(&self, extension: &str) -> PathBuf {
+    fn next_to_artefact(&self, extension: &str) -> PathBuf {
         self.target_dir().join(TARGET).join("release").join(format!("{}.{extension}", self.library))
     }
 }
@@ -102,14 +102,14 @@ struct Workspace {
 }
 
 impl Workspace {
-    /// Cargo's own rule: what is excluded and not named as a member looks for its root further up.
+    /// Cargo's own rule: a folder that is excluded and not named as a member looks for its root further up.
     fn owns(&self, root: &Path, folder: &Path) -> bool {
         let below = |dirs: &[PathBuf]| dirs.iter().any(|dir| folder.starts_with(root.join(dir)));
         below(&self.members) || !below(&self.exclude)
     }
 }
 
-/// Reads what `folder` holds.
+/// Reads a plugin folder.
 ///
 /// # Errors
 /// [`FolderError`].

@@ -1,7 +1,7 @@
 //! Whether a guest's artefact is newer than everything it was made from, told from file times alone.
 //!
-//! Cargo leaves a list of the sources beside the artefact, path dependencies included. Manifests, the lock file and settings are
-//! not on it and are looked up beside the sources. The answer needs no process and takes microseconds; a wrong "no" costs one
+//! Cargo leaves a list of the sources next to the artefact, path dependencies included. Manifests, the lock file and settings are
+//! not on it and are looked up next to the sources. The answer needs no process and takes microseconds; a wrong "no" costs one
 //! idle cargo run, so every doubt is a "no".
 
 use std::{
@@ -48,7 +48,7 @@ impl Stamp {
         tempfile::NamedTempFile::new_in(target_dir).map(Self)
     }
 
-    /// Says that the guest's artefact was current at that moment. In one go: whoever looks meanwhile finds no stamp with a
+    /// Records that the guest's artefact was current at that moment. The file appears complete, so that no reader sees a stamp with a
     /// time that is too late.
     pub(super) fn put(&self, guest: &GuestCrate) -> io::Result<()> {
         let mut stamp = tempfile::NamedTempFile::new_in(guest.target_dir())?;
@@ -75,9 +75,9 @@ fn lock_file(guest: &GuestCrate) -> PathBuf {
     guest.root.join("Cargo.lock")
 }
 
-/// What an artefact is known to contain.
+/// Age of the sources in an artefact.
 struct Current {
-    /// Every file last changed before.
+    /// The artefact contains every file changed before this time.
     at: SystemTime,
     /// The lock file, if its time has yet to be looked at.
     lock: Option<PathBuf>,

@@ -59,7 +59,7 @@ pub enum BuildError {
     Toolchain {
         /// The crate's name.
         package: String,
-        /// What was tried, and what to do.
+        /// The ways that were tried, and advice.
         source: Arc<ToolchainError>,
     },
     /// Cargo ran and did not make the component.

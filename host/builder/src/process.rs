@@ -14,9 +14,9 @@ use std::{
 
 use super::progress::Progress;
 
-/// How long a look at an installed tool may take, on a machine that is busy with other things.
+/// Maximum time of a look at an installed tool, on a machine that is busy with other things.
 pub(super) const QUERY_LIMIT: Duration = Duration::from_secs(5 * 60);
-/// How long a cargo build may take, downloads included.
+/// Maximum time of a cargo build, downloads included.
 pub(super) const BUILD_LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// Why a tool did not do its work.
@@ -36,7 +36,7 @@ pub enum ProcessError {
         /// The system's reason.
         source: io::Error,
     },
-    /// It was stopped because it took too long.
+    /// Stopped because it took too long.
     #[error("`{command}` was stopped after {} s without an end", limit.as_secs())]
     TimedOut {
         /// The command line.
@@ -44,7 +44,7 @@ pub enum ProcessError {
         /// The time it had.
         limit: Duration,
     },
-    /// It ended with a failure.
+    /// Ended with a failure.
     #[error("`{command}` failed ({status}):\n{output}")]
     Failed {
         /// The command line.
@@ -56,8 +56,8 @@ pub enum ProcessError {
     },
 }
 
-/// What a process that ended by itself left behind.
-pub(super) struct Captured {
+/// Exit status and output of a process that ended by itself.
+pub(super) struct Output {
     pub(super) status: ExitStatus,
     pub(super) stdout: String,
     pub(super) stderr: String,
@@ -71,7 +71,7 @@ pub(super) fn capture(
     command: &mut Command,
     limit: Duration,
     progress: &dyn Progress,
-) -> Result<Captured, ProcessError> {
+) -> Result<Output, ProcessError> {
     capture_fed(command, Stdio::null(), limit, progress)
 }
 
@@ -94,7 +94,7 @@ pub(super) fn pipe(
         let _ = child.kill();
     }
     let produced = child.wait().map_err(|source| start_error(producer, source))?;
-    let Captured { status, stderr, .. } = consumed?;
+    let Output { status, stderr, .. } = consumed?;
     // If both failed, the consumer is the one that said why.
     for (command, status) in [(consumer, status), (producer, produced)] {
         if !status.success() {
@@ -113,17 +113,17 @@ fn capture_fed(
     stdin: Stdio,
     limit: Duration,
     progress: &dyn Progress,
-) -> Result<Captured, ProcessError> {
+) -> Result<Output, ProcessError> {
     let deadline = Instant::now() + limit;
     let mut child = spawn(command, stdin)?;
-    let heard = listen(&mut child);
-    match collect(&heard, deadline, progress) {
+    let events = listen(&mut child);
+    match collect(&events, deadline, progress) {
         Some((stdout, stderr)) => {
             let status = child.wait().map_err(|source| start_error(command, source))?;
-            Ok(Captured { status, stdout, stderr })
+            Ok(Output { status, stdout, stderr })
         }
         None => {
-            // It may have ended in this very moment; then there is nothing left to kill.
+            // The process may have ended in this very moment; then there is nothing left to kill.
             let _ = child.kill();
             let _ = child.wait();
             Err(ProcessError::TimedOut { command: display(command), limit })
@@ -140,14 +140,14 @@ pub(super) fn run(
     limit: Duration,
     progress: &dyn Progress,
 ) -> Result<String, ProcessError> {
-    let Captured { status, stdout, stderr } = capture(command, limit, progress)?;
+    let Output { status, stdout, stderr } = capture(command, limit, progress)?;
     if status.success() {
         return Ok(stdout);
     }
     Err(ProcessError::Failed { command: display(command), status, output: last_lines(&stderr) })
 }
 
-/// [`run`] for a quick look that nobody needs to hear of.
+/// [`run`] for a quick look without progress.
 ///
 /// # Errors
 /// [`ProcessError`].
@@ -160,7 +160,7 @@ pub(super) fn which(tool: &str) -> Option<PathBuf> {
     which_in(tool, &env::var_os("PATH")?)
 }
 
-/// Those of the names that are not programs on PATH.
+/// Returns the names that are not programs on PATH.
 pub(super) fn missing<'a>(tools: &[&'a str]) -> Vec<&'a str> {
     tools.iter().copied().filter(|tool| which(tool).is_none()).collect()
 }
@@ -184,7 +184,7 @@ fn is_program(path: &Path) -> bool {
 fn spawn(command: &mut Command, stdin: Stdio) -> Result<Child, ProcessError> {
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().map_err(|source| start_error(command, source));
-    // The command would keep its end of a pipe open, and whoever writes there would never learn that nobody reads.
+    // The command would keep its end of a pipe open, and the writer would never learn that the reader is gone.
     command.stdin(Stdio::null());
     child
 }
@@ -201,59 +201,63 @@ fn display(command: &Command) -> String {
     words.map(|word| word.display().to_string()).collect::<Vec<_>>().join(" ")
 }
 
-/// The end of it is where the reason is.
+/// Returns the last lines, where the reason is.
 fn last_lines(text: &str) -> String {
-    const KEPT: usize = 30;
+    const MAX_LINES: usize = 30;
     let lines = text.trim_end().lines().collect::<Vec<_>>();
-    lines.get(lines.len().saturating_sub(KEPT)..).unwrap_or_default().join("\n")
+    lines.get(lines.len().saturating_sub(MAX_LINES)..).unwrap_or_default().join("\n")
 }
 
-enum Heard {
-    Output(Vec<u8>),
+enum StreamEvent {
+    Stdout(Vec<u8>),
     Diagnostic(Vec<u8>),
     End,
 }
 
-fn listen(child: &mut Child) -> Receiver<Heard> {
+fn listen(child: &mut Child) -> Receiver<StreamEvent> {
     let (sender, receiver) = mpsc::channel();
     if let Some(mut stdout) = child.stdout.take() {
         listen_to(sender.clone(), move |sender| {
             let mut all = Vec::new();
-            // What came before a read error is what there is.
+            // After a read error the output ends with what came before.
             let _ = stdout.read_to_end(&mut all);
-            let _ = sender.send(Heard::Output(all));
+            let _ = sender.send(StreamEvent::Stdout(all));
         });
     }
     if let Some(stderr) = child.stderr.take() {
         listen_to(sender, move |sender| {
             let lines = BufReader::new(stderr).split(b'\n').map_while(Result::ok);
-            // A send fails only when nobody waits for the process any more.
-            let _ = lines.map(Heard::Diagnostic).try_for_each(|line| sender.send(line));
+            // A send fails only when the receiver has given up on the process.
+            let _ = lines.map(StreamEvent::Diagnostic).try_for_each(|line| sender.send(line));
         });
     }
     receiver
 }
 
-fn listen_to(sender: Sender<Heard>, read: impl FnOnce(&Sender<Heard>) + Send + 'static) {
+fn listen_to(sender: Sender<StreamEvent>, read: impl FnOnce(&Sender<StreamEvent>) + Send + 'static) {
     thread::spawn(move || {
         read(&sender);
-        let _ = sender.send(Heard::End);
+        let _ = sender.send(StreamEvent::End);
     });
 }
 
-/// Both streams to their ends; `None` when the deadline came first.
-fn collect(heard: &Receiver<Heard>, deadline: Instant, progress: &dyn Progress) -> Option<(String, String)> {
+/// Reads both streams to their ends; `None` when the deadline came first.
+fn collect(
+    events: &Receiver<StreamEvent>,
+    deadline: Instant,
+    progress: &dyn Progress,
+) -> Option<(String, String)> {
     let (mut stdout, mut stderr, mut open) = (String::new(), String::new(), 2_u8);
     while open > 0 {
-        match heard.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()? {
-            Heard::Output(bytes) => stdout = String::from_utf8_lossy(&bytes).into_owned(),
-            Heard::Diagnostic(bytes) => {
+        match events.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()? {
+            StreamEvent::Stdout(bytes) => stdout = String::from_utf8_lossy(&bytes).into_owned(),
+            StreamEvent::Diagnostic(bytes) => {
                 let line = String::from_utf8_lossy(&bytes);
                 progress.detail(line.trim());
                 stderr.push_str(&line);
                 stderr.push('\n');
             }
-            Heard::End => open -= 1,
+            StreamEvent::End => open -= 1,
         }
     }
     Some((stdout, stderr))

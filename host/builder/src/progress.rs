@@ -1,6 +1,6 @@
-//! What a build tells whoever waits for it.
+//! Progress of a build.
 
-/// Hears what a build does; any `Fn(&str)` is one that hears the steps.
+/// Receiver of a build's progress. A `Fn(&str)` receives the steps.
 pub trait Progress {
     /// A step has begun: one line worth keeping.
     fn step(&self, text: &str);

@@ -9,6 +9,7 @@ mod error;
 mod linkers;
 mod packages;
 mod private;
+mod recipe;
 mod rust;
 mod std_source;
 mod unpack;
@@ -47,11 +48,11 @@ enum Origin {
 /// One way to the target that did not work.
 #[derive(Debug)]
 pub struct Failure {
-    /// What was tried.
+    /// The way that was tried.
     pub way: String,
     /// Why it did not work.
     pub reason: String,
-    /// What to do so that it works.
+    /// Advice that makes it work.
     pub remedy: String,
 }
 

@@ -15,7 +15,7 @@ use phasm_builder::{Toolchain, artefact_if_fresh, bring_up_to_date, build_plugin
 
 const GUEST: &str =
     "#[unsafe(no_mangle)]\npub extern \"C\" fn run() -> usize {\n    std::env::args().count()\n}\n";
-/// What a component starts with; a core module has a 1 where this has 0d 00 01.
+/// First bytes of a component; a core module has a 1 where this has 0d 00 01.
 const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
 /// Tells the copy of this test that runs in an environment of our making what to build and where to answer.
 const FOLDER: &str = "PHASM_TEST_FOLDER";

@@ -6,8 +6,8 @@ use std::fmt;
 /// A length of time in milliseconds.
 type Millis = u64;
 
-/// The longest duration there is, 2^63 − 1 ms.
-pub const LONGEST: Millis = i64::MAX.unsigned_abs();
+/// Maximum duration, 2^63 − 1 ms.
+pub const MAX_MILLIS: Millis = i64::MAX.unsigned_abs();
 
 /// Every unit's spellings, case-sensitive, with its length in milliseconds.
 const UNITS: [(&[&str], Millis); 5] = [
@@ -23,7 +23,7 @@ const UNITS: [(&[&str], Millis); 5] = [
 pub struct DurationError {
     /// Byte offset in the text.
     pub offset: usize,
-    /// What is wrong and what was expected.
+    /// The error and the expectation.
     pub message: String,
 }
 
@@ -40,8 +40,8 @@ impl std::error::Error for DurationError {}
 /// Pairs add up, in any order; white space between numbers and units is optional; units are case-sensitive.
 ///
 /// # Errors
-/// Where and why the text is no duration: empty, a sign or fraction, an unknown unit, a number without a unit beside
-/// other pairs, or more than [`LONGEST`].
+/// Where and why the text is no duration: empty, a sign or fraction, an unknown unit, a number without a unit next to
+/// other pairs, or more than [`MAX_MILLIS`].
 pub fn parse(text: &str) -> Result<Millis, DurationError> {
     let mut scanner = Scanner { text, offset: 0 };
     scanner.skip_space();
@@ -86,8 +86,8 @@ impl Number<'_> {
 
 fn within_bounds(length: Option<Millis>, offset: usize) -> Result<Millis, DurationError> {
     length
-        .filter(|millis| *millis <= LONGEST)
-        .ok_or_else(|| error(offset, format!("too long; expected at most {LONGEST} ms in all")))
+        .filter(|millis| *millis <= MAX_MILLIS)
+        .ok_or_else(|| error(offset, format!("too long; expected at most {MAX_MILLIS} ms in all")))
 }
 
 fn error(offset: usize, message: String) -> DurationError {
@@ -235,8 +235,8 @@ mod tests {
             ("1s1s1s", 3000),
             ("5s 1h", 3_605_000),
             ("1h5s2h", 10_805_000),
-            ("9223372036854775807", LONGEST),
-            ("9223372036854775806ms 1ms", LONGEST),
+            ("9223372036854775807", MAX_MILLIS),
+            ("9223372036854775806ms 1ms", MAX_MILLIS),
         ];
         for (text, millis) in rows {
             assert_eq!(parse(text), Ok(millis), "{text}");
@@ -300,7 +300,7 @@ mod tests {
         #[test]
         fn any_text_is_read_or_refused_at_a_character(text in "\\PC{0,40}") {
             match parse(&text) {
-                Ok(millis) => prop_assert!(millis <= LONGEST),
+                Ok(millis) => prop_assert!(millis <= MAX_MILLIS),
                 Err(failure) => prop_assert!(text.is_char_boundary(failure.offset)),
             }
         }
@@ -308,7 +308,7 @@ mod tests {
         #[test]
         fn nearly_durations_never_panic(text in "[0-9hmsd .+-]{0,24}") {
             if let Ok(millis) = parse(&text) {
-                prop_assert!(millis <= LONGEST);
+                prop_assert!(millis <= MAX_MILLIS);
             }
         }
     }

@@ -1,9 +1,9 @@
-//! serde's words, put as "expected …, got …" in the words of JSON.
+//! Errors of serde, worded as "expected …, got …" with the names of JSON.
 
 use serde_json::Error;
 
-/// Enough to recognise a value by.
-const SHOWN: usize = 120;
+/// Characters of a value in a message.
+const MAX_VALUE_CHARS: usize = 120;
 
 /// Serde's names of types, each with JSON's.
 const WORDS: [(&str, &str); 17] = [
@@ -26,12 +26,12 @@ const WORDS: [(&str, &str); 17] = [
     ("unit", "null"),
 ];
 
-/// Why `text` could not be read.
+/// Explains why `text` could not be read.
 pub(super) fn explain(error: &Error, text: &str) -> String {
     let message = error.to_string();
     let (what, position) = split_position(&message);
     let nested = text.trim_start().starts_with(['{', '[']) && error.column() > 0;
-    match (reworded(what), position) {
+    match (reword(what), position) {
         (words, Some(position)) if nested => {
             format!("{words} ({} of its JSON)", position.replacen(" column", ", column", 1))
         }
@@ -54,14 +54,14 @@ fn split_position(message: &str) -> (&str, Option<&str>) {
     }
 }
 
-fn reworded(what: &str) -> String {
+fn reword(what: &str) -> String {
     let prefixes = ["invalid type: ", "invalid value: ", "unknown variant "];
     let rest = prefixes.iter().find_map(|prefix| what.strip_prefix(prefix));
     match rest.and_then(|rest| rest.rsplit_once(", expected ")) {
         Some((given, expected)) => {
-            format!("expected {}, got {}", in_json(expected), shortened(in_json(given)))
+            format!("expected {}, got {}", in_json(expected), shorten(in_json(given)))
         }
-        None => shortened(what),
+        None => shorten(what),
     }
 }
 
@@ -69,8 +69,8 @@ fn in_json(word: &str) -> &str {
     WORDS.iter().find(|(rust, _)| *rust == word).map_or(word, |(_, json)| json)
 }
 
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN).and_then(|(end, _)| text.get(..end)) {
+fn shorten(text: &str) -> String {
+    match text.char_indices().nth(MAX_VALUE_CHARS).and_then(|(end, _)| text.get(..end)) {
         Some(start) => format!("{start}…"),
         None => text.to_owned(),
     }

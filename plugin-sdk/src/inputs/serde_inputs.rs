@@ -12,8 +12,7 @@ impl<T: DeserializeOwned> FromInputs for T {
     fn from_inputs(inputs: Inputs, config: &Json) -> Result<Self, BadInputs> {
         let pairs = with_config(inputs, config);
         let pairs = Pairs { rest: pairs.iter(), value: None };
-        T::deserialize(MapAccessDeserializer::new(pairs))
-            .map_err(|why| BadInputs(vec![missing_reworded(&why)]))
+        T::deserialize(MapAccessDeserializer::new(pairs)).map_err(|why| BadInputs(vec![reword_missing(&why)]))
     }
 }
 
@@ -33,7 +32,7 @@ fn with_config(inputs: Inputs, config: &Json) -> Vec<(String, Json)> {
     pairs
 }
 
-fn missing_reworded(why: &Error) -> String {
+fn reword_missing(why: &Error) -> String {
     let message = why.to_string();
     match message.strip_prefix("missing field ") {
         Some(name) => format!("input {name} is missing"),

@@ -15,7 +15,7 @@ inputs! {
         count as "how-many": u32 = 1 + 1,
         choice: Option<Choice>,
         any: Option<Value>,
-        within: Option<Nested<Within>>,
+        within: Option<Object<Within>>,
     }
 }
 
@@ -47,7 +47,7 @@ fn fields_are_read_with_their_defaults() {
         count: 3,
         choice: Some(Choice::Two),
         any: Some(json!([1])),
-        within: Some(Nested(Within { deep: true })),
+        within: Some(Object(Within { deep: true })),
     };
     assert_eq!(read(given), Ok(sample));
     let bare = Sample { text: String::new(), count: 2, choice: None, any: None, within: None };

@@ -30,7 +30,7 @@ impl Plain {
             Schema::String => text(bytes),
             Schema::Choice { words, variants } => choice(bytes, words, variants),
             Schema::List(_) => empty(bytes, &["Vec::new()", "vec![]"], "[]"),
-            Schema::Map(_) => empty(bytes, &["Map::new()", "BTreeMap::new()", "Nested::default()"], "{}"),
+            Schema::Map(_) => empty(bytes, &["Map::new()", "BTreeMap::new()", "Object::default()"], "{}"),
             Schema::Any | Schema::Duration | Schema::Object { .. } => None,
         }
     }

@@ -4,7 +4,7 @@ use super::{Doc, Field, Schema, default::Plain, writer::Writer};
 
 #[expect(
     clippy::indexing_slicing,
-    reason = "bounds are checked beside; constant functions have no iterators"
+    reason = "the loops check the bounds; constant functions have no iterators"
 )]
 impl<const N: usize> Writer<N> {
     /// The schema of a value that has no name.
@@ -63,10 +63,10 @@ impl<const N: usize> Writer<N> {
                 self.key("format");
                 self.string("phasm-duration");
             }
-            Schema::Integer { least, most } => {
+            Schema::Integer { min, max } => {
                 self.types(&["integer"], nullable);
-                self.bound("minimum", *least);
-                self.bound("maximum", *most);
+                self.bound("minimum", *min);
+                self.bound("maximum", *max);
             }
             Schema::Choice { words, .. } => self.choice(words, nullable),
             Schema::List(items) => {

@@ -4,10 +4,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    Call, Inputs, Json, Outcome,
+    Call, FromInputs, Inputs, Json, Outcome,
     duration::Millis,
-    executor, inputs,
-    inputs::Nested,
+    executor,
+    guest::inputs_schema,
+    inputs,
+    inputs::Object,
     testing::{HostCall, Test},
 };
 
@@ -35,7 +37,7 @@ macro_rules! input {
 }
 
 #[test]
-fn types_are_told_with_their_bounds() {
+fn types_have_their_bounds() {
     let rows = [
         (input!(String), json!({ "type": "string" })),
         (input!(bool), json!({ "type": "boolean" })),
@@ -52,7 +54,7 @@ fn types_are_told_with_their_bounds() {
             json!({ "type": "object", "additionalProperties": { "type": "boolean" } }),
         ),
         (input!(Vec<Json>), json!({ "type": "array", "items": {} })),
-        (input!(Nested<Inputs>), json!({ "type": "object", "additionalProperties": {} })),
+        (input!(Object<Inputs>), json!({ "type": "object", "additionalProperties": {} })),
         (input!(Method), json!({ "type": "string", "enum": ["GET", "POST"] })),
     ];
     for ((required, schema), expected) in rows {
@@ -67,7 +69,7 @@ inputs! {
 }
 
 #[test]
-fn what_may_be_absent_may_be_null() {
+fn optional_values_may_be_null() {
     let rows = [
         (input!(Option<bool>), json!({ "type": ["boolean", "null"] })),
         (input!(Option<Method>), json!({ "type": ["string", "null"], "enum": ["GET", "POST", null] })),
@@ -83,7 +85,7 @@ fn what_may_be_absent_may_be_null() {
 }
 
 #[test]
-fn defaults_that_are_plain_values_are_told() {
+fn plain_defaults_are_in_the_schema() {
     let rows = [
         (input!(usize = 1), json!(1)),
         (input!(u64 = 4 << 20), json!(4_194_304)),
@@ -96,8 +98,8 @@ fn defaults_that_are_plain_values_are_told() {
         (input!(Method = Method::Post), json!("POST")),
         (input!(Option<u8> = Some(1)), Value::Null),
         (input!(Vec<u8> = Vec::new()), json!([])),
-        (input!(Nested<Inputs> = Nested::default()), json!({})),
-        // What is no plain value, or none that JSON writes alike.
+        (input!(Object<Inputs> = Object::default()), json!({})),
+        // Values that are not plain, or that JSON writes differently.
         (input!(u64 = u64::MAX), Value::Null),
         (input!(u64 = 0x10), Value::Null),
         (input!(u64 = 1 << 63), json!(1_u64 << 63)),
@@ -113,7 +115,7 @@ fn defaults_that_are_plain_values_are_told() {
 }
 
 inputs! {
-    /// What to fetch.
+    /// A request.
     ///
     /// And how.
     #[derive(Debug)]
@@ -125,14 +127,14 @@ inputs! {
         max_bytes as "maxBytes": u32 = 1 << 20,
         /// On the way.
         #[expect(dead_code, reason = "only its schema matters")]
-        proxy: Option<Nested<Proxy>>,
+        proxy: Option<Object<Proxy>>,
         #[expect(dead_code, reason = "only its schema matters")]
-        direct: Nested<Proxy>,
+        direct: Object<Proxy>,
     }
 }
 
 inputs! {
-    /// Who is in between.
+    /// A proxy.
     #[derive(Debug)]
     struct Proxy {
         #[expect(dead_code, reason = "only its schema matters")]
@@ -143,7 +145,7 @@ inputs! {
 
 /// R-I5.
 #[test]
-fn objects_are_told_with_doc_comments_names_and_what_is_within() {
+fn objects_have_doc_comments_names_and_members() {
     let proxy = |r#type: Value, description: &str| {
         json!({
             "type": r#type, "description": description, "properties": { "host": { "type": "string" } },
@@ -154,12 +156,12 @@ fn objects_are_told_with_doc_comments_names_and_what_is_within() {
         written!(Fetch::SCHEMA.unwrap()),
         json!({
             "type": "object",
-            "description": "What to fetch.\n\nAnd how.",
+            "description": "A request.\n\nAnd how.",
             "properties": {
                 "url": { "type": "string", "description": "Where it is: \"there\"." },
                 "maxBytes": { "type": ["integer", "null"], "minimum": 0, "maximum": u32::MAX, "default": 1 << 20 },
                 "proxy": proxy(json!(["object", "null"]), "On the way."),
-                "direct": proxy(json!("object"), "Who is in between."),
+                "direct": proxy(json!("object"), "A proxy."),
             },
             "required": ["url", "direct"],
             "additionalProperties": false,
@@ -177,9 +179,9 @@ fn others_are_kept_where_there_may_be_some() {
 }
 
 #[test]
-fn outputs_are_told_as_inputs_are() {
+fn outputs_have_the_same_schema_as_inputs() {
     const OUTPUTS: Option<&Schema> = executor!(@outputs
-        /// Of the answer.
+        /// Status of the response.
         status: u16,
         content_type as "contentType": Option<String>,
     );
@@ -188,7 +190,7 @@ fn outputs_are_told_as_inputs_are() {
         json!({
             "type": "object",
             "properties": {
-                "status": { "type": "integer", "minimum": 0, "maximum": 65535, "description": "Of the answer." },
+                "status": { "type": "integer", "minimum": 0, "maximum": 65535, "description": "Status of the response." },
                 "contentType": { "type": ["string", "null"] },
             },
             "required": ["status"],
@@ -202,13 +204,13 @@ fn outputs_are_told_as_inputs_are() {
 }
 
 #[test]
-fn a_function_tells_its_inputs_by_its_type() {
+fn the_type_of_a_function_has_its_inputs() {
     fn typed(_: Call<Proxy>) -> Outcome {
         Outcome::succeeded()
     }
     fn untyped(_: Call) -> Outcome {
         Outcome::succeeded()
     }
-    assert!(of(typed).is_some());
-    assert!(of(untyped).is_none());
+    assert!(inputs_schema(typed).is_some());
+    assert!(inputs_schema(untyped).is_none());
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::{Map, Value};
 
 use super::{HasSchema, Schema};
-use crate::{FromInputs, Json, duration::Millis, inputs::Nested};
+use crate::{Json, duration::Millis};
 
 macro_rules! schemas {
     ($($type:ty => $schema:expr),+ $(,)?) => {
@@ -17,7 +17,7 @@ macro_rules! schemas {
 
 macro_rules! integers {
     ($($type:ty),+) => {
-        schemas! { $($type => Schema::Integer { least: Some(<$type>::MIN as i64), most: Some(<$type>::MAX as i64) }),+ }
+        schemas! { $($type => Schema::Integer { min: Some(<$type>::MIN as i64), max: Some(<$type>::MAX as i64) }),+ }
     };
 }
 
@@ -29,8 +29,8 @@ schemas! {
     char => Schema::String,
     f32 => Schema::Number,
     f64 => Schema::Number,
-    i64 => Schema::Integer { least: None, most: None },
-    u64 => Schema::Integer { least: Some(0), most: None },
+    i64 => Schema::Integer { min: None, max: None },
+    u64 => Schema::Integer { min: Some(0), max: None },
     isize => POINTER_SIZED[0],
     usize => POINTER_SIZED[1],
     Millis => Schema::Duration,
@@ -64,11 +64,4 @@ impl<T: HasSchema> HasSchema for BTreeMap<String, T> {
 
 impl<T: HasSchema, S> HasSchema for HashMap<String, T, S> {
     const SCHEMA: &'static Schema = &Schema::Map(T::SCHEMA);
-}
-
-impl<T: FromInputs> HasSchema for Nested<T> {
-    const SCHEMA: &'static Schema = match T::SCHEMA {
-        Some(schema) => schema,
-        None => &Schema::Map(&Schema::Any),
-    };
 }

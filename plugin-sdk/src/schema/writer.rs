@@ -9,7 +9,7 @@ pub(crate) struct Writer<const N: usize> {
 
 #[expect(
     clippy::indexing_slicing,
-    reason = "bounds are checked beside; constant functions have no iterators"
+    reason = "the loops check the bounds; constant functions have no iterators"
 )]
 impl<const N: usize> Writer<N> {
     pub(crate) const fn new() -> Self {

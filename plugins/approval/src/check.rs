@@ -105,9 +105,9 @@ fn wrong_size(schema: &Value, value: &Value) -> Option<String> {
 
 /// Enough to recognise a value by.
 fn shown(value: &Value) -> String {
-    const SHOWN: usize = 60;
+    const MAX_CHARS: usize = 60;
     let text = value.to_string();
-    match text.char_indices().nth(SHOWN).and_then(|(end, _)| text.get(..end)) {
+    match text.char_indices().nth(MAX_CHARS).and_then(|(end, _)| text.get(..end)) {
         Some(start) => format!("{start}…"),
         None => text,
     }

@@ -1,4 +1,4 @@
-//! Waits for somebody's decision.
+//! Waits for a person's decision.
 
 mod check;
 mod schema;
@@ -9,11 +9,11 @@ use phasm_sdk::{Map, prelude::*};
 use self::settings::{Rejection, Settings};
 
 inputs! {
-    /// What is asked; the answer comes with the resumption, as inputs of other names.
+    /// The question. The response comes with the resumption, as inputs of other names.
     pub struct Ask {
-        /// What is to be decided.
+        /// The question to decide.
         message: String = "an approval is wanted".to_owned(),
-        /// What somebody should know to decide it: any value.
+        /// Background for the decision: any value.
         details: Option<Json>,
         ..answer
     }
@@ -42,7 +42,7 @@ pub fn approval(call: Call<Ask>) -> Result {
 
 executor!(approval, {
     outputs: {
-        /// What is or was asked: `message`, `details` and `schema`, the JSON Schema of the answer.
+        /// The question: `message`, `details` and `schema`, the JSON Schema of the response.
         asked: Json,
         /// Whether it was approved, unless a schema of one's own names other members.
         approved: Option<bool>,
@@ -50,7 +50,7 @@ executor!(approval, {
     },
 });
 
-/// An answer that the document gives itself would pass for somebody's.
+/// Refuses inputs of other names: a response in the workflow itself would pass for a person's.
 fn nothing_but_the_question(others: &Inputs) -> Result<()> {
     let names: Vec<_> = others.iter().map(|(name, _)| format!("`{name}`")).collect();
     if names.is_empty() {

@@ -2,7 +2,7 @@
 
 use phasm_sdk::{Value, json};
 
-/// What a schema may say that answers are checked against.
+/// Keywords that responses are checked against.
 const CHECKED: [&str; 11] = [
     "type",
     "enum",
@@ -17,14 +17,14 @@ const CHECKED: [&str; 11] = [
     "maxLength",
 ];
 
-/// What it may say to people and programs that ask.
-const SHOWN: [&str; 8] =
+/// Keywords for the people and programs that respond.
+const ANNOTATIONS: [&str; 8] =
     ["title", "description", "default", "examples", "format", "$schema", "$id", "$comment"];
 
 pub(crate) const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 
-/// What is asked unless the workflow says otherwise.
-pub(crate) fn usual() -> Value {
+/// Returns the schema of a workflow that sets none.
+pub(crate) fn default_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -36,7 +36,7 @@ pub(crate) fn usual() -> Value {
     })
 }
 
-/// What in the schema would go unchecked: what is not known here, or not what it should be.
+/// Lists the parts of a schema that cannot be checked: unknown keywords and values of a wrong type.
 pub(crate) fn problems(schema: &Value) -> Vec<String> {
     let mut problems = Vec::new();
     look(schema, "", &mut problems);
@@ -53,7 +53,7 @@ fn look(schema: &Value, path: &str, problems: &mut Vec<String>) {
         match key.as_str() {
             "properties" => look_into(value, &path, problems),
             "items" => look(value, &path, problems),
-            _ if SHOWN.contains(&key.as_str()) || fits(key, value) => {}
+            _ if ANNOTATIONS.contains(&key.as_str()) || fits(key, value) => {}
             _ if CHECKED.contains(&key.as_str()) => {
                 problems.push(format!("{}: not {value}; expected {}", at(&path), expected(key)));
             }

@@ -1,16 +1,16 @@
-//! What stands in `executor.config`, where no answer can change it.
+//! Settings in `executor.config`, which no response can change.
 
 use phasm_sdk::{inputs::Fields, prelude::*};
 
 use super::schema;
 
 inputs! {
-    /// What becomes of a no.
+    /// Effect of a rejection.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Rejection {
         /// The attempt ends Failed.
         Fail = "fail",
-        /// It ends well, and whoever reads `approved` decides.
+        /// The attempt succeeds, and later steps read `approved`.
         Continue = "continue",
     }
 }
@@ -27,7 +27,7 @@ impl Settings {
         let spec = given.get("spec").cloned().unwrap_or_else(|| json!({})).into();
         let settings: Inputs = given.into_iter().map(|(name, value)| (name, value.into())).collect();
         let mut fields = Fields::new(&settings, &spec);
-        let schema = fields.or_else("schema", schema::usual);
+        let schema = fields.or_else("schema", schema::default_schema);
         let rejection = fields.or_else("rejection", || Rejection::Fail);
         let mut problems = fields.into_problems();
         let unknown = schema.iter().flat_map(schema::problems);

@@ -83,7 +83,7 @@ fn neither_the_document_nor_the_answer_passes_for_the_other() {
     let outcome = call(approval, json!({ "approved": true }));
     assert_eq!(outcome.code, ExecCode::Error);
     assert_eq!(outcome.message, "expected the inputs `message` and `details` only, got `approved` too");
-    // What a schema and a rejection are is the document's affair.
+    // A response cannot replace the schema or the effect of a rejection.
     let answer = json!({ "schema": {}, "rejection": "continue", "approved": false });
     assert_eq!(resumed(json!({}), answer).code, ExecCode::Failed);
 }

@@ -1,13 +1,13 @@
 //! The code, the message, the outputs and the detail.
 
-use phasm_sdk::{inputs::Nested, prelude::*};
+use phasm_sdk::{inputs::Object, prelude::*};
 
 use crate::{
-    controls::{Controls, Returned},
+    controls::{Controls, Response},
     outputs,
 };
 
-/// What attempt number `attempt` answers.
+/// Returns the outcome of attempt number `attempt`.
 pub(crate) fn answer(
     controls: Controls,
     mut echoed: Vec<(String, Json)>,
@@ -20,8 +20,8 @@ pub(crate) fn answer(
         (ExecCode::Suspended, String::new())
     } else if attempt <= fail_count {
         (ExecCode::Failed, format!("attempt {attempt} of {fail_count} that fail"))
-    } else if let Some(returned) = nth(controls.returns.0, attempt) {
-        return returns(returned, echoed);
+    } else if let Some(response) = nth(controls.returns.0, attempt) {
+        return respond(response, echoed);
     } else {
         (controls.code.0.into(), String::new())
     };
@@ -32,15 +32,15 @@ pub(crate) fn answer(
 }
 
 /// The entry for this attempt; the last one repeats.
-fn nth(mut returns: Vec<Nested<Returned>>, attempt: u32) -> Option<Returned> {
+fn nth(mut returns: Vec<Object<Response>>, attempt: u32) -> Option<Response> {
     let index = usize::try_from(attempt).unwrap_or(usize::MAX).saturating_sub(1);
     let last = returns.len().checked_sub(1)?;
     Some(returns.swap_remove(index.min(last)).0)
 }
 
-fn returns(returned: Returned, mut outputs: Vec<(String, Json)>) -> Outcome {
-    for (name, value) in returned.outputs.0 {
+fn respond(response: Response, mut outputs: Vec<(String, Json)>) -> Outcome {
+    for (name, value) in response.outputs.0 {
         outputs::set(&mut outputs, name, value);
     }
-    Outcome { code: returned.code.0.into(), message: returned.message, outputs, detail: returned.detail }
+    Outcome { code: response.code.0.into(), message: response.message, outputs, detail: response.detail }
 }

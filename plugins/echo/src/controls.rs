@@ -1,16 +1,16 @@
-//! What tells echo how to answer.
+//! Controls: inputs that tell echo how to answer.
 
 use phasm_sdk::{
     Map,
     duration::Millis,
-    inputs::Nested,
+    inputs::Object,
     prelude::*,
     serde::{Deserialize, Deserializer, de::DeserializeOwned, de::Error},
 };
 
-use crate::misbehave::Lines;
+use crate::lines::Lines;
 
-/// Keys of Aether's own echo that mean nothing here.
+/// Keys of Aether's own echo without a meaning here.
 const IGNORED: [&str; 2] = ["auto-resume-after", "__resumed"];
 
 /// Whether an input of this name is a control and never comes back.
@@ -21,10 +21,10 @@ pub(crate) fn is_control(name: &str) -> bool {
 inputs! {
     pub(crate) struct Controls {
         /// Returned too, each with `name`, `type` and `value`.
-        pub(crate) outputs: Lenient<Vec<Nested<Declared>>> = Lenient(Vec::new()),
+        pub(crate) outputs: Lenient<Vec<Object<Declaration>>> = Lenient(Vec::new()),
         /// Attempt n answers with the n-th entry, of `code`, `message`, `outputs` and `detail`; the last one repeats.
-        pub(crate) returns: Lenient<Vec<Nested<Returned>>> = Lenient(Vec::new()),
-        /// So many first attempts return code 2.
+        pub(crate) returns: Lenient<Vec<Object<Response>>> = Lenient(Vec::new()),
+        /// Number of first attempts that return code 2.
         pub(crate) fail_count as "fail-count": Option<Lenient<u32>>,
         /// Another name of `fail-count`.
         pub(crate) fail_count_camel as "failCount": Option<Lenient<u32>>,
@@ -34,7 +34,7 @@ inputs! {
         pub(crate) code: Lenient<i32> = Lenient(0),
         /// The message.
         pub(crate) message: Option<String>,
-        /// What policy rules read.
+        /// Detail of the outcome, read by policy rules.
         pub(crate) detail: Lenient<Map<String, Value>> = Lenient(Map::new()),
         /// Waits first.
         pub(crate) sleep: Millis = Millis::default(),
@@ -44,7 +44,7 @@ inputs! {
         pub(crate) spin: Lenient<bool> = Lenient(false),
         /// Mebibytes to take and hold.
         pub(crate) allocate: Lenient<u32> = Lenient(0),
-        /// So many lines, or these, are written to the log.
+        /// Number of lines to write to the log, or the lines themselves.
         pub(crate) log: Lines = Lines::default(),
         ..
     }
@@ -52,7 +52,7 @@ inputs! {
 
 inputs! {
     /// One entry of `outputs`.
-    pub(crate) struct Declared {
+    pub(crate) struct Declaration {
         pub(crate) name: String,
         pub(crate) r#type as "type": String = "any".to_owned(),
         pub(crate) value: Option<Json>,
@@ -61,10 +61,10 @@ inputs! {
 
 inputs! {
     /// One entry of `returns`: what an attempt answers.
-    pub(crate) struct Returned {
+    pub(crate) struct Response {
         pub(crate) code: Lenient<i32> = Lenient(0),
         pub(crate) message: String = String::new(),
-        pub(crate) outputs: Nested<Inputs> = Nested::default(),
+        pub(crate) outputs: Object<Inputs> = Object::default(),
         pub(crate) detail: Map<String, Value> = Map::new(),
     }
 }

@@ -4,6 +4,7 @@
 
 mod answer;
 mod controls;
+mod lines;
 mod misbehave;
 mod outputs;
 

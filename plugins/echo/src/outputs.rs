@@ -1,8 +1,8 @@
 //! Outputs: what was echoed, then what was declared.
 
-use phasm_sdk::{inputs::Nested, prelude::*};
+use phasm_sdk::{inputs::Object, prelude::*};
 
-use crate::controls::Declared;
+use crate::controls::Declaration;
 
 /// The zero of a type; one that the specification (R-W6) does not name is taken for a string, as Aether's own echo takes it.
 fn zero(r#type: &str) -> Json {
@@ -21,8 +21,8 @@ fn zero(r#type: &str) -> Json {
 }
 
 /// Adds the declared outputs; one without a value is the input of that name, else its type's zero.
-pub(crate) fn declare(outputs: &mut Vec<(String, Json)>, declared: Vec<Nested<Declared>>) {
-    for Nested(Declared { name, r#type, value }) in declared {
+pub(crate) fn declare(outputs: &mut Vec<(String, Json)>, declared: Vec<Object<Declaration>>) {
+    for Object(Declaration { name, r#type, value }) in declared {
         match value {
             Some(value) => set(outputs, name, value),
             None if outputs.iter().any(|(known, _)| *known == name) => {}

@@ -7,9 +7,9 @@ inputs! {
     /// How bytes are written as text.
     #[derive(Clone, Copy)]
     pub enum Encoding {
-        /// As they are; they must be UTF-8.
+        /// The text itself, which must be UTF-8.
         Utf8 = "utf-8",
-        /// As base64 with padding.
+        /// Base64 with padding.
         Base64 = "base64",
     }
 }

@@ -9,15 +9,15 @@ mod write;
 use phasm_sdk::prelude::*;
 
 inputs! {
-    /// What to do with which file.
+    /// An operation on a file or directory.
     pub struct Task {
-        /// What to do.
+        /// Operation to perform.
         operation: Operation,
         /// The file or directory, as the guest sees it.
         path: String,
-        /// What to write; required for `write`.
+        /// Content to write; required for `write`.
         content: Option<String>,
-        /// How bytes are told as a text, in both directions.
+        /// Encoding of the content, in both directions.
         encoding: bytes::Encoding = bytes::Encoding::Utf8,
         /// `write` adds at the end instead of replacing the file.
         append: bool = false,
@@ -33,16 +33,16 @@ inputs! {
 }
 
 inputs! {
-    /// The things that can be done.
+    /// Operations on files and directories.
     #[derive(Clone, Copy)]
     pub enum Operation {
         /// The content of a file.
         Read = "read",
         /// A file with a content, new or in place of the old one.
         Write = "write",
-        /// What a directory holds.
+        /// The entries of a directory.
         List = "list",
-        /// Whether there is something, what and how large.
+        /// Whether the path exists, its kind and its size.
         Stat = "stat",
     }
 }
@@ -64,17 +64,17 @@ pub fn file(call: Call<Task>) -> Result {
 
 executor!(file, {
     outputs: {
-        /// As it was asked for.
+        /// The path from the inputs.
         path: String,
-        /// What the file holds, of `read`.
+        /// Content of the file, with `read`.
         content: Option<String>,
-        /// Bytes, of all but `list`.
+        /// Size in bytes, except with `list`.
         size: Option<u64>,
-        /// Each with `name`, `path`, `kind` and `size`, sorted by path, of `list`.
+        /// Entries with `name`, `path`, `kind` and `size`, sorted by path, with `list`.
         entries: Option<Vec<Json>>,
-        /// Whether there is something, of `stat`.
+        /// Whether the path exists, with `stat`.
         exists: Option<bool>,
-        /// `file`, `directory` or `other`, of `stat`.
+        /// `file`, `directory` or `other`, with `stat`.
         kind: Option<String>,
     },
 });

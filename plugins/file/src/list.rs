@@ -1,4 +1,4 @@
-//! What there is.
+//! Lists directories and describes entries.
 
 use std::{
     fs::{self, Metadata},
@@ -13,7 +13,7 @@ use crate::{
     problem::{is_granted, refused},
 };
 
-/// What the directory holds, sorted by path; links are not followed.
+/// Lists the directory, sorted by path. Links are not followed.
 pub(crate) fn list(task: &Task) -> Result {
     let Task { path, recursive, max_entries, .. } = task;
     let mut entries = Vec::new();

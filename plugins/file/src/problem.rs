@@ -1,4 +1,4 @@
-//! What the file system refuses, in words that say how to mend it.
+//! Errors of the file system, with messages that say how to fix them.
 
 use std::{
     fs,
@@ -8,8 +8,8 @@ use std::{
 
 use phasm_sdk::prelude::*;
 
-/// What the file system may answer without anything being wrong with the call.
-const ANSWERS: [(ErrorKind, &str, &str); 3] = [
+/// Errors that are regular results of a call.
+const REGULAR_ERRORS: [(ErrorKind, &str, &str); 3] = [
     (ErrorKind::NotFound, "not-found", "it does not exist"),
     (ErrorKind::IsADirectory, "is-a-directory", "it is a directory"),
     (ErrorKind::NotADirectory, "not-a-directory", "a part of the path is not a directory"),
@@ -21,7 +21,7 @@ pub(crate) fn refused(verb: &str, path: &str, why: &Error) -> Outcome {
     let kind = kind(path, why);
     if !is_granted(path) {
         not_granted(&what)
-    } else if let Some((_, word, answer)) = ANSWERS.iter().find(|(known, ..)| *known == kind) {
+    } else if let Some((_, word, answer)) = REGULAR_ERRORS.iter().find(|(known, ..)| *known == kind) {
         Outcome::failed(format!("{what}: {answer}")).kind(word).retryable(false)
     } else if [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem].contains(&kind) {
         not_permitted(&what, why)
@@ -58,7 +58,7 @@ fn not_permitted(what: &str, why: &Error) -> Outcome {
 
 pub(crate) fn not_granted(what: &str) -> Outcome {
     let message = format!(
-        "{what}: it lies in no directory granted to this plugin; whoever runs the workflow grants one with `dirs` under \
+        "{what}: it lies in no directory granted to this plugin; the operator grants one with `dirs` under \
          `[grants.file]` in the host's configuration"
     );
     Outcome::error(message).kind("grant").retryable(false)

@@ -33,7 +33,7 @@ fn add_to(path: &str, bytes: &[u8]) -> io::Result<u64> {
     Ok(file.metadata()?.len())
 }
 
-/// Writes beside the file and renames, so that nobody ever reads half of it.
+/// Writes to a file next to the target and renames it, so that readers never see half of it.
 fn replace(path: &str, bytes: &[u8], task_run: &str) -> io::Result<u64> {
     let unique: String = task_run.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let beside = format!("{path}.{unique}.part");

@@ -1,4 +1,4 @@
-//! What an answer comes to.
+//! The outcome of a response.
 
 use std::time::Duration;
 
@@ -74,7 +74,7 @@ impl Head {
     }
 }
 
-/// What kind of error a status is, and whether another try may end better.
+/// Returns the kind of error that a status is, and whether another attempt may succeed.
 fn judge(status: u16) -> (&'static str, bool) {
     match status {
         401 | 403 | 407 => ("auth", false),

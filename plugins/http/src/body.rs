@@ -1,4 +1,4 @@
-//! What an answer says.
+//! Body of a response.
 
 use std::{
     fs,
@@ -12,7 +12,7 @@ use phasm_sdk::prelude::*;
 use crate::{answer::Head, fault::Fault, transport::Answer};
 
 inputs! {
-    /// What an answer must be.
+    /// Required format of a response's body.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Expect {
         /// JSON where it says so and is, else text, else bytes.
@@ -26,21 +26,21 @@ inputs! {
     }
 }
 
-/// Of a body that is kept in memory, unless the task says otherwise.
-pub(crate) const USUAL: u64 = 4 << 20;
+/// Maximum size of a body kept in memory, in bytes, unless the task sets another one.
+pub(crate) const MAX_BODY_BYTES: u64 = 4 << 20;
 
-/// Of the body of an answer that is an error.
-pub(crate) const OF_ERROR: u64 = 64 << 10;
+/// Maximum size of the body of an error response, in bytes.
+pub(crate) const MAX_ERROR_BODY_BYTES: u64 = 64 << 10;
 
 /// Why a body could not be had.
-pub(crate) enum Trouble {
-    /// It is larger than so many bytes.
+pub(crate) enum BodyError {
+    /// The body is larger than this number of bytes.
     TooLarge(u64),
     Fault(Fault),
     File(io::Error),
 }
 
-impl Trouble {
+impl BodyError {
     pub(crate) fn outcome(self, request: &str, path: Option<&str>) -> Outcome {
         match self {
             Self::TooLarge(limit) => {
@@ -61,13 +61,13 @@ fn not_saved(path: &str, why: &io::Error) -> Outcome {
         return Outcome::error(message).kind("io");
     }
     let message = format!(
-        "{message}; whoever runs the workflow grants a directory with `dirs` under `[grants.http]` in the host's configuration"
+        "{message}; the operator grants a directory with `dirs` under `[grants.http]` in the host's configuration"
     );
     Outcome::error(message).kind("grant").retryable(false)
 }
 
 /// Reads at most `limit` bytes.
-pub(crate) fn read(answer: &mut Answer, limit: u64) -> Result<Vec<u8>, Trouble> {
+pub(crate) fn read(answer: &mut Answer, limit: u64) -> Result<Vec<u8>, BodyError> {
     let mut bytes = Vec::new();
     pour(answer, limit, |part| {
         bytes.extend_from_slice(part);
@@ -87,13 +87,13 @@ pub(crate) fn beginning(answer: &mut Answer, limit: u64) -> Vec<u8> {
 }
 
 /// Streams at most `limit` bytes into a file, which appears when it is whole.
-pub(crate) fn save(answer: &mut Answer, path: &str, limit: u64, unique: &str) -> Result<u64, Trouble> {
+pub(crate) fn save(answer: &mut Answer, path: &str, limit: u64, unique: &str) -> Result<u64, BodyError> {
     let unique: String = unique.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     let beside = format!("{path}.{unique}.part");
     let saved = (|| {
-        let mut file = fs::File::create(&beside).map_err(Trouble::File)?;
+        let mut file = fs::File::create(&beside).map_err(BodyError::File)?;
         let size = pour(answer, limit, |part| file.write_all(part))?;
-        fs::rename(&beside, path).map_err(Trouble::File)?;
+        fs::rename(&beside, path).map_err(BodyError::File)?;
         Ok(size)
     })();
     if saved.is_err() {
@@ -106,20 +106,20 @@ fn pour(
     answer: &mut Answer,
     limit: u64,
     mut into: impl FnMut(&[u8]) -> io::Result<()>,
-) -> Result<u64, Trouble> {
+) -> Result<u64, BodyError> {
     let mut size = 0_u64;
-    while let Some(part) = answer.read().map_err(Trouble::Fault)? {
+    while let Some(part) = answer.read().map_err(BodyError::Fault)? {
         size = size.saturating_add(part.len() as u64);
         if size > limit {
-            return Err(Trouble::TooLarge(limit));
+            return Err(BodyError::TooLarge(limit));
         }
-        into(&part).map_err(Trouble::File)?;
+        into(&part).map_err(BodyError::File)?;
     }
     Ok(size)
 }
 
 /// Adds the body to what is known of an answer that is no error.
-pub(crate) fn told(outcome: Outcome, head: &Head, bytes: Vec<u8>, expect: Expect, request: &str) -> Outcome {
+pub(crate) fn add(outcome: Outcome, head: &Head, bytes: Vec<u8>, expect: Expect, request: &str) -> Outcome {
     let size = bytes.len();
     match parsed(head, bytes, expect) {
         Ok((format, body)) => outcome.output("body", body).output("format", format).output("size", size),

@@ -29,17 +29,20 @@ fn conclude(answer: &mut transport::Answer, request: &Request, task: &Task, uniq
     let head = answer.head.clone();
     let outcome = head.outcome(&shown, &task.accept).output("url", request.url.shown());
     if outcome.code != ExecCode::Succeeded {
-        let bytes = body::beginning(answer, task.max_bytes.unwrap_or(body::OF_ERROR).min(body::OF_ERROR));
-        return Ok(body::told(outcome, &head, bytes, body::Expect::Auto, &shown));
+        let bytes = body::beginning(
+            answer,
+            task.max_bytes.unwrap_or(body::MAX_ERROR_BODY_BYTES).min(body::MAX_ERROR_BODY_BYTES),
+        );
+        return Ok(body::add(outcome, &head, bytes, body::Expect::Auto, &shown));
     }
     if let Some(path) = &task.save_to {
         let size = body::save(answer, path, task.max_bytes.unwrap_or(u64::MAX), unique)
-            .map_err(|trouble| trouble.outcome(&shown, Some(path)))?;
+            .map_err(|error| error.outcome(&shown, Some(path)))?;
         return Ok(outcome.output("path", path).output("size", size));
     }
-    let limit = task.max_bytes.unwrap_or(body::USUAL);
-    let bytes = body::read(answer, limit).map_err(|trouble| trouble.outcome(&shown, None))?;
-    // What was not asked for says nothing.
+    let limit = task.max_bytes.unwrap_or(body::MAX_BODY_BYTES);
+    let bytes = body::read(answer, limit).map_err(|error| error.outcome(&shown, None))?;
+    // An empty body, such as that of a HEAD request, has no format to check.
     let expect = if bytes.is_empty() { body::Expect::Auto } else { task.expect };
-    Ok(body::told(outcome, &head, bytes, expect, &shown))
+    Ok(body::add(outcome, &head, bytes, expect, &shown))
 }

@@ -1,4 +1,4 @@
-//! What went wrong before there was an answer, or amid it.
+//! Faults before or during the response.
 
 use phasm_sdk::prelude::*;
 

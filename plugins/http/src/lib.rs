@@ -15,10 +15,10 @@ mod transport;
 mod transport;
 mod url;
 
-use phasm_sdk::{inputs::Nested, prelude::*};
+use phasm_sdk::{inputs::Object, prelude::*};
 
 inputs! {
-    /// What to ask for.
+    /// A request, and how to read the response.
     pub struct Task {
         /// Where to; `http` or `https`.
         url: String,
@@ -28,17 +28,17 @@ inputs! {
         params: Option<phasm_sdk::Map<String, Value>>,
         /// A list stands for several of a name, null for none.
         headers: Option<phasm_sdk::Map<String, Value>>,
-        /// What to send: a text as it is, anything else as JSON.
+        /// Body to send: a text is sent as it is, anything else as JSON.
         body: Option<Json>,
-        /// Whom to be.
-        auth: Option<Nested<Auth>>,
-        /// What `auth` leaves out, so that it can come from a secret; without `auth` a bearer token.
+        /// Credentials.
+        auth: Option<Object<Auth>>,
+        /// The part that `auth` leaves out, so that it can come from a secret. Without `auth` it is a bearer token.
         secret: Option<String>,
         /// How long to wait.
-        timeout: Option<Nested<patience::Timeout>>,
-        /// What seed 002's form of a task has under `spec`: `timeout`.
-        spec: Option<Nested<Spec>>,
-        /// What the answer must be.
+        timeout: Option<Object<patience::Timeout>>,
+        /// Settings in the form of a labelled task: `timeout`.
+        spec: Option<Object<Spec>>,
+        /// Required format of the response's body.
         expect: body::Expect = body::Expect::Auto,
         /// Further statuses that are no error.
         accept: Vec<u16> = Vec::new(),
@@ -68,10 +68,10 @@ inputs! {
 }
 
 inputs! {
-    /// What of `spec` matters here.
+    /// The part of `spec` that this plugin reads.
     pub struct Spec {
         /// How long to wait.
-        timeout: Option<Nested<patience::Timeout>>,
+        timeout: Option<Object<patience::Timeout>>,
         ..
     }
 }
@@ -94,9 +94,9 @@ executor!(http, {
         headers: Json,
         /// Where it came from in the end.
         url: String,
-        /// What it says: a value, a text, or bytes as base64; not with `saveTo`.
+        /// Body of the response: a value, a text, or bytes as base64. Absent with `saveTo`.
         body: Option<Json>,
-        /// What `body` is: `json`, `text` or `base64`.
+        /// Format of `body`: `json`, `text` or `base64`.
         format: Option<String>,
         /// Bytes of the body.
         size: Option<u64>,

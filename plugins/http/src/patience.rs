@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Wait {
     }
 }
 
-/// What a request waits for, and how long.
+/// Timeouts of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patience {
     pub(crate) connect: Duration,

@@ -1,4 +1,4 @@
-//! What is sent.
+//! The request to send.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use phasm_sdk::{Map, prelude::*};

@@ -27,7 +27,7 @@ fn sent() -> Vec<Request> {
     SENT.take()
 }
 
-/// What is sent for these inputs, which are answered with an empty 200.
+/// Returns the request for these inputs. The response is an empty 200.
 fn request(inputs: Value) -> Request {
     serve([answer(200, &[], "")]);
     let outcome = call(http, inputs);

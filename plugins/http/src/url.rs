@@ -2,7 +2,7 @@
 
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// What may not stand in a path or a query as it is. What is percent-encoded already stays so.
+/// Characters that are percent-encoded in a path or a query. Text that is encoded already stays as it is.
 const OUTSIDE: AsciiSet = CONTROLS
     .add(b' ')
     .add(b'"')
@@ -15,7 +15,7 @@ const OUTSIDE: AsciiSet = CONTROLS
     .add(b'|')
     .add(b'}');
 
-/// What may stand in a name or value of a query.
+/// Characters that are percent-encoded in a name or value of a query.
 const WITHIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// A URL's parts, as they are sent.
@@ -31,7 +31,7 @@ pub(crate) struct Url {
 
 impl Url {
     /// # Errors
-    /// What is wrong with the text.
+    /// The reason why the text is not a URL.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
         let (scheme, rest) = text.split_once("://").ok_or("expected `https://…` or `http://…`")?;
@@ -48,7 +48,7 @@ impl Url {
         Ok(Self { secure, authority: authority.to_owned(), path, query })
     }
 
-    /// What `reference` means on the page of this URL.
+    /// Resolves `reference` against this URL.
     pub(crate) fn join(&self, reference: &str) -> Result<Self, &'static str> {
         let reference = reference.trim();
         if let Some(rest) = reference.strip_prefix("//") {

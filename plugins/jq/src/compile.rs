@@ -25,7 +25,7 @@ pub(crate) fn compile(code: &str, variables: &[String]) -> Result<Filter> {
         .map_err(|errors| problem(code, errors.iter().flat_map(|(_, errors)| of_compiling(errors))))
 }
 
-/// What is wrong, and the part of the code it is about.
+/// A message, and the part of the code that it is about.
 type Fault<'a> = (String, &'a str);
 
 fn of_loading<'a>(error: &load::Error<&'a str>) -> Vec<Fault<'a>> {

@@ -4,17 +4,17 @@ mod compile;
 mod logger;
 mod run;
 
-use phasm_sdk::{inputs::Nested, prelude::*};
+use phasm_sdk::{inputs::Object, prelude::*};
 
 inputs! {
     /// The filter, what it is given and the values of its variables.
     pub struct Task {
         /// The filter.
         filter: String,
-        /// What it is given.
+        /// Input of the filter.
         input: Option<Json>,
         /// Each field is a variable: `{"limit": 3}` is `$limit`.
-        args: Nested<Inputs> = Nested::default(),
+        args: Object<Inputs> = Object::default(),
     }
 }
 

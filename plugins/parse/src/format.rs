@@ -12,7 +12,7 @@ use phasm_sdk::prelude::*;
 use crate::{Task, node::Node};
 
 inputs! {
-    /// What the text is.
+    /// Format of a text.
     #[derive(Clone, Copy, Debug)]
     pub enum Format {
         /// RFC 8259.

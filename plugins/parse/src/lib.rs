@@ -7,15 +7,15 @@ use format::Format;
 use phasm_sdk::prelude::*;
 
 inputs! {
-    /// What to turn into what.
+    /// A conversion from text to value or back.
     pub struct Task {
         /// `parse` turns `text` into `value`, `render` turns `value` into `text`.
         operation: Operation = Operation::Parse,
-        /// What the text is written in.
+        /// Format of the text.
         format: Format,
         /// Required to parse; a byte order mark is skipped.
         text: Option<String>,
-        /// What to render; absent is null.
+        /// Value to render; absent is null.
         value: Option<Json>,
         /// Rendered JSON is indented.
         pretty: bool = false,
@@ -59,9 +59,9 @@ pub fn parse(call: Call<Task>) -> Result {
 
 executor!(parse, {
     outputs: {
-        /// Of `parse`.
+        /// The value, with `parse`.
         value: Option<Json>,
-        /// Of `render`.
+        /// The text, with `render`.
         text: Option<String>,
     },
 });

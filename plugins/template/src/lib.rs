@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, UndefinedBehavior, syntax::SyntaxConfig, value::Value as Any,
 };
-use phasm_sdk::{inputs::Nested, prelude::*};
+use phasm_sdk::{inputs::Object, prelude::*};
 
 inputs! {
-    /// What to render, and how.
+    /// A template, its variables, and how to render it.
     pub struct Task {
         /// The template.
         template: String,
         /// More variables; an input of the same name wins.
-        values: Nested<Inputs> = Nested::default(),
+        values: Object<Inputs> = Object::default(),
         /// `html` escapes what `{{ }}` writes, unless it is marked `safe`.
         format: Format = Format::Text,
-        /// What a name without a value is: `strict` fails, `lenient` writes nothing.
-        undefined: Undefined = Undefined::Strict,
+        /// Effect of a name without a value: `strict` fails, `lenient` writes nothing.
+        undefined: MissingValue = MissingValue::Strict,
         /// Lines with nothing but a `{% %}` leave no blank line.
         trim_blocks as "trimBlocks": bool = false,
         ..variables
@@ -25,7 +25,7 @@ inputs! {
 }
 
 inputs! {
-    /// What the template makes.
+    /// Format of the result.
     #[derive(Clone, Copy)]
     pub enum Format {
         /// Values stand as they are.
@@ -36,9 +36,9 @@ inputs! {
 }
 
 inputs! {
-    /// What a name without a value is.
+    /// Effect of a name without a value.
     #[derive(Clone, Copy)]
-    pub enum Undefined {
+    pub enum MissingValue {
         /// A failure.
         Strict = "strict",
         /// Nothing.
@@ -65,7 +65,7 @@ pub fn template(call: Call<Task>) -> Result {
 
 const NAME: &str = "template";
 
-fn environment(format: Format, undefined: Undefined, trim_blocks: bool) -> Result<Environment<'static>> {
+fn environment(format: Format, undefined: MissingValue, trim_blocks: bool) -> Result<Environment<'static>> {
     let mut environment = Environment::new();
     // Its errors then name what is undefined.
     environment.set_debug(true);
@@ -77,14 +77,14 @@ fn environment(format: Format, undefined: Undefined, trim_blocks: bool) -> Resul
         Format::Html => AutoEscape::Html,
     });
     environment.set_undefined_behavior(match undefined {
-        Undefined::Strict => UndefinedBehavior::Strict,
-        Undefined::Lenient => UndefinedBehavior::Chainable,
+        MissingValue::Strict => UndefinedBehavior::Strict,
+        MissingValue::Lenient => UndefinedBehavior::Chainable,
     });
     Ok(environment)
 }
 
-/// Kinds of errors that no values can mend.
-const WRONG_TEMPLATE: [ErrorKind; 6] = [
+/// Kinds of errors that no values can fix.
+const TEMPLATE_ERRORS: [ErrorKind; 6] = [
     ErrorKind::SyntaxError,
     ErrorKind::BadEscape,
     ErrorKind::TemplateNotFound,
@@ -99,7 +99,7 @@ fn problem(why: &Error) -> Outcome {
     let line = why.line().map_or_else(String::new, |line| format!(" in line {line}"));
     let cause = std::error::Error::source(why).map_or_else(String::new, |cause| format!(": {cause}"));
     let message = format!("cannot render the template{line}: {what}{cause}");
-    if WRONG_TEMPLATE.contains(&why.kind()) {
+    if TEMPLATE_ERRORS.contains(&why.kind()) {
         Outcome::error(message).kind("template").retryable(false)
     } else {
         Outcome::failed(message).kind("render").retryable(false)

@@ -42,12 +42,12 @@ fn html_is_escaped_and_text_is_not() {
 
 #[test]
 fn an_undefined_value_fails_unless_told_otherwise() {
-    let message = "cannot render the template in line 2: undefined value: `nobody` is undefined";
-    fails(json!({ "template": "a\n{{ nobody }}" }), 2, message);
+    let message = "cannot render the template in line 2: undefined value: `missing` is undefined";
+    fails(json!({ "template": "a\n{{ missing }}" }), 2, message);
     let message = "cannot render the template in line 2: undefined value: `a.b` is undefined";
     fails(json!({ "template": "a\n{{ a.b.c }}", "a": {} }), 2, message);
     assert_eq!(text(json!({ "template": "a{{ a.b.c }}", "undefined": "lenient" })), "a");
-    assert_eq!(text(json!({ "template": "{{ nobody|default('x') }}" })), "x");
+    assert_eq!(text(json!({ "template": "{{ missing|default('x') }}" })), "x");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The parser of durations against a second, naive one.
 
 use phasm_engine::{
-    duration::{LONGEST, parse},
+    duration::{MAX_MILLIS, parse},
     time::Millis,
 };
 
@@ -92,5 +92,5 @@ fn length_of(unit: &str) -> Option<u128> {
 }
 
 fn bounded(millis: u128) -> Option<Millis> {
-    Millis::try_from(millis).ok().filter(|millis| *millis <= LONGEST)
+    Millis::try_from(millis).ok().filter(|millis| *millis <= MAX_MILLIS)
 }

@@ -1,7 +1,7 @@
 //! Retry delays (R-R2, R-R3): `min(delay · factor^(n−1), maxDelay)` and the three backoffs of seed 002.
 
 use phasm_engine::{
-    duration::LONGEST,
+    duration::MAX_MILLIS,
     event::Reason,
     phase::Phase,
     plan::{Backoff, Growth},
@@ -20,7 +20,7 @@ fn factor(delay: Millis, factor: f64, max_delay: Option<Millis>) -> Backoff {
 
 /// The exact delay where doubles are exact; beyond, what they are off by at most, and saturation.
 fn is_nearly(found: Millis, exact: u128) -> bool {
-    let (found, exact) = (u128::from(found), exact.min(u128::from(LONGEST)));
+    let (found, exact) = (u128::from(found), exact.min(u128::from(MAX_MILLIS)));
     if exact < EXACT { found == exact } else { found.abs_diff(exact) <= exact >> 50 }
 }
 
@@ -48,7 +48,7 @@ proptest! {
 
     /// Without growth nothing is lost on the way through a double that holds the delay.
     #[test]
-    fn whole_delays_stay_whole(delay in 0..=LONGEST, attempt in 1..=u32::MAX, most in option::of(0..=LONGEST)) {
+    fn whole_delays_stay_whole(delay in 0..=MAX_MILLIS, attempt in 1..=u32::MAX, most in option::of(0..=MAX_MILLIS)) {
         let found = factor(delay, 1.0, most).delay_after(attempt);
         prop_assert!(is_nearly(found, delay.into()), "{found}");
         // Every double from 2^52 on is whole.
@@ -59,11 +59,11 @@ proptest! {
     /// Any factor the document may hold: the delays grow or shrink one way, and end at the cap or the longest.
     #[test]
     fn delays_go_one_way(
-        delay in 0..=LONGEST, by in 1e-9..1e9_f64, attempt in 1..u32::MAX, most in option::of(0..=LONGEST)
+        delay in 0..=MAX_MILLIS, by in 1e-9..1e9_f64, attempt in 1..u32::MAX, most in option::of(0..=MAX_MILLIS)
     ) {
         let backoff = factor(delay, by, most);
         let (this, next) = (backoff.delay_after(attempt), backoff.delay_after(attempt + 1));
-        prop_assert!(this.max(next) <= LONGEST);
+        prop_assert!(this.max(next) <= MAX_MILLIS);
         if by >= 1.0 {
             prop_assert!(this <= next, "{this} before {next}");
         } else {
@@ -79,7 +79,7 @@ proptest! {
 
     /// Seed 002: `delay * attempt`.
     #[test]
-    fn linear_delays_are_multiples(delay in 0..=LONGEST, attempt in 1..=u32::MAX) {
+    fn linear_delays_are_multiples(delay in 0..=MAX_MILLIS, attempt in 1..=u32::MAX) {
         let backoff = Backoff { delay, growth: Growth::Linear, max_delay: None };
         prop_assert!(is_nearly(backoff.delay_after(attempt), u128::from(delay) * u128::from(attempt)));
     }

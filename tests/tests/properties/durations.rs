@@ -1,7 +1,7 @@
 //! Durations (seed 003, R-U1 to R-U3): whatever is written by the grammar reads as its sum, and one slip is refused
 //! where it stands.
 
-use phasm_engine::duration::{LONGEST, parse};
+use phasm_engine::duration::{MAX_MILLIS, parse};
 use phasm_tests::fuzz;
 use proptest::{prelude::*, sample::Index};
 
@@ -121,7 +121,7 @@ fn spoiled(pairs: &[Pair], at: usize, slip: &Slip) -> (String, usize) {
             (format!("{all}{number}"), place)
         }
         Slip::UnitAlone(word) => (format!("{before} {word} {}{after}", pairs[at].text()), before.len() + 1),
-        Slip::Overflow => (format!("{before}{space}{LONGEST}0{between}{unit}{after}"), number),
+        Slip::Overflow => (format!("{before}{space}{MAX_MILLIS}0{between}{unit}{after}"), number),
     }
 }
 
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn a_number_standing_alone_is_milliseconds(number in 0..=LONGEST, zeros in "0{0,30}", space in "[ \t]{0,2}") {
+    fn a_number_standing_alone_is_milliseconds(number in 0..=MAX_MILLIS, zeros in "0{0,30}", space in "[ \t]{0,2}") {
         prop_assert_eq!(parse(&format!("{space}{zeros}{number}{space}")), Ok(number));
     }
 
@@ -147,9 +147,9 @@ proptest! {
 
     /// The bound is 2^63 − 1 ms in all, not one more.
     #[test]
-    fn the_longest_is_a_bound_of_the_sum(first in 0..=LONGEST, more in 1..1000_u64) {
-        let rest = LONGEST - first;
-        prop_assert_eq!(parse(&format!("{first}ms {rest} millis")), Ok(LONGEST));
+    fn the_longest_is_a_bound_of_the_sum(first in 0..=MAX_MILLIS, more in 1..1000_u64) {
+        let rest = MAX_MILLIS - first;
+        prop_assert_eq!(parse(&format!("{first}ms {rest} millis")), Ok(MAX_MILLIS));
         let error = parse(&format!("{first}ms {}ms", rest + more)).unwrap_err();
         prop_assert_eq!(error.offset, format!("{first}ms ").len());
     }

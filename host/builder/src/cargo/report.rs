@@ -1,4 +1,4 @@
-//! What cargo says with `--message-format json`.
+//! Messages of cargo with `--message-format json`.
 
 use std::{collections::BTreeSet, path::PathBuf};
 

@@ -61,7 +61,7 @@ pub enum FolderError {
     Manifest {
         /// The manifest.
         manifest: PathBuf,
-        /// What is wrong, with line and column.
+        /// The error, with line and column.
         source: Box<toml::de::Error>,
     },
 }

@@ -20,7 +20,7 @@ use super::{
 const DOWNLOAD_LIMIT: Duration = Duration::from_secs(30 * 60);
 /// An archive that does not answer gives way to the next step.
 const NETWORK: [&str; 7] = [
-    // As root, apt would work as a user of its own, who cannot reach folders of ours.
+    // Run by root, apt would work as a user of its own without access to our folders.
     "-oAPT::Sandbox::User=",
     "-oAcquire::http::Timeout=30",
     "-oAcquire::https::Timeout=30",
@@ -34,17 +34,17 @@ const NETWORK: [&str; 7] = [
 pub(super) struct Apt {
     options: Vec<String>,
     work: PathBuf,
-    /// What the refresh of the lists complained about.
+    /// Errors of the refresh of the lists.
     pub(super) complaints: String,
 }
 
 impl Apt {
-    /// Over the system's own lists, which may be absent or out of date.
+    /// Returns apt over the system's own lists, which may be absent or out of date.
     pub(super) fn with_system_lists(work: &Path) -> Self {
         Self { options: Vec::new(), work: work.to_path_buf(), complaints: String::new() }
     }
 
-    /// Over lists fetched for this purpose into `work/name`: from the system's sources, or from `source`, a line of a `sources.list`.
+    /// Returns apt over lists that it fetches into `work/name`: from the system's sources, or from `source`, a line of a `sources.list`.
     ///
     /// # Errors
     /// [`MakeError`].
@@ -71,13 +71,13 @@ impl Apt {
         }
         let mut apt = Self { options, work: work.to_path_buf(), complaints: String::new() };
         let mut update = apt.command("apt-get");
-        let captured = process::capture(update.args(NETWORK).arg("update"), DOWNLOAD_LIMIT, progress)?;
+        let output = process::capture(update.args(NETWORK).arg("update"), DOWNLOAD_LIMIT, progress)?;
         // One source that fails must not spoil the others; whether enough is there shows soon.
-        apt.complaints = captured.stderr.trim_end().to_owned();
+        apt.complaints = output.stderr.trim_end().to_owned();
         Ok(apt)
     }
 
-    /// Every version of every Rust compiler, and of the packages with their sources.
+    /// Returns every version of every Rust compiler, and of the packages with their sources.
     ///
     /// # Errors
     /// [`ProcessError`].
@@ -87,7 +87,7 @@ impl Apt {
         self.versions(&names.collect::<Vec<_>>())
     }
 
-    /// Every version of the named packages, those of one name newest first.
+    /// Returns every version of the named packages, those of one name newest first.
     ///
     /// # Errors
     /// [`ProcessError`].
@@ -122,7 +122,7 @@ impl Apt {
 
     fn command(&self, program: &str) -> Command {
         let mut command = command_in(&self.work, program);
-        // Its words are read by `packages`.
+        // Its output is parsed by `packages`.
         command.env("LC_ALL", "C").args(&self.options);
         command
     }

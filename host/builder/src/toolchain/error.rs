@@ -40,7 +40,7 @@ impl MakeError {
         move |source| Self::Files { path: path.to_path_buf(), source }
     }
 
-    /// What a person can do.
+    /// Returns advice for the user.
     pub(super) fn remedy(&self) -> String {
         match self {
             // Without apt there are no packages to make anything of, whatever else is missing.
@@ -49,7 +49,7 @@ impl MakeError {
             }
             Self::MissingTools { tools } => format!("install {}", with_packages(tools)),
             Self::Process(_) => {
-                "mend what the command complains of; it may need the package archive or the crates registry".to_owned()
+                "fix the error that the command reports; it may need the package archive or the crates registry".to_owned()
             }
             Self::Files { path, .. } => {
                 format!("see to it that {} can be written and has 2 GB to spare, or set PHASM_CACHE_DIR", path.display())

@@ -8,9 +8,9 @@ use super::{
         process::{self, BUILD_LIMIT, which},
     },
     apt::Apt,
-    debian::Making,
     error::MakeError,
-    private::{OWN_LINKERS, Private},
+    private::Private,
+    recipe::{OWN_LINKERS, Recipe},
     unpack,
 };
 
@@ -31,17 +31,17 @@ pub(super) fn on_path() -> bool {
 ///
 /// # Errors
 /// [`MakeError`].
-pub(super) fn add(making: &Making<'_>, apt: &Apt, private: &Private) -> Result<(), MakeError> {
-    making.progress.step("adding linkers: this machine's Rust has none for components");
-    let tree = making.tree();
-    install_component_linker(making, private)?;
+pub(super) fn add(recipe: &Recipe<'_>, apt: &Apt, private: &Private) -> Result<(), MakeError> {
+    recipe.progress.step("adding linkers: this machine's Rust has none for components");
+    let tree = recipe.tree();
+    install_component_linker(recipe, private)?;
     let package = format!("lld-{}", llvm_major(private)?);
     let lld = apt.versions(std::slice::from_ref(&package))?.into_iter().next();
     let lld = lld.ok_or_else(|| MakeError::NoLinker { package: package.clone() })?;
-    let downloads = making.work.join("lld-packages");
-    apt.download(&[&lld], &downloads, making.progress)?;
+    let downloads = recipe.work.join("lld-packages");
+    apt.download(&[&lld], &downloads, recipe.progress)?;
     for archive in unpack::archives(&downloads)? {
-        archive.unpack(&tree, making.progress)?;
+        archive.unpack(&tree, recipe.progress)?;
     }
     let missing = || MakeError::Unexpected { packages: vec![package], what: "bin/wasm-ld" };
     let found =
@@ -49,7 +49,7 @@ pub(super) fn add(making: &Making<'_>, apt: &Apt, private: &Private) -> Result<(
     link_lld(&tree, &found).map_err(MakeError::at(&found))
 }
 
-/// Relative, so that the tree can move.
+/// Links LLD by a relative path, so that the tree can move.
 fn link_lld(tree: &Path, lld: &Path) -> std::io::Result<()> {
     let dir = tree.join(OWN_LINKERS);
     let up = OWN_LINKERS.split('/').map(|_| "..").collect::<Vec<_>>().join("/");
@@ -67,23 +67,23 @@ fn symlink(to: &Path, at: &Path) -> std::io::Result<()> {
     std::fs::copy(at.parent().unwrap_or(at).join(to), at).map(drop)
 }
 
-/// From `LLVM version: 22.1.8` in the compiler's account of itself.
+/// Returns the major version in `LLVM version: 22.1.8` of the compiler's `-vV`.
 fn llvm_major(private: &Private) -> Result<String, MakeError> {
     let version = process::query(private.rustc().arg("-vV"))?;
     let llvm = version.lines().find_map(|line| line.strip_prefix("LLVM version: "));
     Ok(llvm.and_then(|llvm| llvm.split('.').next()).unwrap_or_default().to_owned())
 }
 
-fn install_component_linker(making: &Making<'_>, private: &Private) -> Result<(), MakeError> {
-    let root = making.tree().join(OWN_LINKERS);
+fn install_component_linker(recipe: &Recipe<'_>, private: &Private) -> Result<(), MakeError> {
+    let root = recipe.tree().join(OWN_LINKERS);
     let root = root.parent().unwrap_or(&root);
-    let mut cargo = command_in(making.work, making.rust.cargo());
+    let mut cargo = command_in(recipe.work, recipe.rust.cargo());
     cargo.envs(private.environment());
     cargo.args(["install", "--locked", "--color", "never", COMPONENT_LINKER, "--root"]).arg(root);
     process::run(
-        cargo.arg("--target-dir").arg(making.work.join("target-linker")),
+        cargo.arg("--target-dir").arg(recipe.work.join("target-linker")),
         BUILD_LIMIT,
-        making.progress,
+        recipe.progress,
     )?;
     Ok(())
 }

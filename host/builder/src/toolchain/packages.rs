@@ -1,8 +1,8 @@
-//! What apt prints, read: which packages there are, and which of them make a toolchain.
+//! Parser of apt's output, and the choice of packages for a toolchain.
 
 use std::{fmt, str::FromStr};
 
-/// What the names of the compiler's packages begin with on Debian and Ubuntu: `rustc`, `rustc-web`, `rustc-1.96`.
+/// Prefix of the names of the compiler's packages on Debian and Ubuntu: `rustc`, `rustc-web`, `rustc-1.96`.
 pub(super) const COMPILER: &str = "rustc";
 
 /// A package in one version.
@@ -15,7 +15,7 @@ pub(super) struct Package {
 }
 
 impl Package {
-    /// As apt's commands take it.
+    /// Returns `name=version`, the form of apt's commands.
     pub(super) fn exactly(&self) -> String {
         format!("{}={}", self.name, self.version)
     }
@@ -64,10 +64,10 @@ pub(super) fn parse_madison(text: &str) -> Vec<Package> {
     text.lines().filter_map(package).collect()
 }
 
-/// What `apt-get --simulate install` would unpack that is not on the system in any version, and `wanted` in any case, as
-/// `name=version`.
+/// Returns the packages that `apt-get --simulate install` would unpack, as `name=version`: those that are not installed in any
+/// version, and `wanted` in any case.
 ///
-/// Newer versions of installed packages stay out: a second libc beside the system's would break every program that loads it.
+/// Newer versions of installed packages stay out: a second libc next to the system's would break every program that loads it.
 pub(super) fn parse_simulation(text: &str, wanted: &[&str]) -> Vec<String> {
     let package = |line: &str| {
         let (name, rest) = line.strip_prefix("Inst ")?.split_once(' ')?;
@@ -92,7 +92,7 @@ pub(super) fn choose(packages: &[Package], minimum: Release) -> Option<(Package,
     let release = |package: &Package| package.version.parse::<Release>().ok();
     let compilers = packages.iter().filter(|package| package.name.starts_with(COMPILER));
     let usable = compilers.filter(|package| release(package) >= Some(minimum));
-    // Of equals the first: madison lists the newest revision first.
+    // Among equals the first wins: madison lists the newest revision first.
     let pairs = usable.filter_map(|compiler| Some((compiler, source_of(compiler)?)));
     let (compiler, source) = pairs.rev().max_by_key(|(compiler, _)| release(compiler))?;
     Some((compiler.clone(), source.clone()))

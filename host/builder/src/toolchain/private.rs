@@ -1,4 +1,4 @@
-//! A toolchain of Phasm's own in its cache: made once, aside, and moved into place when it has proved to work.
+//! A toolchain of Phasm's own in its cache: made once in a temporary folder, and moved into place when it works.
 
 use std::{
     collections::BTreeSet,
@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::{environment::command_in, folder::TARGET, process, progress::Progress},
-    Failure, MINIMUM, Origin, Toolchain,
-    debian::Making,
+    Failure, MINIMUM, Origin, Toolchain, debian,
     error::MakeError,
     linkers,
     packages::Release,
+    recipe::{OWN_LINKERS, Recipe},
     rust::{Rust, has_std},
     unpack,
 };
@@ -26,8 +26,6 @@ use super::{
 const RECIPE: u32 = 1;
 const RECORD: &str = "phasm-toolchain.json";
 const UNFINISHED: &str = "making-";
-/// Where linkers are, if the toolchain has its own.
-pub(super) const OWN_LINKERS: &str = "linkers/bin";
 
 /// A compiler unpacked below `root`, with what it takes to run it there.
 pub(super) struct Private {
@@ -45,7 +43,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// Of packages unpacked below `tree`; `None` if there is no compiler among them. The release is not known yet.
+    /// Describes the packages unpacked below `tree`; `None` if there is no compiler among them. The release is not known yet.
     pub(super) fn of(tree: &Path) -> Option<Self> {
         let files = unpack::files(tree);
         let relative = |path: &Path| path.strip_prefix(tree).ok().map(Path::to_path_buf);
@@ -77,7 +75,7 @@ impl Private {
         (new_enough && has_std(&mut private.rustc())).then_some(private)
     }
 
-    /// For whoever uses `rust` otherwise; `None` when there are no linkers.
+    /// Returns this toolchain with the cargo of `rust`; `None` when there are no linkers.
     pub(super) fn toolchain(&self, rust: &Rust) -> Option<Toolchain> {
         let environment = self.environment_with_linkers(rust)?;
         let origin = Origin::Private { release: self.record.release.clone() };
@@ -91,7 +89,7 @@ impl Private {
         rustc
     }
 
-    /// What makes any cargo use this compiler. A wrapper such as a compilation cache would run it without its libraries.
+    /// Returns the variables that make any cargo use this compiler. A wrapper such as a compilation cache would run it without its libraries.
     pub(super) fn environment(&self) -> Vec<(&'static str, OsString)> {
         let libraries = self.record.libraries.iter().map(|dir| self.root.join(dir)).collect::<Vec<_>>();
         let mut environment = vec![
@@ -137,7 +135,7 @@ pub(super) fn make(home: &Path, rust: &Rust, progress: &dyn Progress) -> Result<
 fn try_make(home: &Path, rust: &Rust, progress: &dyn Progress) -> Result<Toolchain, MakeError> {
     remove_leftovers(home).map_err(MakeError::at(home))?;
     let work = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(home).map_err(MakeError::at(home))?;
-    let Private { root, record } = Making { work: work.path(), rust, progress }.make()?;
+    let Private { root, record } = debian::make(&Recipe { work: work.path(), rust, progress })?;
     let text = serde_json::to_string_pretty(&record).unwrap_or_default();
     fs::write(root.join(RECORD), text).map_err(MakeError::at(&root))?;
     publish(&root, &place(home)).map_err(MakeError::at(home))?;
@@ -160,7 +158,7 @@ fn publish(made: &Path, place: &Path) -> io::Result<()> {
     fs::rename(made, place)
 }
 
-/// What processes that were killed left behind; nobody else works here while the lock is held.
+/// Removes folders of processes that were killed. No other process works here while the lock is held.
 fn remove_leftovers(home: &Path) -> io::Result<()> {
     for entry in fs::read_dir(home)? {
         let entry = entry?;

@@ -8,28 +8,28 @@ use super::{
         folder::TARGET,
         process::{self, BUILD_LIMIT},
     },
-    debian::Making,
     error::MakeError,
     private::Private,
+    recipe::Recipe,
 };
 
-/// As the distributions of Rust build it: private parts stay private, and guests may use link-time optimisation.
+/// Flags of Rust's own distributions: private parts stay private, and guests may use link-time optimisation.
 const RUSTFLAGS: &str = "-Zforce-unstable-if-unmarked -Cembed-bitcode=yes";
 
 /// Compiles the library and puts it where the compiler looks for it.
 ///
 /// # Errors
 /// [`MakeError`].
-pub(super) fn build(making: &Making<'_>, private: &Private, manifest: &Path) -> Result<(), MakeError> {
-    making.progress.step(&format!("building the standard library for {TARGET} (about a minute)"));
-    let target_dir = making.work.join("target");
-    let mut cargo = command_in(making.work, making.rust.cargo());
+pub(super) fn build(recipe: &Recipe<'_>, private: &Private, manifest: &Path) -> Result<(), MakeError> {
+    recipe.progress.step(&format!("building the standard library for {TARGET} (about a minute)"));
+    let target_dir = recipe.work.join("target");
+    let mut cargo = command_in(recipe.work, recipe.rust.cargo());
     cargo.envs(private.environment()).env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", RUSTFLAGS);
     // Keeps its symbols apart from those of a guest's own copy of one of its dependencies.
     cargo.env("__CARGO_DEFAULT_LIB_METADATA", "phasm");
     cargo.args(["build", "--release", "--locked", "--color", "never", "--target", TARGET]);
     cargo.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&target_dir);
-    process::run(&mut cargo, BUILD_LIMIT, making.progress)?;
+    process::run(&mut cargo, BUILD_LIMIT, recipe.progress)?;
     let built = target_dir.join(TARGET).join("release/deps");
     install(&built, &private.target_libdir()?).map_err(MakeError::at(&built))
 }

@@ -1,4 +1,4 @@
-//! Packages unpacked aside, and files found in them.
+//! Unpacks packages without installing them, and finds files in them.
 
 use std::{
     fs, io,
@@ -29,7 +29,7 @@ impl Archive {
         fs::create_dir_all(into).map_err(MakeError::at(into))?;
         let mut dpkg = Command::new("dpkg-deb");
         process::run(dpkg.arg("-x").arg(&self.0).arg(into), UNPACK_LIMIT, progress)?;
-        // What was unpacked is not needed twice.
+        // An unpacked archive is not needed any more.
         fs::remove_file(&self.0).map_err(MakeError::at(&self.0))
     }
 

@@ -1,7 +1,7 @@
 //! The target's C library, which the standard library stands on.
 //!
-//! It is data to every system, so a newer release's does as well. Older releases have it for WASI 0.1 only: components made with that
-//! get an adapter, are larger, and do not link if they use sockets.
+//! The library does not depend on the host system, so that of a newer release works as well. Older releases have it for WASI 0.1
+//! only: components made with that get an adapter, are larger, and do not link if they use sockets.
 
 use std::{
     fs,
@@ -11,19 +11,19 @@ use std::{
 use super::{
     super::{folder::TARGET, process},
     apt::Apt,
-    debian::Making,
     error::MakeError,
     packages::Package,
     private::Private,
+    recipe::Recipe,
     unpack,
 };
 
 pub(super) const PACKAGE: &str = "wasi-libc";
-/// Best first.
+/// Folders of the library, the best first.
 const VARIANTS: [&str; 3] = [TARGET, "wasm32-wasip1", "wasm32-wasi"];
 const FILES: [&str; 3] = ["libc.a", "crt1-command.o", "crt1-reactor.o"];
 const DEBIAN_KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/// Uses what guests use, so that what links with this links with them.
+/// Uses the same features as guests, so that a library that links with this links with them.
 const PROBE: &str = r#"
 use std::{collections::HashMap, env, fs, io::Read, time::Instant};
 #[no_mangle]
@@ -37,7 +37,7 @@ pub extern "C" fn probe() -> usize {
 }
 "#;
 
-/// The newest that the lists have.
+/// Returns the newest version in the lists.
 ///
 /// # Errors
 /// [`MakeError`].
@@ -49,14 +49,14 @@ pub(super) fn newest(apt: &Apt) -> Result<Package, MakeError> {
 ///
 /// # Errors
 /// [`MakeError`].
-pub(super) fn add(making: &Making<'_>, own: &Package, private: &Private) -> Result<(), MakeError> {
-    let mut found = variants(&making.libc());
+pub(super) fn add(recipe: &Recipe<'_>, own: &Package, private: &Private) -> Result<(), MakeError> {
+    let mut found = variants(&recipe.libc());
     if !found.first().is_some_and(|dir| dir.ends_with(TARGET)) {
-        found.splice(0..0, stable_variant(making, own));
+        found.splice(0..0, stable_variant(recipe, own));
     }
     let mut last = MakeError::NoLibc;
     for dir in found {
-        match put(&dir, private).and_then(|()| probe(making, private)) {
+        match put(&dir, private).and_then(|()| probe(recipe, private)) {
             Ok(()) => return Ok(()),
             Err(error) => last = error,
         }
@@ -64,12 +64,12 @@ pub(super) fn add(making: &Making<'_>, own: &Package, private: &Private) -> Resu
     Err(last)
 }
 
-fn stable_variant(making: &Making<'_>, own: &Package) -> Option<PathBuf> {
-    making.progress.step("this release's wasi-libc is for WASI 0.1: taking that of Debian's current release");
-    match fetch_stable(making, own) {
+fn stable_variant(recipe: &Recipe<'_>, own: &Package) -> Option<PathBuf> {
+    recipe.progress.step("this release's wasi-libc is for WASI 0.1: taking that of Debian's current release");
+    match fetch_stable(recipe, own) {
         Ok(tree) => variants(&tree).into_iter().next().filter(|dir| dir.ends_with(TARGET)),
         Err(error) => {
-            making
+            recipe
                 .progress
                 .step(&format!("it cannot be had, components will have an adapter instead: {error}"));
             None
@@ -78,16 +78,16 @@ fn stable_variant(making: &Making<'_>, own: &Package) -> Option<PathBuf> {
 }
 
 /// The same package from Debian's current release, where the system is on an older one.
-fn fetch_stable(making: &Making<'_>, own: &Package) -> Result<PathBuf, MakeError> {
+fn fetch_stable(recipe: &Recipe<'_>, own: &Package) -> Result<PathBuf, MakeError> {
     if !own.archive.ends_with("/debian") || !Path::new(DEBIAN_KEYS).is_file() {
         return Err(MakeError::NoLibc);
     }
     let source = format!("deb [signed-by={DEBIAN_KEYS}] {} stable main", own.archive);
-    let apt = Apt::with_fresh_lists(making.work, "apt-stable", Some(&source), making.progress)?;
-    let (downloads, tree) = (making.work.join("libc-packages"), making.work.join("libc-stable"));
-    apt.download(&[&newest(&apt)?], &downloads, making.progress)?;
+    let apt = Apt::with_fresh_lists(recipe.work, "apt-stable", Some(&source), recipe.progress)?;
+    let (downloads, tree) = (recipe.work.join("libc-packages"), recipe.work.join("libc-stable"));
+    apt.download(&[&newest(&apt)?], &downloads, recipe.progress)?;
     for archive in unpack::archives(&downloads)? {
-        archive.unpack(&tree, making.progress)?;
+        archive.unpack(&tree, recipe.progress)?;
     }
     Ok(tree)
 }
@@ -104,13 +104,13 @@ fn put(variant: &Path, private: &Private) -> Result<(), MakeError> {
 }
 
 /// Links a guest as cargo would.
-fn probe(making: &Making<'_>, private: &Private) -> Result<(), MakeError> {
-    let source = making.work.join("probe.rs");
+fn probe(recipe: &Recipe<'_>, private: &Private) -> Result<(), MakeError> {
+    let source = recipe.work.join("probe.rs");
     fs::write(&source, PROBE).map_err(MakeError::at(&source))?;
     let mut rustc = private.rustc();
-    rustc.envs(private.environment_with_linkers(making.rust).ok_or(MakeError::Useless)?);
+    rustc.envs(private.environment_with_linkers(recipe.rust).ok_or(MakeError::Useless)?);
     rustc.args(["--edition", "2021", "--crate-type", "cdylib", "-O", "--target", TARGET, "-o"]);
-    rustc.arg(making.work.join("probe.wasm")).arg(&source);
+    rustc.arg(recipe.work.join("probe.wasm")).arg(&source);
     let linked = process::run(&mut rustc, process::QUERY_LIMIT, &|_: &str| ());
     linked.map(drop).map_err(|source| MakeError::DoesNotLink { source })
 }

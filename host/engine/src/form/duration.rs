@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::{
-    duration::{self, LONGEST},
+    duration::{self, MAX_MILLIS},
     problem::codes::{shape, values, warnings::BARE_NUMBER},
     time::Millis,
     tree::TreeNode,
@@ -17,7 +17,7 @@ pub const PAUSE: Form<Millis> = Form::new(duration, |defs| {
         json!({
             "description": "A duration such as `1h 30m` or `500ms`; a bare number is milliseconds.",
             "anyOf": [
-                { "type": "integer", "minimum": 0, "maximum": LONGEST },
+                { "type": "integer", "minimum": 0, "maximum": MAX_MILLIS },
                 { "type": "string", "pattern": duration::pattern() },
             ],
         })
@@ -32,7 +32,7 @@ pub const TIMEOUT: Form<Millis> = Form::new(
         json!({
             "description": "A duration of at least 1 ms, such as `1h 30m` or `500ms`; a bare number is milliseconds.",
             "anyOf": [
-                { "type": "integer", "minimum": 1, "maximum": LONGEST },
+                { "type": "integer", "minimum": 1, "maximum": MAX_MILLIS },
                 { "type": "string", "pattern": duration::pattern(), "allOf": [{ "pattern": "[1-9]" }] },
             ],
         })
@@ -109,7 +109,7 @@ pub fn timeout(cursor: &Cursor<'_>, report: &Report, none: &str) -> Option<Milli
 }
 
 /// The longest duration in whole seconds; even, so that a double holds it exactly.
-const MOST_SECONDS: u64 = (LONGEST / 1000) & !1;
+const MOST_SECONDS: u64 = (MAX_MILLIS / 1000) & !1;
 
 fn seconds(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
     let TreeNode::Number(number) = &cursor.tree.node else { return duration(cursor, report) };
@@ -121,7 +121,7 @@ fn seconds(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
         report.problem(cursor.problem(&shape::OUT_OF_RANGE, message));
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to lie in range")]
-    seconds.map(|seconds| ((seconds * 1000.0).round() as Millis).min(LONGEST))
+    seconds.map(|seconds| ((seconds * 1000.0).round() as Millis).min(MAX_MILLIS))
 }
 
 #[cfg(test)]
@@ -141,7 +141,7 @@ mod tests {
             (r#""1h""#, Some(3_600_000)),
             ("5000", Some(5000)),
             ("5000.0", Some(5000)),
-            ("9223372036854775807", Some(LONGEST)),
+            ("9223372036854775807", Some(MAX_MILLIS)),
             ("9223372036854775808", None),
             ("1.5", None),
             ("0", None),

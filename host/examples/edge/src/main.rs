@@ -1,6 +1,6 @@
 //! Runs a workflow where nothing can be compiled: `phasm-edge KEY WORKFLOW PLUGIN.cwasm…` prints the run's view.
 //!
-//! The plugins are what `phasm plugin compile --key KEY` has written. Whoever holds the key can have this program execute
+//! The plugins are what `phasm plugin compile --key KEY` has written. The key lets its holder make this program execute
 //! anything, so it is guarded like the program itself.
 
 use std::{

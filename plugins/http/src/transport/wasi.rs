@@ -122,7 +122,7 @@ fn options(patience: Patience) -> RequestOptions {
     options
 }
 
-/// Sends the body. What goes wrong with it is told by the answer.
+/// Sends the body. The response reports its errors.
 fn write(body: OutgoingBody, bytes: &[u8]) {
     if let Ok(stream) = body.write() {
         for part in bytes.chunks(4096) {
