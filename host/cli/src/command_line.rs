@@ -2,10 +2,9 @@
 
 use std::{borrow::Cow, env, path::Path, sync::Arc};
 
-use phasm::store::Postgres;
-
 use crate::{
     paths::{self, PathArguments},
+    store::database,
     terminal::text,
 };
 
@@ -47,7 +46,7 @@ impl Target {
 
 /// A store without its password, which comes from the environment, as PostgreSQL's own clients have it.
 pub(super) fn shown(store: &Path) -> String {
-    paths::database_url(store).map_or_else(|| store.to_string_lossy().into_owned(), Postgres::shown)
+    paths::database_url(store).map_or_else(|| store.to_string_lossy().into_owned(), database::shown)
 }
 
 /// This program called with these words.

@@ -7,7 +7,8 @@ use std::{
 };
 
 use clap::Args;
-use phasm::store::Postgres;
+
+use crate::store::database;
 
 /// Directories with plugins, several as in `PATH`.
 pub(super) const PLUGINS: &str = "PHASM_PLUGINS";
@@ -98,7 +99,7 @@ pub(super) fn says(name: &str, path: &Path) -> bool {
 
 /// Returns the URL of a PostgreSQL database, if the store is one.
 pub(super) fn database_url(store: &Path) -> Option<&str> {
-    store.to_str().filter(|text| Postgres::is_url(text))
+    store.to_str().filter(|text| database::is_url(text))
 }
 
 fn listed(value: Option<OsString>) -> Vec<PathBuf> {

@@ -1,6 +1,8 @@
 //! Stores that commands read and write: files and databases.
 
 pub(crate) mod argument;
+#[cfg_attr(not(feature = "postgres"), path = "store/no_database.rs")]
+pub(crate) mod database;
 pub(crate) mod reader;
 pub(crate) mod run_id;
 pub(crate) mod runs;

@@ -9,9 +9,11 @@ mod keygen;
 mod library;
 mod list;
 mod new;
+#[cfg(feature = "oci")]
 mod oci;
 mod pack;
 mod prune;
+#[cfg(feature = "oci")]
 mod push;
 mod remove;
 mod scaffold;
@@ -39,6 +41,7 @@ pub(crate) enum PluginCommand {
     Keygen(keygen::KeygenArguments),
     Sign(sign::SignArguments),
     Pack(pack::PackArguments),
+    #[cfg(feature = "oci")]
     Push(push::PushArguments),
     New(new::NewArguments),
     Sdk(sdk::SdkArguments),
@@ -58,6 +61,7 @@ pub(super) fn plugin(command: &PluginCommand, screen: &Screen) -> Result<Exit, F
         PluginCommand::Keygen(arguments) => keygen::keygen(arguments, screen),
         PluginCommand::Sign(arguments) => sign::sign(arguments, screen),
         PluginCommand::Pack(arguments) => pack::pack(arguments, screen),
+        #[cfg(feature = "oci")]
         PluginCommand::Push(arguments) => push::push(arguments, screen),
         PluginCommand::New(arguments) => new::new(arguments, screen),
         PluginCommand::Sdk(arguments) => sdk::sdk(arguments, screen),

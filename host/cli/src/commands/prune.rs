@@ -12,7 +12,7 @@ use phasm::{
     Keep, Phase, Retention,
     clock::Clock,
     prunable, prune as prune_store,
-    store::{Postgres, Sqlite, Store, StoreError},
+    store::{Sqlite, Store, StoreError},
 };
 use serde_json::json;
 
@@ -24,7 +24,7 @@ use crate::{
     input::times,
     paths::{self, CONFIG},
     problems,
-    store::argument::StoreArgument,
+    store::{argument::StoreArgument, database},
     terminal::screen::Screen,
 };
 
@@ -139,7 +139,7 @@ fn runs(count: u64) -> String {
 /// Whether another process holds a file or not.
 fn open(path: &Path) -> Result<Arc<dyn Store>, StoreError> {
     if let Some(url) = paths::database_url(path) {
-        return Ok(Arc::new(Postgres::open(url)?));
+        return database::open(url);
     }
     match Sqlite::open(path) {
         Err(StoreError::Locked { .. }) => Ok(Arc::new(Sqlite::beside(path)?)),

@@ -16,7 +16,7 @@ use phasm::{
         plan::{Draft, Plan, Work},
         problem::Problems,
     },
-    store::{Postgres, Sqlite, Store, StoreError},
+    store::{Sqlite, Store, StoreError},
 };
 use tokio::time::sleep;
 
@@ -30,7 +30,9 @@ use crate::{
         provenance::Provenance,
         shipped,
     },
-    problems, telemetry,
+    problems,
+    store::database,
+    telemetry,
     terminal::{screen::Screen, text},
     user_dirs,
 };
@@ -187,7 +189,7 @@ async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
 /// When it cannot be opened, or is in use.
 pub(crate) async fn opened(store: &Path) -> Result<Arc<dyn Store>, StoreError> {
     if let Some(url) = paths::database_url(store) {
-        return Ok(Arc::new(Postgres::open(url)?));
+        return database::open(url);
     }
     Ok(Arc::new(open_store(store).await?))
 }

@@ -5,23 +5,23 @@ use std::{ops::Deref, path::Path, sync::Arc};
 use phasm::{
     catalog::saved_text,
     notify::{NoticeView, notices_of},
-    store::{PostgresReader, ReadStore, Shelf, SqliteReader, StoreError},
+    store::{ReadStore, Shelf, SqliteReader, StoreError},
 };
 use phasm_server::client::Remote;
 
-use crate::{failure::Failure, input::names::QualifiedName, paths};
+use crate::{failure::Failure, input::names::QualifiedName, paths, store::database};
 
 /// One of them, opened.
 pub(crate) enum StoreReader {
     File(SqliteReader),
-    Database(PostgresReader),
+    Database(Arc<dyn ReadStore>),
     Server(Remote),
 }
 
 impl StoreReader {
     pub(crate) fn open(store: &Path) -> Result<Self, StoreError> {
         match paths::database_url(store) {
-            Some(url) => PostgresReader::open(url).map(Self::Database),
+            Some(url) => database::open_reader(url).map(Self::Database),
             None => SqliteReader::open(store).map(Self::File),
         }
     }
@@ -30,7 +30,7 @@ impl StoreReader {
     pub(crate) fn shared(self) -> Arc<dyn ReadStore> {
         match self {
             Self::File(file) => Arc::new(file),
-            Self::Database(database) => Arc::new(database),
+            Self::Database(database) => database,
             Self::Server(server) => Arc::new(server),
         }
     }
@@ -84,7 +84,7 @@ impl Deref for StoreReader {
     fn deref(&self) -> &Self::Target {
         match self {
             Self::File(file) => file,
-            Self::Database(database) => database,
+            Self::Database(database) => &**database,
             Self::Server(server) => server,
         }
     }

@@ -4,9 +4,9 @@ use std::{path::Path, sync::Arc};
 
 #[cfg(unix)]
 use phasm::store::sqlite::wakeup::WakeupClient;
-use phasm::store::{Postgres, Sqlite, Store, StoreError};
+use phasm::store::{Sqlite, Store, StoreError};
 
-use crate::{command_line::Target, failure::Failure, paths::database_url};
+use crate::{command_line::Target, failure::Failure, paths::database_url, store::database};
 
 /// A store that a command writes to, also while another process holds it.
 pub(crate) struct WritableStore {
@@ -19,7 +19,7 @@ impl WritableStore {
     /// When it cannot be opened.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let (store, is_held): (Arc<dyn Store>, bool) = match database_url(path) {
-            Some(url) => (Arc::new(Postgres::open(url).map_err(Failure::store)?), true),
+            Some(url) => (database::open(url).map_err(Failure::store)?, true),
             None => match Sqlite::open(path) {
                 Err(StoreError::Locked { .. }) => {
                     (Arc::new(Sqlite::beside(path).map_err(Failure::store)?), true)

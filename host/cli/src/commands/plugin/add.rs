@@ -9,10 +9,11 @@ use phasm::{
     sandbox::{Sandbox, SandboxConfig},
 };
 
+#[cfg(feature = "oci")]
+use super::oci;
 use super::{
     inspect::component,
     library::{LibraryContext, held, packed, to_grant},
-    oci,
     server::ServerArgument,
     signatures,
 };
@@ -45,6 +46,7 @@ pub(crate) struct AddArguments {
     #[arg(long = "as", value_name = "NAME[@VERSION]")]
     called: Option<String>,
 
+    #[cfg(feature = "oci")]
     #[command(flatten)]
     registry: oci::RegistryArguments,
 
@@ -125,18 +127,26 @@ fn new_plugin(arguments: &AddArguments, config: &Config, screen: &Screen) -> Res
     })
 }
 
+#[cfg(feature = "oci")]
+fn pull(reference: &str, arguments: &AddArguments, config: &Config) -> Result<PluginFile, Failure> {
+    let pulling = oci::pull(reference, &arguments.registry, &config.http, config.limits.component);
+    let pulled = runtime()?.block_on(pulling)?;
+    Ok(PluginFile {
+        bytes: pulled.bytes,
+        signature: pulled.signature,
+        called: pulled.called,
+        origin: Some(pulled.reference),
+    })
+}
+
+#[cfg(not(feature = "oci"))]
+fn pull(reference: &str, _: &AddArguments, _: &Config) -> Result<PluginFile, Failure> {
+    Err(Failure::call(format!("oci://{reference}: this phasm was built without the feature `oci`")))
+}
+
 fn fetch(arguments: &AddArguments, config: &Config, screen: &Screen) -> Result<PluginFile, Failure> {
     if let Some(reference) = arguments.plugin.strip_prefix("oci://") {
-        let most = config.limits.component;
-        let pulling = oci::pull(reference, &arguments.registry, &config.http, most);
-        let pulled = runtime()?.block_on(pulling)?;
-        let origin = Some(pulled.reference);
-        return Ok(PluginFile {
-            bytes: pulled.bytes,
-            signature: pulled.signature,
-            called: pulled.called,
-            origin,
-        });
+        return pull(reference, arguments, config);
     }
     let (called, path) = component(&arguments.plugin, &arguments.paths, screen, arguments.json)?;
     let (bytes, was_packed) = packed(&path)?;

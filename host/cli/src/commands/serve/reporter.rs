@@ -2,15 +2,12 @@
 
 use std::{path::Path, time::Duration};
 
-use phasm::{
-    Became, Host, Tiding,
-    engine::time::Timestamp,
-    store::{Postgres, StoreError},
-};
+use phasm::{Became, Host, Tiding, engine::time::Timestamp, store::StoreError};
 use serde_json::{Value, json};
 
 use crate::{
     paths,
+    store::database,
     terminal::{
         screen::{ClosedOutput, Screen},
         signals::Signal,
@@ -37,7 +34,7 @@ impl ServeReporter {
 
     /// Says what is served.
     pub(super) fn begin(&self, host: &Host, store: &Path) {
-        let store = paths::database_url(store).map_or_else(|| store.display().to_string(), Postgres::shown);
+        let store = paths::database_url(store).map_or_else(|| store.display().to_string(), database::shown);
         let plugins = host.plugins().map(phasm::plugins::Plugins::names).unwrap_or_default();
         if self.as_json {
             let plugins: Vec<_> = plugins.iter().map(AsRef::as_ref).collect::<Vec<&str>>();
