@@ -53,7 +53,7 @@ static SECRETS: Field<Vec<Secret>> = Field::optional(
     secrets::SECRETS,
     "Sources of the values that `secretKeyRef` names, by name and key.",
 );
-static LIMITS: Field<LimitsTable> = Field::optional("limits", limits::LIMITS, "What every guest may use.");
+static LIMITS: Field<LimitsTable> = Field::optional("limits", limits::LIMITS, "Limits of every guest.");
 static TENANTS: Field<Vec<TenantTable>> =
     Field::optional("tenants", tenants::TENANTS, "Tenants of this host by name.");
 static HTTP: Field<Http> = Field::optional("http", http::HTTP, "HTTP requests of plugins, and their limits.");

@@ -50,7 +50,7 @@ static WEIGHT: Field<u32> = Field::optional(
     "Its share of slots and CPU time while there is not enough for all tenants: twice as much with twice the weight.",
 )
 .or("1");
-static QUOTAS: Field<Quotas> = Field::optional("quotas", QUOTAS_FORM, "What it may have at most.");
+static QUOTAS: Field<Quotas> = Field::optional("quotas", QUOTAS_FORM, "Its quotas.");
 static LIMITS: Field<AllowanceTable> = Field::optional(
     "limits",
     ALLOWANCE,

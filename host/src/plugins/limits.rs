@@ -11,8 +11,8 @@ use phasm_sandbox::{Allowance, Limit};
 
 static TABLE: Table = Table::closed(
     "allowance",
-    "What each attempt may use. Of what several say about a limit the smallest counts, and nobody raises what `[limits]` and `[http]` say; \
-     the message of an attempt that meets one says whose it was.",
+    "Limits of each attempt. The smallest of several values counts, so none of these raises those of `[limits]` and `[http]`; the \
+     message of an attempt that meets one says who set it.",
     &[
         &MEMORY,
         &CPU,
@@ -42,10 +42,10 @@ static TABLE_ELEMENTS: Field<u32> = Field::optional("table-elements", COUNT, "El
 static RANDOM: Field<u64> = Field::optional("random", SIZE, "Random bytes in one call.");
 static DESCRIPTORS: Field<u32> =
     Field::optional("descriptors", COUNT, "Files, directories and streams of them that are open at once.");
-static HTTP_REQUESTS: Field<u32> = Field::optional("http-requests", COUNT, "Requests by HTTP.");
-static HTTP_SENT: Field<u64> = Field::optional("http-sent", SIZE, "What these send, headers included.");
+static HTTP_REQUESTS: Field<u32> = Field::optional("http-requests", COUNT, "HTTP requests.");
+static HTTP_SENT: Field<u64> = Field::optional("http-sent", SIZE, "Sent bytes, headers included.");
 static HTTP_RECEIVED: Field<u64> =
-    Field::optional("http-received", SIZE, "What is received, headers included.");
+    Field::optional("http-received", SIZE, "Received bytes, headers included.");
 static HTTP_CONNECTIONS: Field<u32> =
     Field::optional("http-connections", COUNT, "Connections at once; one more is refused.");
 

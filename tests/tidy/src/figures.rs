@@ -25,8 +25,9 @@ const CRATES: [&str; 9] = [
 /// Files of the library have this many lines at most.
 const MAX_LINES: usize = 500;
 
-/// Pages about requirements and design, which have words of the inside.
-const OURS: [&str; 3] = ["host/docs/specification/", "host/docs/design/", "host/docs/seeds.md"];
+/// Pages about requirements, design and the code, which have words of the inside.
+const OURS: [&str; 4] =
+    ["CONTRIBUTING.md", "host/docs/specification/", "host/docs/design/", "host/docs/seeds.md"];
 
 /// A count, and where to look.
 #[derive(Clone, Debug)]

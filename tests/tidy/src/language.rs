@@ -147,7 +147,7 @@ fn read(source: &Source) -> Vec<(usize, &str, Prose)> {
             if line.starts_with("```") {
                 is_code = !is_code;
             } else if !is_code {
-                found.push((number, line, Prose::Sentence(without_code(line))));
+                found.push((number, line, Prose::Sentence(without_targets(&without_code(line)))));
             }
         } else if let Some(text) = comment(line) {
             found.push((number, line, Prose::Sentence(without_code(text))));
@@ -191,6 +191,13 @@ fn literals(line: &str) -> Vec<&str> {
 /// `x` stands for code in backquotes.
 fn without_code(text: &str) -> String {
     text.split('`').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "x" }).collect()
+}
+
+/// Leaves out the targets of links, which are names of files and headings.
+fn without_targets(text: &str) -> String {
+    let mut parts = text.split("](");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "](" + part.split_once(')').map_or(part, |(_, rest)| rest))
 }
 
 fn in_prose(text: &str) -> Option<&'static str> {
@@ -262,6 +269,7 @@ mod tests {
             found("a.md", "It is\n```\nIt is\n```\nHis. The\nthe `he`\n"),
             ["a.md:1 It", "a.md:5 His"]
         );
+        assert_eq!(found("a.md", "[a](nobody.md) b\n[nobody](a.md)\n"), ["a.md:2 nobody"]);
     }
 
     #[test]
