@@ -112,7 +112,7 @@ impl Reading {
     fn cut(&mut self) {
         if self.problems.len() > MOST_PROBLEMS {
             self.problems.truncate(MOST_PROBLEMS);
-            self.problems.push(more(&entries::MORE_PROBLEMS, "problems", "mend these and validate again"));
+            self.problems.push(more(&entries::MORE_PROBLEMS, "problems", "fix these and validate again"));
         }
     }
 

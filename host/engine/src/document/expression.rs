@@ -188,7 +188,7 @@ fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Tex
     let raw = site
         .path
         .may_be_raw()
-        .then_some("if the braces are meant for the executor, write `raw: true` beside the value");
+        .then_some("if the braces are meant for the executor, write `raw: true` next to the value");
     let error = raw.map_or_else(|| error.error.clone(), |raw| error.error.clone().or_hint(raw));
     report_syntax(&site, passage, &error, &tree, report);
 }

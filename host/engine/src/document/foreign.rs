@@ -108,6 +108,6 @@ pub(super) const METADATA: Counterparts = &[("generateName", "write `name`; ever
 
 /// Foreign names for fields of `retry`.
 pub(super) const RETRIES: Counterparts = &[
-    ("backoff", "write `delay: 1s`, `exponentialBackoff: 2` and `maxDelay: 1m` beside `limit`"),
+    ("backoff", "write `delay: 1s`, `exponentialBackoff: 2` and `maxDelay: 1m` next to `limit`"),
     ("retryPolicy", "write `expression`; without one Error and Timeout are tried again, and Failed is not"),
 ];

@@ -94,7 +94,7 @@ pub(super) static LOOP: Table = Table::closed(
             fields: &["concurrency"],
             when: When::With("repeatCondition"),
             entry: &shape::NOT_ALLOWED,
-            why: "beside `repeatCondition`; expected none, as iterations follow each other",
+            why: "next to `repeatCondition`; expected none, as iterations follow each other",
             hint: "remove it",
         }),
         NOT_A_CONTAINERS,

@@ -77,7 +77,7 @@ static RULE_TABLE: Table = Table::closed(
             fields: &["then"],
             when: When::Holds("else"),
             entry: &values::ELSE_RULE,
-            why: "beside `else`; expected it inside",
+            why: "next to `else`; expected it inside",
             hint: "write `- else: {then: {do: …}}`",
         }),
         Rule::Needed { field: "then", when: When::Lacks("else"), expected: "an action, as `{do: continue}`" },

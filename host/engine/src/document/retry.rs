@@ -126,7 +126,7 @@ fn warn_without_effect(object: &Object<'_, '_>) {
         );
     } else if let (Some(site), false) = (object.key_site("maxDelay"), object.has("exponentialBackoff")) {
         let hint = "without it all delays are equal";
-        warn(&site, "`maxDelay` caps nothing; expected `exponentialBackoff` beside it", hint);
+        warn(&site, "`maxDelay` caps nothing; expected `exponentialBackoff` next to it", hint);
     }
 }
 

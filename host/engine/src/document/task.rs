@@ -209,7 +209,7 @@ fn recovery(object: &Object<'_, '_>) -> Option<RecoveryDoc> {
     let retry = object.optional(&RETRY_FIELD).map(RecoveryDoc::Retry);
     let policy = object.optional(&POLICY_FIELD).map(RecoveryDoc::Policy);
     if let (true, Some(site)) = (object.has("retry"), object.key_site("policy")) {
-        let message = "`policy` beside `retry`; expected one of them";
+        let message = "`policy` next to `retry`; expected one of them";
         object.report.problem(
             site.problem(&values::TWO_RETRIES, message).with_hint("policy rules retry with `do: retry`"),
         );

@@ -172,7 +172,7 @@ fn head<'t>(parser: &Engine, piece: &Definition<'t>) -> Result<Head<'t>, SyntaxE
     let mut functions = ast.iter_functions();
     let (Some(function), None) = (functions.next(), functions.next()) else {
         return Err(SyntaxError::new(piece.offset, "there is a function within this function")
-            .hint("define it beside this one, and pass it what it needs"));
+            .hint("define it next to this one, and pass it what it needs"));
     };
     if function.this_type.is_some() {
         return Err(SyntaxError::new(

@@ -163,7 +163,7 @@ fn warn_if_ours(key: &Key, cursor: &Cursor<'_>, report: &Report) {
     let hint = match &*key.name {
         "timeout" => return,
         "retry" => Some("to have the engine retry, write a policy rule with `do: retry`".to_owned()),
-        name if LABELLED_TABLE.mentions(name) => Some(format!("write `{name}` beside `spec`")),
+        name if LABELLED_TABLE.mentions(name) => Some(format!("write `{name}` next to `spec`")),
         name => report.did_you_mean(name, own.iter().copied()),
     };
     let Some(hint) = hint else { return };

@@ -50,10 +50,10 @@ fn read_instant(cursor: &Cursor<'_>, report: &Report) -> Option<Timestamp> {
     let found = cursor.text(report)?;
     let expected = match instant(&found) {
         Ok(at) => return Some(at),
-        Err(NotAnInstant::Written) => "a date, a time and how far that is from UTC",
+        Err(NotAnInstant::Written) => "a date, a time of day and an offset from UTC",
         Err(NotAnInstant::NoSuchDay) => "a day that there is, from 1970 on",
     };
-    let problem = cursor.problem(&schedules::INSTANT, format!("instant {found:?}; expected {expected}"));
+    let problem = cursor.problem(&schedules::INSTANT, format!("time {found:?}; expected {expected}"));
     report.problem(problem.with_hint("as in `2026-11-20T08:00:00Z` or `2026-11-20T09:00:00+01:00`"));
     None
 }

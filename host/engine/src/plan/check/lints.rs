@@ -101,7 +101,7 @@ fn check_levels(index: &Index<'_>, task: &TaskDoc, levels: &[&SettingsDoc]) {
     // A template's own combination is reported at the template, once.
     let fields = ["timeout", "retry", "policy"];
     let Some(site) = fields.into_iter().find_map(|field| task.site_of(field)) else { return };
-    let message = "`timeout` spans all attempts and delays; expected `maxRuntime` beside a retry";
+    let message = "`timeout` spans all attempts and delays; expected `maxRuntime` next to a retry";
     let warning = site.problem(&TIMEOUT_SPANS_RETRIES, message);
     index.report.warning(warning.with_hint("use maxRuntime to bound each attempt"));
 }

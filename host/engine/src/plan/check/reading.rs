@@ -20,7 +20,7 @@ use super::visible::{OutputNames, Unseen, Visible};
 /// Hint for a word that resembles no known name.
 const PUT_IN_QUOTES: &str = "put text in quotes";
 const PUT_IN_QUOTES_OR_RAW: &str =
-    "put text in quotes; if the braces are meant for the executor, write `raw: true` beside the value";
+    "put text in quotes; if the braces are meant for the executor, write `raw: true` next to the value";
 
 /// The fault of a path.
 struct Miss {

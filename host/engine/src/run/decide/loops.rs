@@ -85,7 +85,7 @@ impl Decider<'_> {
             return Ok(false);
         }
         if last.dispatched_at.is_none() && self.count_idle() > MOST_IDLE {
-            return Err(format!("repeatCondition: {MOST_IDLE} iterations at one instant had nothing to do"));
+            return Err(format!("repeatCondition: {MOST_IDLE} iterations in a row had nothing to do"));
         }
         self.room_for(1)?;
         self.emit(Event::Repeated(id.into()));
