@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 pub use phasm_engine::run::{EventView, render, views};
 use phasm_engine::{
-    event::{Basis, Event, Submitted},
+    event::{Basis, Event, SubmissionRecord},
     phase::Phase,
     plan::Plan,
     problem::{Problem, Problems},
@@ -208,7 +208,11 @@ pub(crate) fn apply<'r>(
 }
 
 /// The plan that a run was submitted with; that of other runs with the same, where it is known.
-fn plan(plans: &Plans, submitted: &Submitted, kept: Option<&Document>) -> Result<Arc<Plan>, Vec<Problem>> {
+fn plan(
+    plans: &Plans,
+    submitted: &SubmissionRecord,
+    kept: Option<&Document>,
+) -> Result<Arc<Plan>, Vec<Problem>> {
     let known = kept.and_then(|kept| plans.find(&kept.digest));
     if let Some(plan) = known {
         return Ok(plan);

@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use phasm_engine::{
     event::Facts,
-    plan::{Draft, Executors, Pinned, Plan},
+    plan::{Draft, Executors, PinnedExecutor, Plan},
     problem::Problems,
     value::Map,
 };
@@ -189,7 +189,7 @@ impl Planner {
     pub(crate) fn document(&self, plan: &Arc<Plan>) -> Arc<Document> {
         self.plans.document(plan, || {
             let Some(plugins) = &self.realms.of(&plan.namespace).plugins else { return Vec::new() };
-            let component = |pinned: &Pinned| {
+            let component = |pinned: &PinnedExecutor| {
                 Some(Component { digest: pinned.digest.clone()?, bytes: plugins.component(pinned)? })
             };
             plan.executors.values().filter_map(component).collect()

@@ -11,7 +11,7 @@ pub(crate) mod source;
 mod yaml;
 
 use phasm_engine::{
-    form::{MOST_PROBLEMS, more},
+    form::{MAX_PROBLEMS, more},
     path::Path,
     problem::Problem,
     problem::codes::{Entry, source as entries},
@@ -89,7 +89,7 @@ impl Size {
 
 impl Reading {
     fn report(&mut self, entry: &Entry, path: &Path, span: Span, message: impl Into<String>, hint: &str) {
-        if self.problems.len() > MOST_PROBLEMS {
+        if self.problems.len() > MAX_PROBLEMS {
             return;
         }
         self.problems.push(Problem::new(entry, path, span, message).with_hint(hint));
@@ -110,8 +110,8 @@ impl Reading {
 
     /// Says that there are more than are kept, if there are.
     fn cut(&mut self) {
-        if self.problems.len() > MOST_PROBLEMS {
-            self.problems.truncate(MOST_PROBLEMS);
+        if self.problems.len() > MAX_PROBLEMS {
+            self.problems.truncate(MAX_PROBLEMS);
             self.problems.push(more(&entries::MORE_PROBLEMS, "problems", "fix these and validate again"));
         }
     }

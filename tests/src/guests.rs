@@ -79,7 +79,7 @@ impl Arena {
 fn check(outcome: &Outcome) {
     let message = &outcome.message;
     // The guest's own message, and the refusals that it got.
-    assert!(message.len() <= 4 * text::LONGEST, "{} bytes of message", message.len());
+    assert!(message.len() <= 4 * text::MAX_BYTES, "{} bytes of message", message.len());
     assert!(!message.starts_with("host fault"), "{message}");
     for output in &outcome.outputs {
         assert!((1..=256).contains(&output.name.len()), "{:?}", output.name);

@@ -1,8 +1,8 @@
 //! A journal as people compare it: one short line an event.
 
 use phasm_engine::{
-    event::{Event, PhaseChanged, PolicyEvaluated, RetryScheduled, TaskId, With},
-    plan::{Matched, Verdict},
+    event::{Event, PhaseChange, PhaseData, PolicyEvaluation, RetrySchedule, TaskId},
+    plan::{RuleMatch, Verdict},
     run::Run,
     time::Timestamp,
 };
@@ -56,7 +56,7 @@ fn line(run: &Run, event: &Event) -> String {
         }
         Event::TimedOut(task, clock) => format!("{} timed out: {}", name(task), clock.as_str()),
         Event::Resumed(task, payload) => format!("{} resumed {}", name(task), json(payload)),
-        Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }) => {
+        Event::RetryScheduled(RetrySchedule { task, attempt, delay_ms, wake_at }) => {
             format!("{} retry: attempt {attempt} in {delay_ms} ms at {}", name(task), wake_at.0)
         }
         Event::TaskEnded(task, well) => format!("{} {}", name(task), if *well { "done" } else { "failed" }),
@@ -87,11 +87,11 @@ fn reused(run: &Run, name: &str, id: TaskId) -> String {
     format!("{name} reused of {of} {outputs}")
 }
 
-fn policy(name: &str, evaluated: &PolicyEvaluated) -> String {
+fn policy(name: &str, evaluated: &PolicyEvaluation) -> String {
     let rule = match evaluated.rule {
-        Matched::Rule(index) => index.to_string(),
-        Matched::Else => "else".to_owned(),
-        Matched::Default => "default".to_owned(),
+        RuleMatch::Rule(index) => index.to_string(),
+        RuleMatch::Else => "else".to_owned(),
+        RuleMatch::Default => "default".to_owned(),
     };
     let mut line = format!("{name}[{}] rule {rule}: {}", evaluated.fence.attempt, evaluated.verdict.as_str());
     match evaluated.verdict {
@@ -108,13 +108,13 @@ fn policy(name: &str, evaluated: &PolicyEvaluated) -> String {
     line
 }
 
-fn phase(name: &str, change: &PhaseChanged) -> String {
+fn phase(name: &str, change: &PhaseChange) -> String {
     let mut line = format!("{name} {} -> {}", change.from, change.to);
     if let Some(reason) = change.reason {
         line.push_str(&format!(" ({})", reason.as_str()));
     }
     match change.with.as_deref() {
-        Some(With::Bound { inputs, config }) => {
+        Some(PhaseData::Bound { inputs, config }) => {
             if !inputs.is_empty() {
                 line.push_str(&format!(" inputs {}", json(inputs)));
             }
@@ -122,7 +122,7 @@ fn phase(name: &str, change: &PhaseChanged) -> String {
                 line.push_str(&format!(" config {config}"));
             }
         }
-        Some(With::Partial { message, outputs } | With::Result { message, outputs }) => {
+        Some(PhaseData::Partial { message, outputs } | PhaseData::Result { message, outputs }) => {
             if !message.is_empty() {
                 line.push_str(&format!(" {message:?}"));
             }

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    event::{Dispatch, Event, Input, TaskId, With},
+    event::{Dispatch, Event, Input, PhaseData, TaskId},
     outcome::Outcome,
     phase::Phase,
     plan::Plan,
-    run::{MOST_STEP_BYTES, Run, TaskRun},
+    run::{MAX_STEP_BYTES, Run, TaskRun},
     value::Map,
     weight::Weight,
 };
@@ -58,8 +58,8 @@ fn text(of: &str) -> Json {
 fn is_too_large(task: &TaskRun) {
     assert_eq!(task.phase, Phase::Error, "{}", task.message);
     let size: usize = task.message.split_whitespace().find_map(|word| word.parse().ok()).unwrap();
-    assert!(size > MOST_STEP_BYTES, "{}", task.message);
-    assert!(task.message.contains(&MOST_STEP_BYTES.to_string()), "{}", task.message);
+    assert!(size > MAX_STEP_BYTES, "{}", task.message);
+    assert!(task.message.contains(&MAX_STEP_BYTES.to_string()), "{}", task.message);
 }
 
 /// Nothing in the journal is larger than it may be, and it is read as it was written.
@@ -71,7 +71,7 @@ fn check(plan: &Arc<Plan>, world: &World<Returns>) {
                 ended.outputs.iter().for_each(|output| weight.add(&output.value));
             }
         }
-        assert!(weight.bytes() <= MOST_STEP_BYTES);
+        assert!(weight.bytes() <= MAX_STEP_BYTES);
     }
     let replayed = replay(plan, &world.journal, world.journal.len()).unwrap();
     let ends =
@@ -166,7 +166,7 @@ fn tasks_with_large_inputs_are_dispatched_in_several_steps() {
         let mut weight = Weight::default();
         for event in events {
             if let Event::Phase(change) = event
-                && let Some(With::Bound { inputs, .. }) = change.with.as_deref()
+                && let Some(PhaseData::Bound { inputs, .. }) = change.with.as_deref()
             {
                 inputs.iter().for_each(|binding| weight.add(&binding.value.visible()));
             }

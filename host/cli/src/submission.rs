@@ -134,8 +134,8 @@ impl<'a> OpenDocument<'a> {
         store: Option<&Path>,
     ) -> Result<PlannedWorkflow<'a>, Failure> {
         let Self { configured, allow_missing, text, draft, screen, as_json } = self;
-        let most_at_once = draft.most_at_once();
-        let purpose = Purpose { dir: text.dir(), allow_missing, most_at_once, ..Purpose::default() };
+        let max_parallelism = draft.max_parallelism();
+        let purpose = Purpose { dir: text.dir(), allow_missing, max_parallelism, ..Purpose::default() };
         let planning = drive::open(paths, configured, screen, purpose)?;
         let found = |found: Problems| refuse(&text, screen, as_json, &found);
         let plan = planning.plan(draft).await.map_err(found)?;

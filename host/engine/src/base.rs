@@ -1,7 +1,6 @@
 //! The foundation of everything else: values, time, places in documents, phases, outcomes.
 
 pub mod json_text;
-pub mod metered;
 pub mod outcome;
 pub mod path;
 pub mod phase;
@@ -9,5 +8,6 @@ pub(crate) mod suggest;
 pub mod text;
 pub mod time;
 pub mod tree;
+pub mod usage;
 pub mod value;
 pub mod weight;

@@ -8,7 +8,7 @@ mod data;
 mod input;
 mod reason;
 mod rerun;
-mod submitted;
+mod submission;
 
 use std::{fmt, sync::Arc};
 
@@ -18,15 +18,15 @@ pub use self::{
     binding::{Binding, Bindings, InputValue, Outputs},
     command::{Command, Dispatch},
     data::{
-        AttemptEnded, HookFailed, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled, RunningQuota,
-        ScopeOpened, Warning, With,
+        AttemptEnd, HookFailure, HookFiring, PhaseChange, PhaseData, PolicyEvaluation, RetrySchedule,
+        RunningQuota, ScopeOpening, Warning,
     },
     input::Input,
     reason::{Reason, TimeLimit},
     rerun::{PastResult, Rerun},
-    submitted::{Basis, Facts, Submitted},
+    submission::{Basis, Facts, SubmissionRecord},
 };
-use crate::{metered::Metered, phase::Phase, value::Map};
+use crate::{phase::Phase, usage::ResourceUsage, value::Map};
 
 /// A task run's number within its run, in creation order; the root's is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -67,7 +67,7 @@ pub struct Fence {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub enum Event {
     /// The run exists.
-    Submitted(Box<Submitted>),
+    Submitted(Box<SubmissionRecord>),
     /// The run's phase, which is its root's.
     RunPhase(Phase),
     /// The user asked to cancel the run.
@@ -75,33 +75,33 @@ pub enum Event {
     /// The reason why leaves wait for slots has changed: now it is that quota, or else a lack of free slots.
     Held(Option<RunningQuota>),
     /// A container's children exist; of a wrapper, the call of its next attempt does.
-    ScopeOpened(Box<ScopeOpened>),
+    ScopeOpened(Box<ScopeOpening>),
     /// A `repeatCondition` held: the loop has one more iteration.
     Repeated(TaskId),
     /// The result that a task run had in the run that this is a rerun of is its own; nothing is executed.
     Reused(TaskId),
     /// A task run changed its phase.
-    Phase(PhaseChanged),
+    Phase(PhaseChange),
     /// A leaf's executor has started.
     AttemptStarted(Fence),
     /// An attempt is over.
-    AttemptEnded(Box<AttemptEnded>),
+    AttemptEnded(Box<AttemptEnd>),
     /// Resources that an attempt used whose end does not report them.
-    Metered(Fence, Metered),
+    Metered(Fence, ResourceUsage),
     /// A clock ran out.
     TimedOut(TaskId, TimeLimit),
     /// A suspended task got its answer.
     Resumed(TaskId, Arc<Map>),
     /// A policy has decided what follows an attempt.
-    PolicyEvaluated(Box<PolicyEvaluated>),
+    PolicyEvaluated(Box<PolicyEvaluation>),
     /// Another attempt will follow.
-    RetryScheduled(RetryScheduled),
+    RetryScheduled(RetrySchedule),
     /// A task with attempts is over; `true` when it ended well.
     TaskEnded(TaskId, bool),
     /// A hook run exists.
-    HookFired(Box<HookFired>),
+    HookFired(Box<HookFiring>),
     /// A hook did not do its work; nothing else changes.
-    HookFailed(Box<HookFailed>),
+    HookFailed(Box<HookFailure>),
     /// Something is doubtful, and goes on.
     Warning(Box<Warning>),
     /// The engine decided what cannot follow, a fault of its own: the run ended as Error, and everything open with it.

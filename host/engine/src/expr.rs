@@ -51,7 +51,7 @@ mod value_ref;
 use std::{fmt, sync::Arc};
 
 pub use self::functions::{Functions, MAX_FUNCTIONS};
-pub use self::interpolate::{Filled, Interpolated, Piece, Placeholder, PlaceholderError};
+pub use self::interpolate::{Piece, Placeholder, PlaceholderError, RenderedValue, ValueTemplate};
 use self::{machine::Code, value_ref::ValueRef};
 use crate::value::Value;
 
@@ -63,10 +63,10 @@ pub const WORDS: [&str; 9] = ["true", "false", "null", "none", "None", "in", "no
 
 /// A compiled expression; clones share it.
 #[derive(Clone, Debug)]
-pub struct Expr(Arc<Compiled>);
+pub struct Expr(Arc<CompiledExpr>);
 
 #[derive(Debug)]
-struct Compiled {
+struct CompiledExpr {
     source: Arc<str>,
     reads: Vec<Read>,
     comparisons: Vec<Comparison>,
@@ -147,7 +147,7 @@ impl Expr {
             let message = format!("the expression has {} bytes; expected at most {MAX_LENGTH}", text.len());
             return Err(SyntaxError::new(MAX_LENGTH, message).hint("split it over several parameters"));
         }
-        let parse::Parsed { root, reads, comparisons } = parse::parse(text, functions)?;
+        let parse::ParsedExpr { root, reads, comparisons } = parse::parse(text, functions)?;
         let action = match (root.as_literal(), root.as_path()) {
             (Some(literal), _) => Action::Constant(literal.clone()),
             (None, Some(read)) => Action::Path(read),
@@ -156,7 +156,7 @@ impl Expr {
                 Action::Run(code.map_err(|why| SyntaxError::new(0, why))?)
             }
         };
-        Ok(Self(Arc::new(Compiled { source: text.into(), reads, comparisons, action })))
+        Ok(Self(Arc::new(CompiledExpr { source: text.into(), reads, comparisons, action })))
     }
 
     /// The text as written.
@@ -188,7 +188,7 @@ impl Expr {
 
     /// Returns the result of [`Expr::test`] where it is the same in every environment.
     #[must_use]
-    pub fn settled(&self) -> Option<bool> {
+    pub fn constant_truth(&self) -> Option<bool> {
         match &self.0.action {
             Action::Constant(value) => operation::condition(ValueRef::from(value)).ok(),
             Action::Path(_) | Action::Run(_) => None,

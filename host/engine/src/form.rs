@@ -17,14 +17,14 @@ mod schema;
 mod table;
 mod words;
 
-pub use cursor::{Cursor, Located, Name, Site};
+pub use cursor::{Cursor, Name, Site, WithSite};
 pub use duplicates::check_duplicates;
 pub use duration::{PAUSE, SECONDS, TIMEOUT, timeout};
 pub use number::{FRACTION, POSITIVE, SIZE, SIZE_OR_0, as_whole, count, parse_size, whole};
 pub use object::Object;
 pub use plain::{BOOLEAN, IGNORED, SOME_TEXT, TEXT, TEXTS, Words, word};
-pub use report::{MOST as MOST_PROBLEMS, Report, more};
+pub use report::{MAX_PROBLEMS, Report, more};
 pub use rule::{Refusal, Rule, When};
 pub use schema::{Defs, schema};
-pub use table::{Described, Field, Form, Rest, Table};
+pub use table::{AnyField, Field, Form, Rest, Table};
 pub use words::{joined, listed, listed_if_few};

@@ -13,7 +13,7 @@
 //!                                    │ run              decides by what it sees, and changes by events only
 //!                                    ▼
 //!  event::Input ──▶ run::Run::step ──▶ event::Event, to be kept; then event::Command, to be carried out
-//!                                    │ run::show
+//!                                    │ run::view
 //!                                    ▼
 //!                              run::RunView             what people see
 //! ```
@@ -22,7 +22,7 @@
 //! holds. A new setting is its value in `settings`, its field in the table of its object in `document`, its place in [`plan::Settings`] or in
 //! what stands there, and a line in `plan/assemble/merge`, which copies it. A new name for expressions is a file in `names`
 //! and its line there; what it reads of a run is in `run/env`. A new event is a variant of [`event::Event`], what it changes
-//! in `run/state`, who decides it in `run/decide`, and what readers see of it in `run/show/events`.
+//! in `run/state`, who decides it in `run/decide`, and what readers see of it in `run/view/events`.
 
 mod base;
 
@@ -47,7 +47,7 @@ pub mod event;
 pub mod run;
 
 pub use base::suggest::did_you_mean;
-pub use base::{json_text, metered, outcome, path, phase, text, time, tree, value, weight};
+pub use base::{json_text, outcome, path, phase, text, time, tree, usage, value, weight};
 pub use form::parse_size;
 pub use phasm_duration as duration;
 

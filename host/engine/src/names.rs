@@ -30,10 +30,10 @@ use std::sync::Arc;
 use crate::value::{Map, Value};
 
 pub(crate) use self::{
-    run_context::{Attempted, Firing, PipelineProgress, RunContext, System, Workflow},
-    shape::{Declared, Shape},
+    run_context::{AttemptFacts, Firing, PipelineProgress, RunContext, System, Workflow},
+    shape::{DeclarationSite, Shape},
     synonyms::{instead_of_member, instead_of_root},
-    tasks::{Finished, Ran, TASK},
+    tasks::{LastAttempt, TASK, TaskResult},
 };
 
 /// All of them, in the order in which messages list them.
@@ -118,13 +118,13 @@ pub(crate) fn find(name: &str) -> Option<&'static Root> {
     ROOTS.into_iter().find(|root| root.name == name)
 }
 
-/// The value at `path` for an expression that sees `sight`; what is neither a root nor a label is one of the operator's
+/// The value at `path` for an expression that sees `run`; what is neither a root nor a label is one of the operator's
 /// variables.
-pub(crate) fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
+pub(crate) fn value(run: &dyn RunContext, path: Members<'_>) -> Value {
     let Some((name, rest)) = path.split_first() else { return Value::Null };
     let value = match find(name) {
-        Some(root) => (root.value)(sight, rest),
-        None => label::value(sight, name, rest).unwrap_or_else(|| vars::value(sight, path)),
+        Some(root) => (root.value)(run, rest),
+        None => label::value(run, name, rest).unwrap_or_else(|| vars::value(run, path)),
     };
     #[cfg(test)]
     tests::record(path, &value);

@@ -15,16 +15,16 @@ mod resolve;
 mod schema;
 mod variables;
 
-pub(crate) use self::determinism::Settled;
+pub(crate) use self::determinism::Determinism;
 pub use self::{
     arguments::bind_arguments,
     draft::Draft,
-    executors::{Executors, Found, check_defaults},
+    executors::{ExecutorResolution, Executors, check_defaults},
     model::{
-        Argument, Condition, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Matched, Node,
-        NodeIndex, Parameter, PhaseConditions, Pinned, PinnedExecutors, Pipeline, Plan, Policy, PolicyRule,
-        Recovery, RetryFilter, RetryPolicy, RuleAction, Settings, Template, TemplateId, TemplateKind,
-        ValueFrom, Verdict, Work,
+        Argument, Condition, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex,
+        Parameter, PhaseConditions, PinnedExecutor, PinnedExecutors, Pipeline, Plan, Policy, PolicyRule,
+        Recovery, RetryFilter, RetryPolicy, RuleAction, RuleMatch, Settings, Template, TemplateId,
+        TemplateKind, ValueFrom, Verdict, Work,
     },
 };
 pub use crate::settings::{

@@ -3,14 +3,14 @@
 pub mod codes;
 
 mod list;
-mod noted;
+mod warning;
 
 use std::fmt;
 
 use serde::Serialize;
 
 use self::codes::Entry;
-pub use self::{list::Problems, noted::Noted};
+pub use self::{list::Problems, warning::DocumentWarning};
 use crate::{
     path::Path,
     tree::{Span, Tree},
@@ -18,9 +18,9 @@ use crate::{
 };
 
 /// Characters of a value that a problem repeats.
-const LONGEST_VALUE: usize = 80;
+const MAX_VALUE_CHARS: usize = 80;
 /// Characters of a message or a hint: what they name may be of any length.
-const LONGEST_SENTENCE: usize = 2000;
+const MAX_SENTENCE_CHARS: usize = 2000;
 
 /// One fault (or, in a plan's warnings, one doubt) about a document.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,7 +57,7 @@ impl Problem {
             column: span.column,
             span,
             value: None,
-            message: cut(message.into(), LONGEST_SENTENCE),
+            message: cut(message.into(), MAX_SENTENCE_CHARS),
             hint: None,
         }
     }
@@ -72,7 +72,7 @@ impl Problem {
     /// Adds a hint about the fix.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(cut(hint.into(), LONGEST_SENTENCE));
+        self.hint = Some(cut(hint.into(), MAX_SENTENCE_CHARS));
         self
     }
 
@@ -105,9 +105,9 @@ impl fmt::Display for Problem {
 /// The value itself if its text is short, else the beginning of that text.
 pub(crate) fn shortened(value: Value) -> Value {
     let beginning = match &value {
-        Value::String(text) => beginning(text, LONGEST_VALUE),
+        Value::String(text) => beginning(text, MAX_VALUE_CHARS),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            beginning(&value.to_json(), LONGEST_VALUE)
+            beginning(&value.to_json(), MAX_VALUE_CHARS)
         }
     };
     beginning.map_or(value, Value::from)

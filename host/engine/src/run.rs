@@ -12,33 +12,33 @@
 //!      Step { events, commands }      commands are carried out once the events are durable
 //! ```
 //!
-//! `state` is what a run has come to, `decide` what is decided about it, `show` what readers are shown of it.
+//! `state` is what a run has come to, `decide` what is decided about it, `view` what readers see of it.
 
 mod decide;
 mod env;
 mod rerun;
-mod show;
 mod state;
+mod view;
 
 use std::{fmt, ops::Deref, sync::Arc};
 
 use self::decide::{Decider, Worklist};
 pub use self::{
     env::SubmitEnv,
-    show::{
-        AttemptView, EventView, HookView, Metrics, NamedInput, NamedOutput, Progress, RunView, TaskView,
-        Times, UsageView, Waiting, WaitsFor, WarningView, render, views,
-    },
     state::{
-        Attempt, Clocks, ContainerProgress, Ended, Failures, HookOf, LoopState, PipelineNext, PipelineState,
-        Place, Scope, ScopeIndex, State, Tally, TaskIndex, TaskRun,
+        Attempt, ChildEnd, Clocks, ContainerProgress, Failures, HookOf, LoopState, PipelineNext,
+        PipelineState, Place, Progress, Scope, ScopeIndex, State, Tally, TaskIndex, TaskRun, Times,
+    },
+    view::{
+        AttemptView, EventView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, UsageView,
+        Waiting, WaitsFor, WarningView, render, views,
     },
 };
 use crate::{
     event::{Command, Event, Facts, Input, Rerun},
-    metered::Metered,
     plan::{Plan, SecretRef},
     time::Timestamp,
+    usage::ResourceUsage,
     value::Map,
 };
 
@@ -58,7 +58,7 @@ pub struct Step {
     pub events: Vec<Event>,
     /// Commands to carry out once the events are durable.
     pub commands: Vec<Command>,
-    /// At most how many bytes of values and texts the events say, of [`MOST_STEP_BYTES`].
+    /// At most how many bytes of values and texts the events say, of [`MAX_STEP_BYTES`].
     pub bytes: usize,
 }
 
@@ -97,10 +97,10 @@ impl fmt::Display for ImpossibleHistory {
 impl std::error::Error for ImpossibleHistory {}
 
 /// Task runs that one run may have; a container that would need more ends as Error.
-pub const MOST_TASK_RUNS: usize = 1_000_000;
+pub const MAX_TASK_RUNS: usize = 1_000_000;
 
 /// Bytes of values and texts that one step may record; a task that would need more ends as Error.
-pub const MOST_STEP_BYTES: usize = 128 << 20;
+pub const MAX_STEP_BYTES: usize = 128 << 20;
 
 impl Deref for Run {
     type Target = State;
@@ -201,8 +201,8 @@ impl Run {
 
     /// Returns the resources used by all attempts so far.
     #[must_use]
-    pub fn metered(&self) -> Metered {
-        self.tasks().iter().fold(Metered::default(), |all, task| all.and(task.metered))
+    pub fn metered(&self) -> ResourceUsage {
+        self.tasks().iter().fold(ResourceUsage::default(), |all, task| all.and(task.metered))
     }
 
     fn decide(&mut self, now: Timestamp, what: impl FnOnce(&mut Decider<'_>)) -> Step {

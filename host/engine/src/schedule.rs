@@ -14,10 +14,10 @@ mod zone;
 
 use crate::time::{Millis, Timestamp};
 
-pub use columns::NotATimetable;
+pub use columns::TimetableError;
 pub(crate) use columns::pattern;
 pub use cron::{Concurrency, Cron};
-pub(crate) use instant::{INSTANT_PATTERN, NotAnInstant, instant};
+pub(crate) use instant::{INSTANT_PATTERN, InstantError, instant};
 pub use timetable::Timetable;
 pub use zone::Zone;
 

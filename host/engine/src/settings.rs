@@ -11,7 +11,7 @@ mod secret;
 mod timeout;
 mod tolerance;
 
-pub(crate) use parameter::Misfit;
+pub(crate) use parameter::TypeMismatch;
 pub use {
     aggregate::{Aggregate, AggregateStrategy},
     hook::HookType,

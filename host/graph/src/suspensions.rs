@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use phasm_engine::{
-    event::{Event, PhaseChanged, TaskId},
+    event::{Event, PhaseChange, TaskId},
     phase::Phase,
     time::Timestamp,
 };
@@ -27,7 +27,7 @@ impl Suspensions {
     /// Reads the events of one record.
     pub fn note(&mut self, time: Timestamp, events: &[Event]) {
         for event in events {
-            let Event::Phase(PhaseChanged { task, from, to, .. }) = event else { continue };
+            let Event::Phase(PhaseChange { task, from, to, .. }) = event else { continue };
             if *to == Phase::Suspended {
                 self.begin(*task, time);
             } else if *from == Phase::Suspended {

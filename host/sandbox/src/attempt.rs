@@ -14,7 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use phasm_engine::{metered::Metered, outcome::Outcome};
+use phasm_engine::{outcome::Outcome, usage::ResourceUsage};
 use tokio::{runtime::Handle, task::JoinHandle};
 
 use super::{
@@ -52,8 +52,8 @@ pub(super) fn computed() -> Duration {
 }
 
 /// Returns what was used, with the time that this thread has computed for it.
-pub(super) fn so_far(metered: Metered) -> Metered {
-    Metered { cpu_us: metered.cpu_us.saturating_add(micros(computed())), ..metered }
+pub(super) fn so_far(metered: ResourceUsage) -> ResourceUsage {
+    ResourceUsage { cpu_us: metered.cpu_us.saturating_add(micros(computed())), ..metered }
 }
 
 /// Starts to count the CPU time of this thread, which does nothing but this one call and polls no [`Attempt`].

@@ -1,6 +1,6 @@
 //! The result of a call, before the guest's outcome is read.
 
-use phasm_engine::metered::Metered;
+use phasm_engine::usage::ResourceUsage;
 
 use super::{bindings, capability::refusals::Refusals, fault::Fault};
 
@@ -9,5 +9,5 @@ pub(super) struct CallResult {
     pub(super) result: Result<bindings::Outcome, Fault>,
     /// Refusals that the guest met.
     pub(super) refused: Refusals,
-    pub(super) metered: Metered,
+    pub(super) metered: ResourceUsage,
 }

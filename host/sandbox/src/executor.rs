@@ -9,7 +9,7 @@ use std::{
     time::{Instant, SystemTime},
 };
 
-use phasm_engine::{metered::Metered, outcome::Outcome, value::Value};
+use phasm_engine::{outcome::Outcome, usage::ResourceUsage, value::Value};
 
 use crate::{
     origin::Origin,
@@ -156,7 +156,7 @@ pub trait Observer: Send + Sync {
     fn activity(&self);
     /// Reports the resources that the attempt has used so far: from time to time while it computes, and when it has ended.
     /// Observers may ignore it, as an outcome carries the same figures.
-    fn used(&self, _: Metered) {}
+    fn used(&self, _: ResourceUsage) {}
     /// Returns whether the attempt's output has subscribers. They are told first that the attempt has started.
     fn is_followed(&self) -> bool {
         false

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use phasm_engine::metered::Metered;
+use phasm_engine::usage::ResourceUsage;
 use wasmtime::{
     ResourceLimiter,
     component::{HasSelf, Linker, ResourceTable},
@@ -61,11 +61,11 @@ impl Guest {
     }
 
     /// Returns the resources used so far, except for CPU time, which only the poller of the guest knows.
-    pub(super) fn metered(&self) -> Metered {
+    pub(super) fn metered(&self) -> ResourceUsage {
         let (bytes_in, bytes_out) = self.capabilities.moved();
-        Metered {
+        ResourceUsage {
             cpu_us: 0,
-            pages: u32::try_from(self.meter.peak().div_ceil(Metered::PAGE)).unwrap_or(u32::MAX),
+            pages: u32::try_from(self.meter.peak().div_ceil(ResourceUsage::PAGE)).unwrap_or(u32::MAX),
             calls: self.calls,
             bytes_in,
             bytes_out,

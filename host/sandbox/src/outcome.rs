@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    metered::Metered,
     outcome::{Outcome, Output, code},
     text,
+    usage::ResourceUsage,
     value::Value,
 };
 
@@ -66,7 +66,7 @@ fn read(returned: bindings::Outcome, attempt: &AttemptContext) -> Result<Outcome
     }
     let outputs = outputs.into_iter().map(output).collect::<Result<_, _>>()?;
     let detail = detail.map(|text| object(&text)).transpose()?;
-    Ok(Outcome { code, message: message.into(), outputs, detail, metered: Metered::default() })
+    Ok(Outcome { code, message: message.into(), outputs, detail, metered: ResourceUsage::default() })
 }
 
 /// How many values a JSON text has at most, without parsing it: a value in memory takes many times what `[],` takes as text.

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use phasm_engine::{metered::Metered, text};
+use phasm_engine::{text, usage::ResourceUsage};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -38,7 +38,7 @@ pub(super) enum GuestOutput<'s> {
 
 type Forwarder = Box<dyn Fn(GuestOutput<'_>) + Send + Sync>;
 /// The longest message of a guest, in bytes.
-const MAX_MESSAGE_BYTES: usize = text::LONGEST - 256;
+const MAX_MESSAGE_BYTES: usize = text::MAX_BYTES - 256;
 
 /// Minimum number of bytes that a line counts, so that the number of empty lines is bounded too.
 const MIN_LINE_COST_BYTES: usize = 32;
@@ -145,7 +145,7 @@ impl Transcript {
     }
 
     /// Passes on what the attempt has used so far.
-    pub(super) fn used(&self, metered: Metered) {
+    pub(super) fn used(&self, metered: ResourceUsage) {
         self.observer.used(metered);
     }
 

@@ -14,9 +14,9 @@ use std::{
 
 use phasm_engine::{
     event::Fence,
-    metered::Metered,
     outcome::{Outcome, code},
     time::Millis,
+    usage::ResourceUsage,
     weight::Weight,
 };
 use tokio::{
@@ -470,7 +470,7 @@ impl Observer for ActivityClock {
         self.inner.activity();
     }
 
-    fn used(&self, metered: Metered) {
+    fn used(&self, metered: ResourceUsage) {
         self.inner.used(metered);
     }
 

@@ -7,10 +7,10 @@ use std::{
 
 use phasm_engine::{
     event::{Binding, Bindings, Dispatch, InputValue},
-    metered::Metered,
     outcome::{Outcome, Output},
-    plan::{Pinned, SecretRef},
+    plan::{PinnedExecutor, SecretRef},
     time::Millis,
+    usage::ResourceUsage,
     value::Value,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -41,7 +41,7 @@ pub(crate) struct OfferBody {
     memory: Option<u64>,
     max_runtime: Option<Millis>,
     max_inactivity: Option<Millis>,
-    pub(crate) pinned: Option<Pinned>,
+    pub(crate) pinned: Option<PinnedExecutor>,
     /// The run's place in its trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     trace: Option<Arc<str>>,
@@ -53,7 +53,7 @@ impl OfferBody {
         invocation: &Invocation,
         bounds: Bounds,
         inputs: &Bindings,
-        pinned: Option<&Pinned>,
+        pinned: Option<&PinnedExecutor>,
     ) -> Self {
         let left = |at: Instant| at.saturating_duration_since(Instant::now()).as_millis();
         Self {
@@ -72,11 +72,11 @@ impl OfferBody {
             max_runtime: bounds.max_runtime,
             max_inactivity: bounds.max_inactivity,
             // Inputs and outputs are checked by the host that drives the run.
-            pinned: pinned.map(|pinned| Pinned {
+            pinned: pinned.map(|pinned| PinnedExecutor {
                 plugin: pinned.plugin.clone(),
                 digest: pinned.digest.clone(),
                 grants: pinned.grants.clone(),
-                ..Pinned::default()
+                ..PinnedExecutor::default()
             }),
             trace: invocation.trace.as_ref().map(|trace| trace.to_string().into()),
         }
@@ -161,8 +161,8 @@ pub(crate) struct OutcomeBody {
     message: Arc<str>,
     outputs: Vec<Output>,
     detail: Option<Value>,
-    #[serde(default, skip_serializing_if = "Metered::is_nothing")]
-    metered: Metered,
+    #[serde(default, skip_serializing_if = "ResourceUsage::is_nothing")]
+    metered: ResourceUsage,
 }
 
 impl ReportBody {
@@ -222,7 +222,7 @@ pub(crate) fn offered(
     dispatch: &Dispatch,
     invocation: &Invocation,
     bounds: Bounds,
-    pinned: Option<&Pinned>,
+    pinned: Option<&PinnedExecutor>,
     any_executor: bool,
 ) -> Option<OfferBody> {
     let is_known = any_executor || pinned.is_some_and(|pinned| pinned.digest.is_some());

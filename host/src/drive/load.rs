@@ -9,7 +9,7 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use phasm_engine::{
-    event::{Event, Submitted},
+    event::{Event, SubmissionRecord},
     run::{Run, Step},
     text,
 };
@@ -334,7 +334,7 @@ async fn replay_drivable(core: &HostCore, entry: &Entry, anyway: bool) -> Result
 ///
 /// # Errors
 /// [`RecoverError`] when there is no such run, or its journal cannot be read.
-pub(crate) async fn replay(core: &HostCore, run_id: &str) -> Result<(Run, Submitted), RecoverError> {
+pub(crate) async fn replay(core: &HostCore, run_id: &str) -> Result<(Run, SubmissionRecord), RecoverError> {
     let records = core.store.load(run_id).await?;
     let mut submitted = None;
     let mut replayed = None;

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    event::Submitted,
-    plan::{Pinned, Plan, SecretRef, Work},
+    event::SubmissionRecord,
+    plan::{PinnedExecutor, Plan, SecretRef, Work},
 };
 
 use crate::{core::HostCore, journal::requirement::Missing, plugins::Plugins};
 
 /// Returns the requirements of a run that this host does not meet. Plugins that are there can be called afterwards.
-pub(crate) async fn missing(core: &HostCore, plan: &Plan, submitted: &Submitted) -> Vec<Missing> {
+pub(crate) async fn missing(core: &HostCore, plan: &Plan, submitted: &SubmissionRecord) -> Vec<Missing> {
     let mut missing = Vec::new();
     let realm = core.realms.of(&plan.namespace);
     if let Some(plugins) = &realm.plugins {
@@ -33,7 +33,7 @@ async fn check_pinned(
     core: &HostCore,
     plugins: &Plugins,
     executor_type: &Arc<str>,
-    pinned: &Pinned,
+    pinned: &PinnedExecutor,
     missing: &mut Vec<Missing>,
 ) {
     let Some(digest) = &pinned.digest else { return };

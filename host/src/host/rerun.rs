@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    event::Submitted,
+    event::SubmissionRecord,
     phase::Phase,
     run::Run,
     value::{Map, Value},
@@ -65,7 +65,7 @@ impl Host {
     }
 
     /// A run that has ended, where what it was submitted with is there.
-    async fn replay_ended(&self, run_id: &str) -> Result<(Run, Submitted), RerunError> {
+    async fn replay_ended(&self, run_id: &str) -> Result<(Run, SubmissionRecord), RerunError> {
         let (run, submitted) = load::replay(&self.shared, run_id).await?;
         if !run.phase().is_terminal() {
             return Err(RerunError::Open { run_id: run_id.into(), phase: run.phase() });

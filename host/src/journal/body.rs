@@ -15,7 +15,7 @@ mod write;
 use std::{num::NonZeroU32, sync::Arc};
 
 use phasm_engine::{
-    event::{Event, Submitted},
+    event::{Event, SubmissionRecord},
     time::Timestamp,
 };
 
@@ -107,7 +107,7 @@ impl Body {
     }
 
     /// The submission, in a run's first record.
-    pub(super) fn submitted(&mut self) -> Option<&mut Submitted> {
+    pub(super) fn submitted(&mut self) -> Option<&mut SubmissionRecord> {
         let first = Arc::get_mut(&mut self.moments.first_mut()?.events)?.first_mut()?;
         if let Event::Submitted(submitted) = first { Some(submitted) } else { None }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    event::{Event, PhaseChanged, TaskId, With},
+    event::{Event, PhaseChange, PhaseData, TaskId},
     phase::Phase,
     run::Run,
     text,
@@ -107,7 +107,7 @@ fn items(run: &Run, first_seq: u64, moments: &[Moment]) -> Vec<Item> {
                 let more = message.map(|message| ("message".to_owned(), brief(message)));
                 items.push(Item { seq, at, phase: *phase, more: more.into_iter().collect() });
             }
-            Event::Phase(PhaseChanged { task, to: Phase::Suspended, with, .. }) => {
+            Event::Phase(PhaseChange { task, to: Phase::Suspended, with, .. }) => {
                 suspended.first.get_or_insert((seq, at));
                 suspended.add(run, *task, with.as_deref());
             }
@@ -120,14 +120,14 @@ fn items(run: &Run, first_seq: u64, moments: &[Moment]) -> Vec<Item> {
 }
 
 impl Suspensions {
-    fn add(&mut self, run: &Run, task: TaskId, with: Option<&With>) {
+    fn add(&mut self, run: &Run, task: TaskId, with: Option<&PhaseData>) {
         if self.tasks.len() >= MOST_TASKS {
             self.others += 1;
             return;
         }
         let name = run.task(task).map(|task| run.node(task).name.to_string());
         let mut told = json!({ "task": name, "id": run.task_run_id(task) });
-        if let (Some(With::Partial { message, .. }), Some(told)) = (with, told.as_object_mut())
+        if let (Some(PhaseData::Partial { message, .. }), Some(told)) = (with, told.as_object_mut())
             && !message.is_empty()
         {
             told.insert("message".to_owned(), brief(message));

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use phasm_engine::plan::{Executors, Found};
+use phasm_engine::plan::{ExecutorResolution, Executors};
 
 use super::{
     folders::scan,
@@ -97,27 +97,29 @@ impl PluginInventory {
         }
     }
 
-    fn find(&self, executor_type: &str) -> Found {
+    fn find(&self, executor_type: &str) -> ExecutorResolution {
         if executor_type.starts_with("sha256:") {
-            return Found::Executor(Box::default());
+            return ExecutorResolution::Executor(Box::default());
         }
         let (name, version) = split(executor_type);
         let candidates = self.named.get(name).map(Vec::as_slice).unwrap_or_default();
         let offered = candidates.iter().filter(|candidate| version.is_some() || candidate.is_offered());
         let found = fitting(version, offered.map(|candidate| candidate.says(&self.means)));
         match found {
-            Found::Unknown => self.not_used(name, version),
-            Found::Refused(why) => Found::Refused(format!("plugin `{name}`: {why}").into()),
-            Found::Executor(_) | Found::Broken(_) => found,
+            ExecutorResolution::Unknown => self.not_used(name, version),
+            ExecutorResolution::Refused(why) => {
+                ExecutorResolution::Refused(format!("plugin `{name}`: {why}").into())
+            }
+            ExecutorResolution::Executor(_) | ExecutorResolution::Broken(_) => found,
         }
     }
 
     /// The message for a plugin in a library that is not in use.
-    fn not_used(&self, name: &str, version: Option<&str>) -> Found {
+    fn not_used(&self, name: &str, version: Option<&str>) -> ExecutorResolution {
         let shelf: Vec<_> = self.shelf.iter().collect();
-        let held = held(name, version, &shelf).map(|why| Found::Refused(why.into()));
-        let absent = || no_version(name, version, &shelf).map(|why| Found::Broken(why.into()));
-        held.or_else(absent).unwrap_or(Found::Unknown)
+        let held = held(name, version, &shelf).map(|why| ExecutorResolution::Refused(why.into()));
+        let absent = || no_version(name, version, &shelf).map(|why| ExecutorResolution::Broken(why.into()));
+        held.or_else(absent).unwrap_or(ExecutorResolution::Unknown)
     }
 }
 
@@ -169,10 +171,10 @@ impl Said {
         }))
     }
 
-    fn found(&self) -> Found {
+    fn found(&self) -> ExecutorResolution {
         match &self.refused {
-            Some(why) => Found::Refused(Arc::clone(why)),
-            None => Found::Executor(Box::new(self.manifest.pinned())),
+            Some(why) => ExecutorResolution::Refused(Arc::clone(why)),
+            None => ExecutorResolution::Executor(Box::new(self.manifest.pinned())),
         }
     }
 }
@@ -209,7 +211,7 @@ fn split(executor_type: &str) -> (&str, Option<&str>) {
 fn fitting<'m>(
     version: Option<&str>,
     candidates: impl Iterator<Item = Option<Result<(Option<&'m str>, &'m Said), &'m str>>>,
-) -> Found {
+) -> ExecutorResolution {
     let asked = version.map(VersionRequest::read);
     let fits =
         |found: Option<&str>| asked.as_ref().is_none_or(|asked| found.is_some_and(|found| asked.fits(found)));
@@ -223,16 +225,16 @@ fn fitting<'m>(
                 }
             }
             (Some(Ok((found, said))), _) if fits(found) => return said.found(),
-            (Some(Err(why)), None) => return Found::Refused(why.into()),
+            (Some(Err(why)), None) => return ExecutorResolution::Refused(why.into()),
             (Some(_), _) => {}
-            (None, None) => return Found::Executor(Box::default()),
+            (None, None) => return ExecutorResolution::Executor(Box::default()),
             (None, Some(_)) => unknown = true,
         }
     }
     match best {
         Some((_, said)) => said.found(),
-        None if unknown => Found::Executor(Box::default()),
-        None => Found::Unknown,
+        None if unknown => ExecutorResolution::Executor(Box::default()),
+        None => ExecutorResolution::Unknown,
     }
 }
 
@@ -269,8 +271,10 @@ mod tests {
         ];
         for (executor_type, has_defaults) in rows {
             let found = match installed.find(executor_type) {
-                Found::Executor(known) => Some(!known.defaults.is_empty()),
-                Found::Unknown | Found::Broken(_) | Found::Refused(_) => None,
+                ExecutorResolution::Executor(known) => Some(!known.defaults.is_empty()),
+                ExecutorResolution::Unknown
+                | ExecutorResolution::Broken(_)
+                | ExecutorResolution::Refused(_) => None,
             };
             assert_eq!(found, has_defaults, "{executor_type}");
         }
@@ -302,7 +306,7 @@ mod tests {
         let mut installed = PluginInventory::new(1 << 20).with_builder(Arc::new(Built(artefact)));
         installed.add_dir(dir.path()).unwrap();
         let has_defaults = |name: &str| {
-            let Found::Executor(pinned) = installed.find(name) else { panic!("{name}") };
+            let ExecutorResolution::Executor(pinned) = installed.find(name) else { panic!("{name}") };
             !pinned.defaults.is_empty()
         };
         assert_eq!([has_defaults("made"), has_defaults("stale")], [true, false]);

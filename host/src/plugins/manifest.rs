@@ -3,7 +3,7 @@
 use std::{io, path::Path};
 
 use phasm_engine::{
-    plan::{Pinned, check_defaults},
+    plan::{PinnedExecutor, check_defaults},
     text,
     tree::Tree,
     value::{Map, Value},
@@ -202,9 +202,9 @@ impl Manifest {
     }
 
     /// The part of the manifest that a plan keeps.
-    pub(super) fn pinned(&self) -> Pinned {
+    pub(super) fn pinned(&self) -> PinnedExecutor {
         let (inputs, outputs) = (self.inputs.clone(), self.outputs.clone());
-        Pinned { inputs, outputs, ..Pinned::with_defaults(self.defaults.fields()) }
+        PinnedExecutor { inputs, outputs, ..PinnedExecutor::with_defaults(self.defaults.fields()) }
     }
 
     fn find(bytes: &[u8], path: Option<&Path>) -> Result<NamedManifest, String> {

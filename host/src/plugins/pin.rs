@@ -2,26 +2,26 @@
 
 use std::sync::Arc;
 
-use phasm_engine::plan::{Found, Pinned};
+use phasm_engine::plan::{ExecutorResolution, PinnedExecutor};
 
 use super::{PluginError, Plugins, grant_record, plugin::Image, source::Source};
 use phasm_sandbox::Grants;
 
 impl Plugins {
     /// Resolves `executor_type`, loads the plugin, and registers it as `name@digest`.
-    pub(super) async fn look_up(&self, executor_type: &str) -> Found {
+    pub(super) async fn look_up(&self, executor_type: &str) -> ExecutorResolution {
         match self.pinned(executor_type).await {
-            Ok(pinned) => Found::Executor(Box::new(pinned)),
-            Err(PluginError::Unknown { .. }) => Found::Unknown,
-            Err(PluginError::Broken(why)) => Found::Broken(why),
+            Ok(pinned) => ExecutorResolution::Executor(Box::new(pinned)),
+            Err(PluginError::Unknown { .. }) => ExecutorResolution::Unknown,
+            Err(PluginError::Broken(why)) => ExecutorResolution::Broken(why),
         }
     }
 
-    async fn pinned(&self, executor_type: &str) -> Result<Pinned, PluginError> {
+    async fn pinned(&self, executor_type: &str) -> Result<PinnedExecutor, PluginError> {
         let plugin = self.find(executor_type).await?;
         plugin.program(&self.sandbox).await.map_err(PluginError::Broken)?;
         let image = plugin.image(&self.sandbox).await.map_err(PluginError::Broken)?;
-        let pinned = Pinned {
+        let pinned = PinnedExecutor {
             plugin: Some(Arc::clone(&plugin.name)),
             digest: Some(image.digest.to_string().into()),
             grants: grant_record::described(&plugin.grants),
@@ -34,7 +34,7 @@ impl Plugins {
     }
 
     /// The bytes of an executor that was pinned here.
-    pub(crate) fn component(&self, pinned: &Pinned) -> Option<Arc<[u8]>> {
+    pub(crate) fn component(&self, pinned: &PinnedExecutor) -> Option<Arc<[u8]>> {
         let plugin = self.pinned_as(&pinned.reference()?)?;
         plugin.seen().map(|image| Arc::clone(&image.bytes))
     }
@@ -44,7 +44,11 @@ impl Plugins {
     ///
     /// # Errors
     /// Why it is not to be had.
-    pub(crate) async fn restore(&self, pinned: &Pinned, kept: Option<Arc<[u8]>>) -> Result<(), String> {
+    pub(crate) async fn restore(
+        &self,
+        pinned: &PinnedExecutor,
+        kept: Option<Arc<[u8]>>,
+    ) -> Result<(), String> {
         let (Some(name), Some(digest), Some(reference)) =
             (&pinned.plugin, &pinned.digest, pinned.reference())
         else {
@@ -86,7 +90,7 @@ impl Plugins {
     }
 
     /// Returns the grants that an executor was pinned with and its plugin lacks here, each with the line that grants it.
-    pub(crate) fn lacking(&self, pinned: &Pinned) -> Vec<(String, String)> {
+    pub(crate) fn lacking(&self, pinned: &PinnedExecutor) -> Vec<(String, String)> {
         let now = pinned.plugin.as_ref().map(|name| self.grants_of(name)).unwrap_or_default();
         grant_record::lacking(&pinned.grants, &now)
     }

@@ -8,7 +8,7 @@ use phasm_engine::{
     path::Path,
     problem::Problem,
     problem::codes::source as entries,
-    tree::{Key, Span, Style, Tree, TreeNode, Written},
+    tree::{Key, Span, Spelling, Style, Tree, TreeNode},
 };
 
 use super::{Fatal, Reading, Size, SourceText, check_depth, number, syntax};
@@ -60,10 +60,10 @@ impl<'a> Reader<'a> {
     }
 
     /// How the text that starts at `start` is written, if that takes escapes.
-    fn written(&self, said: &str, start: usize) -> Option<Arc<Written>> {
+    fn written(&self, said: &str, start: usize) -> Option<Arc<Spelling>> {
         let source = self.text_until_here(start);
         (source.len() != said.len() + 2)
-            .then(|| Arc::new(Written { style: Style::Double, source: source.into() }))
+            .then(|| Arc::new(Spelling { style: Style::Double, source: source.into() }))
     }
 
     fn nested(&mut self, read: fn(&mut Self) -> Result<TreeNode, Fatal>) -> Result<TreeNode, Fatal> {

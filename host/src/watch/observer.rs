@@ -8,7 +8,7 @@ use std::{
     time::Instant,
 };
 
-use phasm_engine::{event::Fence, metered::Metered, run::Run, text};
+use phasm_engine::{event::Fence, run::Run, text, usage::ResourceUsage};
 
 use self::rate_limit::Pace;
 use crate::watch::hub::{LogLine, Notice, ProgressNote, Watchers};
@@ -27,7 +27,7 @@ pub(crate) struct Ear {
     secrets: Secrets,
     book: Logbook,
     pace: Mutex<Pace<Notice>>,
-    metered: Mutex<Metered>,
+    metered: Mutex<ResourceUsage>,
     calls: Option<Calls>,
 }
 
@@ -65,7 +65,7 @@ impl Ear {
     }
 
     /// Resources that the attempt has used, as far as reported.
-    pub(crate) fn metered(&self) -> Metered {
+    pub(crate) fn metered(&self) -> ResourceUsage {
         *self.metered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -100,7 +100,7 @@ impl Observer for Ear {
 
     fn activity(&self) {}
 
-    fn used(&self, metered: Metered) {
+    fn used(&self, metered: ResourceUsage) {
         *self.metered.lock().unwrap_or_else(PoisonError::into_inner) = metered;
     }
 

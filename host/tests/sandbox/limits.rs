@@ -8,8 +8,8 @@ use phasm::{
     sandbox::{Allowance, Grants, Limit, SandboxConfig},
 };
 use phasm_engine::{
-    metered::Metered,
     outcome::code::{ERROR, SUCCEEDED, TIMEOUT},
+    usage::ResourceUsage,
 };
 
 use crate::harness::{call, config, guest, invocation, plugins, within, working};
@@ -146,13 +146,13 @@ async fn beside_others_each_has_its_own_time() {
 
 /// Remembers what it heard last of what was used.
 #[derive(Default)]
-struct Meter(Mutex<Metered>);
+struct Meter(Mutex<ResourceUsage>);
 
 impl Observer for Meter {
     fn log(&self, _: Level, _: &str) {}
     fn progress(&self, _: Option<f64>, _: &str) {}
     fn activity(&self) {}
-    fn used(&self, metered: Metered) {
+    fn used(&self, metered: ResourceUsage) {
         *self.0.lock().unwrap() = metered;
     }
 }

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, sync::Arc, sync::LazyLock};
 
 use phasm_engine::{
-    expr::{Env, Expr, Interpolated, MAX_LENGTH, SyntaxError},
+    expr::{Env, Expr, MAX_LENGTH, SyntaxError, ValueTemplate},
     path::Path,
     tree::Tree,
     value::Value,
@@ -133,7 +133,7 @@ pub(super) fn depth(value: &Value) -> usize {
 
 fn interpolation(text: &str) {
     let tree = Tree::from(&Value::from(text));
-    match Interpolated::compile(&tree, false) {
+    match ValueTemplate::compile(&tree, false) {
         Ok(compiled) => {
             assert_eq!(compiled.is_literal(), !text.contains("{{"), "{text:?}");
             for (_, placeholder) in compiled.placeholders(&Path::root()) {
@@ -153,6 +153,6 @@ fn interpolation(text: &str) {
             errors.iter().for_each(|found| check_error(text, &found.error));
         }
     }
-    let raw = Interpolated::compile(&tree, true).ok().and_then(|raw| raw.as_literal().cloned());
+    let raw = ValueTemplate::compile(&tree, true).ok().and_then(|raw| raw.as_literal().cloned());
     assert_eq!(raw, Some(text.into()));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    expr::{Env, Expr, Interpolated},
+    expr::{Env, Expr, ValueTemplate},
     tree::Tree,
     value::Value,
 };
@@ -114,7 +114,7 @@ fn placeholders_of_the_seeds_keep_types_and_fill_texts() {
         ("{{ _prev }}", r#"{"rows":[1]}"#),
     ] {
         let tree = Tree::from(&Value::from(text));
-        let bound = Interpolated::compile(&tree, false).unwrap().eval(&env).unwrap();
+        let bound = ValueTemplate::compile(&tree, false).unwrap().eval(&env).unwrap();
         assert_eq!(bound.value.to_json(), expected, "{text}");
     }
 }

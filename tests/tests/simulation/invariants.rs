@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use phasm_engine::{
-    event::{Event, Fence, PhaseChanged, PolicyEvaluated, Reason, TaskId, TimeLimit},
+    event::{Event, Fence, PhaseChange, PolicyEvaluation, Reason, TaskId, TimeLimit},
     phase::{Phase, TaskKind},
     plan::{MaxAttempts, Recovery, RuleAction, TemplateKind, Tolerance, Verdict, Work},
     run::{Run, TaskRun},
@@ -52,7 +52,7 @@ impl Watch {
         match event {
             Event::Phase(change) => self.phase(run, change),
             Event::PolicyEvaluated(evaluated) => {
-                let PolicyEvaluated { fence, verdict, .. } = evaluated.as_ref();
+                let PolicyEvaluation { fence, verdict, .. } = evaluated.as_ref();
                 self.verdicts.insert(fence.task, *verdict);
                 Ok(())
             }
@@ -93,7 +93,7 @@ impl Watch {
         }
     }
 
-    fn phase(&mut self, run: &Run, change: &PhaseChanged) -> Checked {
+    fn phase(&mut self, run: &Run, change: &PhaseChange) -> Checked {
         let known = self.phases.insert(change.task, change.to).unwrap_or(Phase::Created);
         if known != change.from {
             return Err(format!("it was {known}"));
@@ -208,7 +208,8 @@ impl Watch {
             if most_attempts(run, task).is_some_and(|most| task.attempt > most) {
                 return Err(format!("{} is in attempt {}", run.path(task), task.attempt));
             }
-            let jumps = run.scope(task).and_then(|scope| scope.pipeline()).map_or(0, |course| course.jumps);
+            let jumps =
+                run.scope(task).and_then(|scope| scope.pipeline()).map_or(0, |progress| progress.jumps);
             if jumps > most_jumps(run, task) {
                 return Err(format!("{} jumped {jumps} times", run.path(task)));
             }

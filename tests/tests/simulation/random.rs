@@ -2,8 +2,8 @@
 
 use phasm_engine::{
     event::Dispatch,
-    metered::Metered,
     outcome::{Outcome, Output},
+    usage::ResourceUsage,
 };
 use phasm_tests::world::{Act, Script};
 use serde_json::{Value as Json, json};
@@ -75,7 +75,7 @@ impl Random {
             json!({ "http": { "status": 429 }, "error": { "kind": "busy", "retryable": true } }).into()
         });
         let message = format!("{task} of attempt {attempt}").into();
-        let metered = Metered { cpu_us: attempt.into(), pages: 1, ..Metered::default() };
+        let metered = ResourceUsage { cpu_us: attempt.into(), pages: 1, ..ResourceUsage::default() };
         let outcome = Outcome { code, message, outputs, detail, metered };
         Act { start_after: self.below(3) * 10, takes, outcome }
     }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use phasm::engine::{
-    event::{Event, PhaseChanged, TaskId},
+    event::{Event, PhaseChange, TaskId},
     phase::Phase,
     run::{EventView, Run},
 };
@@ -95,10 +95,10 @@ impl LineReporter {
     fn tells(&self, event: &Event) -> bool {
         match event {
             Event::ScopeOpened(_) => true,
-            Event::Phase(PhaseChanged { to: Phase::Succeeded | Phase::Skipped, .. }) => {
+            Event::Phase(PhaseChange { to: Phase::Succeeded | Phase::Skipped, .. }) => {
                 self.tasks <= MAX_REPORTED_TASKS
             }
-            Event::Phase(PhaseChanged { to, .. }) => to.is_terminal() || *to == Phase::Suspended,
+            Event::Phase(PhaseChange { to, .. }) => to.is_terminal() || *to == Phase::Suspended,
             Event::AttemptStarted(_) => self.tasks <= MAX_REPORTED_TASKS,
             Event::AttemptEnded(ended) => self.tasks <= MAX_REPORTED_TASKS || ended.phase != Phase::Succeeded,
             Event::RetryScheduled(_) | Event::TimedOut(..) | Event::Resumed(..) => true,
@@ -246,7 +246,7 @@ fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
 
 /// Whether a task run has ended; the root is none.
 fn is_end(event: &Event) -> bool {
-    matches!(event, Event::Phase(PhaseChanged { task, to, .. }) if to.is_terminal() && *task != TaskId::ROOT)
+    matches!(event, Event::Phase(PhaseChange { task, to, .. }) if to.is_terminal() && *task != TaskId::ROOT)
 }
 
 fn tenths(ended: u64, tasks: u64) -> u64 {

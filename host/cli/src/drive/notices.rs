@@ -3,7 +3,7 @@
 use phasm::{
     LogLine, Notice, ProgressNote, RecoverError, Watch,
     engine::{
-        event::{Event, PhaseChanged},
+        event::{Event, PhaseChange},
         phase::Phase,
         time::Timestamp,
     },
@@ -59,7 +59,7 @@ pub(super) fn progress(note: &ProgressNote) -> String {
 
 /// Whether an event says that a task waits for an answer.
 pub(super) const fn is_suspension(event: &Event) -> bool {
-    matches!(event, Event::Phase(PhaseChanged { to: Phase::Suspended, .. }))
+    matches!(event, Event::Phase(PhaseChange { to: Phase::Suspended, .. }))
 }
 
 /// Returns the failure of a run that cannot be followed any more.

@@ -115,7 +115,7 @@ pub(crate) struct Purpose<'a> {
     /// Also a document whose executors are not there.
     pub(crate) allow_missing: bool,
     /// Number of attempts at once, if it is known.
-    pub(crate) most_at_once: Option<u32>,
+    pub(crate) max_parallelism: Option<u32>,
     /// Whether the host claims all due runs.
     pub(crate) claims: bool,
     /// On so many threads, if it is not what is configured.
@@ -142,7 +142,7 @@ pub(crate) fn open(
     let builder = Host::builder().plugin_builder(Arc::clone(&plugin_builder) as _);
     let builder = if purpose.allow_missing { builder.allow_missing() } else { builder };
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
-    let builder = purpose.most_at_once.into_iter().fold(builder, HostBuilder::room_for);
+    let builder = purpose.max_parallelism.into_iter().fold(builder, HostBuilder::room_for);
     let builder = purpose.threads.into_iter().fold(builder, HostBuilder::engine_threads);
     let builder = if purpose.claims { builder.claiming(IDLE_TIMEOUT) } else { builder };
     let builder = searched.sources().fold(builder, |builder, source| match source {

@@ -18,7 +18,7 @@ use phasm::{
         trace::TraceContext,
     },
 };
-use phasm_engine::{metered::Metered, outcome::Outcome, value::Value};
+use phasm_engine::{outcome::Outcome, usage::ResourceUsage, value::Value};
 
 /// A guest of the tests: the file itself, or the world around its core module.
 fn guest(name: &str) -> Vec<u8> {
@@ -174,13 +174,13 @@ async fn cpu_time_is_limited_in_a_process_too() {
 
 /// Remembers what was used.
 #[derive(Default)]
-struct Meter(Mutex<Metered>);
+struct Meter(Mutex<ResourceUsage>);
 
 impl Observer for Meter {
     fn log(&self, _: Level, _: &str) {}
     fn progress(&self, _: Option<f64>, _: &str) {}
     fn activity(&self) {}
-    fn used(&self, metered: Metered) {
+    fn used(&self, metered: ResourceUsage) {
         *self.0.lock().unwrap() = metered;
     }
 }

@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{metered::Metered, phase::Phase, text, value::Value};
+use crate::{phase::Phase, text, usage::ResourceUsage, value::Value};
 
 /// One attempt's result: all that a guest can produce, and what the host reports in its place.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Outcome {
     /// An object with more about the result: `error.{kind, message, code, retryable}`, `http.status`, …
     pub detail: Option<Value>,
     /// Resources that the attempt used.
-    pub metered: Metered,
+    pub metered: ResourceUsage,
 }
 
 /// A named value an executor returned.
@@ -62,9 +62,9 @@ impl Outcome {
         Self { code: code::TIMEOUT, message: message.into(), ..Self::default() }
     }
 
-    /// The same as a run takes it: the message cut to what [is kept](text::LONGEST), of outputs of equal names the last.
+    /// The same as a run takes it: the message cut to what [is kept](text::MAX_BYTES), of outputs of equal names the last.
     #[must_use]
-    pub fn settled(mut self) -> Self {
+    pub fn normalized(mut self) -> Self {
         if let Cow::Owned(cut) = text::brief(&self.message) {
             self.message = cut.into();
         }
@@ -137,9 +137,9 @@ mod tests {
         let output = |name: &str, value: i64| Output::new(name, value);
         let outcome =
             Outcome::succeeded(vec![output("b", 1), output("a", 2), output("b", 3), output("c", 4)]);
-        let outcome = Outcome { message: "x".repeat(8 << 20).into(), ..outcome }.settled();
+        let outcome = Outcome { message: "x".repeat(8 << 20).into(), ..outcome }.normalized();
         assert_eq!(outcome.outputs, [output("b", 3), output("a", 2), output("c", 4)]);
-        assert_eq!(outcome.message.len(), text::LONGEST);
+        assert_eq!(outcome.message.len(), text::MAX_BYTES);
     }
 
     /// Seed 001's table; any other code is Error (R-C6, R-P1).

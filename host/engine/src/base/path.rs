@@ -63,7 +63,7 @@ impl Path {
 }
 
 /// Characters of a key that a path repeats: a thousand problems below a key of a megabyte are not a gigabyte.
-const LONGEST_KEY: usize = 80;
+const MAX_KEY_CHARS: usize = 80;
 
 impl fmt::Display for Path {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,7 +78,7 @@ impl fmt::Display for Path {
 }
 
 fn write_key(key: &str, is_first: bool, f: &mut impl fmt::Write) -> fmt::Result {
-    let end = key.char_indices().nth(LONGEST_KEY).map(|(end, _)| end);
+    let end = key.char_indices().nth(MAX_KEY_CHARS).map(|(end, _)| end);
     let shown = key.get(..end.unwrap_or(key.len())).unwrap_or_default();
     let more = if end.is_some() { "…" } else { "" };
     match (is_plain(shown), is_first) {

@@ -1,16 +1,16 @@
 //! The word the author probably meant.
 
 /// Bytes of the longest word that is compared with others.
-const LONGEST: usize = 100;
+const MAX_WORD_BYTES: usize = 100;
 /// Known words that are looked at.
-const MOST_KNOWN: usize = 10_000;
+const MAX_CANDIDATES: usize = 10_000;
 /// Known words that are compared letter by letter, which takes time as the product of both lengths.
-const MOST_COMPARED: usize = 200;
+const MAX_COMPARED: usize = 200;
 
 /// The known word nearest to `word`, when one is near. Does a bounded amount of work, however many words are known.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let mut search = Search::new(word)?;
-    known.into_iter().take(MOST_KNOWN).for_each(|known| search.look_at(known));
+    known.into_iter().take(MAX_CANDIDATES).for_each(|known| search.look_at(known));
     search.best.map(|(_, known)| known)
 }
 
@@ -24,12 +24,12 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(word: &str) -> Option<Self> {
-        let word = Some(word).filter(|word| word.len() <= LONGEST)?.to_lowercase();
+        let word = Some(word).filter(|word| word.len() <= MAX_WORD_BYTES)?.to_lowercase();
         Some(Self { letters: Letters::of(&word), word, best: None, compared: 0 })
     }
 
     fn look_at(&mut self, known: &'a str) {
-        if known.len().abs_diff(self.word.len()) > 3 || self.compared >= MOST_COMPARED {
+        if known.len().abs_diff(self.word.len()) > 3 || self.compared >= MAX_COMPARED {
             return;
         }
         // A third of the letters may differ: `limt` is `limit`, but `to` is not `do`.
@@ -128,13 +128,13 @@ mod tests {
     fn few_words_are_compared() {
         let known: Vec<String> = (0..100_000).map(|n| format!("task-number-{n}")).collect();
         let mut search = Search::new("task-numbr-417").unwrap();
-        known.iter().take(MOST_KNOWN).for_each(|known| search.look_at(known));
+        known.iter().take(MAX_CANDIDATES).for_each(|known| search.look_at(known));
         assert_eq!(search.best, Some((1, "task-number-417")));
-        assert!(search.compared <= MOST_COMPARED, "{}", search.compared);
+        assert!(search.compared <= MAX_COMPARED, "{}", search.compared);
         let alike: Vec<String> = (0..100_000).map(|n| format!("{n:05}{}", "x".repeat(90))).collect();
         let mut search = Search::new(&format!("abcde{}", "x".repeat(90))).unwrap();
         alike.iter().for_each(|known| search.look_at(known));
-        assert!(search.compared <= MOST_COMPARED, "{}", search.compared);
+        assert!(search.compared <= MAX_COMPARED, "{}", search.compared);
     }
 
     #[test]

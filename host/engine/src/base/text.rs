@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use crate::time::Millis;
 
 /// The most that is kept of a text for people that comes from outside, in bytes.
-pub const LONGEST: usize = 1024;
+pub const MAX_BYTES: usize = 1024;
 
-/// `text`, cut to [`LONGEST`] bytes.
+/// `text`, cut to [`MAX_BYTES`] bytes.
 #[must_use]
 pub fn brief(text: &str) -> Cow<'_, str> {
-    cut(text, LONGEST)
+    cut(text, MAX_BYTES)
 }
 
 /// At most `longest` bytes of `text`, at a character's edge; one that is cut says at its end how long it was.
@@ -55,9 +55,12 @@ mod tests {
     #[test]
     fn what_is_cut_says_so() {
         assert_eq!(cut("abc", 3), "abc");
-        let long = "é".repeat(LONGEST);
+        let long = "é".repeat(MAX_BYTES);
         let text = brief(&long);
-        assert!(text.ends_with("é… (2048 bytes)") && (LONGEST - 1..=LONGEST).contains(&text.len()), "{text}");
+        assert!(
+            text.ends_with("é… (2048 bytes)") && (MAX_BYTES - 1..=MAX_BYTES).contains(&text.len()),
+            "{text}"
+        );
         assert_eq!(cut("0123456789", 4), "… (10 bytes)");
     }
 

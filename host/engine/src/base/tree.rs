@@ -28,12 +28,12 @@ pub struct Tree {
     /// Where it is written.
     pub span: Span,
     /// How a text is written that stands in the source in other letters or on several lines; shared by clones.
-    pub written: Option<Arc<Written>>,
+    pub written: Option<Arc<Spelling>>,
 }
 
 /// A text as it stands in the source, where that is not letter by letter what it says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct Spelling {
     /// The rules it is written by.
     pub style: Style,
     /// The source from the beginning to the end of the text, quotes included.

@@ -5,21 +5,21 @@ use std::sync::Arc;
 use super::value::Value;
 
 /// Upper bound of a number's bytes, and of the bytes around a text.
-const SCALAR: usize = 12;
+const MAX_SCALAR_BYTES: usize = 12;
 
 /// A text of fewer bytes is not looked up.
-const SHORT: usize = 64;
+const MIN_SHARED_BYTES: usize = 64;
 
 /// Where values are that were met. Most steps meet few, and looking through those costs less than hashing.
 #[derive(Debug, Default)]
 #[expect(clippy::disallowed_types, reason = "it is asked, and never gone through")]
-struct Met {
+struct AddressSet {
     few: [usize; 16],
     count: usize,
     more: std::collections::HashSet<usize>,
 }
 
-impl Met {
+impl AddressSet {
     /// Whether it is met for the first time.
     fn insert(&mut self, place: *const ()) -> bool {
         let address = place.addr();
@@ -45,7 +45,7 @@ impl Met {
 pub struct Weight {
     bytes: usize,
     /// Texts, arrays and objects so far, by where they are.
-    known: Met,
+    known: AddressSet,
 }
 
 impl Weight {
@@ -57,8 +57,12 @@ impl Weight {
 
     /// One more text.
     pub fn add_text(&mut self, text: &Arc<str>) {
-        let is_known = text.len() >= SHORT && !self.known.insert(Arc::as_ptr(text).cast());
-        self.bytes = self.bytes.saturating_add(if is_known { SCALAR } else { SCALAR + text.len() });
+        let is_known = text.len() >= MIN_SHARED_BYTES && !self.known.insert(Arc::as_ptr(text).cast());
+        self.bytes = self.bytes.saturating_add(if is_known {
+            MAX_SCALAR_BYTES
+        } else {
+            MAX_SCALAR_BYTES + text.len()
+        });
     }
 
     /// One more value.
@@ -67,16 +71,16 @@ impl Weight {
         let (mut first, mut left) = (Some(value), Vec::new());
         while let Some(value) = first.take().or_else(|| left.pop()) {
             match value {
-                Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes += SCALAR,
+                Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes += MAX_SCALAR_BYTES,
                 Value::String(text) => self.add_text(text),
                 Value::Array(items) => {
-                    self.bytes += SCALAR;
+                    self.bytes += MAX_SCALAR_BYTES;
                     if !items.is_empty() && self.known.insert(Arc::as_ptr(items).cast()) {
                         left.extend(items.iter());
                     }
                 }
                 Value::Object(members) => {
-                    self.bytes += SCALAR;
+                    self.bytes += MAX_SCALAR_BYTES;
                     if !members.is_empty() && self.known.insert(Arc::as_ptr(members).cast()) {
                         members.keys().for_each(|key| self.add_text(key));
                         left.extend(members.values());
@@ -90,7 +94,7 @@ impl Weight {
     pub fn add_json_text(&mut self, text: &str) {
         // Whatever has to be escaped takes six bytes at most.
         let escaped = text.bytes().filter(|byte| *byte < b' ' || matches!(byte, b'"' | b'\\')).count();
-        self.bytes = self.bytes.saturating_add(SCALAR + text.len() + 5 * escaped);
+        self.bytes = self.bytes.saturating_add(MAX_SCALAR_BYTES + text.len() + 5 * escaped);
     }
 
     /// One more value that is written as JSON, counted up to where all is more than `most`.
@@ -100,15 +104,15 @@ impl Weight {
             && let Some(value) = left.pop()
         {
             match value {
-                Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes += 2 * SCALAR,
+                Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes += 2 * MAX_SCALAR_BYTES,
                 Value::String(text) => self.add_json_text(text),
                 Value::Array(items) => {
                     // Elements count when they are met, and before: what repeats itself over and over is not gathered.
-                    self.bytes += 2 * SCALAR * (1 + items.len());
+                    self.bytes += 2 * MAX_SCALAR_BYTES * (1 + items.len());
                     left.extend(items.iter());
                 }
                 Value::Object(members) => {
-                    self.bytes += 2 * SCALAR * (1 + members.len());
+                    self.bytes += 2 * MAX_SCALAR_BYTES * (1 + members.len());
                     members.keys().for_each(|key| self.add_json_text(key));
                     left.extend(members.values());
                 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use serde_json::json;
 
 use crate::{
-    expr::{Comparison, Expr, Functions, Interpolated, Placeholder, PlaceholderError, Read, SyntaxError},
+    expr::{Comparison, Expr, Functions, Placeholder, PlaceholderError, Read, SyntaxError, ValueTemplate},
     form::{Cursor, Form, Report, Site},
     problem::{
         Problem,
@@ -27,7 +27,7 @@ pub(crate) struct ExprDoc {
 /// A value whose strings may hold placeholders.
 #[derive(Clone, Debug)]
 pub(crate) struct ValueDoc {
-    pub(crate) value: Interpolated,
+    pub(crate) value: ValueTemplate,
     pub(crate) site: Site,
     texts: Texts,
 }
@@ -140,7 +140,7 @@ impl ValueDoc {
     pub(super) fn read(raw: bool, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let mut texts = Texts::new();
         collect_texts(cursor.tree, &mut texts);
-        match Interpolated::compile_with(cursor.tree, raw, &functions_of(report)) {
+        match ValueTemplate::compile_with(cursor.tree, raw, &functions_of(report)) {
             Ok(value) => Some(Self { value, site: cursor.site(), texts }),
             Err(errors) => {
                 for error in &errors {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::{
-    expr::Interpolated,
+    expr::ValueTemplate,
     form::{
         Cursor, Field, Form, Name, Object, Refusal, Report, Rule, Site, TEXT, TEXTS, Table, When, Words,
         whole, word,
@@ -212,10 +212,10 @@ impl OverDoc {
     }
 
     /// The items as the plan has them.
-    pub(crate) fn items(&self) -> Option<Vec<Interpolated>> {
+    pub(crate) fn items(&self) -> Option<Vec<ValueTemplate>> {
         match self {
             Self::Items(items) => Some(items.iter().map(|item| item.value.value.clone()).collect()),
-            Self::Sequence(values) => Some(values.iter().cloned().map(Interpolated::Literal).collect()),
+            Self::Sequence(values) => Some(values.iter().cloned().map(ValueTemplate::Literal).collect()),
             Self::ItemsFrom(_) | Self::Repeat(_) | Self::Unreadable => None,
         }
     }

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// The longest name of a workflow, template or task.
-const LONGEST: usize = 63;
+const MAX_NAME_CHARS: usize = 63;
 
 /// A name of a workflow, template or task. One of the wrong form is reported and kept, so that what refers to it is
 /// not reported as well.
@@ -17,7 +17,7 @@ pub(super) const NAME: Form<Name> = Form::new(
     |cursor, report| checked(&PLAIN, cursor, report),
     |defs| {
         defs.named("name", |_| {
-            json!({ "type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": LONGEST })
+            json!({ "type": "string", "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": MAX_NAME_CHARS })
         })
     },
 );
@@ -28,7 +28,7 @@ pub(super) const LABEL: Form<Name> = Form::new(label, |defs| {
         json!({
             "type": "string",
             "pattern": "^[a-z0-9_]([-a-z0-9_]*[a-z0-9_])?$",
-            "maxLength": LONGEST,
+            "maxLength": MAX_NAME_CHARS,
             "not": { "enum": expr::WORDS },
         })
     })
@@ -79,7 +79,7 @@ const LABELS: Alphabet = Alphabet {
 
 impl Alphabet {
     fn fit(&self, name: &str) -> bool {
-        name.len() <= LONGEST
+        name.len() <= MAX_NAME_CHARS
             && name.starts_with(self.edge)
             && name.ends_with(self.edge)
             && name.chars().all(|c| (self.edge)(c) || c == '-')
@@ -90,7 +90,7 @@ fn checked(letters: &Alphabet, cursor: &Cursor<'_>, report: &Report) -> Option<N
     let name = cursor.text(report)?;
     if !letters.fit(&name) {
         let expected = letters.expected;
-        let message = format!("name {name:?}; expected {expected}, at most {LONGEST} characters");
+        let message = format!("name {name:?}; expected {expected}, at most {MAX_NAME_CHARS} characters");
         let problem = cursor.problem(&shape::INVALID_NAME, message);
         let mended = name.to_lowercase().replace([' ', '_', '.'], "-");
         let mends = mended != *name && letters.fit(&mended);

@@ -8,13 +8,13 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::{
-    expr::Interpolated,
-    form::{Cursor, Described as _, Field, Form, IGNORED, Object, Report, Table},
+    expr::ValueTemplate,
+    form::{AnyField as _, Cursor, Field, Form, IGNORED, Object, Report, Table},
     problem::{
         Problem,
         codes::{names, shape},
     },
-    settings::{Misfit, ParameterType},
+    settings::{ParameterType, TypeMismatch},
     tree::{Key, Tree, TreeNode},
     value::Value,
 };
@@ -177,13 +177,17 @@ pub(crate) fn check_literal(value: &ValueDoc, kind: ParameterType, allowed: &[Va
 }
 
 /// Why `value`, once bound, can never fit; `None` if it may.
-pub(crate) fn type_mismatch(value: &Interpolated, kind: ParameterType, allowed: &[Value]) -> Option<Misfit> {
+pub(crate) fn type_mismatch(
+    value: &ValueTemplate,
+    kind: ParameterType,
+    allowed: &[Value],
+) -> Option<TypeMismatch> {
     let (found, fits) = match value {
-        Interpolated::Placeholder(_) => return None,
-        Interpolated::Literal(literal) => return kind.misfit(literal, allowed),
-        Interpolated::Text(_) => ("text with placeholders, which is always text", ParameterType::String),
-        Interpolated::Array(_) => ("array", ParameterType::Array),
-        Interpolated::Object(_) => ("object", ParameterType::Object),
+        ValueTemplate::Placeholder(_) => return None,
+        ValueTemplate::Literal(literal) => return kind.type_mismatch(literal, allowed),
+        ValueTemplate::Text(_) => ("text with placeholders, which is always text", ParameterType::String),
+        ValueTemplate::Array(_) => ("array", ParameterType::Array),
+        ValueTemplate::Object(_) => ("object", ParameterType::Object),
     };
     let fits = kind == ParameterType::Any || kind == fits;
     (!fits).then(|| kind.wrong(found))

@@ -5,14 +5,14 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::tree::{Span, Style, Tree, Written};
+use crate::tree::{Span, Spelling, Style, Tree};
 
 /// A text and where it stands.
 #[derive(Clone, Debug)]
 pub(crate) struct Passage {
     pub(crate) text: Arc<str>,
     span: Span,
-    written: Option<Arc<Written>>,
+    written: Option<Arc<Spelling>>,
     marks: OnceLock<Vec<Position>>,
 }
 
@@ -194,7 +194,7 @@ mod tests {
     fn found<'s>(style: Style, source: &'s str, text: &str, part: &str) -> Option<(u32, u32, &'s str)> {
         let span = Span { line: 3, column: 5, start: 0, end: source.len() };
         let is_verbatim = source == text || source.get(1..source.len() - 1) == Some(text);
-        let written = Written { style, source: source.into() };
+        let written = Spelling { style, source: source.into() };
         let tree = Tree {
             written: (!is_verbatim).then(|| Arc::new(written)),
             ..Tree::new(TreeNode::String(text.into()), span)
@@ -258,7 +258,7 @@ mod tests {
         let text = "line of text\n".repeat(10_000);
         let source = text.replace('\n', "\n    ");
         let span = Span { line: 1, column: 5, start: 0, end: source.len() };
-        let written = Written { style: Style::Plain, source: source.into() };
+        let written = Spelling { style: Style::Plain, source: source.into() };
         let tree = Tree {
             written: Some(Arc::new(written)),
             ..Tree::new(TreeNode::String(text.as_str().into()), span)

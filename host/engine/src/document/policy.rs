@@ -60,9 +60,9 @@ static RULES: Field<Vec<Option<RuleDoc>>> = Field::required(
     "The rules, at most one of them an `else`, and that one last.",
 );
 
-static ON_UNMATCHED: Field<Unmatched> = Field::optional(
+static ON_UNMATCHED: Field<UnmatchedOutcome> = Field::optional(
     "onUnmatched",
-    word::<Unmatched>(),
+    word::<UnmatchedOutcome>(),
     "The result of an error that no rule matches, where there is no `else`; an ok outcome continues.",
 )
 .or("continue");
@@ -105,20 +105,20 @@ static ELSE_THEN: Field<Then> =
     Field::required("then", "an action, as `{do: continue}`", THEN, "The action.");
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Unmatched {
+enum UnmatchedOutcome {
     #[default]
     Continue,
     Fail,
 }
 
-impl Words for Unmatched {
+impl Words for UnmatchedOutcome {
     const WORDS: &'static [(&'static str, Self)] = &[("continue", Self::Continue), ("fail", Self::Fail)];
 }
 
 impl PolicyDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(&POLICY_TABLE, report)?;
-        let fail_unmatched = object.or_default(&ON_UNMATCHED) == Unmatched::Fail;
+        let fail_unmatched = object.or_default(&ON_UNMATCHED) == UnmatchedOutcome::Fail;
         let rules = object.optional(&RULES)?;
         let is_read = rules.iter().all(Option::is_some);
         let policy = Self { rules: rules.into_iter().flatten().collect(), fail_unmatched };
@@ -136,7 +136,8 @@ passes by",
 
     /// Whether some rule always matches.
     pub(crate) fn is_exhaustive(&self) -> bool {
-        let always = |rule: &RuleDoc| rule.when.as_ref().is_none_or(|when| when.expr.settled() == Some(true));
+        let always =
+            |rule: &RuleDoc| rule.when.as_ref().is_none_or(|when| when.expr.constant_truth() == Some(true));
         self.rules.iter().any(always)
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::foreign;
 use crate::{
-    form::{Cursor, Described as _, Field, Form, Name, Report, Rule, Table, Words, word},
+    form::{AnyField as _, Cursor, Field, Form, Name, Report, Rule, Table, Words, word},
     schedule::Cron,
     tree::Tree,
     value::Value,

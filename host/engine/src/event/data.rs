@@ -5,10 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    metered::Metered,
     phase::Phase,
-    plan::{HookId, HookType, Matched, Verdict},
+    plan::{HookId, HookType, RuleMatch, Verdict},
     time::{Millis, Timestamp},
+    usage::ResourceUsage,
     value::{Map, Value},
 };
 
@@ -17,7 +17,7 @@ use super::{Bindings, Fence, Outputs, Reason, TaskId};
 /// A container opened: its inputs are bound and its children exist.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ScopeOpened {
+pub struct ScopeOpening {
     /// The container.
     pub task: TaskId,
     /// Its bound inputs.
@@ -30,7 +30,7 @@ pub struct ScopeOpened {
 /// A task run went from one phase to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PhaseChanged {
+pub struct PhaseChange {
     /// The task run.
     pub task: TaskId,
     /// Where it was.
@@ -42,13 +42,13 @@ pub struct PhaseChanged {
     pub reason: Option<Reason>,
     /// Data that came with the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub with: Option<Box<With>>,
+    pub with: Option<Box<PhaseData>>,
 }
 
 /// Data that comes with a change of phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub enum With {
+pub enum PhaseData {
     /// To Ready for the first time: inputs and configuration are bound, once.
     Bound {
         /// The bound inputs.
@@ -75,7 +75,7 @@ pub enum With {
 /// One attempt's result, after phaseConditions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct AttemptEnded {
+pub struct AttemptEnd {
     /// Which one.
     pub fence: Fence,
     /// The attempt's phase.
@@ -89,14 +89,14 @@ pub struct AttemptEnded {
     /// From the start, or null if the executor never started.
     pub duration_ms: Option<Millis>,
     /// Resources that the attempt used.
-    #[serde(default, skip_serializing_if = "Metered::is_nothing")]
-    pub metered: Metered,
+    #[serde(default, skip_serializing_if = "ResourceUsage::is_nothing")]
+    pub metered: ResourceUsage,
 }
 
 /// Another attempt will follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct RetryScheduled {
+pub struct RetrySchedule {
     /// The task run.
     pub task: TaskId,
     /// The attempt to come.
@@ -110,11 +110,11 @@ pub struct RetryScheduled {
 /// The decision of a policy about one attempt.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct PolicyEvaluated {
+pub struct PolicyEvaluation {
     /// The attempt.
     pub fence: Fence,
     /// Which rule decided.
-    pub rule: Matched,
+    pub rule: RuleMatch,
     /// The decision.
     pub verdict: Verdict,
     /// Values of `iter` that the rule set.
@@ -128,7 +128,7 @@ pub struct PolicyEvaluated {
 /// A hook was fired: its run exists, bound to what it was to see at that moment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct HookFired {
+pub struct HookFiring {
     /// The hook run that exists from now on.
     pub run: TaskId,
     /// The task run that the hook belongs to; the root for spec.hooks.
@@ -146,7 +146,7 @@ pub struct HookFired {
 /// A hook could not be fired, or its run did not succeed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct HookFailed {
+pub struct HookFailure {
     /// The task run that the hook belongs to; the root for spec.hooks.
     pub of: TaskId,
     /// The kind of phase change that fired it.

@@ -1,6 +1,6 @@
 //! Input from outside.
 
-use crate::{metered::Metered, outcome::Outcome, value::Map};
+use crate::{outcome::Outcome, usage::ResourceUsage, value::Map};
 
 use super::{Fence, RunningQuota, TaskId};
 
@@ -18,7 +18,7 @@ pub enum Input {
     /// The quota that keeps leaves from the slots they wait for; nothing, if it is the slots themselves that there are too few of.
     Held(Option<RunningQuota>),
     /// Resources used by an attempt that is over without an outcome.
-    Metered(Fence, Metered),
+    Metered(Fence, ResourceUsage),
     /// The dispatcher's clock of inactivity ran out.
     Inactive(Fence),
     /// A suspended task gets its answer.

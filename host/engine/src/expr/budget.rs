@@ -87,7 +87,7 @@ impl Budget {
 /// # Errors
 /// When it would be too large.
 pub(super) fn json(value: &Value) -> Result<String, String> {
-    let mut text = Limited(Vec::new());
+    let mut text = BoundedBuffer(Vec::new());
     match serde_json::to_writer(&mut text, value) {
         Ok(()) => String::from_utf8(text.0).map_err(|error| error.to_string()),
         Err(_) => Err(format!("the JSON text made would have more than the {MAX_TEXT} bytes allowed")),
@@ -95,9 +95,9 @@ pub(super) fn json(value: &Value) -> Result<String, String> {
 }
 
 /// A buffer that refuses to grow past the limit on texts.
-struct Limited(Vec<u8>);
+struct BoundedBuffer(Vec<u8>);
 
-impl io::Write for Limited {
+impl io::Write for BoundedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.0.len() + bytes.len() > MAX_TEXT {
             return Err(io::ErrorKind::FileTooLarge.into());

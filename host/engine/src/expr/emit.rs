@@ -13,7 +13,7 @@ use super::{
 use crate::value::Value;
 
 /// Texts up to this many bytes are held by Rhai; longer ones stay shared, so that they cost nothing to pass around.
-pub(super) const SHORT_TEXT: usize = 64;
+pub(super) const INLINE_TEXT_BYTES: usize = 64;
 
 /// The variable that holds the document's functions.
 pub(super) const FUNCTIONS: &str = "functions__";
@@ -166,7 +166,7 @@ impl Emitter<'_> {
             Value::Null => self.push("()"),
             Value::Bool(b) => self.push(if *b { "true" } else { "false" }),
             Value::Number(n) if n.as_i64().is_some_and(|i| i >= 0) => self.push(&n.to_string()),
-            Value::String(text) if text.len() <= SHORT_TEXT => self.text(text),
+            Value::String(text) if text.len() <= INLINE_TEXT_BYTES => self.text(text),
             Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
                 self.name('c', self.program.constants.len());
                 self.program.constants.push(value.clone());

@@ -20,7 +20,7 @@ use crate::{
 
 /// A value in which strings may hold placeholders.
 #[derive(Clone, Debug)]
-pub enum Interpolated {
+pub enum ValueTemplate {
     /// No placeholder anywhere.
     Literal(Value),
     /// A string that is exactly one placeholder; the value keeps its type.
@@ -28,9 +28,9 @@ pub enum Interpolated {
     /// A string with placeholders in it.
     Text(Vec<Piece>),
     /// A list with placeholders in it.
-    Array(Vec<Interpolated>),
+    Array(Vec<ValueTemplate>),
     /// An object with placeholders in its values.
-    Object(Vec<(Arc<str>, Interpolated)>),
+    Object(Vec<(Arc<str>, ValueTemplate)>),
 }
 
 /// A part of a text.
@@ -66,14 +66,14 @@ pub struct PlaceholderError {
 
 /// A value with everything filled in.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filled {
+pub struct RenderedValue {
     /// The value.
     pub value: Value,
     /// How many nulls became empty text: worth a warning.
     pub emptied: usize,
 }
 
-impl Interpolated {
+impl ValueTemplate {
     /// Compiles the placeholders of all strings in `tree`; with `raw` there are none.
     ///
     /// # Errors
@@ -154,13 +154,13 @@ impl Interpolated {
     ///
     /// # Errors
     /// The first placeholder that fails, or a text that would be too large.
-    pub fn eval(&self, env: &dyn Env) -> Result<Filled, EvalError> {
+    pub fn eval(&self, env: &dyn Env) -> Result<RenderedValue, EvalError> {
         let mut emptied = 0;
         let value = self.value(env, &mut emptied)?;
         if matches!(self, Self::Array(_) | Self::Object(_)) {
             check_built(&value).map_err(EvalError)?;
         }
-        Ok(Filled { value, emptied })
+        Ok(RenderedValue { value, emptied })
     }
 
     fn value(&self, env: &dyn Env, emptied: &mut usize) -> Result<Value, EvalError> {

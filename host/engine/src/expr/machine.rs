@@ -5,7 +5,7 @@
 //! evaluates them itself, so that `choose` is lazy. The bodies of functions are written by people and rewritten to the
 //! same operations ([`super::functions`]), so that everything means in them what it means in an expression.
 
-mod operand;
+pub(super) mod operand;
 mod statements;
 
 use std::sync::{Arc, LazyLock};
@@ -15,7 +15,7 @@ use rhai::{
     Scope,
 };
 
-pub(super) use self::operand::{Held, Operand};
+use self::operand::{Operand, SharedValue};
 use super::{
     EvalError,
     budget::{Budget, check_built},

@@ -4,16 +4,16 @@ use std::{cmp::Ordering, sync::Arc};
 
 use super::{
     budget::Budget,
-    machine::Operand,
+    machine::operand::Operand,
     number::Num,
     value_ref::{ValueRef, text_of},
 };
 use crate::value::{Map, Value};
 
-type Calculated = Result<Operand, String>;
-type Unary = fn(&Operand, &mut Budget) -> Calculated;
-type Binary = fn(&Operand, &Operand, &mut Budget) -> Calculated;
-type Many = fn(&[Operand], &mut Budget) -> Calculated;
+type OperationResult = Result<Operand, String>;
+type Unary = fn(&Operand, &mut Budget) -> OperationResult;
+type Binary = fn(&Operand, &Operand, &mut Budget) -> OperationResult;
+type Many = fn(&[Operand], &mut Budget) -> OperationResult;
 
 /// Operations of one operand.
 pub(super) const UNARY: [(&str, Unary); 3] = [
@@ -47,16 +47,16 @@ pub(super) fn condition(value: ValueRef<'_>) -> Result<bool, String> {
     value.truth().ok_or_else(|| format!("expected true or false, not {}", value.describe()))
 }
 
-fn ordered(a: &Operand, b: &Operand, budget: &mut Budget, wanted: fn(Ordering) -> bool) -> Calculated {
+fn ordered(a: &Operand, b: &Operand, budget: &mut Budget, wanted: fn(Ordering) -> bool) -> OperationResult {
     Ok(Operand::Bool(a.value_ref().order(b.value_ref(), budget)?.is_some_and(wanted)))
 }
 
 /// A part of `whole`.
-fn inside(whole: &Operand, part: Value) -> Calculated {
+fn inside(whole: &Operand, part: Value) -> OperationResult {
     Operand::from(part).with_levels(whole.built().saturating_sub(1))
 }
 
-fn negate(operand: &Operand) -> Calculated {
+fn negate(operand: &Operand) -> OperationResult {
     let ValueRef::Number(number) = operand.value_ref() else {
         return Err(format!("`-` works on numbers, not on {}", operand.value_ref().describe()));
     };
@@ -64,7 +64,7 @@ fn negate(operand: &Operand) -> Calculated {
 }
 
 /// The operators as a text, then the operands, which are one more; from left to right.
-fn chain(operands: &[Operand], budget: &mut Budget) -> Calculated {
+fn chain(operands: &[Operand], budget: &mut Budget) -> OperationResult {
     let [operators, first, rest @ ..] = operands else { return Ok(Operand::Null) };
     let ValueRef::Text(operators) = operators.value_ref() else { return Ok(Operand::Null) };
     let mut result = first.clone();
@@ -74,7 +74,7 @@ fn chain(operands: &[Operand], budget: &mut Budget) -> Calculated {
     Ok(result)
 }
 
-fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget) -> Calculated {
+fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget) -> OperationResult {
     let described = || {
         let (a, b) = (left.value_ref().describe(), right.value_ref().describe());
         format!("{a} {} {b}", char::from(operator))
@@ -95,7 +95,7 @@ fn arithmetic(operator: u8, left: &Operand, right: &Operand, budget: &mut Budget
     }
 }
 
-fn list(operands: &[Operand], budget: &mut Budget) -> Calculated {
+fn list(operands: &[Operand], budget: &mut Budget) -> OperationResult {
     budget.items(operands.len())?;
     let items: Vec<Value> = operands.iter().cloned().map(Value::from).collect();
     Operand::from(Value::from(items)).with_levels(highest(operands) + 1)
@@ -107,7 +107,7 @@ pub(super) fn highest(operands: &[Operand]) -> usize {
 }
 
 /// Returns the texts of the operands, one behind the other.
-fn text(operands: &[Operand], budget: &mut Budget) -> Calculated {
+fn text(operands: &[Operand], budget: &mut Budget) -> OperationResult {
     let mut text = String::new();
     for operand in operands {
         budget.append(&mut text, &text_of(&operand.clone().into())?)?;
@@ -116,7 +116,7 @@ fn text(operands: &[Operand], budget: &mut Budget) -> Calculated {
 }
 
 /// Keys and values in turn.
-fn object(operands: &[Operand], budget: &mut Budget) -> Calculated {
+fn object(operands: &[Operand], budget: &mut Budget) -> OperationResult {
     budget.items(operands.len())?;
     let (pairs, _) = operands.as_chunks::<2>();
     let member = |[key, value]: &[Operand; 2]| {

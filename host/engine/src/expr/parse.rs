@@ -19,14 +19,14 @@ const MAX_DEPTH: usize = 256;
 const MAX_RECURSION: usize = 2 * MAX_DEPTH;
 
 /// A parsed expression.
-pub(super) struct Parsed {
+pub(super) struct ParsedExpr {
     pub(super) root: Ast,
     pub(super) reads: Vec<Read>,
     pub(super) comparisons: Vec<Comparison>,
 }
 
 /// Parses the whole of `text`.
-pub(super) fn parse(text: &str, functions: &Functions) -> Result<Parsed, SyntaxError> {
+pub(super) fn parse(text: &str, functions: &Functions) -> Result<ParsedExpr, SyntaxError> {
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
@@ -40,7 +40,7 @@ pub(super) fn parse(text: &str, functions: &Functions) -> Result<Parsed, SyntaxE
     }
     let root = parser.expression(Precedence::Ternary)?;
     parser.expect_end()?;
-    Ok(Parsed { root, reads: parser.reads, comparisons: parser.comparisons })
+    Ok(ParsedExpr { root, reads: parser.reads, comparisons: parser.comparisons })
 }
 
 /// How tightly an operator binds, loosest first.

@@ -177,10 +177,10 @@ pub(super) fn text_of(value: &Value) -> Result<Cow<'_, str>, String> {
 }
 
 /// Enough of a text to recognise it.
-const SHOWN_CHARS: usize = 40;
+const MAX_SHOWN_CHARS: usize = 40;
 
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_CHARS) {
+    match text.char_indices().nth(MAX_SHOWN_CHARS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }

@@ -24,7 +24,7 @@ pub struct Site {
 
 /// Something read, and where.
 #[derive(Clone, Debug)]
-pub struct Located<T> {
+pub struct WithSite<T> {
     /// The value.
     pub value: T,
     /// Where.
@@ -32,7 +32,7 @@ pub struct Located<T> {
 }
 
 /// A name as written, and where.
-pub type Name = Located<Arc<str>>;
+pub type Name = WithSite<Arc<str>>;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl Site {
     }
 }
 
-impl<T> Located<T> {
+impl<T> WithSite<T> {
     /// A problem of the kind `entry` about the place where this was read.
     pub fn problem(&self, entry: &Entry, message: impl Into<String>) -> Problem {
         self.site.problem(entry, message)
@@ -74,8 +74,8 @@ impl<'t> Cursor<'t> {
     }
 
     /// `value`, read from here.
-    pub fn located<T>(&self, value: T) -> Located<T> {
-        Located { value, site: self.site() }
+    pub fn located<T>(&self, value: T) -> WithSite<T> {
+        WithSite { value, site: self.site() }
     }
 
     /// A problem about this value, which it repeats.

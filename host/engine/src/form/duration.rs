@@ -45,7 +45,7 @@ pub const SECONDS: Form<Millis> = Form::new(seconds, |defs| {
     let text = PAUSE.schema(defs);
     json!({
         "anyOf": [
-            { "type": "number", "minimum": 0, "maximum": MOST_SECONDS },
+            { "type": "number", "minimum": 0, "maximum": MAX_EXACT_SECONDS },
             { "type": "string", "allOf": [text] },
         ],
     })
@@ -109,12 +109,12 @@ pub fn timeout(cursor: &Cursor<'_>, report: &Report, none: &str) -> Option<Milli
 }
 
 /// The longest duration in whole seconds; even, so that a double holds it exactly.
-const MOST_SECONDS: u64 = (MAX_MILLIS / 1000) & !1;
+const MAX_EXACT_SECONDS: u64 = (MAX_MILLIS / 1000) & !1;
 
 fn seconds(cursor: &Cursor<'_>, report: &Report) -> Option<Millis> {
     let TreeNode::Number(number) = &cursor.tree.node else { return duration(cursor, report) };
     #[expect(clippy::cast_precision_loss, reason = "it is exact")]
-    let most = MOST_SECONDS as f64;
+    let most = MAX_EXACT_SECONDS as f64;
     let seconds = number.as_f64().filter(|seconds| (0.0..=most).contains(seconds));
     if seconds.is_none() {
         let message = format!("found {number}; expected a number of seconds, 0 or more");

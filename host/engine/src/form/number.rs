@@ -9,26 +9,26 @@ use crate::{
 
 use super::{Cursor, Form, Report};
 
-/// A whole number from `LEAST` to `MOST`.
-pub const fn whole<T: TryFrom<i128>, const LEAST: i64, const MOST: i64>() -> Form<T> {
+/// A whole number from `MIN` to `MAX`.
+pub const fn whole<T: TryFrom<i128>, const MIN: i64, const MAX: i64>() -> Form<T> {
     Form::new(
         |cursor, report| {
             let whole = integer(&shape::OUT_OF_RANGE, cursor, report)?;
-            within(whole, LEAST, MOST, &shape::OUT_OF_RANGE, "", cursor, report)
+            within(whole, MIN, MAX, &shape::OUT_OF_RANGE, "", cursor, report)
         },
-        |_| json!({ "type": "integer", "minimum": LEAST, "maximum": MOST }),
+        |_| json!({ "type": "integer", "minimum": MIN, "maximum": MAX }),
     )
 }
 
-/// A count of attempts or retries from `LEAST` to `MOST`.
-pub const fn count<T: TryFrom<i128>, const LEAST: i64, const MOST: i64>() -> Form<T> {
+/// A count of attempts or retries from `MIN` to `MAX`.
+pub const fn count<T: TryFrom<i128>, const MIN: i64, const MAX: i64>() -> Form<T> {
     Form::new(
         |cursor, report| {
             let whole = integer(&values::COUNT, cursor, report)?;
-            let unlimited = if LEAST == -1 { " (-1 is unlimited)" } else { "" };
-            within(whole, LEAST, MOST, &values::COUNT, unlimited, cursor, report)
+            let unlimited = if MIN == -1 { " (-1 is unlimited)" } else { "" };
+            within(whole, MIN, MAX, &values::COUNT, unlimited, cursor, report)
         },
-        |_| json!({ "type": "integer", "minimum": LEAST, "maximum": MOST }),
+        |_| json!({ "type": "integer", "minimum": MIN, "maximum": MAX }),
     )
 }
 

@@ -6,7 +6,7 @@ use crate::{
 };
 
 use super::{
-    Cursor, Described as _, Field, Report, Rest, Site, Table, cursor::each_member, listed, listed_if_few,
+    AnyField as _, Cursor, Field, Report, Rest, Site, Table, cursor::each_member, listed, listed_if_few,
 };
 
 /// An object whose fields have been checked against its table.

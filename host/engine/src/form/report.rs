@@ -22,9 +22,9 @@ use super::Site;
 
 /// Maximum number of problems reported for one document. Further ones are of no use to a reader, and a hostile document must not
 /// fill the memory.
-pub const MOST: usize = 1000;
+pub const MAX_PROBLEMS: usize = 1000;
 /// Known words that are looked at in one document to find those that were meant.
-const MOST_LOOKED_AT: usize = 1_000_000;
+const MAX_CANDIDATES: usize = 1_000_000;
 
 /// All problems and warnings found so far.
 #[derive(Default)]
@@ -99,7 +99,7 @@ impl Report {
         if self.is_full() {
             return None;
         }
-        let left = MOST_LOOKED_AT.saturating_sub(self.looked_at.get());
+        let left = MAX_CANDIDATES.saturating_sub(self.looked_at.get());
         let known = known.into_iter().take(left).inspect(|_| self.looked_at.update(|number| number + 1));
         suggest::did_you_mean(word, known)
     }
@@ -127,17 +127,18 @@ fn with_placeholder_hint(problem: Problem) -> Problem {
     if is_meant { problem.with_hint("no `{{ }}` is replaced here: write the value itself") } else { problem }
 }
 
-/// Returns the final entry of a list that was cut at [`MOST`] problems.
+/// Returns the final entry of a list that was cut at [`MAX_PROBLEMS`] problems.
 #[must_use]
 pub fn more(entry: &Entry, things: &str, hint: &str) -> Problem {
-    let message = format!("more than {MOST} {things}; expected fewer, and the rest was not looked for");
+    let message =
+        format!("more than {MAX_PROBLEMS} {things}; expected fewer, and the rest was not looked for");
     Problem::new(entry, &Path::root(), Span::default(), message).with_hint(hint)
 }
 
 impl List {
     /// Whether one more was found than is kept.
     fn is_full(&self) -> bool {
-        self.found.len() > MOST
+        self.found.len() > MAX_PROBLEMS
     }
 
     fn add(&mut self, problem: Problem) {
@@ -154,7 +155,7 @@ impl List {
     /// Stable: without positions the order of discovery stays.
     fn sorted(mut self, entry: &Entry, things: &str, hint: &str) -> Vec<Problem> {
         let is_full = self.is_full();
-        self.found.truncate(MOST);
+        self.found.truncate(MAX_PROBLEMS);
         self.found.sort_by_key(|problem| (problem.line, problem.column));
         self.found.extend(is_full.then(|| more(entry, things, hint)));
         self.found
@@ -171,7 +172,7 @@ mod tests {
         let known: Vec<String> = (0..10_000).map(|n| format!("task-number-{n}")).collect();
         let hint = || report.did_you_mean("task-numbr-17", known.iter().map(String::as_str));
         let hints = (0..1000).filter_map(|_| hint()).count();
-        assert_eq!(hints, MOST_LOOKED_AT / known.len());
-        assert_eq!(report.looked_at.get(), MOST_LOOKED_AT);
+        assert_eq!(hints, MAX_CANDIDATES / known.len());
+        assert_eq!(report.looked_at.get(), MAX_CANDIDATES);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{Described, Rest, Rule, Table};
+use super::{AnyField, Rest, Rule, Table};
 
 /// The dialect that schemas are written in.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -76,7 +76,7 @@ fn is_implied(rule: &Rule, table: &Table) -> bool {
     matches!(table.rest, Rest::Unknown) && !rule.never().is_empty()
 }
 
-fn property(field: &dyn Described, defs: &mut Defs) -> Json {
+fn property(field: &dyn AnyField, defs: &mut Defs) -> Json {
     let schema = field.schema(defs);
     let Json::Object(mut members) = schema else { return schema };
     members.insert("description".to_owned(), field.about().into());

@@ -31,7 +31,7 @@ pub struct Table {
     /// Purpose of the object, in one sentence.
     pub about: &'static str,
     /// Its fields, in the order of the documentation.
-    pub fields: &'static [&'static dyn Described],
+    pub fields: &'static [&'static dyn AnyField],
     /// Rules among its fields.
     pub rules: &'static [Rule],
     /// Further fields that are allowed in it.
@@ -52,7 +52,7 @@ pub enum Rest {
 }
 
 /// The common interface of all fields, whatever their type.
-pub trait Described: Sync {
+pub trait AnyField: Sync {
     /// How it is written.
     fn name(&self) -> &'static str;
     /// Returns the expected value for the message about a missing field; `None` where the field is optional.
@@ -120,7 +120,7 @@ impl<T> Field<T> {
     }
 }
 
-impl<T> Described for Field<T> {
+impl<T> AnyField for Field<T> {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -147,7 +147,7 @@ impl Table {
     pub const fn closed(
         name: &'static str,
         about: &'static str,
-        fields: &'static [&'static dyn Described],
+        fields: &'static [&'static dyn AnyField],
         rules: &'static [Rule],
     ) -> Self {
         Self { name, about, fields, rules, rest: Rest::Unknown, foreign: &[] }

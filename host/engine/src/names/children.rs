@@ -16,8 +16,8 @@ pub(super) static CHILDREN: Root = Root {
         ("cancelled", Shape::Integer),
     ]),
     hint: "only outputs and phaseConditions of dags, loops and pipelines see it",
-    value: |sight, path| match path {
-        [name] => sight.children(name).map_or(Value::Null, Value::from),
+    value: |run, path| match path {
+        [name] => run.children(name).map_or(Value::Null, Value::from),
         _ => Value::Null,
     },
 };

@@ -5,6 +5,6 @@ use crate::value::Value;
 
 pub(super) static CTX: Root = Root {
     name: "ctx",
-    value: |sight, path| sight.ctx().map_or(Value::Null, |ctx| member_of(ctx, path)),
+    value: |run, path| run.ctx().map_or(Value::Null, |ctx| member_of(ctx, path)),
     ..PIPELINE
 };

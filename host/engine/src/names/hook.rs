@@ -24,14 +24,14 @@ pub(super) static HOOK: Root = Root {
     value,
 };
 
-fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
-    let Some(firing) = sight.firing() else { return Value::Null };
+fn value(run: &dyn RunContext, path: Members<'_>) -> Value {
+    let Some(firing) = run.firing() else { return Value::Null };
     if let [task, outputs, rest @ ..] = path
         && (task.as_ref(), outputs.as_ref()) == ("task", "outputs")
     {
         return firing.seen.output(rest);
     }
-    let run = sight.workflow();
+    let run = run.workflow();
     let workflow = Map::from([
         ("name".into(), run.name.clone().into()),
         ("id".into(), run.id.clone().into()),

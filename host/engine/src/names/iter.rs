@@ -5,6 +5,6 @@ use crate::value::Value;
 
 pub(super) static ITER: Root = Root {
     name: "iter",
-    value: |sight, path| sight.course().map_or(Value::Null, |course| member_of(course.iter, path)),
+    value: |run, path| run.pipeline_progress().map_or(Value::Null, |progress| member_of(progress.iter, path)),
     ..PIPELINE
 };

@@ -13,7 +13,7 @@ pub(super) static ITERATOR: Root = Root { name: "iterator", ..ROOT };
 pub(super) static LOOP_ITER: Root = Root {
     name: "loop_iter",
     shape: Shape::Open(MEMBERS),
-    value: |sight, path| value(sight, path, true),
+    value: |run, path| value(run, path, true),
     ..ROOT
 };
 
@@ -22,15 +22,15 @@ const ROOT: Root = Root {
     visible,
     shape: Shape::Object(MEMBERS),
     hint: "only the body of a loop sees it",
-    value: |sight, path| value(sight, path, false),
+    value: |run, path| value(run, path, false),
 };
 
 fn visible(sees: Visibility) -> bool {
     sees.iteration
 }
 
-fn value(sight: &dyn RunContext, path: Members<'_>, fields: bool) -> Value {
-    let Some((index, item)) = sight.iteration() else { return Value::Null };
+fn value(run: &dyn RunContext, path: Members<'_>, fields: bool) -> Value {
+    let Some((index, item)) = run.iteration() else { return Value::Null };
     let index = Value::from(i64::from(index));
     match path.split_first() {
         None => Map::from([("index".into(), index), ("item".into(), item)]).into(),

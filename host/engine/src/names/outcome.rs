@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    Attempted, Finished, Members, Root, RunContext, Shape,
-    tasks::{Ran, named},
+    AttemptFacts, Members, Root, RunContext, Shape, TaskResult,
+    tasks::{LastAttempt, named},
     walk,
 };
 use crate::{
@@ -28,8 +28,8 @@ pub(super) static OUTCOME: Root = Root {
 
 const MEMBERS: [&str; 7] = ["status", "phase", "code", "msg", "result", "error", "meta"];
 
-fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
-    let (Some(Finished { ran: Some(ran), outputs }), Some(attempt)) = (sight.judged(), sight.attempted())
+fn value(run: &dyn RunContext, path: Members<'_>) -> Value {
+    let (Some(TaskResult { ran: Some(ran), outputs }), Some(attempt)) = (run.judged(), run.attempted())
     else {
         return Value::Null;
     };
@@ -51,12 +51,12 @@ fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
     member(key).map_or_else(|| walk(attempt.detail, path), |value| walk(&value, rest))
 }
 
-fn is_well(ran: &Ran) -> bool {
+fn is_well(ran: &LastAttempt) -> bool {
     ran.phase == Phase::Succeeded
 }
 
 /// The executor's `detail.error`, filled up with what is known anyway; null for what went well.
-fn error_of(ran: &Ran, attempt: &Attempted<'_>) -> Value {
+fn error_of(ran: &LastAttempt, attempt: &AttemptFacts<'_>) -> Value {
     if is_well(ran) {
         return Value::Null;
     }
@@ -73,7 +73,7 @@ fn error_of(ran: &Ran, attempt: &Attempted<'_>) -> Value {
     error.into()
 }
 
-fn meta_of(attempt: &Attempted<'_>) -> Value {
+fn meta_of(attempt: &AttemptFacts<'_>) -> Value {
     let duration = attempt.duration.map_or(Value::Null, millis);
     Map::from([("attempt".into(), i64::from(attempt.number).into()), ("duration_ms".into(), duration)]).into()
 }

@@ -6,14 +6,14 @@ use crate::value::Value;
 pub(super) static TASK: Root = Root {
     name: "_task",
     shape: Shape::Text,
-    value: |sight, path| sight.own().map_or(Value::Null, |(name, _)| walk(&name.into(), path)),
+    value: |run, path| run.own().map_or(Value::Null, |(name, _)| walk(&name.into(), path)),
     ..OWN
 };
 
 pub(super) static ATTEMPT: Root = Root {
     name: "_attempt",
     shape: Shape::Integer,
-    value: |sight, path| sight.own().map_or(Value::Null, |(_, n)| walk(&i64::from(n).into(), path)),
+    value: |run, path| run.own().map_or(Value::Null, |(_, n)| walk(&i64::from(n).into(), path)),
     ..OWN
 };
 

@@ -5,8 +5,8 @@ use crate::value::Value;
 
 pub(super) static PREV: Root = Root {
     name: "_prev",
-    value: |sight, path| {
-        let previous = sight.course().and_then(|course| course.previous);
+    value: |run, path| {
+        let previous = run.pipeline_progress().and_then(|progress| progress.previous);
         previous.map_or(Value::Null, |outputs| walk(&named(&outputs), path))
     },
     ..PIPELINE

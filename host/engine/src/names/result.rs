@@ -7,34 +7,26 @@ pub(super) static PHASE: Root = Root {
     name: "phase",
     visible: of_either,
     shape: Shape::Phase,
-    value: |sight, path| value(sight, "phase", path),
+    value: |run, path| value(run, "phase", path),
     ..RESULT
 };
 
 pub(super) static CODE: Root =
-    Root { name: "code", shape: Shape::Integer, value: |sight, path| value(sight, "code", path), ..RESULT };
+    Root { name: "code", shape: Shape::Integer, value: |run, path| value(run, "code", path), ..RESULT };
 
 pub(super) static MSG: Root = Root {
     name: "msg",
     visible: of_either,
     shape: Shape::Text,
-    value: |sight, path| value(sight, "msg", path),
+    value: |run, path| value(run, "msg", path),
     ..RESULT
 };
 
-pub(super) static OUTPUTS: Root = Root {
-    name: "outputs",
-    visible: of_either,
-    value: |sight, path| value(sight, "outputs", path),
-    ..RESULT
-};
+pub(super) static OUTPUTS: Root =
+    Root { name: "outputs", visible: of_either, value: |run, path| value(run, "outputs", path), ..RESULT };
 
-pub(super) static RETRIES: Root = Root {
-    name: "retries",
-    shape: Shape::Integer,
-    value: |sight, path| value(sight, "retries", path),
-    ..RESULT
-};
+pub(super) static RETRIES: Root =
+    Root { name: "retries", shape: Shape::Integer, value: |run, path| value(run, "retries", path), ..RESULT };
 
 const RESULT: Root = Root {
     name: "",
@@ -49,6 +41,6 @@ fn of_either(sees: Visibility) -> bool {
     sees.attempt || sees.container
 }
 
-fn value(sight: &dyn RunContext, name: &str, path: Members<'_>) -> Value {
-    sight.judged().map_or(Value::Null, |judged| judged.get(name, path))
+fn value(run: &dyn RunContext, name: &str, path: Members<'_>) -> Value {
+    run.judged().map_or(Value::Null, |judged| judged.get(name, path))
 }

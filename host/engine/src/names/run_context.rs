@@ -10,7 +10,7 @@ use crate::{
     value::{Map, Value},
 };
 
-use super::Finished;
+use super::TaskResult;
 
 /// A run as one expression sees it. Names that are not visible there give `None`.
 pub(crate) trait RunContext {
@@ -29,7 +29,7 @@ pub(crate) trait RunContext {
     }
 
     /// The task of that name.
-    fn task(&self, _name: &Arc<str>) -> Option<Finished> {
+    fn task(&self, _name: &Arc<str>) -> Option<TaskResult> {
         None
     }
 
@@ -49,17 +49,17 @@ pub(crate) trait RunContext {
     }
 
     /// The judged result: a finished attempt, or a container about to end.
-    fn judged(&self) -> Option<Finished> {
+    fn judged(&self) -> Option<TaskResult> {
         None
     }
 
     /// Data of an attempt that policy rules see besides its result.
-    fn attempted(&self) -> Option<Attempted<'_>> {
+    fn attempted(&self) -> Option<AttemptFacts<'_>> {
         None
     }
 
     /// The course of the pipeline around.
-    fn course(&self) -> Option<PipelineProgress<'_>> {
+    fn pipeline_progress(&self) -> Option<PipelineProgress<'_>> {
         None
     }
 
@@ -102,11 +102,11 @@ pub(crate) struct System<'a> {
 pub(crate) struct Firing {
     pub(crate) hook: HookType,
     pub(crate) task: Arc<str>,
-    pub(crate) seen: Finished,
+    pub(crate) seen: TaskResult,
 }
 
 /// An attempt as policy rules see it, besides its result.
-pub(crate) struct Attempted<'a> {
+pub(crate) struct AttemptFacts<'a> {
     /// Its number, from 1.
     pub(crate) number: u32,
     /// The executor's detail.

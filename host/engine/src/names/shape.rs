@@ -18,7 +18,7 @@ pub(crate) enum Shape {
     /// These members, and others.
     Open(&'static [(&'static str, Shape)]),
     /// Parameters that the document declares.
-    Declared(Declared),
+    Declared(DeclarationSite),
     /// The tasks that are visible where the expression stands.
     Tasks,
     /// A task's outputs: what that task declares.
@@ -27,7 +27,7 @@ pub(crate) enum Shape {
 
 /// Where parameters are declared.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Declared {
+pub(crate) enum DeclarationSite {
     /// In spec.arguments.
     Workflow,
     /// In the inputs that are visible where the expression stands.

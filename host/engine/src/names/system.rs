@@ -11,9 +11,9 @@ pub(super) static SYSTEM: Root = Root {
         ("arch", Shape::Words(&["amd64", "arm64"])),
     ]),
     hint: "",
-    value: |sight, path| match path {
-        [key] if key.as_ref() == "os" => sight.system().os.clone().into(),
-        [key] if key.as_ref() == "arch" => sight.system().arch.clone().into(),
+    value: |run, path| match path {
+        [key] if key.as_ref() == "os" => run.system().os.clone().into(),
+        [key] if key.as_ref() == "arch" => run.system().arch.clone().into(),
         _ => Value::Null,
     },
 };

@@ -14,8 +14,8 @@ pub(super) static TASKS: Root = Root {
     visible: |sees| sees.tasks,
     shape: Shape::Tasks,
     hint: "a template sees its own inputs only; pass the value as an argument",
-    value: |sight, path| match path.split_first() {
-        Some((name, rest)) => sight.task(name).map_or(Value::Null, |task| task.member(rest)),
+    value: |run, path| match path.split_first() {
+        Some((name, rest)) => run.task(name).map_or(Value::Null, |task| task.member(rest)),
         None => Value::Null,
     },
 };
@@ -31,15 +31,15 @@ pub(crate) const TASK: Shape = Shape::Object(&[
 
 /// A task as others see it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Finished {
+pub(crate) struct TaskResult {
     /// Absent where nothing ran, and there are outputs all the same.
-    pub(crate) ran: Option<Ran>,
+    pub(crate) ran: Option<LastAttempt>,
     pub(crate) outputs: Arc<Vec<Output>>,
 }
 
 /// The result of a task's last attempt.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ran {
+pub(crate) struct LastAttempt {
     pub(crate) phase: Phase,
     pub(crate) code: Option<i32>,
     pub(crate) message: Arc<str>,
@@ -48,7 +48,7 @@ pub(crate) struct Ran {
 
 const MEMBERS: [&str; 4] = ["phase", "code", "msg", "retries"];
 
-impl Finished {
+impl TaskResult {
     /// `tasks.<name>.…`: phase, code, msg, retries, outputs.parameters.
     pub(super) fn member(&self, path: Members<'_>) -> Value {
         match path.split_first() {
@@ -66,7 +66,7 @@ impl Finished {
         }
     }
 
-    /// All that [`Finished::member`] knows.
+    /// All that [`TaskResult::member`] knows.
     pub(super) fn members(&self) -> Map {
         let ran = self.ran.iter().flat_map(|ran| MEMBERS.map(|key| (Arc::from(key), ran.member(key))));
         ran.chain([("outputs".into(), self.output(&[]))]).collect()
@@ -85,7 +85,7 @@ impl Finished {
     }
 }
 
-impl Ran {
+impl LastAttempt {
     pub(super) fn code(&self) -> Value {
         self.code.map_or(Value::Null, |code| i64::from(code).into())
     }

@@ -5,6 +5,6 @@ use crate::value::Value;
 
 pub(super) static VARS: Root = Root { name: "vars", visible: |_| true, shape: Shape::Any, hint: "", value };
 
-pub(super) fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
-    walk(sight.system().vars, path)
+pub(super) fn value(run: &dyn RunContext, path: Members<'_>) -> Value {
+    walk(run.system().vars, path)
 }

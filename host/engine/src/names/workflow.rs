@@ -1,6 +1,6 @@
 //! `workflow`: the run itself.
 
-use super::{Declared, Members, Root, RunContext, Shape, member_of, walk};
+use super::{DeclarationSite, Members, Root, RunContext, Shape, member_of, walk};
 use crate::{time::Timestamp, value::Value};
 
 pub(super) static WORKFLOW: Root = Root {
@@ -12,17 +12,17 @@ pub(super) static WORKFLOW: Root = Root {
         ("id", Shape::Text),
         ("phase", Shape::Phase),
         ("scheduledTime", Shape::Any),
-        ("parameters", Shape::Declared(Declared::Workflow)),
+        ("parameters", Shape::Declared(DeclarationSite::Workflow)),
         ("labels", Shape::Any),
-        ("arguments", Shape::Object(&[("parameters", Shape::Declared(Declared::Workflow))])),
+        ("arguments", Shape::Object(&[("parameters", Shape::Declared(DeclarationSite::Workflow))])),
     ]),
     hint: "",
     value,
 };
 
-fn value(sight: &dyn RunContext, path: Members<'_>) -> Value {
+fn value(run: &dyn RunContext, path: Members<'_>) -> Value {
     let Some((first, rest)) = path.split_first() else { return Value::Null };
-    let workflow = sight.workflow();
+    let workflow = run.workflow();
     match (first.as_ref(), rest) {
         ("name", []) => workflow.name.clone().into(),
         ("namespace", []) => workflow.namespace.clone().into(),

@@ -1,10 +1,10 @@
 //! `workload`: NoETL's word for the workflow's parameters.
 
-use super::{Declared, PIPELINE, Root, Shape, member_of};
+use super::{DeclarationSite, PIPELINE, Root, Shape, member_of};
 
 pub(super) static WORKLOAD: Root = Root {
     name: "workload",
-    shape: Shape::Declared(Declared::MaybeWorkflow),
-    value: |sight, path| member_of(sight.workflow().parameters, path),
+    shape: Shape::Declared(DeclarationSite::MaybeWorkflow),
+    value: |run, path| member_of(run.workflow().parameters, path),
     ..PIPELINE
 };

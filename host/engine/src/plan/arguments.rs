@@ -33,7 +33,7 @@ pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<Vec<(Ar
     let mut list = Vec::with_capacity(plan.arguments.len());
     for (position, parameter) in plan.arguments.iter().enumerate() {
         let site = Path::root().key("spec").key("arguments").key("parameters").index(position);
-        let result = bind(parameter, given, &Seen { env, bound: &bound });
+        let result = bind(parameter, given, &ArgumentEnv { env, bound: &bound });
         let result = result.and_then(|value| fits(parameter, value));
         match result {
             Ok(value) => {
@@ -66,12 +66,12 @@ impl BadArgument {
 }
 
 /// The host's view, with the parameters bound so far.
-struct Seen<'a> {
+struct ArgumentEnv<'a> {
     env: &'a dyn Env,
     bound: &'a Map,
 }
 
-impl Env for Seen<'_> {
+impl Env for ArgumentEnv<'_> {
     fn get(&self, path: &[Arc<str>]) -> Value {
         let words: Vec<&str> = path.iter().map(|word| &**word).collect();
         let rest = match words.as_slice() {
@@ -102,7 +102,7 @@ fn unknown(known: &[&str], name: &Arc<str>, value: &Value, report: &Report) -> P
     BadArgument { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&path)
 }
 
-fn bind(parameter: &Parameter, given: &Map, seen: &Seen<'_>) -> Result<Value, BadArgument> {
+fn bind(parameter: &Parameter, given: &Map, seen: &ArgumentEnv<'_>) -> Result<Value, BadArgument> {
     if let Some(value) = given.get(&parameter.name).filter(|value| !value.is_null()) {
         return Ok(value.clone());
     }
@@ -113,7 +113,7 @@ fn bind(parameter: &Parameter, given: &Map, seen: &Seen<'_>) -> Result<Value, Ba
         value: None,
         hint: None,
     };
-    let eval = |value: &crate::expr::Interpolated| value.eval(seen).map(|bound| bound.value);
+    let eval = |value: &crate::expr::ValueTemplate| value.eval(seen).map(|bound| bound.value);
     let is_secret = matches!(parameter.value_from, Some(ValueFrom::Secret(_)));
     let from = || match &parameter.value_from {
         Some(ValueFrom::Expression(expr)) => Some(expr.eval(seen)),
@@ -144,7 +144,7 @@ fn missing(name: &str) -> BadArgument {
 }
 
 fn fits(parameter: &Parameter, value: Value) -> Result<Value, BadArgument> {
-    match parameter.kind.misfit(&value, &parameter.allowed) {
+    match parameter.kind.type_mismatch(&value, &parameter.allowed) {
         None => Ok(value),
         Some((entry, message)) => {
             let message = format!("parameter `{}`: {message}", parameter.name);

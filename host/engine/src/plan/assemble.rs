@@ -1,7 +1,7 @@
 //! The plan of a sound document.
 
+mod cache;
 mod merge;
-mod shared;
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -10,7 +10,7 @@ use crate::{
         DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc,
         PipelineDoc, SourceDoc, TaskDoc, TasksDoc, TemplateDoc, ValueDoc, WorkDoc,
     },
-    expr::{Expr, Interpolated},
+    expr::{Expr, ValueTemplate},
     form::Name,
     json_text::JsonText,
     value::{Map, Value},
@@ -27,8 +27,8 @@ use super::{
 };
 
 use self::{
-    merge::{Layers, Own},
-    shared::{Common, SettingsKey, Shared},
+    cache::{PartsCache, SettingsKey, TemplateParts},
+    merge::{CallSettings, Layers},
 };
 
 /// Assembles the plan; `None` only where the document was not sound.
@@ -74,13 +74,13 @@ struct Assembler<'i, 'a> {
     defaults: &'i Defaults<'a>,
     /// Collected while calls are assembled.
     hook_calls: RefCell<Vec<Hook>>,
-    shared: RefCell<Shared>,
+    shared: RefCell<PartsCache>,
 }
 
 /// The parts of a node that its call decides.
-struct Calling<'c> {
+struct CallParts<'c> {
     name: Arc<str>,
-    own: Own<'c>,
+    own: CallSettings<'c>,
     arguments: Vec<Argument>,
     when: Option<Expr>,
     dependencies: Vec<NodeIndex>,
@@ -114,7 +114,7 @@ impl Assembler<'_, '_> {
         let declared = self.index.doc.spec.arguments.list.iter().map(|parameter| &parameter.name.value);
         let shared = declared.filter(|name| template.inputs.find(name).is_some());
         let arguments = shared.map(workflow_parameter).collect::<Option<_>>()?;
-        self.call(self.index.called(name), Calling { arguments, ..Calling::named(&name.value) })
+        self.call(self.index.called(name), CallParts { arguments, ..CallParts::named(&name.value) })
     }
 
     fn dag(&self, dag: &DagDoc, graph: &Graph, children: Option<Tolerance>) -> Option<Dag> {
@@ -154,9 +154,12 @@ impl Assembler<'_, '_> {
     /// Nothing is tolerated in a pipeline but by its rules.
     fn pipeline_task(&self, task: &TaskDoc, labels: &TasksDoc) -> Option<Node> {
         let name = task.name.as_ref()?;
-        let own =
-            Own { labels: Some(labels), tolerance: Some(Tolerance::default()), ..Own::of(&task.settings) };
-        self.written(task, Calling { own, ..Calling::named(&name.value) })
+        let own = CallSettings {
+            labels: Some(labels),
+            tolerance: Some(Tolerance::default()),
+            ..CallSettings::of(&task.settings)
+        };
+        self.written(task, CallParts { own, ..CallParts::named(&name.value) })
     }
 
     fn task(
@@ -166,13 +169,13 @@ impl Assembler<'_, '_> {
         dependencies: Vec<NodeIndex>,
     ) -> Option<Node> {
         let name = task.name.as_ref()?;
-        let own = Own { children, ..Own::of(&task.settings) };
-        self.written(task, Calling { own, dependencies, ..Calling::named(&name.value) })
+        let own = CallSettings { children, ..CallSettings::of(&task.settings) };
+        self.written(task, CallParts { own, dependencies, ..CallParts::named(&name.value) })
     }
 
-    fn written(&self, task: &TaskDoc, calling: Calling<'_>) -> Option<Node> {
+    fn written(&self, task: &TaskDoc, calling: CallParts<'_>) -> Option<Node> {
         let when = task.when.as_ref().map(|when| when.expr.clone());
-        let calling = Calling { when, arguments: arguments(&task.arguments), ..calling };
+        let calling = CallParts { when, arguments: arguments(&task.arguments), ..calling };
         match &task.work {
             WorkDoc::Executor(executor) => self.inline(task, executor, calling),
             WorkDoc::Template(_) | WorkDoc::Unreadable => {
@@ -185,10 +188,10 @@ impl Assembler<'_, '_> {
         }
     }
 
-    fn inline(&self, task: &TaskDoc, executor: &ExecutorDoc, calling: Calling<'_>) -> Option<Node> {
+    fn inline(&self, task: &TaskDoc, executor: &ExecutorDoc, calling: CallParts<'_>) -> Option<Node> {
         let manifest = self.defaults.get(&*executor.kind.value);
         let levels = Layers { own: calling.own, template: None, manifest };
-        let common = Common {
+        let common = TemplateParts {
             work: Work::Executor(Arc::new(executor_call(executor, task.memory))),
             inputs: parameters(&task.inputs).into(),
             outputs: parameters(&task.outputs).into(),
@@ -196,7 +199,7 @@ impl Assembler<'_, '_> {
         Some(node(calling, None, common, self.settings(&levels)?))
     }
 
-    fn call(&self, callee: Callee<'_>, calling: Calling<'_>) -> Option<Node> {
+    fn call(&self, callee: Callee<'_>, calling: CallParts<'_>) -> Option<Node> {
         let (id, template) = callee.template()?;
         let common = self.common(id, template)?;
         let settings = self.settings_of_call(id, template, calling.own)?;
@@ -204,7 +207,7 @@ impl Assembler<'_, '_> {
     }
 
     /// Returns the parts of a node that its template alone decides; they are assembled once.
-    fn common(&self, id: TemplateId, template: &TemplateDoc) -> Option<Common> {
+    fn common(&self, id: TemplateId, template: &TemplateDoc) -> Option<TemplateParts> {
         if let Some(known) = self.shared.borrow().common(id) {
             return Some(known);
         }
@@ -217,7 +220,7 @@ impl Assembler<'_, '_> {
             KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => Work::Container(id),
         };
         let (inputs, outputs) = (parameters(&template.inputs).into(), parameters(&template.outputs).into());
-        let common = Common { work, inputs, outputs };
+        let common = TemplateParts { work, inputs, outputs };
         self.shared.borrow_mut().keep_common(id, &common);
         Some(common)
     }
@@ -227,7 +230,7 @@ impl Assembler<'_, '_> {
         &self,
         id: TemplateId,
         template: &TemplateDoc,
-        own: Own<'_>,
+        own: CallSettings<'_>,
     ) -> Option<Arc<Settings>> {
         let key = SettingsKey::of(id, &own);
         if let Some(known) = key.and_then(|key| self.shared.borrow().settings(key)) {
@@ -251,14 +254,16 @@ impl Assembler<'_, '_> {
 
     /// The call that each attempt of a wrapper makes.
     fn wrapped(&self, task: &TaskDoc, container: &Name) -> Option<Node> {
-        let calling = Calling { arguments: arguments(&task.arguments), ..Calling::named(&container.value) };
+        let calling =
+            CallParts { arguments: arguments(&task.arguments), ..CallParts::named(&container.value) };
         self.call(self.index.called(container), calling)
     }
 
     fn loop_(&self, read: &LoopDoc) -> Option<Loop> {
         let body = read.body.as_ref()?;
-        let own = Own { tolerance: read.continue_on, ..Own::default() };
-        let calling = Calling { own, arguments: arguments(&read.arguments), ..Calling::named(&body.value) };
+        let own = CallSettings { tolerance: read.continue_on, ..CallSettings::default() };
+        let calling =
+            CallParts { own, arguments: arguments(&read.arguments), ..CallParts::named(&body.value) };
         let over = match &read.over {
             OverDoc::ItemsFrom(expr) => LoopOver::ItemsFrom(expr.expr.clone()),
             OverDoc::Repeat(expr) => LoopOver::Repeat(expr.expr.clone()),
@@ -282,10 +287,10 @@ impl Assembler<'_, '_> {
     fn hook(&self, hook: &HookDoc, level: Level) -> Option<HookId> {
         let name = hook.template.as_ref()?;
         let (_, template) = self.index.find(name)?;
-        let calling = Calling {
-            own: Own { hook_run: true, ..Own::default() },
+        let calling = CallParts {
+            own: CallSettings { hook_run: true, ..CallSettings::default() },
             arguments: arguments(&hook.arguments),
-            ..Calling::named(template.name.as_ref().map_or(&name.value, |name| &name.value))
+            ..CallParts::named(template.name.as_ref().map_or(&name.value, |name| &name.value))
         };
         let node = self.call(self.index.called(name), calling)?;
         let when = hook.when.as_ref().map(|when| when.expr.clone());
@@ -295,7 +300,12 @@ impl Assembler<'_, '_> {
     }
 }
 
-fn node(calling: Calling<'_>, template: Option<TemplateId>, common: Common, settings: Arc<Settings>) -> Node {
+fn node(
+    calling: CallParts<'_>,
+    template: Option<TemplateId>,
+    common: TemplateParts,
+    settings: Arc<Settings>,
+) -> Node {
     Node {
         name: calling.name,
         template,
@@ -310,11 +320,11 @@ fn node(calling: Calling<'_>, template: Option<TemplateId>, common: Common, sett
     }
 }
 
-impl Calling<'_> {
+impl CallParts<'_> {
     fn named(name: &Arc<str>) -> Self {
         Self {
             name: name.clone(),
-            own: Own::default(),
+            own: CallSettings::default(),
             arguments: Vec::new(),
             when: None,
             dependencies: Vec::new(),
@@ -323,7 +333,7 @@ impl Calling<'_> {
 }
 
 fn executor_call(executor: &ExecutorDoc, memory: Option<u64>) -> ExecutorCall {
-    let empty = || Interpolated::Literal(Value::from(Map::new()));
+    let empty = || ValueTemplate::Literal(Value::from(Map::new()));
     ExecutorCall {
         executor_type: executor.kind.value.clone(),
         config: executor.config.as_ref().map_or_else(empty, |config| config.value.clone()),

@@ -8,19 +8,19 @@ use super::{
     TemplateKind, ValueFrom, Work,
 };
 use crate::{
-    expr::{Expr, Interpolated, Read},
+    expr::{Expr, Read, ValueTemplate},
     path::Path,
 };
 
 /// Determinism of the calls of one plan, for a run some of whose parameters have changed.
 #[derive(Debug, Default)]
-pub(crate) struct Settled {
+pub(crate) struct Determinism {
     changed: BTreeSet<Arc<str>>,
     /// By template, whether the work of a call follows from its inputs.
     templates: Vec<Option<bool>>,
 }
 
-impl Settled {
+impl Determinism {
     /// Looks at a plan, for a run in which these parameters are others than they were.
     pub(crate) fn of(plan: &Plan, changed: &BTreeSet<Arc<str>>) -> Self {
         let mut settled = Self { changed: changed.clone(), templates: vec![None; plan.templates.len()] };
@@ -170,6 +170,6 @@ fn from(source: Option<&ValueFrom>) -> Option<&Expr> {
     }
 }
 
-fn written(value: &Interpolated) -> impl Iterator<Item = &Expr> {
+fn written(value: &ValueTemplate) -> impl Iterator<Item = &Expr> {
     value.placeholders(&Path::root()).into_iter().map(|(_, placeholder)| &placeholder.expr)
 }

@@ -11,7 +11,7 @@ use crate::{
     document::{self, KindDoc, WorkflowDoc},
     form::{Cursor, Report, check_duplicates},
     json_text::JsonText,
-    problem::{Noted, Problem},
+    problem::{DocumentWarning, Problem},
     schedule::Cron,
     tree::Tree,
     value::Value,
@@ -84,7 +84,7 @@ impl Draft {
 
     /// How many executors a run of it can have at work at once; nothing where that is open, or many.
     #[must_use]
-    pub fn most_at_once(&self) -> Option<u32> {
+    pub fn max_parallelism(&self) -> Option<u32> {
         let executors = PinnedExecutors::new();
         let index = Index::new(self.doc.as_ref()?, &self.report, BTreeSet::new(), &executors);
         max_parallelism::max_parallelism(&index)
@@ -118,7 +118,11 @@ impl Draft {
     ///
     /// # Errors
     /// Returns the problems of a document with parts that cannot be read at all.
-    pub fn assemble(self, executors: &PinnedExecutors, warnings: &[Noted]) -> Result<Plan, Vec<Problem>> {
+    pub fn assemble(
+        self,
+        executors: &PinnedExecutors,
+        warnings: &[DocumentWarning],
+    ) -> Result<Plan, Vec<Problem>> {
         let Self { doc, document, report } = self;
         let lost = report.has_lost();
         let plan = doc.filter(|_| !lost).and_then(|doc| {
@@ -126,7 +130,7 @@ impl Draft {
             let defaults = executors::recorded(executors)?;
             assemble::plan(&index, &graphs(&index), &defaults, document)
         });
-        let warnings = warnings.iter().filter_map(Noted::problem).collect();
+        let warnings = warnings.iter().filter_map(DocumentWarning::problem).collect();
         plan.map(|plan| Plan { warnings, ..plan }).ok_or_else(|| report.into_parts().0)
     }
 }

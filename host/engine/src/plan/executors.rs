@@ -10,7 +10,7 @@ use crate::{
     problem::codes::executors::UNKNOWN_ENDPOINT,
 };
 
-use super::model::Pinned;
+use super::model::PinnedExecutor;
 
 pub use self::defaults::check_defaults;
 pub(super) use self::{
@@ -23,7 +23,7 @@ pub(super) use self::{
 /// Types without an entry are assumed to be usable.
 #[derive(Clone, Debug, Default)]
 pub struct Executors {
-    found: BTreeMap<Arc<str>, Found>,
+    found: BTreeMap<Arc<str>, ExecutorResolution>,
     installed: Vec<Arc<str>>,
     memory: Option<u64>,
     missing_allowed: bool,
@@ -33,9 +33,9 @@ pub struct Executors {
 
 /// The result of resolving one executor type.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
+pub enum ExecutorResolution {
     /// An executor.
-    Executor(Box<Pinned>),
+    Executor(Box<PinnedExecutor>),
     /// Nothing that is installed.
     Unknown,
     /// Something that cannot be used, and why.
@@ -53,7 +53,7 @@ impl Executors {
 
     /// Says what `executor_type` stands for.
     #[must_use]
-    pub fn with(mut self, executor_type: impl Into<Arc<str>>, found: Found) -> Self {
+    pub fn with(mut self, executor_type: impl Into<Arc<str>>, found: ExecutorResolution) -> Self {
         self.found.insert(executor_type.into(), found);
         self
     }

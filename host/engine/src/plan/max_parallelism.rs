@@ -5,7 +5,7 @@ use crate::document::{KindDoc, TaskDoc, TemplateDoc, WorkDoc};
 use super::resolve::index::{Index, hooks_of};
 
 /// Calls that are counted; with more it makes no difference how many there are.
-const MOST: u32 = 256;
+const MAX_COUNTED_CALLS: u32 = 256;
 
 /// The executors that can be at work at once; nothing where loops, pipelines or hooks leave it open, or where there are many.
 pub(super) fn max_parallelism(index: &Index<'_>) -> Option<u32> {
@@ -17,9 +17,9 @@ pub(super) fn max_parallelism(index: &Index<'_>) -> Option<u32> {
         return None;
     }
     let (_, entrypoint) = index.find(index.doc.spec.entrypoint.as_ref()?)?;
-    let mut left = MOST;
+    let mut left = MAX_COUNTED_CALLS;
     count(index, entrypoint, &mut left)?;
-    Some(MOST - left)
+    Some(MAX_COUNTED_CALLS - left)
 }
 
 fn count(index: &Index<'_>, template: &TemplateDoc, left: &mut u32) -> Option<()> {

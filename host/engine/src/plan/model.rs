@@ -21,8 +21,8 @@ pub use self::{
     hook::{Hook, Hooks},
     node::{ExecutorCall, Node, Work},
     parameter::{Argument, Parameter, ValueFrom},
-    pinned::{Pinned, PinnedExecutors},
-    policy::{Matched, Policy, PolicyRule, RuleAction, Verdict},
+    pinned::{PinnedExecutor, PinnedExecutors},
+    policy::{Policy, PolicyRule, RuleAction, RuleMatch, Verdict},
     retry::{RetryFilter, RetryPolicy},
     settings::{Condition, Level, PhaseConditions, Recovery, Settings},
     template::{Dag, Loop, LoopOver, Pipeline, Template, TemplateKind},
@@ -70,7 +70,7 @@ pub struct Plan {
 impl Plan {
     /// Returns the executor that `node` calls, if it is resolved.
     #[must_use]
-    pub fn pinned(&self, node: &Node) -> Option<&Pinned> {
+    pub fn pinned(&self, node: &Node) -> Option<&PinnedExecutor> {
         let Work::Executor(call) = &node.work else { return None };
         self.executors.get(&call.executor_type)
     }

@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use crate::{expr::Interpolated, form::listed, value::Value};
+use crate::{expr::ValueTemplate, form::listed, value::Value};
 
 /// Complaints about one value at most.
-const MOST: usize = 20;
+const MAX_COMPLAINTS: usize = 20;
 
 /// A mismatch between a part of a value and its schema. The value itself is never repeated: it may be a secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) struct Complaint {
 }
 
 /// Returns the mismatches of a value that hold whatever its placeholders become; values of placeholders are not checked.
-pub(crate) fn complaints(schema: &Value, value: &Interpolated) -> Vec<Complaint> {
+pub(crate) fn complaints(schema: &Value, value: &ValueTemplate) -> Vec<Complaint> {
     let mut found = Vec::new();
     check(schema, value, &mut String::new(), &mut found);
     found
@@ -45,8 +45,8 @@ pub(crate) fn is_closed(schema: &Value) -> bool {
     matches!(schema.member("additionalProperties"), Some(Value::Bool(false)))
 }
 
-fn check(schema: &Value, value: &Interpolated, path: &mut String, found: &mut Vec<Complaint>) {
-    if found.len() >= MOST {
+fn check(schema: &Value, value: &ValueTemplate, path: &mut String, found: &mut Vec<Complaint>) {
+    if found.len() >= MAX_COMPLAINTS {
         return;
     }
     let types = types(schema);
@@ -58,31 +58,31 @@ fn check(schema: &Value, value: &Interpolated, path: &mut String, found: &mut Ve
         let message = format!("found {actual}; expected {}", described(&types));
         return found.push(Complaint { path: path.clone(), message });
     }
-    if let Interpolated::Literal(literal) = value
+    if let ValueTemplate::Literal(literal) = value
         && let Some(expected) = unmet(schema, literal)
     {
         found.push(Complaint { path: path.clone(), message: format!("expected {expected}") });
     }
     match value {
-        Interpolated::Literal(Value::Array(items)) => {
-            let items = items.iter().map(|item| Interpolated::Literal(item.clone()));
+        ValueTemplate::Literal(Value::Array(items)) => {
+            let items = items.iter().map(|item| ValueTemplate::Literal(item.clone()));
             check_items(schema, items, path, found);
         }
-        Interpolated::Literal(Value::Object(map)) => {
-            let members = map.iter().map(|(name, value)| (name, Interpolated::Literal(value.clone())));
+        ValueTemplate::Literal(Value::Object(map)) => {
+            let members = map.iter().map(|(name, value)| (name, ValueTemplate::Literal(value.clone())));
             check_members(schema, members, path, found);
         }
-        Interpolated::Array(items) => check_items(schema, items.iter().cloned(), path, found),
-        Interpolated::Object(members) => {
+        ValueTemplate::Array(items) => check_items(schema, items.iter().cloned(), path, found),
+        ValueTemplate::Object(members) => {
             check_members(schema, members.iter().map(|(name, value)| (name, value.clone())), path, found);
         }
-        Interpolated::Literal(_) | Interpolated::Placeholder(_) | Interpolated::Text(_) => {}
+        ValueTemplate::Literal(_) | ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) => {}
     }
 }
 
 fn check_items(
     schema: &Value,
-    items: impl Iterator<Item = Interpolated>,
+    items: impl Iterator<Item = ValueTemplate>,
     path: &mut String,
     found: &mut Vec<Complaint>,
 ) {
@@ -94,7 +94,7 @@ fn check_items(
 
 fn check_members<'m>(
     schema: &Value,
-    members: impl Iterator<Item = (&'m Arc<str>, Interpolated)>,
+    members: impl Iterator<Item = (&'m Arc<str>, ValueTemplate)>,
     path: &mut String,
     found: &mut Vec<Complaint>,
 ) {
@@ -157,20 +157,20 @@ fn types(schema: &Value) -> Vec<&str> {
 }
 
 /// Nothing for what only the run can say.
-fn type_of(value: &Interpolated) -> Option<&'static str> {
+fn type_of(value: &ValueTemplate) -> Option<&'static str> {
     match value {
-        Interpolated::Literal(literal) => Some(literal.type_name()),
-        Interpolated::Placeholder(_) => None,
-        Interpolated::Text(_) => Some("string"),
-        Interpolated::Array(_) => Some("array"),
-        Interpolated::Object(_) => Some("object"),
+        ValueTemplate::Literal(literal) => Some(literal.type_name()),
+        ValueTemplate::Placeholder(_) => None,
+        ValueTemplate::Text(_) => Some("string"),
+        ValueTemplate::Array(_) => Some("array"),
+        ValueTemplate::Object(_) => Some("object"),
     }
 }
 
-fn fits(expected: &str, value: &Interpolated, actual: &str) -> bool {
+fn fits(expected: &str, value: &ValueTemplate, actual: &str) -> bool {
     match expected {
-        "integer" => matches!(value, Interpolated::Literal(number) if is_whole(number)),
-        "number" => matches!(value, Interpolated::Literal(Value::Number(_))),
+        "integer" => matches!(value, ValueTemplate::Literal(number) if is_whole(number)),
+        "number" => matches!(value, ValueTemplate::Literal(Value::Number(_))),
         other => other == actual,
     }
 }
@@ -211,7 +211,7 @@ pub(crate) fn check_inputs<'v>(
         if nothing(name, value) {
             return None;
         }
-        let complaints = complaints(property(schema, name)?, &Interpolated::Literal(value.clone()));
+        let complaints = complaints(property(schema, name)?, &ValueTemplate::Literal(value.clone()));
         complaints.first().map(|Complaint { path, message }| format!("input {name}{path}: {message}"))
     })
 }
@@ -251,7 +251,7 @@ mod tests {
             ),
         ];
         for (value, expected) in rows {
-            let found = complaints(&json(SCHEMA), &Interpolated::Literal(json(value)));
+            let found = complaints(&json(SCHEMA), &ValueTemplate::Literal(json(value)));
             let found: Vec<_> = found.iter().map(|one| format!("{}: {}", one.path, one.message)).collect();
             assert_eq!(found, expected, "{value}");
         }

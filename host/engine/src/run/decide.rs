@@ -11,13 +11,13 @@ mod ending;
 mod hooks;
 mod loops;
 mod outputs;
+mod policy;
 mod retry;
 mod reuse;
 mod room;
-mod rules;
 mod take;
 mod timers;
 mod wrapper;
 
 pub(super) use self::decider::{Decider, Worklist};
-use super::{MOST_STEP_BYTES, MOST_TASK_RUNS, env};
+use super::{MAX_STEP_BYTES, MAX_TASK_RUNS, env};

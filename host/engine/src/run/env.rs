@@ -6,14 +6,15 @@ use super::state::{State, TaskIndex};
 use crate::{
     event::{Binding, Facts, Outputs},
     expr::Env,
-    metered::Metered,
     names::{
-        self, Attempted, Finished, Firing, Members, PipelineProgress, Ran, RunContext, System, Workflow,
+        self, AttemptFacts, Firing, LastAttempt, Members, PipelineProgress, RunContext, System, TaskResult,
+        Workflow,
     },
     phase::Phase,
     plan::{HookType, Level, Plan, TemplateKind},
     run::state::{Place, TaskRun},
     time::Millis,
+    usage::ResourceUsage,
     value::{Map, Value},
 };
 
@@ -41,14 +42,14 @@ pub(super) struct AttemptResult {
     pub(super) outputs: Outputs,
     pub(super) retries: u32,
     /// Further data of an attempt's result.
-    pub(super) attempt: AttemptSeen,
+    pub(super) attempt: AttemptDetails,
     /// A loop's aggregated outputs of its iterations, shown as the outputs of `tasks.<body>`.
     pub(super) aggregated: Option<Outputs>,
 }
 
 /// Data of an attempt that policy rules see besides its result.
 #[derive(Clone, Debug, Default)]
-pub(super) struct AttemptSeen {
+pub(super) struct AttemptDetails {
     /// The executor's detail.
     pub(super) detail: Value,
     /// From its start, if the executor started.
@@ -56,22 +57,30 @@ pub(super) struct AttemptSeen {
     /// Whether a clock ended it.
     pub(super) expired: bool,
     /// Resources that the attempt used.
-    pub(super) metered: Metered,
+    pub(super) metered: ResourceUsage,
 }
 
 impl AttemptResult {
-    fn seen(&self) -> Finished {
-        let ran =
-            Ran { phase: self.phase, code: self.code, message: self.message.clone(), retries: self.retries };
-        Finished { ran: Some(ran), outputs: Arc::clone(&self.outputs) }
+    fn seen(&self) -> TaskResult {
+        let ran = LastAttempt {
+            phase: self.phase,
+            code: self.code,
+            message: self.message.clone(),
+            retries: self.retries,
+        };
+        TaskResult { ran: Some(ran), outputs: Arc::clone(&self.outputs) }
     }
 }
 
 /// A task run as others see it.
-fn seen(task: &TaskRun) -> Finished {
-    let ran =
-        Ran { phase: task.phase, code: task.code, message: task.message.clone(), retries: task.retries };
-    Finished { ran: Some(ran), outputs: Arc::clone(&task.outputs) }
+fn seen(task: &TaskRun) -> TaskResult {
+    let ran = LastAttempt {
+        phase: task.phase,
+        code: task.code,
+        message: task.message.clone(),
+        retries: task.retries,
+    };
+    TaskResult { ran: Some(ran), outputs: Arc::clone(&task.outputs) }
 }
 
 impl<'a> TaskEnv<'a> {
@@ -95,13 +104,13 @@ impl<'a> TaskEnv<'a> {
     }
 
     /// A child of the container that is judged; the body of a loop with its outputs aggregated.
-    fn child_judged(&self, name: &Arc<str>) -> Option<Finished> {
+    fn child_judged(&self, name: &Arc<str>) -> Option<TaskResult> {
         if !self.judges_container() {
             return None;
         }
         let child = self.child(self.task, name).map(seen);
         match (self.aggregated(name).cloned(), child) {
-            (Some(outputs), child) => Some(Finished { ran: child.and_then(|child| child.ran), outputs }),
+            (Some(outputs), child) => Some(TaskResult { ran: child.and_then(|child| child.ran), outputs }),
             (None, child) => child,
         }
     }
@@ -187,7 +196,7 @@ impl RunContext for TaskEnv<'_> {
         outer.iter().chain(own).map(|b| (b.name.clone(), b.value.visible())).collect()
     }
 
-    fn task(&self, name: &Arc<str>) -> Option<Finished> {
+    fn task(&self, name: &Arc<str>) -> Option<TaskResult> {
         if let Some(child) = self.child_judged(name) {
             return Some(child);
         }
@@ -218,21 +227,21 @@ impl RunContext for TaskEnv<'_> {
         Some(Firing { hook: self.hook?, task: self.run.node(self.task).name.clone(), seen: seen(self.task) })
     }
 
-    fn judged(&self) -> Option<Finished> {
+    fn judged(&self) -> Option<TaskResult> {
         self.result.map(AttemptResult::seen)
     }
 
-    fn attempted(&self) -> Option<Attempted<'_>> {
-        let AttemptSeen { detail, duration, expired, .. } = &self.result?.attempt;
-        Some(Attempted { number: self.task.attempt, detail, duration: *duration, expired: *expired })
+    fn attempted(&self) -> Option<AttemptFacts<'_>> {
+        let AttemptDetails { detail, duration, expired, .. } = &self.result?.attempt;
+        Some(AttemptFacts { number: self.task.attempt, detail, duration: *duration, expired: *expired })
     }
 
-    fn course(&self) -> Option<PipelineProgress<'_>> {
+    fn pipeline_progress(&self) -> Option<PipelineProgress<'_>> {
         let pipeline = self.pipeline()?;
-        let course = self.run.scope(pipeline)?.pipeline()?;
-        let previous = course.previous.map(|id| &self.run[id]);
+        let progress = self.run.scope(pipeline)?.pipeline()?;
+        let previous = progress.previous.map(|id| &self.run[id]);
         Some(PipelineProgress {
-            iter: &course.iter,
+            iter: &progress.iter,
             previous: previous.map(|task| Arc::clone(&task.outputs)),
             inputs: pipeline.inputs.iter().map(|b| (b.name.clone(), b.value.visible())).collect(),
         })

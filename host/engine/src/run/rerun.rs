@@ -33,14 +33,14 @@ fn results(run: &State) -> BTreeMap<Arc<str>, PastResult> {
     let succeeded = run.tasks().iter().filter(|task| task.phase == Phase::Succeeded);
     succeeded
         .filter(|task| counts_alone(run, task))
-        .map(|task| (run.path(task).into(), PastResult::of(task)))
+        .map(|task| (run.path(task).into(), past_result(task)))
         .collect()
 }
 
 fn items(run: &State) -> BTreeMap<Arc<str>, Arc<Vec<Value>>> {
-    let items = |task| match &run.scope(task)?.course {
-        ContainerProgress::Loop(course) if !course.items.is_empty() && counts_alone(run, task) => {
-            Some((run.path(task).into(), Arc::clone(&course.items)))
+    let items = |task| match &run.scope(task)?.progress {
+        ContainerProgress::Loop(progress) if !progress.items.is_empty() && counts_alone(run, task) => {
+            Some((run.path(task).into(), Arc::clone(&progress.items)))
         }
         ContainerProgress::Loop(_)
         | ContainerProgress::Dag
@@ -61,15 +61,13 @@ fn counts_alone(run: &State, task: &TaskRun) -> bool {
     task.hook.is_none() && !around.into_iter().any(steers)
 }
 
-impl PastResult {
-    fn of(task: &TaskRun) -> Self {
-        Self {
-            inputs: Arc::clone(&task.inputs),
-            config: task.config.clone(),
-            code: task.code,
-            message: Arc::clone(&task.message),
-            outputs: Arc::clone(&task.outputs),
-            retries: task.retries,
-        }
+fn past_result(task: &TaskRun) -> PastResult {
+    PastResult {
+        inputs: Arc::clone(&task.inputs),
+        config: task.config.clone(),
+        code: task.code,
+        message: Arc::clone(&task.message),
+        outputs: Arc::clone(&task.outputs),
+        retries: task.retries,
     }
 }

@@ -12,6 +12,7 @@ mod agenda;
 mod apply;
 mod clocks;
 mod index;
+mod names;
 mod open;
 mod phases;
 mod place;
@@ -19,6 +20,7 @@ mod reuse;
 mod scope;
 mod table;
 mod task;
+mod totals;
 mod wait;
 
 use std::{ops::Index, sync::Arc};
@@ -27,16 +29,16 @@ use self::{agenda::Agenda, table::Tables};
 pub(in crate::run) use self::{
     apply::merge_outputs,
     place::node_at,
-    reuse::Past,
+    reuse::EarlierRun,
     task::QueueState,
     wait::{Wait, WaitKind},
 };
 pub use self::{
     index::{ScopeIndex, TaskIndex},
-    scope::{ContainerProgress, Ended, Failures, LoopState, PipelineNext, PipelineState, Scope, Tally},
+    scope::{ChildEnd, ContainerProgress, Failures, LoopState, PipelineNext, PipelineState, Scope, Tally},
     task::{Attempt, Clocks, HookOf, Place, TaskRun},
+    totals::{Progress, Times},
 };
-use super::show::{Progress, Times};
 use crate::{
     event::{Facts, RunningQuota, TaskId, Warning},
     phase::{Phase, TaskKind},
@@ -46,7 +48,7 @@ use crate::{
 };
 
 /// Warnings a run keeps for its view; the journal has them all.
-const MOST_WARNINGS: usize = 100;
+const MAX_WARNINGS: usize = 100;
 
 /// The state of a run: everything that its journal says, and nothing else.
 #[derive(Clone, Debug)]
@@ -56,7 +58,7 @@ pub struct State {
     parameters: Arc<Map>,
     facts: Facts,
     trace: Option<Arc<str>>,
-    past: Option<Arc<Past>>,
+    past: Option<Arc<EarlierRun>>,
     phase: Phase,
     tables: Tables,
     agenda: Agenda,

@@ -36,7 +36,7 @@ const NAMES: [(&str, &str); 7] = [
 
 /// Why a text is no schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotATimetable {
+pub enum TimetableError {
     /// Not a schedule; the expected text.
     Written(String),
     /// A schedule, but for a day that never comes.
@@ -59,14 +59,14 @@ pub(crate) fn pattern() -> String {
 }
 
 impl FromStr for Timetable {
-    type Err = NotATimetable;
+    type Err = TimetableError;
 
-    fn from_str(text: &str) -> Result<Self, NotATimetable> {
+    fn from_str(text: &str) -> Result<Self, TimetableError> {
         let text = NAMES.iter().find(|(name, _)| *name == text).map_or(text, |(_, fields)| fields);
         let fields: Vec<_> = text.split_ascii_whitespace().collect();
         let Ok(fields) = <[&str; 5]>::try_from(fields) else {
             let expected = "five fields: minute, hour, day of the month, month, weekday";
-            return Err(NotATimetable::Written(expected.to_owned()));
+            return Err(TimetableError::Written(expected.to_owned()));
         };
         let [minutes, hours, days, months, weekdays] = &FIELDS;
         let [minute, hour, day, month, weekday] = fields;
@@ -82,12 +82,12 @@ impl FromStr for Timetable {
             every_hour: hours.all,
             either_day: !days.all && !weekdays.all,
         };
-        if times.comes() { Ok(times) } else { Err(NotATimetable::NeverComes) }
+        if times.comes() { Ok(times) } else { Err(TimetableError::NeverComes) }
     }
 }
 
 impl Column {
-    fn read(&self, text: &str) -> Result<Marks, NotATimetable> {
+    fn read(&self, text: &str) -> Result<Marks, TimetableError> {
         let all = text.starts_with(['*', '?']);
         if text == "?" {
             return Ok(Marks { numbers: self.between(*self.numbers.start(), *self.numbers.end(), 1), all });
@@ -97,10 +97,10 @@ impl Column {
         numbers.map(|numbers| Marks { numbers, all }).ok_or_else(|| self.expected(text))
     }
 
-    fn expected(&self, text: &str) -> NotATimetable {
+    fn expected(&self, text: &str) -> TimetableError {
         let Self { name, numbers, .. } = self;
         let (least, most) = numbers.clone().into_inner();
-        NotATimetable::Written(format!("{name} from {least} to {most} in place of `{text}`"))
+        TimetableError::Written(format!("{name} from {least} to {most} in place of `{text}`"))
     }
 
     /// `*`, a number or a range, with a step or without. A number with a step goes on to the end.
@@ -184,11 +184,11 @@ mod tests {
             ("1.5 * * * *", "minute"),
         ];
         for (text, expected) in bad {
-            let Err(NotATimetable::Written(found)) = text.parse::<Timetable>() else { panic!("{text}") };
+            let Err(TimetableError::Written(found)) = text.parse::<Timetable>() else { panic!("{text}") };
             assert!(found.starts_with(expected), "{text}: {found}");
         }
         for text in ["0 0 30 2 *", "0 0 31 4,6,9,11 *"] {
-            assert_eq!(text.parse::<Timetable>(), Err(NotATimetable::NeverComes), "{text}");
+            assert_eq!(text.parse::<Timetable>(), Err(TimetableError::NeverComes), "{text}");
         }
     }
 

@@ -7,7 +7,7 @@ pub(crate) const INSTANT_PATTERN: &str = r"^(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]
 
 /// Why a text is no instant from 1970 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NotAnInstant {
+pub(crate) enum InstantError {
     /// Not written like an instant.
     Written,
     /// Its month does not have that day, or with its distance from UTC it is before 1970 or after 9999.
@@ -15,12 +15,12 @@ pub(crate) enum NotAnInstant {
 }
 
 /// Reads an instant.
-pub(crate) fn instant(text: &str) -> Result<Timestamp, NotAnInstant> {
+pub(crate) fn instant(text: &str) -> Result<Timestamp, InstantError> {
     if !is_written_so(text.as_bytes()).unwrap_or(false) {
-        return Err(NotAnInstant::Written);
+        return Err(InstantError::Written);
     }
-    let at = text.parse::<jiff::Timestamp>().map_err(|_| NotAnInstant::NoSuchDay)?;
-    Some(Timestamp(at.as_millisecond())).filter(|at| at.0 >= 0).ok_or(NotAnInstant::NoSuchDay)
+    let at = text.parse::<jiff::Timestamp>().map_err(|_| InstantError::NoSuchDay)?;
+    Some(Timestamp(at.as_millisecond())).filter(|at| at.0 >= 0).ok_or(InstantError::NoSuchDay)
 }
 
 /// Whether [`INSTANT_PATTERN`] says so; nothing where the text ends too soon.
@@ -60,17 +60,17 @@ mod tests {
             ("2026-11-20T08:00:00Z", Ok(1_795_161_600_000)),
             ("2026-11-20t09:30:00.25+01:30", Ok(1_795_161_600_250)),
             ("2026-11-20 00:00:00-08:00", Ok(1_795_161_600_000)),
-            ("2026-11-20", Err(NotAnInstant::Written)),
-            ("2026-11-20T08:00:00", Err(NotAnInstant::Written)),
-            ("2026-11-20T08:00Z", Err(NotAnInstant::Written)),
-            ("2026-11-20T08:00:60Z", Err(NotAnInstant::Written)),
-            ("2026-11-20T08:00:00.Z", Err(NotAnInstant::Written)),
-            ("2026-11-20T08:00:00+1:00", Err(NotAnInstant::Written)),
-            ("2026-11-20T08:00:00+24:00", Err(NotAnInstant::Written)),
-            ("1969-12-31T23:59:59Z", Err(NotAnInstant::Written)),
-            ("1970-01-01T00:00:00+01:00", Err(NotAnInstant::NoSuchDay)),
-            ("2026-02-29T00:00:00Z", Err(NotAnInstant::NoSuchDay)),
-            ("", Err(NotAnInstant::Written)),
+            ("2026-11-20", Err(InstantError::Written)),
+            ("2026-11-20T08:00:00", Err(InstantError::Written)),
+            ("2026-11-20T08:00Z", Err(InstantError::Written)),
+            ("2026-11-20T08:00:60Z", Err(InstantError::Written)),
+            ("2026-11-20T08:00:00.Z", Err(InstantError::Written)),
+            ("2026-11-20T08:00:00+1:00", Err(InstantError::Written)),
+            ("2026-11-20T08:00:00+24:00", Err(InstantError::Written)),
+            ("1969-12-31T23:59:59Z", Err(InstantError::Written)),
+            ("1970-01-01T00:00:00+01:00", Err(InstantError::NoSuchDay)),
+            ("2026-02-29T00:00:00Z", Err(InstantError::NoSuchDay)),
+            ("", Err(InstantError::Written)),
         ];
         for (text, expected) in rows {
             assert_eq!(instant(text).map(|at| at.0), expected, "{text}");

@@ -2,11 +2,11 @@
 
 use jiff::{Span, ToSpan as _, civil::Date};
 
-use super::zone::{Shown, Zone};
+use super::zone::{MappedTime, Zone};
 use crate::time::Timestamp;
 
 /// There is no schedule with a longer pause: of 29 February that is a Monday there are fewest.
-const LONGEST_PAUSE_YEARS: i16 = 41;
+const MAX_PAUSE_YEARS: i16 = 41;
 
 /// At which minutes of which days, as a clock on the wall shows them.
 ///
@@ -31,16 +31,16 @@ pub struct Timetable {
 impl Timetable {
     /// Whether there is a day that is meant.
     pub(super) fn comes(&self) -> bool {
-        const LONGEST: [u32; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+        const MONTH_DAYS: [u32; 12] = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
         let first = self.days.trailing_zeros();
-        self.either_day || (1..).zip(LONGEST).any(|(month, days)| has(self.months, month) && first <= days)
+        self.either_day || (1..).zip(MONTH_DAYS).any(|(month, days)| has(self.months, month) && first <= days)
     }
 
     pub(super) fn next_after(&self, zone: &Zone, after: Timestamp) -> Option<Timestamp> {
         // Times that the clock skipped the day before may come today.
         let today = zone.shows(after)?.date();
         let mut date = today.yesterday().unwrap_or(today);
-        let last = today.checked_add(Span::new().years(LONGEST_PAUSE_YEARS)).unwrap_or(Date::MAX);
+        let last = today.checked_add(Span::new().years(MAX_PAUSE_YEARS)).unwrap_or(Date::MAX);
         while date <= last {
             if !has(self.months, date.month().into()) {
                 date = date.first_of_month().checked_add(1.month()).ok()?;
@@ -70,9 +70,9 @@ impl Timetable {
             .filter_map(move |(hour, minute)| zone.when(date.at(hour, minute, 0, 0)));
         shown
             .flat_map(|shown| match shown {
-                Shown::Once(at) => [Some(at), None],
-                Shown::Never(set) => [Some(set).filter(|_| !self.every_hour), None],
-                Shown::Twice(first, second) => [Some(first), Some(second).filter(|_| self.every_hour)],
+                MappedTime::Once(at) => [Some(at), None],
+                MappedTime::Never(set) => [Some(set).filter(|_| !self.every_hour), None],
+                MappedTime::Twice(first, second) => [Some(first), Some(second).filter(|_| self.every_hour)],
             })
             .flatten()
     }

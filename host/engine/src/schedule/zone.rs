@@ -24,7 +24,7 @@ impl Default for Zone {
 
 /// Instants at which a clock shows a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum MappedTime {
     Once(Timestamp),
     /// The clock was set forward beyond it; when.
     Never(Timestamp),
@@ -72,13 +72,13 @@ impl Zone {
     }
 
     /// When its clocks show that.
-    pub(super) fn when(&self, shown: DateTime) -> Option<Shown> {
+    pub(super) fn when(&self, shown: DateTime) -> Option<MappedTime> {
         let instant = |offset: jiff::tz::Offset| offset.to_timestamp(shown).ok();
         Some(match self.rules.to_ambiguous_timestamp(shown).offset() {
-            AmbiguousOffset::Unambiguous { offset } => Shown::Once(ours(instant(offset)?)),
-            AmbiguousOffset::Gap { before, .. } => Shown::Never(self.set_before(instant(before)?)?),
+            AmbiguousOffset::Unambiguous { offset } => MappedTime::Once(ours(instant(offset)?)),
+            AmbiguousOffset::Gap { before, .. } => MappedTime::Never(self.set_before(instant(before)?)?),
             AmbiguousOffset::Fold { before, after } => {
-                Shown::Twice(ours(instant(before)?), ours(instant(after)?))
+                MappedTime::Twice(ours(instant(before)?), ours(instant(after)?))
             }
         })
     }

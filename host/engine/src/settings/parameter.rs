@@ -29,7 +29,7 @@ pub enum ParameterType {
 }
 
 /// Why a value does not fit: the kind of problem, and what is wrong.
-pub(crate) type Misfit = (&'static Entry, String);
+pub(crate) type TypeMismatch = (&'static Entry, String);
 
 impl ParameterType {
     /// Whether a value may be bound to a parameter of this type; null fits any, 1.0 is an integer.
@@ -69,10 +69,10 @@ impl ParameterType {
     /// if it fits. Null always fits.
     #[must_use]
     pub fn complaint(self, value: &Value, allowed: &[Value]) -> Option<String> {
-        self.misfit(value, allowed).map(|(_, message)| message)
+        self.type_mismatch(value, allowed).map(|(_, message)| message)
     }
 
-    pub(crate) fn misfit(self, value: &Value, allowed: &[Value]) -> Option<Misfit> {
+    pub(crate) fn type_mismatch(self, value: &Value, allowed: &[Value]) -> Option<TypeMismatch> {
         if !self.accepts(value) {
             return Some(self.wrong(value.type_name()));
         }
@@ -80,7 +80,7 @@ impl ParameterType {
         Some((entry, format!("found {}; expected {expected}", shortened(value.clone()))))
     }
 
-    pub(crate) fn wrong(self, found: &str) -> Misfit {
+    pub(crate) fn wrong(self, found: &str) -> TypeMismatch {
         (&values::WRONG_LITERAL, format!("found {found}; expected {}", self.described()))
     }
 

@@ -72,11 +72,11 @@ impl Backoff {
 
 /// Half up, saturating; NaN (0 · ∞) is no delay.
 fn round_to_millis(delay: f64) -> Millis {
-    const MOST: Millis = i64::MAX.unsigned_abs();
+    const MAX_DELAY_MILLIS: Millis = i64::MAX.unsigned_abs();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates; NaN is 0")]
     // Adding a half would itself be rounded, for delays from 2^52 on and for the largest double below a half.
     let rounded = delay.round() as Millis;
-    rounded.min(MOST)
+    rounded.min(MAX_DELAY_MILLIS)
 }
 
 #[cfg(test)]

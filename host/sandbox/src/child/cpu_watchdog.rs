@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use phasm_engine::metered::Metered;
+use phasm_engine::usage::ResourceUsage;
 
 use super::{
     EXIT_PARENT_GONE,
@@ -77,7 +77,8 @@ impl CpuWatchdog {
 }
 
 fn end(outbound: &Outbound, ceiling: Ceiling) -> ! {
-    let metered = Metered { cpu_us: micros(Duration::from_micros(ceiling.most)), ..Metered::default() };
+    let metered =
+        ResourceUsage { cpu_us: micros(Duration::from_micros(ceiling.most)), ..ResourceUsage::default() };
     let exceeded = Fault::Exceeded(LimitError { limit: Limit::Cpu, ceiling });
     let ended = CallResult { result: Err(exceeded), refused: Refusals::default(), metered };
     // A parent that no longer listens has killed this process already.

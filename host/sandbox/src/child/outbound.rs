@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use phasm_engine::metered::Metered;
+use phasm_engine::usage::ResourceUsage;
 
 use super::{
     EXIT_PARENT_GONE,
@@ -57,7 +57,7 @@ impl Outbound {
     }
 
     /// Says what was used.
-    pub(super) fn send_usage(&self, metered: Metered) {
+    pub(super) fn send_usage(&self, metered: ResourceUsage) {
         if self.send(&ChildMessage::Usage(metered)).is_err() {
             exit(EXIT_PARENT_GONE);
         }

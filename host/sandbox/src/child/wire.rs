@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use phasm_engine::{metered::Metered, value::Value};
+use phasm_engine::{usage::ResourceUsage, value::Value};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
@@ -111,7 +111,7 @@ pub(crate) enum ChildMessage<'s> {
     /// Its guest makes requests.
     Http(#[serde(borrow)] RelayRequest<'s>),
     /// Usage at the epoch that was announced.
-    Usage(Metered),
+    Usage(ResourceUsage),
     /// Its guest changes something in a directory with a quota.
     Quota(QuotaRequest),
     /// The call could not be made.
@@ -136,7 +136,7 @@ pub(crate) enum ParentMessage<'n> {
 pub(crate) struct WireResult {
     result: Result<Outcome, Fault>,
     refused: Refusals,
-    metered: Metered,
+    metered: ResourceUsage,
 }
 
 #[derive(Serialize, Deserialize)]

@@ -4,7 +4,7 @@ use phasm::{
     Phase,
     engine::{
         event::{Reason, TimeLimit},
-        plan::{Matched, MaxAttempts, Node, Recovery, RetryFilter, Verdict},
+        plan::{MaxAttempts, Node, Recovery, RetryFilter, RuleMatch, Verdict},
         run::{Run, TaskRun, Waiting, WaitsFor},
         text,
     },
@@ -182,14 +182,14 @@ fn by_rule(node: &Node, told: TaskHistory, task: &TaskRun) -> Option<String> {
     let Some(Recovery::Policy(policy)) = &node.settings.recovery else { return None };
     let verdict = task.verdict.map_or("", Verdict::as_str);
     Some(match rule {
-        Matched::Rule(index) => {
+        RuleMatch::Rule(index) => {
             let rule = usize::try_from(index).ok().and_then(|index| policy.rules.get(index));
             let when = rule.and_then(|rule| rule.when.as_ref()).map(|when| when.source().to_owned());
             let when = when.map(|when| format!(" ({when})")).unwrap_or_default();
             format!("After attempt {attempt} rule {}{when} decided: {verdict}.", index + 1)
         }
-        Matched::Else => format!("After attempt {attempt} the rule `else` decided: {verdict}."),
-        Matched::Default => format!("No rule matched attempt {attempt}."),
+        RuleMatch::Else => format!("After attempt {attempt} the rule `else` decided: {verdict}."),
+        RuleMatch::Default => format!("No rule matched attempt {attempt}."),
     })
 }
 

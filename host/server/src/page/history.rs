@@ -5,8 +5,8 @@ use std::sync::Arc;
 use phasm::{
     RecoverError,
     engine::{
-        event::{Event, PolicyEvaluated, TaskId, TimeLimit},
-        plan::Matched,
+        event::{Event, PolicyEvaluation, TaskId, TimeLimit},
+        plan::RuleMatch,
         run::Run,
     },
     journal,
@@ -19,7 +19,7 @@ use crate::state::AppState;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TaskHistory {
     /// Which rule decided last, and in which attempt.
-    pub(crate) rule: Option<(Matched, u32)>,
+    pub(crate) rule: Option<(RuleMatch, u32)>,
     /// Which clock ran out last.
     pub(crate) clock: Option<TimeLimit>,
 }
@@ -54,7 +54,7 @@ fn note(told: &mut TaskHistory, event: &Event, wanted: Option<TaskId>) {
     } else if let Event::PolicyEvaluated(evaluated) = event
         && Some(evaluated.fence.task) == wanted
     {
-        let PolicyEvaluated { rule, fence, .. } = evaluated.as_ref();
+        let PolicyEvaluation { rule, fence, .. } = evaluated.as_ref();
         told.rule = Some((*rule, fence.attempt));
     }
 }

@@ -155,7 +155,7 @@ impl Executing {
         match (signal, self.host.upgrade()) {
             (Signal::Finished(fence, outcome), Some(host)) => {
                 let secrets = &host.realms.of(namespace).secrets;
-                Signal::Finished(fence, secrets.hide_in(outcome).settled())
+                Signal::Finished(fence, secrets.hide_in(outcome).normalized())
             }
             (signal, _) => signal,
         }

@@ -4,10 +4,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use phasm_engine::{
     event::{Command, Dispatch, Fence, InputValue, TaskId},
-    metered::Metered,
     outcome::Outcome,
-    plan::Pinned,
+    plan::PinnedExecutor,
     run::TaskRun,
+    usage::ResourceUsage,
     value::Value,
 };
 use phasm_sandbox::executor::Invocation;
@@ -70,7 +70,7 @@ impl Attempts {
     }
 
     /// Resources used by attempts that `commands` stop: they have no outcome that tells it.
-    pub(super) fn used(&self, commands: &[Command]) -> Vec<(Fence, Metered)> {
+    pub(super) fn used(&self, commands: &[Command]) -> Vec<(Fence, ResourceUsage)> {
         let used = self.stopped(commands).map(|attempt| (attempt.fence, attempt.ear.metered()));
         used.filter(|(_, metered)| !metered.is_nothing()).collect()
     }
@@ -106,7 +106,7 @@ impl Driver {
         if let Some(known) = self.attempts.resolutions.get(executor_type) {
             return Arc::clone(known);
         }
-        let pinned = self.run.plan().executors.get(executor_type).and_then(Pinned::reference);
+        let pinned = self.run.plan().executors.get(executor_type).and_then(PinnedExecutor::reference);
         let resolution = pinned.map_or_else(|| Arc::clone(executor_type), Arc::from);
         self.attempts.resolutions.insert(Arc::clone(executor_type), Arc::clone(&resolution));
         resolution

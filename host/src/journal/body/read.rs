@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use phasm_engine::{
     event::{
-        AttemptEnded, Binding, Bindings, Event, Fence, InputValue, Outputs, PhaseChanged, Reason,
-        ScopeOpened, TaskId, With,
+        AttemptEnd, Binding, Bindings, Event, Fence, InputValue, Outputs, PhaseChange, PhaseData, Reason,
+        ScopeOpening, TaskId,
     },
-    metered::Metered,
     outcome::Output,
     phase::Phase,
     plan::SecretRef,
     time::Timestamp,
+    usage::ResourceUsage,
     value::{Map, Number, Value},
 };
 use serde::{
@@ -144,20 +144,20 @@ impl<'b> Decoding<'b> {
         }
     }
 
-    fn phase_changed(&mut self, tag: u8) -> Result<PhaseChanged, Error> {
+    fn phase_changed(&mut self, tag: u8) -> Result<PhaseChange, Error> {
         let task = self.task()?;
         let phases = self.byte()?;
         let (from, to) = (phase(phases >> 4)?, phase(phases & 0xf)?);
         let reason = if matches!(tag, tag::REASON | tag::CLOSED) { Some(self.reason()?) } else { None };
         let with = match tag {
-            tag::BOUND => Some(With::Bound { inputs: self.bindings()?, config: self.value()? }),
+            tag::BOUND => Some(PhaseData::Bound { inputs: self.bindings()?, config: self.value()? }),
             tag::RESULT | tag::CLOSED => {
-                Some(With::Result { message: self.text()?, outputs: self.outputs()? })
+                Some(PhaseData::Result { message: self.text()?, outputs: self.outputs()? })
             }
-            tag::PARTIAL => Some(With::Partial { message: self.text()?, outputs: self.outputs()? }),
+            tag::PARTIAL => Some(PhaseData::Partial { message: self.text()?, outputs: self.outputs()? }),
             _ => None,
         };
-        Ok(PhaseChanged { task, from, to, reason, with: with.map(Box::new) })
+        Ok(PhaseChange { task, from, to, reason, with: with.map(Box::new) })
     }
 
     fn reason(&mut self) -> Result<Reason, Error> {
@@ -166,24 +166,24 @@ impl<'b> Decoding<'b> {
         Reason::deserialize(text)
     }
 
-    fn scope_opened(&mut self, tag: u8) -> Result<ScopeOpened, Error> {
+    fn scope_opened(&mut self, tag: u8) -> Result<ScopeOpening, Error> {
         let (task, inputs) = (self.task()?, self.bindings()?);
         let items = if tag == tag::LOOP { Some(Arc::new(self.values()?)) } else { None };
-        Ok(ScopeOpened { task, inputs, items })
+        Ok(ScopeOpening { task, inputs, items })
     }
 
-    fn attempt_ended(&mut self, tag: u8) -> Result<AttemptEnded, Error> {
+    fn attempt_ended(&mut self, tag: u8) -> Result<AttemptEnd, Error> {
         let fence = self.fence()?;
         let phase = phase(self.byte()?)?;
         let code = i32::try_from(self.signed()?).map_err(|_| impossible("code"))?;
         let (message, outputs) = (self.text()?, self.outputs()?);
         let duration_ms = self.number()?.checked_sub(1);
-        let metered = if tag == tag::METERED_END { self.metered()? } else { Metered::default() };
-        Ok(AttemptEnded { fence, phase, code, message, outputs, duration_ms, metered })
+        let metered = if tag == tag::METERED_END { self.metered()? } else { ResourceUsage::default() };
+        Ok(AttemptEnd { fence, phase, code, message, outputs, duration_ms, metered })
     }
 
-    fn metered(&mut self) -> Result<Metered, Error> {
-        Ok(Metered {
+    fn metered(&mut self) -> Result<ResourceUsage, Error> {
+        Ok(ResourceUsage {
             cpu_us: self.number()?,
             pages: self.small()?,
             calls: self.small()?,

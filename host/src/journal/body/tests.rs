@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use phasm_engine::{
     event::{
-        AttemptEnded, Binding, Fence, InputValue, PhaseChanged, Reason, RetryScheduled, ScopeOpened, TaskId,
-        TimeLimit, With,
+        AttemptEnd, Binding, Fence, InputValue, PhaseChange, PhaseData, Reason, RetrySchedule, ScopeOpening,
+        TaskId, TimeLimit,
     },
-    metered::Metered,
     outcome::Output,
     phase::Phase,
     plan::SecretRef,
+    usage::ResourceUsage,
     value::Value,
     weight::Weight,
 };
@@ -34,20 +34,20 @@ fn at(time: i64, events: Vec<Event>) -> Moment {
 /// Everything that one task run writes, as a rule.
 fn of_task(task: u32, inputs: &Value) -> Vec<Event> {
     let fence = Fence { task: TaskId(task), attempt: 1, dispatch: 1 };
-    let phase = |from, to, with: Option<With>| {
+    let phase = |from, to, with: Option<PhaseData>| {
         let with = with.map(Box::new);
-        Event::Phase(PhaseChanged { task: TaskId(task), from, to, reason: None, with })
+        Event::Phase(PhaseChange { task: TaskId(task), from, to, reason: None, with })
     };
     let binding = Binding { name: "n".into(), value: InputValue::Value(inputs.clone()) };
-    let bound = With::Bound { inputs: Arc::new(vec![binding]), config: Value::Object(Arc::default()) };
-    let ended = AttemptEnded {
+    let bound = PhaseData::Bound { inputs: Arc::new(vec![binding]), config: Value::Object(Arc::default()) };
+    let ended = AttemptEnd {
         fence,
         phase: Phase::Succeeded,
         code: 0,
         message: Arc::default(),
         outputs: Arc::new(vec![Output::new("n", inputs.clone())]),
         duration_ms: Some(0),
-        metered: Metered { cpu_us: 9_000, pages: 17, calls: 2, bytes_in: 0, bytes_out: 0 },
+        metered: ResourceUsage { cpu_us: 9_000, pages: 17, calls: 2, bytes_in: 0, bytes_out: 0 },
     };
     vec![
         phase(Phase::Created, Phase::Ready, Some(bound)),
@@ -75,7 +75,7 @@ fn a_value_is_written_once() {
     let binding = Binding { name: "n".into(), value: InputValue::Value(large) };
     let inputs = Arc::new(vec![binding]);
     let opened = |task| {
-        Event::ScopeOpened(Box::new(ScopeOpened {
+        Event::ScopeOpened(Box::new(ScopeOpening {
             task: TaskId(task),
             inputs: Arc::clone(&inputs),
             items: None,
@@ -96,36 +96,39 @@ fn moments_keep_their_times() {
 fn opened(task: TaskId, items: Option<Vec<Value>>) -> Event {
     let binding = Binding { name: "i".into(), value: InputValue::Value(vec![Value::from("v")].into()) };
     let (inputs, items) = (Arc::new(vec![binding]), items.map(Arc::new));
-    Event::ScopeOpened(Box::new(ScopeOpened { task, inputs, items }))
+    Event::ScopeOpened(Box::new(ScopeOpening { task, inputs, items }))
 }
 
 #[test]
 fn what_is_rare_is_json() {
     let task = TaskId(u32::MAX);
-    let phase = |reason, with: Option<With>| {
+    let phase = |reason, with: Option<PhaseData>| {
         let (from, to) = (Phase::Running, Phase::Cancelled);
-        Event::Phase(PhaseChanged { task, from, to, reason, with: with.map(Box::new) })
+        Event::Phase(PhaseChange { task, from, to, reason, with: with.map(Box::new) })
     };
     let outputs = || Arc::new(vec![Output::new("o", vec![Value::Bool(true)])]);
-    let partial = || With::Partial { message: "m".into(), outputs: outputs() };
+    let partial = || PhaseData::Partial { message: "m".into(), outputs: outputs() };
     let secret = InputValue::SecretKeyRef(SecretRef { name: "s".into(), key: "k".into() });
     let secret = Binding { name: "i".into(), value: secret };
     let wake_at = Timestamp(i64::MAX);
     let (bytes_in, bytes_out) = (u64::MAX, u64::MAX);
-    let most = Metered { cpu_us: u64::MAX, pages: u32::MAX, calls: u32::MAX, bytes_in, bytes_out };
+    let most = ResourceUsage { cpu_us: u64::MAX, pages: u32::MAX, calls: u32::MAX, bytes_in, bytes_out };
     round(vec![at(
         0,
         vec![
             phase(Some(Reason::MaxAttempts0), None),
             phase(Some(Reason::User), Some(partial())),
             phase(None, Some(partial())),
-            phase(None, Some(With::Result { message: "é".into(), outputs: outputs() })),
-            phase(Some(Reason::User), Some(With::Result { message: Arc::default(), outputs: outputs() })),
-            phase(None, Some(With::Bound { inputs: Arc::new(vec![secret]), config: Value::Null })),
+            phase(None, Some(PhaseData::Result { message: "é".into(), outputs: outputs() })),
+            phase(
+                Some(Reason::User),
+                Some(PhaseData::Result { message: Arc::default(), outputs: outputs() }),
+            ),
+            phase(None, Some(PhaseData::Bound { inputs: Arc::new(vec![secret]), config: Value::Null })),
             opened(task, None),
             opened(task, Some(vec![Value::Null, vec![Value::from(1)].into()])),
             Event::TimedOut(task, TimeLimit::Deadline),
-            Event::RetryScheduled(RetryScheduled { task, attempt: u32::MAX, delay_ms: u64::MAX, wake_at }),
+            Event::RetryScheduled(RetrySchedule { task, attempt: u32::MAX, delay_ms: u64::MAX, wake_at }),
             Event::TaskEnded(TaskId(0), false),
             Event::Metered(Fence { task, attempt: u32::MAX, dispatch: 7 }, most),
             Event::Broken("b".into()),

@@ -3,10 +3,10 @@
 use std::{collections::HashMap, hash::Hash, sync::Arc};
 
 use phasm_engine::{
-    event::{AttemptEnded, Binding, Event, Fence, InputValue, PhaseChanged, ScopeOpened, TaskId, With},
-    metered::Metered,
+    event::{AttemptEnd, Binding, Event, Fence, InputValue, PhaseChange, PhaseData, ScopeOpening, TaskId},
     outcome::Output,
     phase::Phase,
+    usage::ResourceUsage,
     value::Value,
 };
 
@@ -161,16 +161,16 @@ impl<'e> Encoding<'e> {
         true
     }
 
-    fn phase_changed(&mut self, change: &'e PhaseChanged) -> bool {
-        let PhaseChanged { task, from, to, reason, with } = change;
+    fn phase_changed(&mut self, change: &'e PhaseChange) -> bool {
+        let PhaseChange { task, from, to, reason, with } = change;
         let tag = match (reason, with.as_deref()) {
             (None, None) => tag::PHASE,
             (Some(_), None) => tag::REASON,
-            (None, Some(With::Bound { .. })) => tag::BOUND,
-            (None, Some(With::Result { .. })) => tag::RESULT,
-            (None, Some(With::Partial { .. })) => tag::PARTIAL,
-            (Some(_), Some(With::Result { .. })) => tag::CLOSED,
-            (Some(_), Some(With::Bound { .. } | With::Partial { .. })) => return false,
+            (None, Some(PhaseData::Bound { .. })) => tag::BOUND,
+            (None, Some(PhaseData::Result { .. })) => tag::RESULT,
+            (None, Some(PhaseData::Partial { .. })) => tag::PARTIAL,
+            (Some(_), Some(PhaseData::Result { .. })) => tag::CLOSED,
+            (Some(_), Some(PhaseData::Bound { .. } | PhaseData::Partial { .. })) => return false,
         };
         self.tag(tag);
         self.task(*task);
@@ -179,11 +179,11 @@ impl<'e> Encoding<'e> {
             self.text(reason.as_str());
         }
         match with.as_deref() {
-            Some(With::Bound { inputs, config }) => {
+            Some(PhaseData::Bound { inputs, config }) => {
                 self.bindings(inputs);
                 self.value(config);
             }
-            Some(With::Result { message, outputs } | With::Partial { message, outputs }) => {
+            Some(PhaseData::Result { message, outputs } | PhaseData::Partial { message, outputs }) => {
                 self.text(message);
                 self.outputs(outputs);
             }
@@ -192,7 +192,7 @@ impl<'e> Encoding<'e> {
         true
     }
 
-    fn scope_opened(&mut self, ScopeOpened { task, inputs, items }: &'e ScopeOpened) {
+    fn scope_opened(&mut self, ScopeOpening { task, inputs, items }: &'e ScopeOpening) {
         self.tag(if items.is_some() { tag::LOOP } else { tag::OPENED });
         self.task(*task);
         self.bindings(inputs);
@@ -202,8 +202,8 @@ impl<'e> Encoding<'e> {
         }
     }
 
-    fn attempt_ended(&mut self, ended: &'e AttemptEnded) {
-        let AttemptEnded { fence, phase, code, message, outputs, duration_ms, metered } = ended;
+    fn attempt_ended(&mut self, ended: &'e AttemptEnd) {
+        let AttemptEnd { fence, phase, code, message, outputs, duration_ms, metered } = ended;
         self.tag(if metered.is_nothing() { tag::ENDED } else { tag::METERED_END });
         self.fence(*fence);
         self.buffer.push(number_of(*phase));
@@ -216,7 +216,7 @@ impl<'e> Encoding<'e> {
         }
     }
 
-    fn metered(&mut self, Metered { cpu_us, pages, calls, bytes_in, bytes_out }: Metered) {
+    fn metered(&mut self, ResourceUsage { cpu_us, pages, calls, bytes_in, bytes_out }: ResourceUsage) {
         [cpu_us, pages.into(), calls.into(), bytes_in, bytes_out].into_iter().for_each(|n| self.number(n));
     }
 

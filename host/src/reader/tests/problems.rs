@@ -12,7 +12,7 @@ use std::{
 
 use phasm_engine::{
     expr::Env,
-    plan::{Draft, Executors, Found, Pinned, bind_arguments},
+    plan::{Draft, ExecutorResolution, Executors, PinnedExecutor, bind_arguments},
     problem::codes,
     value::Value,
 };
@@ -69,11 +69,11 @@ fn operator(draft: &Draft, missing_allowed: bool) -> Executors {
     let defaults = defaults.as_object().unwrap().clone();
     let names = ["echo", "faulty", "http"];
     let stands_for = |executor_type: &str| match executor_type {
-        "faulty" => Found::Executor(Box::new(Pinned::with_defaults(defaults.clone()))),
-        "count" => Found::Executor(Box::new(count())),
-        "broken" => Found::Broken("plugin `broken`: no component".into()),
-        known if names.contains(&known) => Found::Executor(Box::default()),
-        _ => Found::Unknown,
+        "faulty" => ExecutorResolution::Executor(Box::new(PinnedExecutor::with_defaults(defaults.clone()))),
+        "count" => ExecutorResolution::Executor(Box::new(count())),
+        "broken" => ExecutorResolution::Broken("plugin `broken`: no component".into()),
+        known if names.contains(&known) => ExecutorResolution::Executor(Box::default()),
+        _ => ExecutorResolution::Unknown,
     };
     let executors = Executors::any().installed(names.map(Arc::from).into()).memory(64 << 20);
     let types = draft.executor_types();
@@ -87,9 +87,9 @@ fn operator(draft: &Draft, missing_allowed: bool) -> Executors {
 }
 
 /// An executor whose manifest says what it takes and returns.
-fn count() -> Pinned {
+fn count() -> PinnedExecutor {
     let schema = |json: &str| Value::from_json(json).unwrap();
-    Pinned {
+    PinnedExecutor {
         inputs: schema(
             r#"{"type": "object", "required": ["dir"], "additionalProperties": false, "properties": {
                 "dir": {"type": "string"}, "top": {"type": ["integer", "null"], "minimum": 1},
@@ -98,7 +98,7 @@ fn count() -> Pinned {
         outputs: schema(
             r#"{"type": "object", "additionalProperties": false, "properties": {"words": {"type": "integer"}}}"#,
         ),
-        ..Pinned::default()
+        ..PinnedExecutor::default()
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc, sync::Arc};
 use phasm_engine::{
     path::Path,
     problem::codes::source as entries,
-    tree::{Key, Span, Style, Tree, TreeNode, Written},
+    tree::{Key, Span, Spelling, Style, Tree, TreeNode},
 };
 use saphyr_parser::{Event, ScalarStyle, Span as ParserSpan, Tag};
 
@@ -151,14 +151,14 @@ impl<'a> TreeBuilder<'a> {
     }
 
     /// How `said` is written, unless it is letter by letter what stands there, quotes aside.
-    fn written(&self, said: &str, style: ScalarStyle, span: Span) -> Option<Arc<Written>> {
+    fn written(&self, said: &str, style: ScalarStyle, span: Span) -> Option<Arc<Spelling>> {
         let source = self.source.text_from(span).get(..span.end - span.start)?;
         let (style, inside) = match style {
             ScalarStyle::SingleQuoted => (Style::Single, source.get(1..source.len().checked_sub(1)?)?),
             ScalarStyle::DoubleQuoted => (Style::Double, source.get(1..source.len().checked_sub(1)?)?),
             ScalarStyle::Plain | ScalarStyle::Literal | ScalarStyle::Folded => (Style::Plain, source),
         };
-        (inside != said).then(|| Arc::new(Written { style, source: source.into() }))
+        (inside != said).then(|| Arc::new(Spelling { style, source: source.into() }))
     }
 
     fn refused(&mut self, refused: &Refused, text: &str, tag: Option<&str>, span: Span) -> TreeNode {

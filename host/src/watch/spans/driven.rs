@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    event::{AttemptEnded, Event, PhaseChanged},
+    event::{AttemptEnd, Event, PhaseChange},
     phase::{Phase, TaskKind},
     plan::Work,
     run::{Run, TaskRun},
@@ -75,7 +75,7 @@ impl DrivenSpans {
         {
             return Some(self.run(run, time, *phase));
         }
-        if let Event::Phase(PhaseChanged { task, to, .. }) = event
+        if let Event::Phase(PhaseChange { task, to, .. }) = event
             && to.is_terminal()
         {
             return self.step(run, run.task(*task)?, (time, *to));
@@ -126,8 +126,8 @@ impl DrivenSpans {
         })
     }
 
-    fn attempt(&self, run: &Run, time: Timestamp, ended: &AttemptEnded) -> Option<Span> {
-        let AttemptEnded { fence, phase, code, message, duration_ms, .. } = ended;
+    fn attempt(&self, run: &Run, time: Timestamp, ended: &AttemptEnd) -> Option<Span> {
+        let AttemptEnd { fence, phase, code, message, duration_ms, .. } = ended;
         let task = run.task(fence.task)?;
         let lasted = i64::try_from(duration_ms.unwrap_or(0)).unwrap_or(i64::MAX);
         let mut attributes = of_task(run, task);

@@ -11,7 +11,7 @@ use crate::{
 use self::format::{FORMAT, Format};
 
 /// Values that a sequence may have.
-const LONGEST: i64 = 1_000_000;
+const MAX_VALUES: i64 = 1_000_000;
 
 pub(super) const SEQUENCE: Form<Vec<Value>> = Form::new(sequence, |defs| defs.object(&SEQUENCE_TABLE));
 
@@ -34,7 +34,7 @@ static END: Field<i64> = Field::optional(
 );
 
 static COUNT: Field<i64> =
-    Field::optional("count", whole::<i64, 0, LONGEST>(), "How many numbers there are, from 0.");
+    Field::optional("count", whole::<i64, 0, MAX_VALUES>(), "How many numbers there are, from 0.");
 
 static FORMAT_FIELD: Field<Format> = Field::optional(
     "format",
@@ -46,8 +46,8 @@ fn sequence(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<Value>> {
     let object = cursor.object(&SEQUENCE_TABLE, report)?;
     let format = object.optional(&FORMAT_FIELD);
     let numbers = numbers(&object)?;
-    if numbers.length() > i128::from(LONGEST) {
-        let message = format!("{} values; expected at most {LONGEST}", numbers.length());
+    if numbers.length() > i128::from(MAX_VALUES) {
+        let message = format!("{} values; expected at most {MAX_VALUES}", numbers.length());
         report.problem(cursor.problem(&shape::OUT_OF_RANGE, message));
         return None;
     }

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use crate::{
     document::{ValueDoc, expression::VALUE, name::PARAMETER_NAME},
     form::{
-        BOOLEAN, Cursor, Defs, Described as _, Field, Form, Name, Object, Refusal, Report, Rule, TEXT, Table,
+        AnyField as _, BOOLEAN, Cursor, Defs, Field, Form, Name, Object, Refusal, Report, Rule, TEXT, Table,
         When, Words, word,
     },
     problem::codes::shape,

@@ -19,7 +19,7 @@ use crate::{
         task::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME, ORDERED_BY_THE_PIPELINE, RecoveryDoc},
     },
     form::{
-        Cursor, Described as _, Field, Form, Name, Object, Report, Rest, Rule, Site, TIMEOUT, Table, listed,
+        AnyField as _, Cursor, Field, Form, Name, Object, Report, Rest, Rule, Site, TIMEOUT, Table, listed,
     },
     problem::codes::{values, warnings::PASSED_ON},
     time::Millis,

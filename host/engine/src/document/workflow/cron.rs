@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::{
     document::workflow::schedule::{INSTANT, TIMES, ZONE},
-    form::{BOOLEAN, Cursor, Described as _, Field, Form, Object, Report, Table, Words, whole, word},
+    form::{AnyField as _, BOOLEAN, Cursor, Field, Form, Object, Report, Table, Words, whole, word},
     problem::codes::schedules,
     schedule::{Concurrency, Cron, Schedule, Timetable, Zone},
     time::{Millis, Timestamp},

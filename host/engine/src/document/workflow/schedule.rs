@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     form::{Cursor, Form, Report},
     problem::codes::schedules,
-    schedule::{INSTANT_PATTERN, NotATimetable, NotAnInstant, Timetable, Zone, instant, pattern},
+    schedule::{INSTANT_PATTERN, InstantError, Timetable, TimetableError, Zone, instant, pattern},
     time::Timestamp,
 };
 
@@ -16,10 +16,10 @@ fn times(cursor: &Cursor<'_>, report: &Report) -> Option<Timetable> {
     let found = cursor.text(report)?;
     let problem = match found.parse() {
         Ok(times) => return Some(times),
-        Err(NotATimetable::Written(expected)) => cursor
+        Err(TimetableError::Written(expected)) => cursor
             .problem(&schedules::SCHEDULE, format!("schedule {found:?}; expected {expected}"))
             .with_hint("as in `30 3 * * mon-fri`: at 3:30 from Monday to Friday"),
-        Err(NotATimetable::NeverComes) => {
+        Err(TimetableError::NeverComes) => {
             cursor.problem(&schedules::NEVER, format!("schedule {found:?}; expected a day that comes"))
         }
     };
@@ -50,8 +50,8 @@ fn read_instant(cursor: &Cursor<'_>, report: &Report) -> Option<Timestamp> {
     let found = cursor.text(report)?;
     let expected = match instant(&found) {
         Ok(at) => return Some(at),
-        Err(NotAnInstant::Written) => "a date, a time of day and an offset from UTC",
-        Err(NotAnInstant::NoSuchDay) => "a day that there is, from 1970 on",
+        Err(InstantError::Written) => "a date, a time of day and an offset from UTC",
+        Err(InstantError::NoSuchDay) => "a day that there is, from 1970 on",
     };
     let problem = cursor.problem(&schedules::INSTANT, format!("time {found:?}; expected {expected}"));
     report.problem(problem.with_hint("as in `2026-11-20T08:00:00Z` or `2026-11-20T09:00:00+01:00`"));

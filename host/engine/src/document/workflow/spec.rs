@@ -15,7 +15,7 @@ use crate::{
         timing::TIMEOUT_OR_NONE,
     },
     expr::Functions,
-    form::{Cursor, Described as _, Field, Form, Name, Report, TEXT, TEXTS, Table, whole},
+    form::{AnyField as _, Cursor, Field, Form, Name, Report, TEXT, TEXTS, Table, whole},
     problem::codes::shape,
     time::Millis,
 };

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use super::{Interpolated, Piece, Placeholder, PlaceholderError};
+use super::{Piece, Placeholder, PlaceholderError, ValueTemplate};
 use crate::{
     expr::{Expr, Functions, SyntaxError},
     path::key_segment,
@@ -12,7 +12,7 @@ use crate::{
 
 /// Maximum number of errors kept for one value. Further ones are of no use to a reader, and each costs a pass over the whole
 /// text.
-const MOST_ERRORS: usize = 100;
+const MAX_ERRORS: usize = 100;
 
 pub(super) struct Compiler<'f> {
     functions: &'f Arc<Functions>,
@@ -25,33 +25,33 @@ impl<'f> Compiler<'f> {
         Self { functions, path: String::new(), errors: Vec::new() }
     }
 
-    pub(super) fn tree(&mut self, tree: &Tree) -> Interpolated {
+    pub(super) fn tree(&mut self, tree: &Tree) -> ValueTemplate {
         match &tree.node {
             TreeNode::Null | TreeNode::Bool(_) | TreeNode::Number(_) => {
-                Interpolated::Literal(tree.to_value())
+                ValueTemplate::Literal(tree.to_value())
             }
             TreeNode::String(text) => self.string(text, tree.span),
             TreeNode::Array(items) => {
                 let item = |(index, item): (usize, &Tree)| self.member(&format!("[{index}]"), item);
-                let items: Vec<Interpolated> = items.iter().enumerate().map(item).collect();
+                let items: Vec<ValueTemplate> = items.iter().enumerate().map(item).collect();
                 let literals: Option<Vec<Value>> = items.iter().map(|i| i.as_literal().cloned()).collect();
-                literals.map_or(Interpolated::Array(items), |values| Interpolated::Literal(values.into()))
+                literals.map_or(ValueTemplate::Array(items), |values| ValueTemplate::Literal(values.into()))
             }
             TreeNode::Object(members) => {
                 let member = |(key, member): &(Key, Tree)| {
                     (key.name.clone(), self.member(&key_segment(&key.name), member))
                 };
                 let members: Vec<_> = members.iter().map(member).collect();
-                let literal = |(key, member): &(Arc<str>, Interpolated)| {
+                let literal = |(key, member): &(Arc<str>, ValueTemplate)| {
                     Some((key.clone(), member.as_literal()?.clone()))
                 };
                 let literals: Option<Map> = members.iter().map(literal).collect();
-                literals.map_or(Interpolated::Object(members), |map| Interpolated::Literal(map.into()))
+                literals.map_or(ValueTemplate::Object(members), |map| ValueTemplate::Literal(map.into()))
             }
         }
     }
 
-    fn member(&mut self, segment: &str, tree: &Tree) -> Interpolated {
+    fn member(&mut self, segment: &str, tree: &Tree) -> ValueTemplate {
         let length = self.path.len();
         self.path.push_str(segment);
         let compiled = self.tree(tree);
@@ -59,10 +59,10 @@ impl<'f> Compiler<'f> {
         compiled
     }
 
-    fn string(&mut self, text: &Arc<str>, span: Span) -> Interpolated {
+    fn string(&mut self, text: &Arc<str>, span: Span) -> ValueTemplate {
         let mut pieces = Vec::new();
         let mut at = 0;
-        while let Some(open) = find(text, "{{", at).filter(|_| self.errors.len() < MOST_ERRORS) {
+        while let Some(open) = find(text, "{{", at).filter(|_| self.errors.len() < MAX_ERRORS) {
             push_literal(&mut pieces, text.get(at..open));
             let offset = open + "{{".len();
             match end_of_placeholder(text, offset) {
@@ -73,18 +73,18 @@ impl<'f> Compiler<'f> {
                 Err(error) => {
                     // Without an end, the rest cannot be told apart from the placeholder's content.
                     self.errors.push(PlaceholderError { path: self.path.clone(), span, error });
-                    return Interpolated::Text(pieces);
+                    return ValueTemplate::Text(pieces);
                 }
             }
         }
         if pieces.is_empty() && at == 0 {
-            return Interpolated::Literal(text.clone().into());
+            return ValueTemplate::Literal(text.clone().into());
         }
         push_literal(&mut pieces, text.get(at..));
         match <[Piece; 1]>::try_from(pieces) {
-            Ok([Piece::Placeholder(placeholder)]) => Interpolated::Placeholder(placeholder),
-            Ok(piece) => Interpolated::Text(piece.into()),
-            Err(pieces) => Interpolated::Text(pieces),
+            Ok([Piece::Placeholder(placeholder)]) => ValueTemplate::Placeholder(placeholder),
+            Ok(piece) => ValueTemplate::Text(piece.into()),
+            Err(pieces) => ValueTemplate::Text(pieces),
         }
     }
 

@@ -3,7 +3,7 @@
 use rhai::{Dynamic, ImmutableString};
 
 use crate::{
-    expr::{budget::MAX_VALUE_DEPTH, emit::SHORT_TEXT, number::Num, value_ref::ValueRef},
+    expr::{budget::MAX_VALUE_DEPTH, emit::INLINE_TEXT_BYTES, number::Num, value_ref::ValueRef},
     value::{Number, Value},
 };
 
@@ -15,12 +15,12 @@ pub(in crate::expr) enum Operand {
     Int(i64),
     Float(f64),
     Short(ImmutableString),
-    Other(Held),
+    Other(SharedValue),
 }
 
 /// A shared value in Rhai's hands.
 #[derive(Clone, Debug, Default)]
-pub(in crate::expr) struct Held {
+pub(in crate::expr) struct SharedValue {
     pub(in crate::expr) value: Value,
     /// How many levels an evaluation has put around what it was given, at most: without a bound a loop could nest a
     /// value so deeply that dropping it exhausts the stack. At 0 it is a part of what was given, or a text.
@@ -56,7 +56,7 @@ impl Operand {
             Self::Other(_) if built > MAX_VALUE_DEPTH => {
                 Err(format!("the value made nests too deeply; at most {MAX_VALUE_DEPTH} levels are allowed"))
             }
-            Self::Other(held) => Ok(Self::Other(Held { built, ..held })),
+            Self::Other(held) => Ok(Self::Other(SharedValue { built, ..held })),
             Self::Null | Self::Bool(_) | Self::Int(_) | Self::Float(_) | Self::Short(_) => Ok(self),
         }
     }
@@ -72,13 +72,13 @@ impl From<Value> for Operand {
                 (None, Some(float)) if number.is_f64() => Self::Float(float),
                 _ => Self::Other(Value::Number(number).into()),
             },
-            Value::String(text) if text.len() <= SHORT_TEXT => Self::Short(text.as_ref().into()),
+            Value::String(text) if text.len() <= INLINE_TEXT_BYTES => Self::Short(text.as_ref().into()),
             Value::String(_) | Value::Array(_) | Value::Object(_) => Self::Other(value.into()),
         }
     }
 }
 
-impl From<Value> for Held {
+impl From<Value> for SharedValue {
     fn from(value: Value) -> Self {
         Self { value, built: 0 }
     }
@@ -121,7 +121,7 @@ impl From<Dynamic> for Operand {
         } else if value.is_string() {
             value.into_immutable_string().map_or(Self::Null, Self::Short)
         } else {
-            value.try_cast::<Held>().map_or(Self::Null, Self::Other)
+            value.try_cast::<SharedValue>().map_or(Self::Null, Self::Other)
         }
     }
 }

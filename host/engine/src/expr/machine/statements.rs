@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use rhai::{Dynamic, Engine, EvalContext, Expression, Position};
 
-use super::{Fault, Held, Operand, all, message, operand, operation, within_budget};
+use super::{Fault, Operand, SharedValue, all, message, operand, operation, within_budget};
 use crate::{
     expr::{
         MAX_LENGTH,
@@ -208,7 +208,7 @@ fn iterable(
 fn each(operand: &Operand) -> Result<Elements, Fault> {
     match operand {
         Operand::Null => Ok(Elements::Numbers(0..0)),
-        Operand::Other(Held { value: Value::Array(items), .. }) => {
+        Operand::Other(SharedValue { value: Value::Array(items), .. }) => {
             Ok(Elements::Of { items: items.clone(), next: 0, built: operand.built().saturating_sub(1) })
         }
         Operand::Bool(_) | Operand::Int(_) | Operand::Float(_) | Operand::Short(_) | Operand::Other(_) => {

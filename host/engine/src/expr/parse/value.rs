@@ -34,9 +34,9 @@ impl Parser<'_> {
         let mut node = self.primary()?;
         loop {
             node = if self.eat("|") {
-                let name = self.filter_name()?;
+                let (name, offset) = self.filter_name()?;
                 let arguments = if self.eat("(") { self.arguments()? } else { Vec::new() };
-                apply_filter(name, node, arguments)?
+                apply_filter(&name, offset, node, arguments)?
             } else if self.eat(".") {
                 self.member_or_method(node)?
             } else if self.eat("[") {
@@ -75,7 +75,7 @@ impl Parser<'_> {
             return match self.functions.get(&name) {
                 Some(_) => Err(SyntaxError::new(offset, format!("`{name}` is a function, no method"))
                     .hint(format!("write `{name}(…)`"))),
-                None => apply_filter((name, offset), node, arguments),
+                None => apply_filter(&name, offset, node, arguments),
             };
         }
         let hyphen = name.contains('-');
@@ -232,19 +232,15 @@ fn negated(node: Ast) -> Ast {
     negative.map_or_else(|| node.negate(), |number| Ast::literal(Value::Number(number)))
 }
 
-fn apply_filter(
-    (name, offset): (Arc<str>, usize),
-    subject: Ast,
-    arguments: Vec<Ast>,
-) -> Result<Ast, SyntaxError> {
-    if name.as_ref() == DEFAULT {
+fn apply_filter(name: &str, offset: usize, subject: Ast, arguments: Vec<Ast>) -> Result<Ast, SyntaxError> {
+    if name == DEFAULT {
         let [other] = <[Ast; 1]>::try_from(arguments)
-            .map_err(|given| filter::wrong_count(&name, &(1..=1), given.len(), offset))?;
+            .map_err(|given| filter::wrong_count(name, &(1..=1), given.len(), offset))?;
         return Ok(subject.default(other));
     }
-    let filter = filter::find(&name).ok_or_else(|| filter::unknown(&name, offset))?;
+    let filter = filter::find(name).ok_or_else(|| filter::unknown(name, offset))?;
     if !filter.arguments.contains(&arguments.len()) {
-        return Err(filter::wrong_count(&name, &filter.arguments, arguments.len(), offset));
+        return Err(filter::wrong_count(name, &filter.arguments, arguments.len(), offset));
     }
     let operands = std::iter::once(subject).chain(arguments).collect();
     Ok(Ast::filter(filter, operands))

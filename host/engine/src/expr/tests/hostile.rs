@@ -99,7 +99,7 @@ proptest! {
     #[test]
     fn no_soup_upsets_interpolation(text in soup()) {
         let tree = crate::tree::Tree::from(&Value::from(text.as_str()));
-        match Interpolated::compile(&tree, false) {
+        match ValueTemplate::compile(&tree, false) {
             Ok(compiled) => {
                 let _ = compiled.eval(&Json::new(ENV));
                 let found = compiled.placeholders(&crate::path::Path::root());

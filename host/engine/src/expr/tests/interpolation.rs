@@ -19,7 +19,7 @@ fn filled(rows: &[(&str, &str, usize)]) {
     let env = Json::new(ENV);
     for (template, expected, emptied) in rows {
         let compiled =
-            Interpolated::compile(&tree(template), false).unwrap_or_else(|e| panic!("{e:?} in {template}"));
+            ValueTemplate::compile(&tree(template), false).unwrap_or_else(|e| panic!("{e:?} in {template}"));
         let bound = compiled.eval(&env).unwrap_or_else(|error| panic!("{error} in {template}"));
         assert_eq!(bound.value.to_json(), *expected, "{template}");
         assert_eq!(bound.emptied, *emptied, "{template}");
@@ -94,12 +94,12 @@ fn without_placeholders_it_is_literal() {
         (r#""{{ a }}""#, true, true),
         (r#"["{{ this is ! no expression", {"k": "{{"}]"#, true, true),
     ] {
-        let compiled = Interpolated::compile(&tree(json), raw).unwrap();
+        let compiled = ValueTemplate::compile(&tree(json), raw).unwrap();
         assert_eq!(compiled.is_literal(), literal, "{json}");
         assert_eq!(compiled.as_literal().cloned(), literal.then(|| tree(json).to_value()), "{json}");
     }
     assert_eq!(
-        Interpolated::compile(&tree(r#""{{ a.b }}""#), false).unwrap().as_expr().map(Expr::source),
+        ValueTemplate::compile(&tree(r#""{{ a.b }}""#), false).unwrap().as_expr().map(Expr::source),
         Some(" a.b ")
     );
 }
@@ -107,7 +107,7 @@ fn without_placeholders_it_is_literal() {
 #[test]
 fn every_bad_placeholder_is_reported_with_its_place() {
     let json = r#"{"a": "{{ 1 + }} and {{ b ! }}", "l": ["ok {{ a }}", "no {{ end", {"n": "it's {{ = }} {{ it's }} {{ = }}"}], "e": "{{ }}"}"#;
-    let errors = Interpolated::compile(&tree(json), false).unwrap_err();
+    let errors = ValueTemplate::compile(&tree(json), false).unwrap_err();
     let shown: Vec<_> =
         errors.iter().map(|e| (e.path.as_str(), e.error.offset, e.error.message.as_str())).collect();
     assert_eq!(
@@ -134,7 +134,7 @@ fn placeholders_carry_path_span_and_offset() {
     let span = Span { line: 7, column: 3, start: 100, end: 130 };
     let text = Tree::new(TreeNode::String("x {{ a.b }} {{ c }}".into()), span);
     let list = Tree::new(TreeNode::Array(vec![tree("1"), text]), Span::default());
-    let compiled = Interpolated::compile(&list, false).unwrap();
+    let compiled = ValueTemplate::compile(&list, false).unwrap();
     let found = compiled.placeholders(&crate::path::Path::root());
     let shown: Vec<_> =
         found.iter().map(|(path, p)| (path.to_string(), p.span, p.offset, p.expr.source())).collect();
@@ -144,7 +144,7 @@ fn placeholders_carry_path_span_and_offset() {
 #[test]
 fn failures_name_the_placeholder() {
     let env = Json::new(ENV);
-    let compiled = Interpolated::compile(&tree(r#"["x{{ s + 1 }}"]"#), false).unwrap();
+    let compiled = ValueTemplate::compile(&tree(r#"["x{{ s + 1 }}"]"#), false).unwrap();
     assert_eq!(
         compiled.eval(&env),
         Err(EvalError("{{ s + 1 }}: `+` cannot combine string \"text\" + integer 1".to_owned()))
@@ -154,7 +154,7 @@ fn failures_name_the_placeholder() {
 /// A state that wraps itself is bounded here, too, and so is text.
 #[test]
 fn what_is_made_is_bounded() {
-    let compiled = Interpolated::compile(&tree(r#"{"x": "{{ x }}"}"#), false).unwrap();
+    let compiled = ValueTemplate::compile(&tree(r#"{"x": "{{ x }}"}"#), false).unwrap();
     let mut value = Value::Null;
     let error = loop {
         match compiled.eval(&Json(value.clone())) {
@@ -163,7 +163,7 @@ fn what_is_made_is_bounded() {
         }
     };
     assert!(error.contains("nests too deeply"), "{error}");
-    let text = Interpolated::compile(&tree(r#""{{ s }}{{ s }}""#), false).unwrap();
+    let text = ValueTemplate::compile(&tree(r#""{{ s }}{{ s }}""#), false).unwrap();
     let large: Map = [(Arc::from("s"), "x".repeat(9 << 20).into())].into_iter().collect();
     assert!(text.eval(&Json(large.into())).unwrap_err().0.contains("would have 18874368 bytes"));
 }

@@ -17,7 +17,7 @@ const HOOK_TIMEOUT: Millis = 5 * 60 * 1000;
 
 /// Settings of the call itself.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Own<'a> {
+pub(super) struct CallSettings<'a> {
     pub(super) settings: Option<&'a SettingsDoc>,
     /// `continueOn` that nothing replaces: a loop's for its iterations, none for a pipeline's tasks.
     pub(super) tolerance: Option<Tolerance>,
@@ -31,12 +31,12 @@ pub(super) struct Own<'a> {
 
 /// The levels at which settings stand, the nearest first.
 pub(super) struct Layers<'a> {
-    pub(super) own: Own<'a>,
+    pub(super) own: CallSettings<'a>,
     pub(super) template: Option<&'a SettingsDoc>,
     pub(super) manifest: Option<&'a SettingsDoc>,
 }
 
-impl<'a> Own<'a> {
+impl<'a> CallSettings<'a> {
     pub(super) fn of(settings: &'a SettingsDoc) -> Self {
         Self { settings: Some(settings), ..Self::default() }
     }

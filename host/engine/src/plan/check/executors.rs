@@ -6,7 +6,7 @@ use crate::{
     document::{
         ExecutorDoc, HookDoc, KindDoc, LoopDoc, ParameterDoc, ParametersDoc, TaskDoc, TemplateDoc, ValueDoc,
     },
-    expr::Interpolated,
+    expr::ValueTemplate,
     form::{Name, Site, listed},
     plan::{
         resolve::index::{Callee, Index, hooks_of, tasks_of},
@@ -193,11 +193,12 @@ impl ExecutorUse<'_> {
         let mut given: BTreeSet<&str> =
             declared.chain(arguments.into_iter().flat_map(ParametersDoc::names)).collect();
         match self.executor.config.as_ref().map(|config| &config.value) {
-            Some(Interpolated::Object(members)) => given.extend(members.iter().map(|(name, _)| &**name)),
-            Some(Interpolated::Literal(literal)) => {
+            Some(ValueTemplate::Object(members)) => given.extend(members.iter().map(|(name, _)| &**name)),
+            Some(ValueTemplate::Literal(literal)) => {
                 given.extend(literal.as_object().into_iter().flat_map(|map| map.keys()).map(|name| &**name));
             }
-            Some(Interpolated::Placeholder(_) | Interpolated::Text(_) | Interpolated::Array(_)) | None => {}
+            Some(ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_)) | None => {
+            }
         }
         if let Others::Fields(names) = others {
             given.extend(names.iter().map(String::as_str));

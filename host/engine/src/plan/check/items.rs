@@ -2,7 +2,7 @@
 
 use crate::{
     document::{ItemDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc, SourceDoc, ValueDoc, type_mismatch},
-    expr::{Expr, Interpolated},
+    expr::{Expr, ValueTemplate},
     form::Site,
     plan::resolve::index::Index,
     problem::codes::Entry,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Arguments times items that are looked at: a hostile document has many of both.
-const MOST_CHECKS: usize = 1_000_000;
+const MAX_CHECKS: usize = 1_000_000;
 
 /// Checks the fields of object items, which are arguments by name, and what arguments make of `loop.item`.
 pub(super) fn check(index: &Index<'_>, read: &LoopDoc, inputs: &ParametersDoc) {
@@ -20,7 +20,7 @@ pub(super) fn check(index: &Index<'_>, read: &LoopDoc, inputs: &ParametersDoc) {
                 check_fields(index, read, item, inputs);
             }
             let uses: Vec<_> = uses(read, inputs).collect();
-            let most = MOST_CHECKS / (1 + uses.len());
+            let most = MAX_CHECKS / (1 + uses.len());
             for (input, site, rest) in uses {
                 for item in items.iter().take(most) {
                     check_part(index, input, &site, &item.value, &rest);
@@ -43,7 +43,7 @@ fn check_fields(index: &Index<'_>, read: &LoopDoc, item: &ItemDoc, inputs: &Para
             continue;
         }
         let field = part(&item.value.value, &[&**name]);
-        if let Some((entry, message)) = field.and_then(|field| misfit(&field, input)) {
+        if let Some((entry, message)) = field.and_then(|field| item_mismatch(&field, input)) {
             index.report.at(entry, site, format!("{message}, as the body's input `{name}`"));
         }
     }
@@ -77,7 +77,7 @@ fn source(argument: &ParameterDoc) -> Option<(&Expr, Site)> {
 
 fn check_part(index: &Index<'_>, input: &ParameterDoc, argument: &Site, item: &ValueDoc, rest: &[&str]) {
     let part = part(&item.value, rest);
-    if let Some((entry, message)) = part.and_then(|part| misfit(&part, input)) {
+    if let Some((entry, message)) = part.and_then(|part| item_mismatch(&part, input)) {
         let name = &input.name.value;
         let message = format!("{message}, as {} passes it to the body's input `{name}`", argument.path);
         index.report.at(entry, &item.site, message);
@@ -86,29 +86,30 @@ fn check_part(index: &Index<'_>, input: &ParameterDoc, argument: &Site, item: &V
 
 /// The values of a sequence are alike: one of them tells of all.
 fn check_sequence(index: &Index<'_>, input: &ParameterDoc, argument: &Site, values: &[Value], rest: &[&str]) {
-    let wrong =
-        values.iter().find_map(|value| misfit(&part(&Interpolated::Literal(value.clone()), rest)?, input));
+    let wrong = values
+        .iter()
+        .find_map(|value| item_mismatch(&part(&ValueTemplate::Literal(value.clone()), rest)?, input));
     if let Some((entry, message)) = wrong {
         index.report.at(entry, argument, format!("{message}, as the body's input `{}`", input.name.value));
     }
 }
 
-fn misfit(value: &Interpolated, input: &ParameterDoc) -> Option<(&'static Entry, String)> {
+fn item_mismatch(value: &ValueTemplate, input: &ParameterDoc) -> Option<(&'static Entry, String)> {
     type_mismatch(value, input.kind, &input.allowed)
 }
 
 /// The member of `value` at `path`, where it is certain that there is one.
-fn part(value: &Interpolated, path: &[&str]) -> Option<Interpolated> {
+fn part(value: &ValueTemplate, path: &[&str]) -> Option<ValueTemplate> {
     let Some((first, rest)) = path.split_first() else { return Some(value.clone()) };
     match value {
-        Interpolated::Literal(literal) => {
+        ValueTemplate::Literal(literal) => {
             let found = path.iter().try_fold(literal, |value, segment| value.member(segment))?;
-            Some(Interpolated::Literal(found.clone()))
+            Some(ValueTemplate::Literal(found.clone()))
         }
-        Interpolated::Object(members) => {
+        ValueTemplate::Object(members) => {
             let (_, member) = members.iter().find(|(name, _)| &**name == *first)?;
             part(member, rest)
         }
-        Interpolated::Placeholder(_) | Interpolated::Text(_) | Interpolated::Array(_) => None,
+        ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_) => None,
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::{
     document::ParameterDoc,
-    names::{self, Declared, Shape, TASK},
+    names::{self, DeclarationSite, Shape, TASK},
     phase::Phase,
     plan::ParameterType,
     problem::codes::{Entry, values},
@@ -14,7 +14,7 @@ use crate::{
 use super::visible::Visible;
 
 /// The values that a path can read, null aside.
-pub(super) struct Known<'a> {
+pub(super) struct ValueDomain<'a> {
     pub(super) kind: ParameterType,
     /// Empty: any of the type.
     pub(super) allowed: Cow<'a, [Value]>,
@@ -24,7 +24,7 @@ pub(super) struct Known<'a> {
 
 impl<'a> Visible<'a> {
     /// Returns the known facts about the value at `path`, which is visible here.
-    pub(super) fn known(&self, path: &[&str]) -> Option<Known<'a>> {
+    pub(super) fn known(&self, path: &[&str]) -> Option<ValueDomain<'a>> {
         let (root, mut rest) = path.split_first()?;
         let mut shape = names::find(root)?.shape;
         while let Some((segment, behind)) = rest.split_first() {
@@ -34,7 +34,7 @@ impl<'a> Visible<'a> {
                 }
                 Shape::Tasks => TASK,
                 Shape::Declared(declared) if behind.is_empty() => {
-                    return self.declared(declared, segment).map(Known::declared);
+                    return self.declared(declared, segment).map(ValueDomain::declared);
                 }
                 Shape::Declared(_) | Shape::Outputs | Shape::Any | Shape::Text | Shape::Integer => {
                     return None;
@@ -43,19 +43,19 @@ impl<'a> Visible<'a> {
             };
             rest = behind;
         }
-        Known::supplied(shape)
+        ValueDomain::supplied(shape)
     }
 
-    fn declared(&self, declared: Declared, name: &str) -> Option<&'a ParameterDoc> {
+    fn declared(&self, declared: DeclarationSite, name: &str) -> Option<&'a ParameterDoc> {
         match declared {
-            Declared::Inputs => self.input(name),
-            Declared::MaybeContainer => self.container_input(name),
-            Declared::Workflow | Declared::MaybeWorkflow => self.doc.spec.arguments.find(name),
+            DeclarationSite::Inputs => self.input(name),
+            DeclarationSite::MaybeContainer => self.container_input(name),
+            DeclarationSite::Workflow | DeclarationSite::MaybeWorkflow => self.doc.spec.arguments.find(name),
         }
     }
 }
 
-impl<'a> Known<'a> {
+impl<'a> ValueDomain<'a> {
     fn of(kind: ParameterType) -> Self {
         Self { kind, allowed: Cow::Borrowed(&[]), is_parameter: false }
     }

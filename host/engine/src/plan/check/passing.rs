@@ -6,7 +6,7 @@ use crate::{
     value::Value,
 };
 
-use super::{kinds::Known, visible::Visible};
+use super::{kinds::ValueDomain, visible::Visible};
 
 /// Reports the arguments that are a path whose values never fit the input of their name; they see `scope`.
 pub(super) fn check_arguments(
@@ -51,7 +51,7 @@ pub(super) fn check_root(index: &Index<'_>, inputs: &ParametersDoc) {
     for parameter in &index.doc.spec.arguments.list {
         let name = &parameter.name;
         let Some(input) = inputs.find(&name.value) else { continue };
-        let known = Known::declared(parameter);
+        let known = ValueDomain::declared(parameter);
         if let Some((entry, expected)) = known.never_fits(input.kind, &input.allowed) {
             let message = format!(
                 "parameter `{}` is {}; expected {expected}, as the entrypoint's input of this name",
@@ -74,6 +74,6 @@ fn paths(source: &ParameterDoc) -> impl Iterator<Item = ReadAt<'_>> {
     written.chain(from.flatten())
 }
 
-fn described(known: &Known<'_>) -> String {
+fn described(known: &ValueDomain<'_>) -> String {
     if known.allowed.is_empty() { known.kind.described() } else { ParameterType::one_of(&known.allowed) }
 }

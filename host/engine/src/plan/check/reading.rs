@@ -3,7 +3,7 @@
 use crate::{
     document::ReadAt,
     form::{listed, listed_if_few},
-    names::{self, Declared, Shape, TASK, Visibility, instead_of_member, instead_of_root},
+    names::{self, DeclarationSite, Shape, TASK, Visibility, instead_of_member, instead_of_root},
     plan::{resolve::index::Index, schema},
     problem::codes::{
         Entry,
@@ -15,7 +15,7 @@ use crate::{
     suggest::did_you_mean,
 };
 
-use super::visible::{OutputNames, Unseen, Visible};
+use super::visible::{InvisibleTask, OutputNames, Visible};
 
 /// Hint for a word that resembles no known name.
 const PUT_IN_QUOTES: &str = "put text in quotes";
@@ -23,7 +23,7 @@ const PUT_IN_QUOTES_OR_RAW: &str =
     "put text in quotes; if the braces are meant for the executor, write `raw: true` next to the value";
 
 /// The fault of a path.
-struct Miss {
+struct PathFault {
     entry: &'static Entry,
     /// How many segments of the path mean something.
     known: usize,
@@ -46,7 +46,7 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &ReadAt<'_>) 
     }
 }
 
-fn resolve(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Result<(), Miss> {
+fn resolve(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Result<(), PathFault> {
     let Some((root, rest)) = path.split_first() else { return Ok(()) };
     let variable = || index.variables.contains(*root).then_some(Shape::Any);
     let Some(mut shape) = scope.root(root).or_else(variable) else {
@@ -61,12 +61,13 @@ fn resolve(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Result<(), 
             Shape::Open(members) => {
                 members.iter().find(|(name, _)| name == segment).map_or(Shape::Any, |(_, shape)| *shape)
             }
-            Shape::Declared(Declared::Workflow) => argument(index, scope, known, segment)?,
-            Shape::Declared(Declared::Inputs) => input(index, scope, known, segment)?,
-            Shape::Declared(Declared::MaybeWorkflow | Declared::MaybeContainer) => Shape::Any,
+            Shape::Declared(DeclarationSite::Workflow) => argument(index, scope, known, segment)?,
+            Shape::Declared(DeclarationSite::Inputs) => input(index, scope, known, segment)?,
+            Shape::Declared(DeclarationSite::MaybeWorkflow | DeclarationSite::MaybeContainer) => Shape::Any,
             Shape::Outputs => {
                 let task = path.get(1).copied().unwrap_or_default();
-                let undeclared = |(message, hint)| Miss { entry: &UNDECLARED_OUTPUT, known, message, hint };
+                let undeclared =
+                    |(message, hint)| PathFault { entry: &UNDECLARED_OUTPUT, known, message, hint };
                 output(index, &outputs, task, segment).map_err(undeclared)?;
                 Shape::Any
             }
@@ -86,7 +87,7 @@ fn member(
     known: usize,
     members: &[(&'static str, Shape)],
     segment: &str,
-) -> Result<Shape, Miss> {
+) -> Result<Shape, PathFault> {
     if let Some((_, shape)) = members.iter().find(|(name, _)| *name == segment) {
         return Ok(*shape);
     }
@@ -99,17 +100,17 @@ fn member(
         }
         _ => instead_of_member(segment, &names),
     };
-    Err(Miss { entry: &UNKNOWN_MEMBER, known, message, hint })
+    Err(PathFault { entry: &UNKNOWN_MEMBER, known, message, hint })
 }
 
-fn argument(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+fn argument(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, PathFault> {
     let declared = &scope.doc.spec.arguments;
     if !declared.sound || declared.find(name).is_some() {
         return Ok(Shape::Any);
     }
     let expected = listed_if_few(declared.names(), "a declared one");
     let message = format!("parameter `{name}` is not declared in spec.arguments; expected {expected}");
-    Err(Miss {
+    Err(PathFault {
         entry: &UNDECLARED_INPUT,
         known,
         message,
@@ -117,7 +118,7 @@ fn argument(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) ->
     })
 }
 
-fn input(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, Miss> {
+fn input(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Result<Shape, PathFault> {
     if scope.has_input(name) {
         return Ok(Shape::Any);
     }
@@ -127,7 +128,7 @@ fn input(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) -> Re
         let global = scope.doc.spec.arguments.find(name)?;
         Some(format!("the workflow's parameter is `workflow.parameters.{}`", global.name.value))
     });
-    Err(Miss { entry: &UNDECLARED_INPUT, known, message, hint })
+    Err(PathFault { entry: &UNDECLARED_INPUT, known, message, hint })
 }
 
 /// Checks that a task called `task` can have the output `name`; otherwise returns the message and perhaps a hint.
@@ -161,9 +162,9 @@ pub(super) fn output(
     }
 }
 
-fn unseen_task(index: &Index<'_>, unseen: Unseen, known: usize, name: &str) -> Miss {
+fn unseen_task(index: &Index<'_>, unseen: InvisibleTask, known: usize, name: &str) -> PathFault {
     let (entry, message, hint): (&'static Entry, _, _) = match unseen {
-        Unseen::Unknown(names, asks) => {
+        InvisibleTask::Unknown(names, asks) => {
             let visible = match asks {
                 Some(own) => format!("a task that `{own}` depends on"),
                 None => listed_if_few(names.iter().map(String::as_str), "a task that can be seen here"),
@@ -171,32 +172,34 @@ fn unseen_task(index: &Index<'_>, unseen: Unseen, known: usize, name: &str) -> M
             let message = format!("unknown task `{name}`; expected {visible}");
             (&UNKNOWN_SIBLING, message, index.report.did_you_mean(name, names.iter().map(String::as_str)))
         }
-        Unseen::NotUpstream(own) => {
+        InvisibleTask::NotUpstream(own) => {
             let message =
                 format!("task `{name}` is not upstream of `{own}`; expected a task that `{own}` depends on");
             (&NOT_UPSTREAM, message, Some(format!("add `{name}` to the dependencies of `{own}`")))
         }
-        Unseen::Itself => {
+        InvisibleTask::Itself => {
             let message = format!("task `{name}` has no result yet; expected a task that it depends on");
             let hint = "a task sees itself in retry, policy, phaseConditions, hooks and outputs only";
             (&NOT_UPSTREAM, message, Some(hint.to_owned()))
         }
-        Unseen::Dropped => {
+        InvisibleTask::Dropped => {
             let message =
                 format!("task `{name}` is not reachable from the entrypoints; expected one that is");
             (&NOT_UPSTREAM, message, Some(format!("add `{name}` to entrypoints")))
         }
-        Unseen::NoTasks => (&NOT_VISIBLE, "no tasks can be seen here; expected no `tasks`".to_owned(), None),
+        InvisibleTask::NoTasks => {
+            (&NOT_VISIBLE, "no tasks can be seen here; expected no `tasks`".to_owned(), None)
+        }
     };
-    Miss { entry, known, message, hint }
+    PathFault { entry, known, message, hint }
 }
 
-fn invisible(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> Miss {
+fn invisible(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> PathFault {
     let root = path.first().copied().unwrap_or_default();
     let mut names: Vec<&str> = scope.visible_roots().collect();
     names.extend(index.variables.iter().map(|name| &**name));
     let message = format!("`{root}` cannot be seen here; expected {}", listed(&names));
-    Miss { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(index, scope, path, &names) }
+    PathFault { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(index, scope, path, &names) }
 }
 
 fn hint_for(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&str]) -> Option<String> {
@@ -235,8 +238,14 @@ fn elsewhere(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&
 fn of_task(index: &Index<'_>, scope: &Visible<'_>, task: &str, behind: &[&str]) -> Option<String> {
     let missing = match scope.task(index, task) {
         Ok(_) if scope.has_certain_task(task) => String::new(),
-        Err(Unseen::NotUpstream(own)) => format!(", and add `{task}` to the dependencies of `{own}`"),
-        Ok(_) | Err(Unseen::Unknown(..) | Unseen::Itself | Unseen::Dropped | Unseen::NoTasks) => return None,
+        Err(InvisibleTask::NotUpstream(own)) => format!(", and add `{task}` to the dependencies of `{own}`"),
+        Ok(_)
+        | Err(
+            InvisibleTask::Unknown(..)
+            | InvisibleTask::Itself
+            | InvisibleTask::Dropped
+            | InvisibleTask::NoTasks,
+        ) => return None,
     };
     let output = behind.strip_prefix(&["outputs"]).unwrap_or(behind);
     let output = output.strip_prefix(&["parameters"]).unwrap_or(output);
@@ -258,7 +267,7 @@ impl Visible<'_> {
 }
 
 /// A path that would mean something if a hyphen in its unknown segment were a minus.
-fn hyphen(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], known: usize) -> Option<Miss> {
+fn hyphen(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], known: usize) -> Option<PathFault> {
     let segment = path.get(known)?;
     segment.match_indices('-').find_map(|(at, _)| {
         let (head, tail) = (segment.get(..at)?, segment.get(at + 1..)?);
@@ -268,6 +277,6 @@ fn hyphen(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], known: usize) -
         let head = shorter.join(".");
         let message = format!("`{segment}` is one name, and it means nothing here; expected `{head}`");
         let hint = Some(format!("for a minus write `{head} - {tail}`, with spaces"));
-        Some(Miss { entry: &HYPHEN, known, message, hint })
+        Some(PathFault { entry: &HYPHEN, known, message, hint })
     })
 }

@@ -6,7 +6,7 @@ use crate::{
     document::{
         HookDoc, KindDoc, LoopDoc, OverDoc, ParametersDoc, TaskDoc, TemplateDoc, WorkDoc, check_literal,
     },
-    expr::Interpolated,
+    expr::ValueTemplate,
     form::{Name, Site},
     plan::resolve::index::{Callee, Index, hooks_of, tasks_of},
     problem::codes::{bindings::NO_SOURCE, warnings::UNDECLARED_ARGUMENT},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Arguments of a call that are compared with an input's name.
-const MOST_COMPARED: usize = 64;
+const MAX_COMPARED_ARGUMENTS: usize = 64;
 
 /// Checks every call in the document.
 pub(super) fn check(index: &Index<'_>) {
@@ -44,7 +44,7 @@ pub(super) fn check(index: &Index<'_>) {
 }
 
 /// A call of something that declares inputs.
-struct Passing<'a> {
+struct CallSite<'a> {
     site: &'a Site,
     /// Name of the called template or task, for messages.
     callee: &'a str,
@@ -65,7 +65,7 @@ pub(super) enum Others {
     Anything,
 }
 
-impl Passing<'_> {
+impl CallSite<'_> {
     fn check(&self, index: &Index<'_>) {
         self.check_sources(index);
         for argument in &self.arguments.list {
@@ -126,7 +126,7 @@ impl Passing<'_> {
     /// The argument that was probably meant for the input `name`: it is no input itself, and is called nearly so.
     fn misnamed(&self, index: &Index<'_>, name: &str) -> Option<&str> {
         self.undeclared()
-            .take(MOST_COMPARED)
+            .take(MAX_COMPARED_ARGUMENTS)
             .find(|argument| index.report.did_you_mean(argument, [name]).is_some())
     }
 
@@ -150,7 +150,7 @@ fn check_root(index: &Index<'_>, name: &Name, template: &TemplateDoc) {
     let others = if arguments.sound { Others::Workflow(names) } else { Others::Anything };
     let none = ParametersDoc::default();
     let (site, callee) = (&name.site, &*name.value);
-    Passing { site, callee, inputs: &template.inputs, arguments: &none, others }.check(index);
+    CallSite { site, callee, inputs: &template.inputs, arguments: &none, others }.check(index);
     for argument in &arguments.list {
         if let Some(input) = template.inputs.find(&argument.name.value) {
             for value in argument.value.iter().chain(&argument.default) {
@@ -162,7 +162,7 @@ fn check_root(index: &Index<'_>, name: &Name, template: &TemplateDoc) {
 
 fn check_task(index: &Index<'_>, task: &TaskDoc) {
     let own = task.name.as_ref().map_or("", |name| &*name.value);
-    let passing = |callee, inputs| Passing {
+    let passing = |callee, inputs| CallSite {
         site: task.name.as_ref().map_or(&task.site, |name| &name.site),
         callee,
         inputs,
@@ -188,7 +188,7 @@ fn check_hook(index: &Index<'_>, hook: &HookDoc) {
     };
     let others = Others::Anything;
     let (site, callee) = (&hook.site, &*name.value);
-    Passing { site, callee, inputs: &template.inputs, arguments: &hook.arguments, others }.check(index);
+    CallSite { site, callee, inputs: &template.inputs, arguments: &hook.arguments, others }.check(index);
 }
 
 fn check_body(index: &Index<'_>, read: &LoopDoc) {
@@ -198,13 +198,13 @@ fn check_body(index: &Index<'_>, read: &LoopDoc) {
     };
     let (site, callee) = (&name.site, &*name.value);
     let others = item_fields(&read.over);
-    Passing { site, callee, inputs: &template.inputs, arguments: &read.arguments, others }.check(index);
+    CallSite { site, callee, inputs: &template.inputs, arguments: &read.arguments, others }.check(index);
 }
 
 fn check_wrapped(index: &Index<'_>, task: &TaskDoc, template: &TemplateDoc) {
     let (WorkDoc::Template(name), Some((_, wrapped))) = (&task.work, index.wrapped(template)) else { return };
     let (site, callee) = (&name.site, &*name.value);
-    Passing { site, callee, inputs: &wrapped.inputs, arguments: &task.arguments, others: Others::Nobody }
+    CallSite { site, callee, inputs: &wrapped.inputs, arguments: &task.arguments, others: Others::Nobody }
         .check(index);
 }
 
@@ -218,10 +218,10 @@ pub(super) fn item_fields(over: &OverDoc) -> Others {
     let mut common: Option<BTreeSet<String>> = None;
     for item in items {
         let fields: BTreeSet<String> = match &item.value.value {
-            Interpolated::Placeholder(_) => continue,
-            Interpolated::Object(members) => members.iter().map(|(name, _)| name.to_string()).collect(),
-            Interpolated::Literal(Value::Object(map)) => map.keys().map(ToString::to_string).collect(),
-            Interpolated::Literal(_) | Interpolated::Text(_) | Interpolated::Array(_) => BTreeSet::new(),
+            ValueTemplate::Placeholder(_) => continue,
+            ValueTemplate::Object(members) => members.iter().map(|(name, _)| name.to_string()).collect(),
+            ValueTemplate::Literal(Value::Object(map)) => map.keys().map(ToString::to_string).collect(),
+            ValueTemplate::Literal(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_) => BTreeSet::new(),
         };
         common =
             Some(common.map_or(fields.clone(), |common| common.intersection(&fields).cloned().collect()));

@@ -59,7 +59,7 @@ pub(super) enum OutputNames<'a> {
 }
 
 /// Why `tasks.<name>` means nothing.
-pub(super) enum Unseen {
+pub(super) enum InvisibleTask {
     /// No such task; what there is instead, and who asks for what it depends on.
     Unknown(Vec<String>, Option<String>),
     /// The task is not upstream of the named one.
@@ -113,7 +113,7 @@ impl<'a> Visible<'a> {
     }
 
     /// The outputs of the task called `name` here.
-    pub(super) fn task(&self, index: &Index<'a>, name: &str) -> Result<OutputNames<'a>, Unseen> {
+    pub(super) fn task(&self, index: &Index<'a>, name: &str) -> Result<OutputNames<'a>, InvisibleTask> {
         if let Some((_, outputs)) = self.selves.iter().find(|(own, _)| *own == name) {
             return Ok(*outputs);
         }
@@ -121,11 +121,11 @@ impl<'a> Visible<'a> {
             return Ok(outputs);
         }
         let found = self.siblings.find(index, name);
-        if let Err(Unseen::NoTasks) = found
+        if let Err(InvisibleTask::NoTasks) = found
             && !self.selves.is_empty()
         {
             let names = self.selves.iter().map(|(own, _)| (*own).to_owned()).collect();
-            return Err(Unseen::Unknown(names, None));
+            return Err(InvisibleTask::Unknown(names, None));
         }
         found
     }
@@ -169,28 +169,30 @@ impl<'a> Siblings<'a> {
         matches!(self, Self::All { tasks, labels: true } if !tasks.sound || tasks.position(label).is_some())
     }
 
-    fn find(&self, index: &Index<'a>, name: &str) -> Result<OutputNames<'a>, Unseen> {
+    fn find(&self, index: &Index<'a>, name: &str) -> Result<OutputNames<'a>, InvisibleTask> {
         match self {
             Self::Unknown => Ok(OutputNames::Any),
-            Self::None => Err(Unseen::NoTasks),
+            Self::None => Err(InvisibleTask::NoTasks),
             Self::All { tasks, .. } => one_of(index, tasks, name).map(|(_, outputs)| outputs),
             Self::Upstream { tasks, graph, task } => {
                 let own = tasks.list.get(*task).and_then(|task| task.name.as_ref());
                 let own = own.map(|name| name.value.to_string()).unwrap_or_default();
                 let (position, outputs) = match one_of(index, tasks, name) {
-                    Err(Unseen::Unknown(names, _)) => return Err(Unseen::Unknown(names, Some(own))),
+                    Err(InvisibleTask::Unknown(names, _)) => {
+                        return Err(InvisibleTask::Unknown(names, Some(own)));
+                    }
                     found => found?,
                 };
                 if position == *task {
-                    return Err(Unseen::Itself);
+                    return Err(InvisibleTask::Itself);
                 }
                 if graph.is_upstream(position, *task) || !graph.is_certain(*task) {
                     return Ok(outputs);
                 }
                 if graph.is_kept(*task) && !graph.is_kept(position) {
-                    return Err(Unseen::Dropped);
+                    return Err(InvisibleTask::Dropped);
                 }
-                Err(Unseen::NotUpstream(own))
+                Err(InvisibleTask::NotUpstream(own))
             }
         }
     }
@@ -200,12 +202,12 @@ fn one_of<'a>(
     index: &Index<'a>,
     tasks: &'a TasksDoc,
     name: &str,
-) -> Result<(NodeIndex, OutputNames<'a>), Unseen> {
+) -> Result<(NodeIndex, OutputNames<'a>), InvisibleTask> {
     let found = tasks.position(name).and_then(|position| Some((position, tasks.list.get(position)?)));
     match found {
         Some((position, task)) => Ok((position, outputs_of(index, task))),
         None if !tasks.sound => Ok((NodeIndex::MAX, OutputNames::Any)),
-        None => Err(Unseen::Unknown(tasks.names().map(str::to_owned).collect(), None)),
+        None => Err(InvisibleTask::Unknown(tasks.names().map(str::to_owned).collect(), None)),
     }
 }
 

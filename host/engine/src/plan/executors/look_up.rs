@@ -6,7 +6,7 @@ use crate::{
     document::{ExecutorDoc, KindDoc, SettingsDoc, TaskDoc, WorkDoc, WorkflowDoc},
     form::{Report, listed_if_few},
     plan::{
-        model::{Pinned, PinnedExecutors},
+        model::{PinnedExecutor, PinnedExecutors},
         resolve::index::tasks_of,
     },
     problem::codes::{
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-use super::{Defaults, Executors, Found, defaults};
+use super::{Defaults, ExecutorResolution, Executors, defaults};
 
 /// The calls of one executor type.
 struct Uses<'i, 'a> {
@@ -68,16 +68,16 @@ fn uses<'i, 'a>(doc: &'a WorkflowDoc, report: &'i Report) -> impl Iterator<Item 
 }
 
 impl Uses<'_, '_> {
-    fn judge(&self, found: &Found, executors: &Executors) -> Pinned {
+    fn judge(&self, found: &ExecutorResolution, executors: &Executors) -> PinnedExecutor {
         match found {
-            Found::Executor(known) => return (**known).clone(),
-            Found::Unknown => self.unknown(executors),
-            Found::Broken(why) => {
-                self.missing((&UNUSABLE, executors.missing_allowed), &self.unusable(why), None);
+            ExecutorResolution::Executor(known) => return (**known).clone(),
+            ExecutorResolution::Unknown => self.unknown(executors),
+            ExecutorResolution::Broken(why) => {
+                self.missing(&UNUSABLE, executors.missing_allowed, &self.unusable(why), None);
             }
-            Found::Refused(why) => self.missing((&UNUSABLE, false), &self.unusable(why), None),
+            ExecutorResolution::Refused(why) => self.missing(&UNUSABLE, false, &self.unusable(why), None),
         }
-        Pinned { missing: true, ..Pinned::default() }
+        PinnedExecutor { missing: true, ..PinnedExecutor::default() }
     }
 
     fn unusable(&self, why: &str) -> String {
@@ -91,11 +91,11 @@ impl Uses<'_, '_> {
         let name = self.kind.split_once('@').map_or(self.kind, |(name, _)| name);
         // The name alone may be right, and the version wrong.
         let hint = self.report.did_you_mean(name, names().filter(|known| *known != name));
-        self.missing((&NOT_INSTALLED, executors.missing_allowed), &message, hint.as_deref());
+        self.missing(&NOT_INSTALLED, executors.missing_allowed, &message, hint.as_deref());
     }
 
     /// Reports every call, as a warning where that is allowed.
-    fn missing(&self, (entry, is_allowed): (&'static Entry, bool), message: &str, hint: Option<&str>) {
+    fn missing(&self, entry: &'static Entry, is_allowed: bool, message: &str, hint: Option<&str>) {
         let report = self.report;
         for call in self.calls.iter().take_while(|_| !report.is_full()) {
             if is_allowed {
@@ -107,7 +107,7 @@ impl Uses<'_, '_> {
         }
     }
 
-    fn defaults(&self, known: &Pinned) -> SettingsDoc {
+    fn defaults(&self, known: &PinnedExecutor) -> SettingsDoc {
         let (settings, problems) = defaults::judged(&known.defaults);
         let Some(first) = problems.first() else { return settings };
         let message = format!(

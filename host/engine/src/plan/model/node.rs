@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::expr::{Expr, Interpolated};
+use crate::expr::{Expr, ValueTemplate};
 
 use super::{Argument, NodeIndex, Parameter, Settings, TemplateId};
 
@@ -49,7 +49,7 @@ pub struct ExecutorCall {
     /// `executor.type`: `name`, `name@version` or `sha256:…`.
     pub executor_type: Arc<str>,
     /// `executor.config`, always an object.
-    pub config: Interpolated,
+    pub config: ValueTemplate,
     /// `resources.memory` in bytes; only ever lowers the operator's limit.
     pub memory: Option<u64>,
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    expr::{Expr, Interpolated},
+    expr::{Expr, ValueTemplate},
     settings::{ParameterType, SecretRef},
     value::Value,
 };
@@ -16,11 +16,11 @@ pub struct Parameter {
     /// Checked when bound (inputs) or warned about (outputs).
     pub kind: ParameterType,
     /// `value`.
-    pub value: Option<Interpolated>,
+    pub value: Option<ValueTemplate>,
     /// `valueFrom`.
     pub value_from: Option<ValueFrom>,
     /// `default`.
-    pub default: Option<Interpolated>,
+    pub default: Option<ValueTemplate>,
     /// `enum`; empty is unrestricted.
     pub allowed: Vec<Value>,
 }
@@ -31,7 +31,7 @@ pub struct Argument {
     /// The input's name.
     pub name: Arc<str>,
     /// `value`.
-    pub value: Option<Interpolated>,
+    pub value: Option<ValueTemplate>,
     /// `valueFrom`.
     pub value_from: Option<ValueFrom>,
 }

@@ -12,7 +12,7 @@ use crate::{
 /// The executor that a type resolved to when a run was submitted. It is recorded with the run, which keeps to it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Pinned {
+pub struct PinnedExecutor {
     /// The plugin's name, by which it is granted what it may touch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<Arc<str>>,
@@ -39,9 +39,9 @@ pub struct Pinned {
 }
 
 /// The executors of the types in use, by type; part of the plan.
-pub type PinnedExecutors = BTreeMap<Arc<str>, Pinned>;
+pub type PinnedExecutors = BTreeMap<Arc<str>, PinnedExecutor>;
 
-impl Pinned {
+impl PinnedExecutor {
     /// Returns the fault of the inputs that a call was bound to: the first that does not fit, and the expected value. Required
     /// inputs may be in `config` instead. None of the values is repeated.
     pub fn check_inputs<'v>(
@@ -91,7 +91,8 @@ mod tests {
             (r#"{"additionalProperties": false}"#, false),
         ];
         for (inputs, takes) in rows {
-            let pinned = Pinned { inputs: Value::from_json(inputs).unwrap(), ..Pinned::default() };
+            let pinned =
+                PinnedExecutor { inputs: Value::from_json(inputs).unwrap(), ..PinnedExecutor::default() };
             assert_eq!(pinned.takes("b"), takes, "{inputs}");
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    expr::{Expr, Interpolated},
+    expr::{Expr, ValueTemplate},
     settings::{Backoff, MaxAttempts},
     time::Millis,
 };
@@ -31,9 +31,9 @@ pub struct PolicyRule {
     /// `then.do`.
     pub action: RuleAction,
     /// `then.set_iter`, applied before the action.
-    pub set_iter: Vec<(Arc<str>, Interpolated)>,
+    pub set_iter: Vec<(Arc<str>, ValueTemplate)>,
     /// `then.set_ctx`, applied before the action.
-    pub set_ctx: Vec<(Arc<str>, Interpolated)>,
+    pub set_ctx: Vec<(Arc<str>, ValueTemplate)>,
 }
 
 /// `then.do` with its own fields.
@@ -59,7 +59,7 @@ pub enum RuleAction {
 /// Which rule decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Matched {
+pub enum RuleMatch {
     /// The rule of that index.
     Rule(u32),
     /// The `else` rule.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    expr::{Expr, Interpolated},
+    expr::{Expr, ValueTemplate},
     settings::Aggregate,
 };
 
@@ -95,7 +95,7 @@ pub struct Loop {
 #[derive(Debug)]
 pub enum LoopOver {
     /// `items`, or the values `sequence` yields.
-    Items(Vec<Interpolated>),
+    Items(Vec<ValueTemplate>),
     /// `itemsFrom`: an array or JSON text, evaluated when the loop opens.
     ItemsFrom(Expr),
     /// `repeatCondition`: after each iteration, whether there is another.

@@ -7,7 +7,7 @@ use super::*;
 fn is_settled(templates: &str, task: &str) -> bool {
     with_node(templates, task, |plan, node| {
         let changed = BTreeSet::from(["region".into()]);
-        Settled::of(plan, &changed).holds(plan, node)
+        Determinism::of(plan, &changed).holds(plan, node)
     })
 }
 
@@ -52,7 +52,7 @@ fn what_judges_a_container_may_read_what_is_inside() {
         let task =
             format!(r#"{{"name": "t", "template": "inner"{more}}}, {{"name": "u", "template": "work"}}"#);
         let plan = plan(&format!(r#"{inner}, {{"dag": {{"name": "main", "tasks": [{task}]}}}}"#));
-        Settled::of(&plan, &BTreeSet::new()).holds(&plan, &nodes(&plan)[0])
+        Determinism::of(&plan, &BTreeSet::new()).holds(&plan, &nodes(&plan)[0])
     };
     assert!(call(""));
     assert!(!call(r#", "phaseConditions": {"failed": "workflow.id == 'r'"}"#));

@@ -3,7 +3,7 @@
 use super::*;
 
 fn most(templates: &str) -> Option<u32> {
-    Draft::read(&Tree::from(&Value::from_json(&document(templates)).unwrap())).most_at_once()
+    Draft::read(&Tree::from(&Value::from_json(&document(templates)).unwrap())).max_parallelism()
 }
 
 #[test]

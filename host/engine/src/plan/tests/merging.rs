@@ -130,8 +130,8 @@ fn plugins() -> Executors {
     let text = r#"{"retry": {"maxAttempts": 5}, "maxInactivity": "30s", "deadline": {"timeout": "1h"}}"#;
     let defaults = Value::from_json(text).unwrap().as_object().unwrap().clone();
     Executors::any()
-        .with("echo", Found::Executor(Box::new(Pinned::with_defaults(defaults))))
-        .with("other", Found::Unknown)
+        .with("echo", ExecutorResolution::Executor(Box::new(PinnedExecutor::with_defaults(defaults))))
+        .with("other", ExecutorResolution::Unknown)
         .allow_missing(true)
 }
 
@@ -283,8 +283,8 @@ fn each_field_comes_from_its_nearest_level() {
 #[test]
 fn executors_are_known_by_name() {
     let few = Executors::any()
-        .with("ehco", Found::Unknown)
-        .with("echo@9", Found::Unknown)
+        .with("ehco", ExecutorResolution::Unknown)
+        .with("echo@9", ExecutorResolution::Unknown)
         .installed(vec!["echo".into(), "http".into()])
         .memory(64 << 20);
     let templates = r#"{"dag": {"name": "main", "tasks": [{"name": "a", "executor": {"type": "ehco"}}, {"name": "b", "executor": {"type": "echo@9"}},
@@ -307,7 +307,7 @@ fn executors_are_known_by_name() {
     assert_eq!(of(&problems), missing("P070"));
     let allowed = Draft::read(&tree).plan(&few.allow_missing(true), &Value::Null).unwrap();
     assert_eq!(of(&allowed.warnings), [&[memory][..], &missing("W002")].concat());
-    let missing = || Pinned { missing: true, ..Pinned::default() };
+    let missing = || PinnedExecutor { missing: true, ..PinnedExecutor::default() };
     assert_eq!(allowed.executors.values().cloned().collect::<Vec<_>>(), [missing(), missing()]);
 }
 
@@ -315,7 +315,7 @@ fn executors_are_known_by_name() {
 #[test]
 fn executors_that_cannot_be_used_are_refused_with_the_reason() {
     let tree = Tree::from(&Value::from_json(&document(WORK_ALONE)).unwrap());
-    let broken = Executors::any().with("echo", Found::Broken("no component".into()));
+    let broken = Executors::any().with("echo", ExecutorResolution::Broken("no component".into()));
     let problems = Draft::read(&tree).plan(&broken, &Value::Null).unwrap_err();
     let [problem, _of_the_other_template] = problems.as_slice() else { panic!("{problems:#?}") };
     assert_eq!((problem.code, &*problem.message), ("P071", "executor `echo` cannot be used: no component"));

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     event::{Event, Facts, Input},
     outcome::Outcome,
-    problem::Noted,
+    problem::DocumentWarning,
     run::{Run, Submission},
     time::Timestamp,
     value::Map,
@@ -81,9 +81,9 @@ fn warnings_are_those_of_the_submission() {
     let draft = || Draft::read(&Tree::from(&document));
     let plan = draft().plan(&Executors::any(), &Value::Null).unwrap();
     assert_eq!(plan.warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), ["W004", "W004"]);
-    let noted: Vec<_> = plan.warnings.iter().map(Noted::from).collect();
+    let noted: Vec<_> = plan.warnings.iter().map(DocumentWarning::from).collect();
     for noted in [noted.as_slice(), &[]] {
         let again = draft().assemble(&plan.executors, noted).unwrap();
-        assert_eq!(again.warnings.iter().map(Noted::from).collect::<Vec<_>>(), noted);
+        assert_eq!(again.warnings.iter().map(DocumentWarning::from).collect::<Vec<_>>(), noted);
     }
 }

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use super::{
     Decider,
-    env::{AttemptResult, AttemptSeen, TaskEnv},
+    env::{AttemptDetails, AttemptResult, TaskEnv},
     room::add_result,
 };
 use crate::{
-    event::{AttemptEnded, Event, Fence, Reason, TimeLimit, With},
-    metered::Metered,
+    event::{AttemptEnd, Event, Fence, PhaseData, Reason, TimeLimit},
     outcome::{Outcome, code, phase_of},
     phase::Phase,
     plan::{PhaseConditions, Recovery, Settings},
     run::state::{TaskIndex, TaskRun, merge_outputs},
     time::Millis,
+    usage::ResourceUsage,
 };
 
 /// The step that follows an attempt.
@@ -49,11 +49,11 @@ impl Decider<'_> {
         if self[id].phase == Phase::Ready {
             self.start(id);
         }
-        self.conclude(id, outcome.settled(), None);
+        self.conclude(id, outcome.normalized(), None);
     }
 
     /// Records resources that an attempt used whose end does not report them, or that was stopped.
-    pub(super) fn metered(&mut self, fence: Fence, metered: Metered) {
+    pub(super) fn metered(&mut self, fence: Fence, metered: ResourceUsage) {
         let began = |task: &TaskRun| (1..=task.attempt).contains(&fence.attempt);
         if self.task(fence.task).is_some_and(began) {
             self.note_use(fence, metered);
@@ -62,7 +62,7 @@ impl Decider<'_> {
         }
     }
 
-    fn note_use(&mut self, fence: Fence, metered: Metered) {
+    fn note_use(&mut self, fence: Fence, metered: ResourceUsage) {
         if !metered.is_nothing() {
             self.emit(Event::Metered(fence, metered));
         }
@@ -86,7 +86,7 @@ impl Decider<'_> {
             // A hook cannot be resumed (R-S12).
             phase = Phase::Error;
         }
-        let attempt = AttemptSeen {
+        let attempt = AttemptDetails {
             detail: detail.unwrap_or_default(),
             duration: task.running_for(self.now()),
             expired: expired.is_some(),
@@ -110,7 +110,7 @@ impl Decider<'_> {
             overridden = self.judge(id, conditions, &mut judged);
         }
         if judged.phase == Phase::Suspended {
-            let with = With::Partial { message: judged.message, outputs: judged.outputs };
+            let with = PhaseData::Partial { message: judged.message, outputs: judged.outputs };
             self.set_phase(id, Phase::Suspended, None, Some(with));
             self.note_use(self[id].fence(), judged.attempt.metered);
             return;
@@ -152,7 +152,7 @@ impl Decider<'_> {
     }
 
     fn end_attempt(&mut self, id: TaskIndex, judged: &AttemptResult) {
-        self.emit(Event::AttemptEnded(Box::new(AttemptEnded {
+        self.emit(Event::AttemptEnded(Box::new(AttemptEnd {
             fence: self[id].fence(),
             phase: judged.phase,
             code: judged.code.unwrap_or_default(),
@@ -202,7 +202,7 @@ impl Decider<'_> {
             message: message.into(),
             outputs: task.outputs.clone(),
             retries: task.retries,
-            attempt: AttemptSeen { duration: task.running_for(self.now()), ..AttemptSeen::default() },
+            attempt: AttemptDetails { duration: task.running_for(self.now()), ..AttemptDetails::default() },
             aggregated: None,
         };
         if let Err(too_large) = self.make_room(|weight| add_result(weight, &judged.message, &judged.outputs))
@@ -227,8 +227,8 @@ impl Decider<'_> {
         reason: Option<Reason>,
         message: String,
     ) {
-        let with =
-            (!message.is_empty()).then(|| With::Result { message: message.into(), outputs: Arc::default() });
+        let with = (!message.is_empty())
+            .then(|| PhaseData::Result { message: message.into(), outputs: Arc::default() });
         self.end_with(id, phase, reason, with);
     }
 
@@ -238,7 +238,7 @@ impl Decider<'_> {
         id: TaskIndex,
         phase: Phase,
         reason: Option<Reason>,
-        with: Option<With>,
+        with: Option<PhaseData>,
     ) {
         let had_attempt = self[id].attempt > 0;
         self.set_phase(id, phase, reason, with);

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use super::{Decider, env::TaskEnv};
 use crate::{
     event::{Binding, Bindings, InputValue},
-    expr::{self, Interpolated},
+    expr::{self, ValueTemplate},
     plan::{Argument, Level, Node, Parameter, ValueFrom, Work},
     run::state::{Place, State, TaskIndex, TaskRun},
     value::{Map, Value},
 };
 
 /// Inputs and configuration that a leaf is dispatched with, in every attempt.
-pub(super) struct LeafBound {
+pub(super) struct LeafBindings {
     pub(super) inputs: Bindings,
     pub(super) config: Value,
 }
@@ -25,14 +25,14 @@ pub(super) struct Binder<'a> {
     /// The call.
     pub(super) node: &'a Node,
     /// Values given by name besides the arguments.
-    pub(super) given: Given<'a>,
+    pub(super) given: NamedValues<'a>,
     /// Whether inputs without a source are absent instead of an error (R-S12).
     pub(super) lenient: bool,
 }
 
 /// Values given by name besides the arguments.
 #[derive(Clone, Copy)]
-pub(super) enum Given<'a> {
+pub(super) enum NamedValues<'a> {
     /// None.
     Nothing,
     /// The run's parameters, which are the root's arguments.
@@ -43,8 +43,8 @@ pub(super) enum Given<'a> {
 
 /// One place a value may come from, and whose names it sees.
 #[derive(Clone, Copy)]
-pub(super) enum Origin<'a> {
-    Written(&'a Interpolated, Level),
+pub(super) enum ValueSource<'a> {
+    Written(&'a ValueTemplate, Level),
     From(&'a ValueFrom, Level),
     Given(&'a Value),
 }
@@ -54,7 +54,7 @@ impl Decider<'_> {
     ///
     /// # Errors
     /// A message naming the input and what is wrong with it.
-    pub(super) fn bind(&mut self, id: TaskIndex) -> Result<LeafBound, String> {
+    pub(super) fn bind(&mut self, id: TaskIndex) -> Result<LeafBindings, String> {
         let (bound, nulls) = call(self, &self[id], self.node(&self[id])).bind()?;
         self.warn_nulls(id, nulls);
         Ok(bound)
@@ -83,16 +83,16 @@ impl Decider<'_> {
 
 impl<'a> Binder<'a> {
     /// Inputs and configuration, and how many placeholders in texts were null.
-    pub(super) fn bind(&self) -> Result<(LeafBound, usize), String> {
+    pub(super) fn bind(&self) -> Result<(LeafBindings, usize), String> {
         let mut nulls = 0;
         let inputs = self.inputs(&mut nulls)?;
         let Work::Executor(call) = &self.node.work else {
-            return Ok((LeafBound { inputs, config: Value::Null }, nulls));
+            return Ok((LeafBindings { inputs, config: Value::Null }, nulls));
         };
         let view = TaskEnv { bound: Some(&inputs), level: own_level(self.node), ..self.view };
         let config = evaluate(&call.config, &view).map_err(|error| format!("executor.config: {error}"))?;
         nulls += config.emptied;
-        Ok((LeafBound { inputs, config: config.value }, nulls))
+        Ok((LeafBindings { inputs, config: config.value }, nulls))
     }
 
     fn inputs(&self, nulls: &mut usize) -> Result<Bindings, String> {
@@ -122,7 +122,7 @@ impl<'a> Binder<'a> {
     /// Passes on the item's undeclared fields, like arguments (R-S5). Left out are fields that `executor.config` has, which
     /// stands in for inputs that are not given, and fields that the executor has no use for: no one wrote that it shall get them.
     fn pass_fields(&self, bound: &mut Vec<Binding>) {
-        let Given::Fields(fields) = self.given else { return };
+        let NamedValues::Fields(fields) = self.given else { return };
         // Guests choose how many fields there are: they are only compared with what the document names.
         let is_named = |name: &Arc<str>| {
             bound.iter().any(|binding| binding.name == *name) || is_configured(self.node, name)
@@ -142,20 +142,20 @@ impl<'a> Binder<'a> {
     fn first_of(
         &self,
         bound: &[Binding],
-        sources: &[Origin<'_>],
+        sources: &[ValueSource<'_>],
         nulls: &mut usize,
     ) -> Result<InputValue, String> {
         let view = |level| TaskEnv { bound: Some(bound), level, ..self.view };
         for source in sources {
             let value = match source {
-                Origin::Given(value) => (*value).clone(),
-                Origin::From(ValueFrom::Secret(secret), _) => {
+                ValueSource::Given(value) => (*value).clone(),
+                ValueSource::From(ValueFrom::Secret(secret), _) => {
                     return Ok(InputValue::SecretKeyRef(secret.clone()));
                 }
-                Origin::From(ValueFrom::Expression(expr), level) => {
+                ValueSource::From(ValueFrom::Expression(expr), level) => {
                     expr.eval(&view(*level)).map_err(|error| error.to_string())?
                 }
-                Origin::Written(written, level) => {
+                ValueSource::Written(written, level) => {
                     let text = evaluate(written, &view(*level))?;
                     *nulls += text.emptied;
                     text.value
@@ -168,29 +168,29 @@ impl<'a> Binder<'a> {
         Ok(InputValue::Value(Value::Null))
     }
 
-    fn argument_sources<'s>(&self, argument: &'s Argument) -> Vec<Origin<'s>> {
+    fn argument_sources<'s>(&self, argument: &'s Argument) -> Vec<ValueSource<'s>> {
         let level = self.view.level;
-        let value = argument.value.as_ref().map(|value| Origin::Written(value, level));
-        let from = argument.value_from.as_ref().map(|from| Origin::From(from, level));
+        let value = argument.value.as_ref().map(|value| ValueSource::Written(value, level));
+        let from = argument.value_from.as_ref().map(|from| ValueSource::From(from, level));
         value.into_iter().chain(from).collect()
     }
 
     /// argument value > argument valueFrom > parameters of the run > declared value > valueFrom > fields of an item >
     /// default.
-    fn sources<'s>(&self, parameter: &'s Parameter, argument: Option<&'s Argument>) -> Vec<Origin<'s>>
+    fn sources<'s>(&self, parameter: &'s Parameter, argument: Option<&'s Argument>) -> Vec<ValueSource<'s>>
     where
         'a: 's,
     {
         let level = own_level(self.node);
         let (parameters, fields) = match self.given {
-            Given::Nothing => (None, None),
-            Given::Parameters(parameters) => (parameters.get(&parameter.name), None),
-            Given::Fields(fields) => (None, fields.get(&parameter.name)),
+            NamedValues::Nothing => (None, None),
+            NamedValues::Parameters(parameters) => (parameters.get(&parameter.name), None),
+            NamedValues::Fields(fields) => (None, fields.get(&parameter.name)),
         };
         let mut sources = argument.map(|argument| self.argument_sources(argument)).unwrap_or_default();
-        sources.extend(parameters.map(Origin::Given));
+        sources.extend(parameters.map(ValueSource::Given));
         sources.extend(written_sources(parameter, level));
-        sources.extend(fields.map(Origin::Given));
+        sources.extend(fields.map(ValueSource::Given));
         sources.extend(default_source(parameter, level));
         sources
     }
@@ -198,11 +198,11 @@ impl<'a> Binder<'a> {
 
 pub(super) fn call<'a>(state: &'a State, task: &'a TaskRun, node: &'a Node) -> Binder<'a> {
     let given = match task.place {
-        Place::Root => Given::Parameters(state.parameters()),
+        Place::Root => NamedValues::Parameters(state.parameters()),
         Place::Iteration(..) => {
-            state.item(task).and_then(Value::as_object).map_or(Given::Nothing, Given::Fields)
+            state.item(task).and_then(Value::as_object).map_or(NamedValues::Nothing, NamedValues::Fields)
         }
-        Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => Given::Nothing,
+        Place::Dag(..) | Place::Attempt(..) | Place::Entry(..) | Place::Hook(_) => NamedValues::Nothing,
     };
     Binder { view: TaskEnv::new(state, task, Level::Node), node, given, lenient: false }
 }
@@ -213,27 +213,27 @@ pub(super) fn own_level(node: &Node) -> Level {
 }
 
 /// `value`, `valueFrom`, `default` of a declaration, in the order in which they count.
-pub(super) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<Origin<'_>> {
+pub(super) fn declared_sources(parameter: &Parameter, level: Level) -> Vec<ValueSource<'_>> {
     written_sources(parameter, level).chain(default_source(parameter, level)).collect()
 }
 
-fn written_sources(parameter: &Parameter, level: Level) -> impl Iterator<Item = Origin<'_>> {
-    let value = parameter.value.as_ref().map(|value| Origin::Written(value, level));
-    let from = parameter.value_from.as_ref().map(|from| Origin::From(from, level));
+fn written_sources(parameter: &Parameter, level: Level) -> impl Iterator<Item = ValueSource<'_>> {
+    let value = parameter.value.as_ref().map(|value| ValueSource::Written(value, level));
+    let from = parameter.value_from.as_ref().map(|from| ValueSource::From(from, level));
     value.into_iter().chain(from)
 }
 
-fn default_source(parameter: &Parameter, level: Level) -> Option<Origin<'_>> {
-    parameter.default.as_ref().map(|value| Origin::Written(value, level))
+fn default_source(parameter: &Parameter, level: Level) -> Option<ValueSource<'_>> {
+    parameter.default.as_ref().map(|value| ValueSource::Written(value, level))
 }
 
 /// Whether `executor.config` writes a value of that name.
 fn is_configured(node: &Node, name: &Arc<str>) -> bool {
     match &node.work {
         Work::Executor(call) => match &call.config {
-            Interpolated::Object(members) => members.iter().any(|(key, _)| key == name),
-            Interpolated::Literal(config) => config.member(name).is_some(),
-            Interpolated::Placeholder(_) | Interpolated::Text(_) | Interpolated::Array(_) => false,
+            ValueTemplate::Object(members) => members.iter().any(|(key, _)| key == name),
+            ValueTemplate::Literal(config) => config.member(name).is_some(),
+            ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_) => false,
         },
         Work::Container(_) | Work::Wrapper(_) => false,
     }
@@ -251,6 +251,6 @@ pub(super) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), St
     parameter.kind.complaint(value, &parameter.allowed).map_or(Ok(()), Err)
 }
 
-pub(super) fn evaluate(written: &Interpolated, view: &TaskEnv<'_>) -> Result<expr::Filled, String> {
+pub(super) fn evaluate(written: &ValueTemplate, view: &TaskEnv<'_>) -> Result<expr::RenderedValue, String> {
     written.eval(view).map_err(|error| error.to_string())
 }

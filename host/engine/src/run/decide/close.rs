@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Decider, env::AttemptResult};
 use crate::{
-    event::{Event, Outputs, Reason, TaskId, With},
+    event::{Event, Outputs, PhaseData, Reason, TaskId},
     phase::{Phase, TaskKind},
     run::state::TaskIndex,
 };
@@ -39,7 +39,7 @@ impl Decider<'_> {
                 self.pass_ready(id, phase, reason);
                 let message = Arc::<str>::from(message);
                 let outputs = self.found(id, phase, &message);
-                self.end_with(id, phase, None, Some(With::Result { message, outputs }));
+                self.end_with(id, phase, None, Some(PhaseData::Result { message, outputs }));
             }
         }
     }
@@ -81,7 +81,7 @@ impl Decider<'_> {
     pub(super) fn cancel_one(&mut self, id: TaskIndex, reason: Reason) {
         self.stop_attempt(id);
         let outputs = self.found(id, Phase::Cancelled, &Arc::default());
-        let with = (!outputs.is_empty()).then(|| With::Result { message: Arc::default(), outputs });
+        let with = (!outputs.is_empty()).then(|| PhaseData::Result { message: Arc::default(), outputs });
         self.end_with(id, Phase::Cancelled, Some(reason), with);
     }
 

@@ -1,8 +1,8 @@
 //! Containers: opening, and following their first leaf.
 
-use super::{Decider, MOST_TASK_RUNS, env::TaskEnv, loops::Items, room::add_inputs};
+use super::{Decider, MAX_TASK_RUNS, env::TaskEnv, loops::Items, room::add_inputs};
 use crate::{
-    event::{Bindings, Event, Reason, ScopeOpened, TimeLimit},
+    event::{Bindings, Event, Reason, ScopeOpening, TimeLimit},
     outcome::Outcome,
     phase::{Phase, TaskKind},
     plan::{Level, MaxAttempts, Node, Recovery, Work},
@@ -48,7 +48,7 @@ impl Decider<'_> {
             Ok((inputs, Items { items, cut, nulls })) => {
                 self.warn_nulls(id, nulls);
                 let length = items.as_ref().map_or(0, |items| items.len());
-                self.emit(Event::ScopeOpened(Box::new(ScopeOpened { task: id.into(), inputs, items })));
+                self.emit(Event::ScopeOpened(Box::new(ScopeOpening { task: id.into(), inputs, items })));
                 if cut > 0 {
                     let message = format!("maxIterations cut off {cut} items; the loop runs over {length}");
                     self.warn(Some(id), "max-iterations", message);
@@ -75,10 +75,10 @@ impl Decider<'_> {
 
     /// Whether the run may have so many more task runs.
     pub(super) fn room_for(&self, more: usize) -> Result<(), String> {
-        if self.tasks().len().saturating_add(more) <= MOST_TASK_RUNS {
+        if self.tasks().len().saturating_add(more) <= MAX_TASK_RUNS {
             return Ok(());
         }
-        Err(format!("the run would have more than {MOST_TASK_RUNS} task runs"))
+        Err(format!("the run would have more than {MAX_TASK_RUNS} task runs"))
     }
 
     /// Decides the immediate consequences of an opening: a scope without children ends, and a wrapper whose `timeout` has passed
@@ -89,7 +89,7 @@ impl Decider<'_> {
             return self.finalise(scope);
         }
         let expired = self[id].clocks.timeout.is_some_and(|at| at <= self.now());
-        if expired && matches!(self[scope].course, ContainerProgress::Attempts) {
+        if expired && matches!(self[scope].progress, ContainerProgress::Attempts) {
             self.close_children(id, Reason::ScopeTimeout);
             let message = "the task's timeout passed before this attempt could start";
             self.conclude(id, Outcome::timeout(message), Some(TimeLimit::Timeout));

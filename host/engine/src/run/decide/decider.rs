@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, ops::Deref, sync::Arc};
 
 use crate::{
-    event::{Command, Event, Fence, PhaseChanged, Reason, Warning, With},
+    event::{Command, Event, Fence, PhaseChange, PhaseData, Reason, Warning},
     phase::Phase,
     plan::{Node, Plan},
     run::{
@@ -34,11 +34,11 @@ pub(in crate::run) struct Decider<'r> {
 }
 
 /// Work left in a step. The list is empty between two steps, and kept for its allocation.
-pub(in crate::run) type Worklist = VecDeque<Todo>;
+pub(in crate::run) type Worklist = VecDeque<WorkItem>;
 
 /// Work that a decision left within the same step.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::run) enum Todo {
+pub(in crate::run) enum WorkItem {
     /// A task run has ended.
     Ended(TaskIndex),
     /// All dependencies of a task are satisfied.
@@ -127,16 +127,22 @@ impl<'r> Decider<'r> {
     }
 
     /// Changes a task run's phase, then fires the hooks that are about it.
-    pub(super) fn set_phase(&mut self, id: TaskIndex, to: Phase, reason: Option<Reason>, with: Option<With>) {
+    pub(super) fn set_phase(
+        &mut self,
+        id: TaskIndex,
+        to: Phase,
+        reason: Option<Reason>,
+        with: Option<PhaseData>,
+    ) {
         let (from, first) = (self[id].phase, self[id].started_at.is_none());
         let (to, with) = self.fitted(to, with);
-        self.emit(Event::Phase(PhaseChanged { task: id.into(), from, to, reason, with: with.map(Box::new) }));
+        self.emit(Event::Phase(PhaseChange { task: id.into(), from, to, reason, with: with.map(Box::new) }));
         if id == TaskIndex::ROOT && self.phase() != to {
             self.emit(Event::RunPhase(to));
         }
         self.fire_hooks(id, from, first);
         if to.is_terminal() {
-            self.work.push_back(Todo::Ended(id));
+            self.work.push_back(WorkItem::Ended(id));
         }
     }
 
@@ -154,11 +160,11 @@ impl<'r> Decider<'r> {
     /// Works off what decisions left to do.
     pub(in crate::run) fn settle(&mut self) {
         while !self.broken {
-            self.work.extend(self.state.take_ready().map(Todo::Ready));
+            self.work.extend(self.state.take_ready().map(WorkItem::Ready));
             match self.work.pop_front() {
                 None => break,
-                Some(Todo::Ended(task)) => self.ended(task),
-                Some(Todo::Ready(task)) => self.became_ready(task),
+                Some(WorkItem::Ended(task)) => self.ended(task),
+                Some(WorkItem::Ready(task)) => self.became_ready(task),
             }
         }
     }

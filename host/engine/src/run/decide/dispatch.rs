@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Decider, bind::LeafBound, room::add_inputs};
+use super::{Decider, bind::LeafBindings, room::add_inputs};
 use crate::{
-    event::{Binding, Bindings, Command, Dispatch, InputValue, TimeLimit, With},
+    event::{Binding, Bindings, Command, Dispatch, InputValue, PhaseData, TimeLimit},
     outcome::Outcome,
     phase::Phase,
     plan::{ExecutorCall, Work},
@@ -33,7 +33,7 @@ impl Decider<'_> {
                 return false;
             }
         };
-        let with = bound.map(|LeafBound { inputs, config }| With::Bound { inputs, config });
+        let with = bound.map(|LeafBindings { inputs, config }| PhaseData::Bound { inputs, config });
         self.set_phase(id, Phase::Ready, None, with);
         self.promote(id, Phase::Ready);
         if self[id].clocks.timeout.is_some_and(|at| at <= self.now()) {
@@ -54,7 +54,7 @@ impl Decider<'_> {
 
     /// Binds inputs and configuration at the first dispatch; later attempts reuse them (R-R6). A hook run was bound
     /// when it was fired.
-    fn bind_leaf(&mut self, id: TaskIndex) -> Result<Option<LeafBound>, String> {
+    fn bind_leaf(&mut self, id: TaskIndex) -> Result<Option<LeafBindings>, String> {
         let task = &self[id];
         let is_bound = task.hook.is_some() || (task.dispatched_at.is_some() && !task.rebind);
         if is_bound {

@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::{Decider, env::AttemptResult};
 use crate::{
-    event::{Reason, With},
+    event::{PhaseData, Reason},
     phase::{Phase, TaskKind},
     plan::TemplateKind,
     run::state::{ContainerProgress, PipelineNext, ScopeIndex, TaskIndex, TaskRun},
@@ -32,7 +32,7 @@ impl Decider<'_> {
     fn child_ended(&mut self, scope: ScopeIndex, id: TaskIndex) {
         let (_, failed) = self.weigh(&self[id]);
         if self[scope].open > 0 {
-            match self[scope].pipeline().map(|course| course.next) {
+            match self[scope].pipeline().map(|progress| progress.next) {
                 Some(PipelineNext::End) if !failed => self.skip_unreached(scope),
                 Some(PipelineNext::TooManyJumps) => self.cancel_undispatched(scope),
                 Some(PipelineNext::Task(_) | PipelineNext::End) | None if !failed => {}
@@ -47,7 +47,7 @@ impl Decider<'_> {
 
     /// No child is open any more: a do-while loop may go on, everything else ends.
     fn all_ended(&mut self, scope: ScopeIndex) {
-        let may_repeat = matches!(self[scope].course, ContainerProgress::Loop(_))
+        let may_repeat = matches!(self[scope].progress, ContainerProgress::Loop(_))
             && self[scope].failures.worst().is_none();
         match if may_repeat { self.repeat(scope) } else { Ok(false) } {
             Ok(true) => {}
@@ -108,12 +108,12 @@ impl Decider<'_> {
     /// All children have ended: the container's phase follows (R-S4).
     pub(super) fn finalise(&mut self, scope: ScopeIndex) {
         let id = self[scope].owner;
-        if let Some(course) = self[scope].pipeline()
-            && course.next == PipelineNext::TooManyJumps
+        if let Some(progress) = self[scope].pipeline()
+            && progress.next == PipelineNext::TooManyJumps
         {
             let (reason, message) = match self.room_for(1) {
                 Ok(()) => {
-                    let jumps = course.jumps;
+                    let jumps = progress.jumps;
                     (Some(Reason::MaxJumps), format!("more than {jumps} jumps; maxJumps allows no more"))
                 }
                 Err(full) => (None, full),
@@ -146,7 +146,7 @@ impl Decider<'_> {
         let overridden =
             phase != Phase::Cancelled && self.judge(id, &node.settings.phase_conditions, &mut judged);
         let reason = reason.filter(|_| !overridden);
-        let with = With::Result { message: judged.message, outputs: judged.outputs };
+        let with = PhaseData::Result { message: judged.message, outputs: judged.outputs };
         self.set_phase(id, judged.phase, reason, Some(with));
     }
 }

@@ -1,13 +1,13 @@
 //! Hooks: task templates that run beside the phases.
 
 use super::{
-    Decider, MOST_TASK_RUNS,
-    bind::{Binder, Given, LeafBound},
+    Decider, MAX_TASK_RUNS,
+    bind::{Binder, LeafBindings, NamedValues},
     env::TaskEnv,
     room::given,
 };
 use crate::{
-    event::{Event, HookFailed, HookFired},
+    event::{Event, HookFailure, HookFiring},
     phase::Phase,
     plan::{HookId, HookType, Hooks},
     run::state::{HookOf, TaskIndex},
@@ -45,12 +45,12 @@ impl Decider<'_> {
         match self.bind_hook(of, kind, hook) {
             None => {}
             // Hooks of a run that is full of tasks still run, but not without end.
-            Some(Ok(_)) if self.tasks().len() >= 2 * MOST_TASK_RUNS => {
+            Some(Ok(_)) if self.tasks().len() >= 2 * MAX_TASK_RUNS => {
                 self.hook_failed(HookOf { task: of, kind }, None, "the run has too many task runs");
             }
-            Some(Ok(LeafBound { inputs, config })) => {
+            Some(Ok(LeafBindings { inputs, config })) => {
                 let run = self.next_id();
-                self.emit(Event::HookFired(Box::new(HookFired {
+                self.emit(Event::HookFired(Box::new(HookFiring {
                     run,
                     of: of.into(),
                     kind,
@@ -64,7 +64,12 @@ impl Decider<'_> {
     }
 
     /// Returns the values the hook run is bound to; `None` if its `when` is false.
-    fn bind_hook(&mut self, of: TaskIndex, kind: HookType, id: HookId) -> Option<Result<LeafBound, String>> {
+    fn bind_hook(
+        &mut self,
+        of: TaskIndex,
+        kind: HookType,
+        id: HookId,
+    ) -> Option<Result<LeafBindings, String>> {
         let hook = self.plan().hook(id)?;
         let view = TaskEnv { hook: Some(kind), ..TaskEnv::new(self, &self[of], hook.level) };
         match hook.when.as_ref().map_or(Ok(true), |when| when.test(&view)) {
@@ -72,7 +77,7 @@ impl Decider<'_> {
             Ok(false) => return None,
             Err(error) => return Some(Err(format!("when: {error}"))),
         }
-        let call = Binder { view, node: &hook.node, given: Given::Nothing, lenient: true };
+        let call = Binder { view, node: &hook.node, given: NamedValues::Nothing, lenient: true };
         let bound = call.bind();
         Some(bound.and_then(|(bound, nulls)| {
             self.warn_nulls(of, nulls);
@@ -96,7 +101,7 @@ impl Decider<'_> {
     /// The failure of a hook changes nothing but the warnings.
     fn hook_failed(&mut self, HookOf { task: of, kind }: HookOf, run: Option<TaskIndex>, message: &str) {
         let (run, told) = (run.map(TaskIndex::into), self.fitted_text(message.into()));
-        self.emit(Event::HookFailed(Box::new(HookFailed { of: of.into(), kind, run, message: told })));
+        self.emit(Event::HookFailed(Box::new(HookFailure { of: of.into(), kind, run, message: told })));
         self.warn(Some(of), "hook", format!("{} {message}", kind.as_str()));
     }
 }

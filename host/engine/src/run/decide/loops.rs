@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Elements that the lists of one loop may have in all: guests choose the names of undeclared outputs.
-const MOST_SLOTS: usize = 1 << 22;
+const MAX_LIST_SLOTS: usize = 1 << 22;
 
 /// The iterations of a loop.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(super) struct Items {
 }
 
 /// Iterations with nothing to dispatch that do-while loops make in one step: time does not pass between them.
-const MOST_IDLE: u32 = 10_000;
+const MAX_IDLE_ITERATIONS: u32 = 10_000;
 
 impl Decider<'_> {
     /// Evaluates what a loop runs over; nothing for other containers.
@@ -84,8 +84,10 @@ impl Decider<'_> {
             self.warn(Some(id), "max-iterations", message);
             return Ok(false);
         }
-        if last.dispatched_at.is_none() && self.count_idle() > MOST_IDLE {
-            return Err(format!("repeatCondition: {MOST_IDLE} iterations in a row had nothing to do"));
+        if last.dispatched_at.is_none() && self.count_idle() > MAX_IDLE_ITERATIONS {
+            return Err(format!(
+                "repeatCondition: {MAX_IDLE_ITERATIONS} iterations in a row had nothing to do"
+            ));
         }
         self.room_for(1)?;
         self.emit(Event::Repeated(id.into()));
@@ -109,7 +111,7 @@ impl Decider<'_> {
             AggregateStrategy::List => {
                 let (lists, too_many) = lists(self.node(task), each, self.children(task));
                 if too_many {
-                    let message = format!("outputs beyond {MOST_SLOTS} list elements are left out");
+                    let message = format!("outputs beyond {MAX_LIST_SLOTS} list elements are left out");
                     self.warn(Some(id), "aggregate", message);
                 }
                 lists
@@ -132,7 +134,7 @@ fn lists<'a>(
     let mut lists: BTreeMap<Arc<str>, Vec<Value>> =
         names.iter().map(|name| (name.clone(), vec![Value::Null; length])).collect();
     let all = each.aggregate.parameters.is_none();
-    let most_names = MOST_SLOTS / length.max(1);
+    let most_names = MAX_LIST_SLOTS / length.max(1);
     let mut too_many = false;
     for (index, iteration) in iterations.enumerate().filter(|(_, task)| task.phase == Phase::Succeeded) {
         for output in iteration.outputs.iter() {

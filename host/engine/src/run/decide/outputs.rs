@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     Decider,
-    bind::{Origin, check_value, declared_sources, evaluate, own_level},
+    bind::{ValueSource, check_value, declared_sources, evaluate, own_level},
     env::{AttemptResult, TaskEnv},
 };
 use crate::{
@@ -93,11 +93,11 @@ impl Decider<'_> {
         let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, task, level) };
         for source in sources {
             let value = match source {
-                Origin::Given(_) | Origin::From(ValueFrom::Secret(_), _) => continue,
-                Origin::From(ValueFrom::Expression(expr), _) => {
+                ValueSource::Given(_) | ValueSource::From(ValueFrom::Secret(_), _) => continue,
+                ValueSource::From(ValueFrom::Expression(expr), _) => {
                     expr.eval(&view).map_err(|error| error.to_string())
                 }
-                Origin::Written(written, _) => evaluate(written, &view).map(|text| {
+                ValueSource::Written(written, _) => evaluate(written, &view).map(|text| {
                     doubts.nulls += text.emptied;
                     text.value
                 }),

@@ -2,7 +2,7 @@
 
 use super::{Decider, attempt::NextStep, env::AttemptResult, env::TaskEnv};
 use crate::{
-    event::{Event, Reason, RetryScheduled},
+    event::{Event, Reason, RetrySchedule},
     phase::Phase,
     plan::{MaxAttempts, RetryFilter, RetryPolicy},
     run::state::{TaskIndex, TaskRun},
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Attempts that are still made after a task's `timeout`, all in one step.
-const MOST_FUTILE: u32 = 1000;
+const MAX_FUTILE_ATTEMPTS: u32 = 1000;
 
 impl Decider<'_> {
     pub(super) fn decide_by_retry(
@@ -27,12 +27,12 @@ impl Decider<'_> {
     }
 
     /// Whether the budget has another attempt. Once the task's `timeout` has passed, attempts end as they begin: where
-    /// more than [`MOST_FUTILE`] are left, as without a budget, the one that meets it is the last (R-T2). So is the first of
+    /// more than [`MAX_FUTILE_ATTEMPTS`] are left, as without a budget, the one that meets it is the last (R-T2). So is the first of
     /// an executor that was missing when the run was submitted (R-I6).
     pub(super) fn may_try_again(&self, id: TaskIndex, most: MaxAttempts) -> bool {
         let task = &self[id];
         let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now());
-        let futile = timed_out && most.allows_another(task.attempt.saturating_add(MOST_FUTILE));
+        let futile = timed_out && most.allows_another(task.attempt.saturating_add(MAX_FUTILE_ATTEMPTS));
         let missing = self.plan().pinned(self.node(task)).is_some_and(|pinned| pinned.missing);
         most.allows_another(task.attempt) && !futile && !missing
     }
@@ -69,7 +69,7 @@ impl Decider<'_> {
 
     pub(super) fn retry(&mut self, id: TaskIndex, delay_ms: Millis) {
         let (task, attempt, wake_at) = (id.into(), self[id].attempt + 1, self.now().after(delay_ms));
-        self.emit(Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }));
+        self.emit(Event::RetryScheduled(RetrySchedule { task, attempt, delay_ms, wake_at }));
         if self[id].phase != Phase::Created {
             self.set_phase(id, Phase::Created, None, None);
         }

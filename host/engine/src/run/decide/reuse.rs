@@ -29,7 +29,7 @@ impl Decider<'_> {
         let task = &self[id];
         let Some((past, result)) = self.past_result(task) else { return false };
         let node = self.node(task);
-        past.settled.holds(self.plan(), node)
+        past.determinism.holds(self.plan(), node)
             && self.stands_as_before(task, &past.rerun)
             && call(self, task, node)
                 .bind()

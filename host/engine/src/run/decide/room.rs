@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Decider, MOST_STEP_BYTES};
+use super::{Decider, MAX_STEP_BYTES};
 use crate::{
-    event::{Bindings, InputValue, With},
+    event::{Bindings, InputValue, PhaseData},
     outcome::Output,
     phase::Phase,
     value::Value,
@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// A step that says so much leaves what else could be dispatched to the next.
-const FULL: usize = 16 << 20;
+const FULL_STEP_BYTES: usize = 16 << 20;
 
 impl Decider<'_> {
     /// Makes room for what an event is about to say.
@@ -24,29 +24,29 @@ impl Decider<'_> {
         let before = weight.bytes();
         add(weight);
         let bytes = weight.bytes();
-        if bytes <= MOST_STEP_BYTES {
+        if bytes <= MAX_STEP_BYTES {
             return Ok(());
         }
         weight.take_back(before);
         Err(format!(
-            "it is too large to be recorded: {bytes} bytes with what is recorded at the same time, of at most {MOST_STEP_BYTES}"
+            "it is too large to be recorded: {bytes} bytes with what is recorded at the same time, of at most {MAX_STEP_BYTES}"
         ))
     }
 
     /// Whether so much is said that the rest can wait.
     pub(super) fn is_full(&mut self) -> bool {
-        self.weight().bytes() >= FULL
+        self.weight().bytes() >= FULL_STEP_BYTES
     }
 
     /// Returns the data of a change of phase, if there is room for it. Otherwise the data is replaced by a message, and an end as
     /// Succeeded or Failed becomes Error.
-    pub(super) fn fitted(&mut self, to: Phase, with: Option<With>) -> (Phase, Option<With>) {
-        let Some(With::Result { message, outputs }) = &with else { return (to, with) };
+    pub(super) fn fitted(&mut self, to: Phase, with: Option<PhaseData>) -> (Phase, Option<PhaseData>) {
+        let Some(PhaseData::Result { message, outputs }) = &with else { return (to, with) };
         match self.make_room(|weight| add_result(weight, message, outputs)) {
             Ok(()) => (to, with),
             Err(too_large) => {
                 let to = if matches!(to, Phase::Succeeded | Phase::Failed) { Phase::Error } else { to };
-                (to, Some(With::Result { message: too_large.into(), outputs: Arc::default() }))
+                (to, Some(PhaseData::Result { message: too_large.into(), outputs: Arc::default() }))
             }
         }
     }
@@ -70,7 +70,7 @@ impl Decider<'_> {
         self.make_room(|weight| {
             for (name, value) in values {
                 weight.add_json_text(name);
-                weight.add_json(value, MOST_STEP_BYTES);
+                weight.add_json(value, MAX_STEP_BYTES);
             }
         })
     }

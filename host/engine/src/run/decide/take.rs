@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Decider;
 use crate::{
-    event::{Basis, Event, Input, Rerun, RunningQuota, Submitted, TaskId},
+    event::{Basis, Event, Input, Rerun, RunningQuota, SubmissionRecord, TaskId},
     phase::Phase,
     run::{Submission, state::TaskIndex},
     time::Timestamp,
@@ -17,7 +17,7 @@ impl Decider<'_> {
         let Submission { run_id, parameters, facts, secrets, origin, trace } = submission;
         let plan = self.plan();
         let Basis { document, executors, warnings } = Basis::of(plan);
-        let submitted = Submitted {
+        let submitted = SubmissionRecord {
             run_id,
             document,
             parameters,

@@ -2,7 +2,7 @@
 
 use super::{Decider, env::AttemptResult};
 use crate::{
-    event::With,
+    event::PhaseData,
     outcome::{Outcome, code},
     phase::Phase,
     run::state::{ScopeIndex, TaskIndex},
@@ -25,7 +25,7 @@ impl Decider<'_> {
                 let (phase, reason) = (child.phase, child.reason);
                 let judged = AttemptResult { phase, message, outputs, ..AttemptResult::default() };
                 let outputs = self.whitelisted(wrapper, &judged);
-                let with = With::Result { message: judged.message, outputs };
+                let with = PhaseData::Result { message: judged.message, outputs };
                 return self.end_with(wrapper, phase, reason, Some(with));
             }
             Phase::Succeeded

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::{
-    ContainerProgress, Ended, PipelineNext, Place, ScopeIndex, State, TaskIndex, TaskRun, node_at,
+    ChildEnd, ContainerProgress, PipelineNext, Place, ScopeIndex, State, TaskIndex, TaskRun, node_at,
     scope::{is_failure, satisfies},
 };
 use crate::{
     phase::Phase,
     plan::{NodeIndex, TemplateId, Verdict},
-    run::MOST_TASK_RUNS,
+    run::MAX_TASK_RUNS,
     value::Value,
 };
 
@@ -25,11 +25,12 @@ impl State {
     pub(super) fn tell_parent(&mut self, id: TaskIndex, parent: ScopeIndex) {
         let task = &self[id];
         let (satisfied, failed) = self.weigh(task);
-        let child = Ended { task: id, phase: task.phase, reason: task.reason, message: task.message.clone() };
+        let child =
+            ChildEnd { task: id, phase: task.phase, reason: task.reason, message: task.message.clone() };
         let scope = &mut self.tables[parent];
         scope.count(child, failed);
         let whole = scope.failures.worst().is_none();
-        match scope.course {
+        match scope.progress {
             ContainerProgress::Dag if satisfied => self.release_dependents(id, parent),
             ContainerProgress::Loop(_) if whole => self.release_iteration(parent),
             ContainerProgress::Pipeline(_) => self.advance_pipeline(id, parent, satisfied && whole),
@@ -58,27 +59,27 @@ impl State {
     /// `concurrency`: an iteration that has ended makes room for the next (R-S5).
     fn release_iteration(&mut self, parent: ScopeIndex) {
         let scope = &mut self.tables[parent];
-        if let ContainerProgress::Loop(course) = &mut scope.course
-            && let Some(next) = scope.children.get(course.released).copied()
+        if let ContainerProgress::Loop(progress) = &mut scope.progress
+            && let Some(next) = scope.children.get(progress.released).copied()
         {
-            course.released += 1;
+            progress.released += 1;
             self.release(next);
         }
     }
 
     /// A pipeline goes on behind a task that has ended, as its rules said or in order (R-N11).
     fn advance_pipeline(&mut self, id: TaskIndex, parent: ScopeIndex, goes_on: bool) {
-        let full = self.tasks().len() >= MOST_TASK_RUNS;
+        let full = self.tasks().len() >= MAX_TASK_RUNS;
         let TaskRun { place, phase, verdict, unmet, .. } = self[id];
         let (Place::Entry(template, index, _), 0) = (place, unmet) else {
             // The task was never entered.
             return;
         };
-        let Some(course) = self.tables[parent].pipeline_mut() else { return };
-        course.task_ended(index, id, phase);
-        if goes_on && course.next == PipelineNext::Task(index) {
-            course.next = course.after(index, verdict, full);
-            if let PipelineNext::Task(next) = course.next {
+        let Some(progress) = self.tables[parent].pipeline_mut() else { return };
+        progress.task_ended(index, id, phase);
+        if goes_on && progress.next == PipelineNext::Task(index) {
+            progress.next = progress.after(index, verdict, full);
+            if let PipelineNext::Task(next) = progress.next {
                 self.enter_task(parent, template, next);
             }
         }
@@ -86,14 +87,14 @@ impl State {
 
     /// Enters a pipeline's task: its first run, or another if that has ended (R-N3).
     fn enter_task(&mut self, parent: ScopeIndex, template: TemplateId, index: NodeIndex) {
-        let Some(course) = self[parent].pipeline() else { return };
-        let jumps = course.jumps;
-        match course.latest.get(index).copied() {
+        let Some(progress) = self[parent].pipeline() else { return };
+        let jumps = progress.jumps;
+        match progress.latest.get(index).copied() {
             Some(first) if self[first].phase == Phase::Created => self.release(first),
             Some(_) | None => {
                 let next = self.add_child(parent, Place::Entry(template, index, jumps));
                 if let Some(latest) =
-                    self.tables[parent].pipeline_mut().and_then(|course| course.latest.get_mut(index))
+                    self.tables[parent].pipeline_mut().and_then(|progress| progress.latest.get_mut(index))
                 {
                     *latest = next;
                 }
@@ -106,8 +107,8 @@ impl State {
         let (Place::Iteration(_, index), Some(scope)) = (task.place, self.scope_around(task)) else {
             return None;
         };
-        match &scope.course {
-            ContainerProgress::Loop(course) => course.items.get(index as usize),
+        match &scope.progress {
+            ContainerProgress::Loop(progress) => progress.items.get(index as usize),
             ContainerProgress::Dag | ContainerProgress::Pipeline(_) | ContainerProgress::Attempts => None,
         }
     }

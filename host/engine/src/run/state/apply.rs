@@ -3,26 +3,28 @@
 use std::sync::Arc;
 
 use super::{
-    HookOf, MOST_WARNINGS, Past, Place, State, TaskIndex, TaskRun, Wait, WaitKind, task::QueueState,
+    EarlierRun, HookOf, MAX_WARNINGS, Place, State, TaskIndex, TaskRun, Wait, WaitKind, task::QueueState,
 };
 use crate::{
-    event::{AttemptEnded, Event, Fence, HookFired, PolicyEvaluated, RetryScheduled, Submitted, TaskId},
-    metered::Metered,
+    event::{
+        AttemptEnd, Event, Fence, HookFiring, PolicyEvaluation, RetrySchedule, SubmissionRecord, TaskId,
+    },
     outcome::Output,
     phase::{Phase, TaskKind},
     plan::Verdict,
+    usage::ResourceUsage,
     value::Map,
 };
 
 /// Whether an event could be applied; if not, why it cannot follow.
-pub(super) type Applied = Result<(), String>;
+pub(super) type ApplyResult = Result<(), String>;
 
 impl State {
     /// Applies one event. One that is refused has changed nothing but, at worst, what only it is about.
     ///
     /// # Errors
     /// Why the event cannot follow those before it.
-    pub(in crate::run) fn apply(&mut self, event: &Event) -> Applied {
+    pub(in crate::run) fn apply(&mut self, event: &Event) -> ApplyResult {
         if (self.seq == 0) != matches!(event, Event::Submitted(_)) {
             return Err("a run is submitted once, and first".to_owned());
         }
@@ -42,7 +44,7 @@ impl State {
             Event::RetryScheduled(retry) => self.apply_retry_scheduled(*retry)?,
             Event::HookFired(fired) => self.apply_hook_fired(fired)?,
             Event::Warning(warning) => {
-                if self.warnings.len() < MOST_WARNINGS {
+                if self.warnings.len() < MAX_WARNINGS {
                     self.warnings.push(warning.as_ref().clone());
                 }
             }
@@ -70,12 +72,12 @@ impl State {
         ))
     }
 
-    fn apply_submitted(&mut self, submitted: &Submitted) {
+    fn apply_submitted(&mut self, submitted: &SubmissionRecord) {
         self.id = submitted.run_id.clone();
         self.parameters = submitted.parameters.clone();
         self.facts = submitted.facts.clone();
         self.trace.clone_from(&submitted.trace);
-        self.past = submitted.rerun.clone().map(|rerun| Arc::new(Past::new(&self.plan, rerun)));
+        self.past = submitted.rerun.clone().map(|rerun| Arc::new(EarlierRun::new(&self.plan, rerun)));
         self.times.submitted_at = self.now;
         self.times.deadline_at = self.plan.timeout.map(|timeout| self.now.after(timeout));
         if let Some(at) = self.times.deadline_at {
@@ -107,7 +109,7 @@ impl State {
     }
 
     /// A hook run: a leaf outside all scopes, bound already (R-S12).
-    fn apply_hook_fired(&mut self, fired: &HookFired) -> Applied {
+    fn apply_hook_fired(&mut self, fired: &HookFiring) -> ApplyResult {
         let (next, of) = (self.next_id(), self.existing(fired.of)?);
         if fired.run != next {
             return Err(format!("the next task run is {next}, not {}", fired.run));
@@ -128,7 +130,7 @@ impl State {
         Ok(())
     }
 
-    fn apply_attempt_started(&mut self, fence: Fence) -> Applied {
+    fn apply_attempt_started(&mut self, fence: Fence) -> ApplyResult {
         let (id, now) = (self.dispatched(fence)?, self.now);
         if let Some(attempt) = self.tables[id].attempts.last_mut() {
             attempt.phase = Phase::Running;
@@ -138,7 +140,7 @@ impl State {
         Ok(())
     }
 
-    fn apply_attempt_ended(&mut self, ended: &AttemptEnded) -> Applied {
+    fn apply_attempt_ended(&mut self, ended: &AttemptEnd) -> ApplyResult {
         let (id, now) = (self.dispatched(ended.fence)?, self.now);
         self.stop_attempt_clock(id);
         let task = &mut self.tables[id];
@@ -154,7 +156,7 @@ impl State {
         self.apply_metered(ended.fence, ended.metered)
     }
 
-    fn apply_metered(&mut self, fence: Fence, metered: Metered) -> Applied {
+    fn apply_metered(&mut self, fence: Fence, metered: ResourceUsage) -> ApplyResult {
         let id = self.existing(fence.task)?;
         let task = &mut self.tables[id];
         task.metered = task.metered.and(metered);
@@ -165,7 +167,7 @@ impl State {
         Ok(())
     }
 
-    fn apply_resumed(&mut self, id: TaskId, payload: &Arc<Map>) -> Applied {
+    fn apply_resumed(&mut self, id: TaskId, payload: &Arc<Map>) -> ApplyResult {
         let id = self.existing(id)?;
         let task = &mut self.tables[id];
         let named = payload.iter().map(|(name, value)| Output { name: name.clone(), value: value.clone() });
@@ -174,27 +176,27 @@ impl State {
         Ok(())
     }
 
-    fn apply_policy(&mut self, evaluated: &PolicyEvaluated) -> Applied {
+    fn apply_policy(&mut self, evaluated: &PolicyEvaluation) -> ApplyResult {
         let id = self.existing(evaluated.fence.task)?;
         let pipeline = self[id].parent.filter(|scope| self[*scope].pipeline().is_some());
         if let Verdict::Jump(to) = evaluated.verdict
             && pipeline
                 .and_then(|scope| self[scope].pipeline())
-                .is_none_or(|course| to >= course.latest.len())
+                .is_none_or(|progress| to >= progress.latest.len())
         {
             return Err(format!("task run {id} has nowhere to jump to"));
         }
         let task = &mut self.tables[id];
         task.verdict = Some(evaluated.verdict);
         task.rebind |= !(evaluated.iter.is_empty() && evaluated.ctx.is_empty());
-        if let Some(course) = pipeline.and_then(|scope| self.tables[scope].pipeline_mut()) {
-            Arc::make_mut(&mut course.iter).extend(evaluated.iter.clone());
+        if let Some(progress) = pipeline.and_then(|scope| self.tables[scope].pipeline_mut()) {
+            Arc::make_mut(&mut progress.iter).extend(evaluated.iter.clone());
         }
         Arc::make_mut(&mut self.ctx).extend(evaluated.ctx.clone());
         Ok(())
     }
 
-    fn apply_retry_scheduled(&mut self, retry: RetryScheduled) -> Applied {
+    fn apply_retry_scheduled(&mut self, retry: RetrySchedule) -> ApplyResult {
         let id = self.existing(retry.task)?;
         let task = &mut self.tables[id];
         if retry.attempt != task.attempt + 1 {
@@ -225,7 +227,9 @@ impl State {
                 attempt.phase = task.phase;
             }
         }
-        (self.in_flight, self.suspended, self.open_hooks) = (0, 0, 0);
+        self.in_flight = 0;
+        self.suspended = 0;
+        self.open_hooks = 0;
         self.progress.done = self.progress.total;
     }
 }

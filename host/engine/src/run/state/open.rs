@@ -1,29 +1,41 @@
-//! Applying what opens containers and adds to them.
+//! Events that open containers and add to them.
 
 use std::sync::Arc;
 
 use super::{
     ContainerProgress, LoopState, PipelineState, Place, Scope, ScopeIndex, State, TaskIndex, TaskRun,
-    apply::Applied, phases::begin_attempt, table::count,
+    apply::ApplyResult, phases::begin_attempt, table::count,
 };
 use crate::{
-    event::{ScopeOpened, TaskId},
+    event::{ScopeOpening, TaskId},
     plan::{Loop, LoopOver, TemplateId, TemplateKind, Work},
+    value::Value,
 };
 
 /// The common properties of the children of a scope that opens.
-struct Opening<C, P> {
+struct ChildrenSpec<C, P> {
     template: TemplateId,
     parallelism: Option<u32>,
-    /// The scope's course, given its children.
-    course: C,
+    /// The scope's progress, given its children.
+    progress: C,
     length: usize,
     /// Where each child stands, and how much holds it back.
     place: P,
 }
 
 impl State {
-    pub(super) fn apply_scope_opened(&mut self, opened: &ScopeOpened) -> Applied {
+    /// Returns the number of task runs that a scope has when it opens; `items` are a loop's.
+    pub(in crate::run) fn children_at_first(&self, task: &TaskRun, items: Option<&Vec<Value>>) -> usize {
+        let Work::Container(template) = self.node(task).work else { return 1 };
+        match self.plan().kind(template) {
+            Some(TemplateKind::Dag(dag)) => dag.nodes.len(),
+            Some(TemplateKind::Pipeline(pipeline)) => pipeline.nodes.len(),
+            Some(TemplateKind::Loop(_)) => items.map_or(1, Vec::len),
+            Some(TemplateKind::Task | TemplateKind::Wrapper(_)) | None => 1,
+        }
+    }
+
+    pub(super) fn apply_scope_opened(&mut self, opened: &ScopeOpening) -> ApplyResult {
         let plan = Arc::clone(&self.plan);
         let id = self.existing(opened.task)?;
         let template = match self.node(&self[id]).work {
@@ -42,10 +54,10 @@ impl State {
                 let waits = |index: usize| dag.nodes.get(index).map_or(0, |node| node.dependencies.len());
                 self.populate(
                     id,
-                    Opening {
+                    ChildrenSpec {
                         template,
                         parallelism: dag.parallelism,
-                        course: |_: &[TaskIndex]| ContainerProgress::Dag,
+                        progress: |_: &[TaskIndex]| ContainerProgress::Dag,
                         length: dag.nodes.len(),
                         place: |index| (Place::Dag(template, index), count(waits(index))),
                     },
@@ -54,10 +66,10 @@ impl State {
             Some(TemplateKind::Loop(each)) => self.open_loop(id, opened, template, each),
             Some(TemplateKind::Pipeline(pipeline)) => self.populate(
                 id,
-                Opening {
+                ChildrenSpec {
                     template,
                     parallelism: None,
-                    course: |tasks: &[TaskIndex]| {
+                    progress: |tasks: &[TaskIndex]| {
                         ContainerProgress::Pipeline(Box::new(PipelineState::new(
                             tasks.to_vec(),
                             pipeline.max_jumps,
@@ -74,22 +86,22 @@ impl State {
         Ok(())
     }
 
-    fn bind_container(&mut self, id: TaskIndex, opened: &ScopeOpened) {
+    fn bind_container(&mut self, id: TaskIndex, opened: &ScopeOpening) {
         let container = &mut self.tables[id];
         container.inputs = opened.inputs.clone();
         container.rebind = false;
     }
 
-    fn open_loop(&mut self, id: TaskIndex, opened: &ScopeOpened, template: TemplateId, each: &Loop) {
+    fn open_loop(&mut self, id: TaskIndex, opened: &ScopeOpening, template: TemplateId, each: &Loop) {
         let items = opened.items.clone().unwrap_or_default();
         let length = if matches!(each.over, LoopOver::Repeat(_)) { 1 } else { items.len() };
         let at_once = each.concurrency.map_or(length, |most| length.min(most as usize));
         self.populate(
             id,
-            Opening {
+            ChildrenSpec {
                 template,
                 parallelism: None,
-                course: |_: &[TaskIndex]| ContainerProgress::Loop(LoopState { items, released: at_once }),
+                progress: |_: &[TaskIndex]| ContainerProgress::Loop(LoopState { items, released: at_once }),
                 length,
                 place: |index| (Place::Iteration(template, count(index)), u32::from(index >= at_once)),
             },
@@ -100,9 +112,9 @@ impl State {
     fn populate(
         &mut self,
         id: TaskIndex,
-        opening: Opening<impl FnOnce(&[TaskIndex]) -> ContainerProgress, impl Fn(usize) -> (Place, u32)>,
+        opening: ChildrenSpec<impl FnOnce(&[TaskIndex]) -> ContainerProgress, impl Fn(usize) -> (Place, u32)>,
     ) {
-        let Opening { template, parallelism, course, length, place } = opening;
+        let ChildrenSpec { template, parallelism, progress, length, place } = opening;
         let mut scope = Scope::new(id, template, ContainerProgress::Dag, self[id].limit);
         scope.parallelism = parallelism;
         scope.open = count(length);
@@ -115,7 +127,7 @@ impl State {
             let (place, unmet) = place(index);
             children.push(self.add_task(scope, place, unmet));
         }
-        self.tables[scope].course = course(&children);
+        self.tables[scope].progress = progress(&children);
         self.tables[scope].children = children;
         for index in 0..length {
             if let Some(child) = self[scope].children.get(index).copied() {
@@ -161,9 +173,9 @@ impl State {
         self.add_child(scope, place);
     }
 
-    pub(super) fn apply_repeated(&mut self, container: TaskId) -> Applied {
+    pub(super) fn apply_repeated(&mut self, container: TaskId) -> ApplyResult {
         let id = self.existing(container)?;
-        let open = self[id].scope.filter(|scope| matches!(self[*scope].course, ContainerProgress::Loop(_)));
+        let open = self[id].scope.filter(|scope| matches!(self[*scope].progress, ContainerProgress::Loop(_)));
         let Some(scope) = open else { return Err(format!("task run {id} is not an open loop")) };
         let place = Place::Iteration(self[scope].template, count(self[scope].children.len()));
         self.add_child(scope, place);

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use super::{
     Attempt, State, TaskIndex, TaskRun, Wait, WaitKind,
-    apply::{Applied, merge_outputs},
+    apply::{ApplyResult, merge_outputs},
     node_at,
     task::QueueState,
 };
 use crate::{
-    event::{PhaseChanged, With},
-    metered::Metered,
+    event::{PhaseChange, PhaseData},
     phase::Phase,
     plan::Work,
+    usage::ResourceUsage,
 };
 
 impl State {
-    pub(super) fn apply_phase(&mut self, change: &PhaseChanged) -> Applied {
-        let PhaseChanged { task: id, from, to, reason, ref with } = *change;
+    pub(super) fn apply_phase(&mut self, change: &PhaseChange) -> ApplyResult {
+        let PhaseChange { task: id, from, to, reason, ref with } = *change;
         let id = self.existing(id)?;
         let task = &self[id];
         if task.phase != from || !from.may_become(to, self.kind(task)) {
@@ -167,18 +167,18 @@ impl State {
 }
 
 /// Stores the data of a change of phase.
-fn take_along(task: &mut TaskRun, with: &With) {
+fn take_along(task: &mut TaskRun, with: &PhaseData) {
     match with {
-        With::Bound { inputs, config } => {
+        PhaseData::Bound { inputs, config } => {
             task.inputs = inputs.clone();
             task.config = config.clone();
             task.rebind = false;
         }
-        With::Partial { message, outputs } => {
+        PhaseData::Partial { message, outputs } => {
             task.message = message.clone();
             merge_outputs(&mut task.outputs, outputs.iter().cloned());
         }
-        With::Result { message, outputs } => {
+        PhaseData::Result { message, outputs } => {
             task.message = message.clone();
             task.outputs = outputs.clone();
         }
@@ -186,7 +186,7 @@ fn take_along(task: &mut TaskRun, with: &With) {
 }
 
 /// Maximum number of attempts remembered for a task; its journal has all of them.
-const MOST_ATTEMPTS: usize = 64;
+const MAX_REMEMBERED_ATTEMPTS: usize = 64;
 
 /// Another attempt of a leaf, or of a wrapper.
 pub(super) fn begin_attempt(task: &mut TaskRun) {
@@ -196,7 +196,7 @@ pub(super) fn begin_attempt(task: &mut TaskRun) {
         // Most tasks have one attempt; a growing vector begins with room for four.
         task.attempts.reserve_exact(1);
     }
-    if task.attempts.len() >= MOST_ATTEMPTS {
+    if task.attempts.len() >= MAX_REMEMBERED_ATTEMPTS {
         task.attempts.remove(0);
     }
     task.attempts.push(Attempt {
@@ -206,6 +206,6 @@ pub(super) fn begin_attempt(task: &mut TaskRun) {
         phase: Phase::Ready,
         code: None,
         message: Arc::default(),
-        metered: Metered::default(),
+        metered: ResourceUsage::default(),
     });
 }

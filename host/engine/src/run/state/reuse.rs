@@ -2,32 +2,35 @@
 
 use std::sync::Arc;
 
-use super::{Place, State, TaskRun, apply::Applied};
+use super::{Place, State, TaskRun, apply::ApplyResult};
 use crate::{
     event::{PastResult, Rerun, TaskId},
     phase::Phase,
-    plan::{Plan, Settled},
+    plan::{Determinism, Plan},
 };
 
 /// The run that a run is a rerun of, as far as it is known.
 #[derive(Debug)]
-pub(in crate::run) struct Past {
+pub(in crate::run) struct EarlierRun {
     pub(in crate::run) rerun: Arc<Rerun>,
     /// Which calls come to what they came to there, if they are bound to the same.
-    pub(in crate::run) settled: Settled,
+    pub(in crate::run) determinism: Determinism,
 }
 
-impl Past {
+impl EarlierRun {
     pub(super) fn new(plan: &Plan, rerun: Arc<Rerun>) -> Self {
-        let settled =
-            if rerun.results.is_empty() { Settled::default() } else { Settled::of(plan, &rerun.changed) };
-        Self { rerun, settled }
+        let determinism = if rerun.results.is_empty() {
+            Determinism::default()
+        } else {
+            Determinism::of(plan, &rerun.changed)
+        };
+        Self { rerun, determinism }
     }
 }
 
 impl State {
     /// Returns the result of a task run in the earlier run, if it may be taken over.
-    pub(in crate::run) fn past_result(&self, task: &TaskRun) -> Option<(&Past, &PastResult)> {
+    pub(in crate::run) fn past_result(&self, task: &TaskRun) -> Option<(&EarlierRun, &PastResult)> {
         let past = self.past.as_deref()?;
         if past.rerun.results.is_empty() {
             return None;
@@ -58,7 +61,7 @@ impl State {
         })
     }
 
-    pub(super) fn apply_reused(&mut self, id: TaskId) -> Applied {
+    pub(super) fn apply_reused(&mut self, id: TaskId) -> ApplyResult {
         let id = self.existing(id)?;
         let task = &self[id];
         let Some((_, result)) = self.past_result(task).filter(|_| task.phase == Phase::Created) else {
@@ -66,8 +69,12 @@ impl State {
         };
         let PastResult { inputs, config, code, message, outputs, retries } = result.clone();
         let task = &mut self.tables[id];
-        (task.inputs, task.config, task.outputs) = (inputs, config, outputs);
-        (task.code, task.message, task.retries) = (code, message, retries);
+        task.inputs = inputs;
+        task.config = config;
+        task.outputs = outputs;
+        task.code = code;
+        task.message = message;
+        task.retries = retries;
         task.reused = true;
         Ok(())
     }

@@ -21,7 +21,7 @@ pub struct Scope {
     /// The dag, loop, pipeline or wrapper.
     pub template: TemplateId,
     /// Data that only its kind needs.
-    pub course: ContainerProgress,
+    pub progress: ContainerProgress,
     /// Direct children in creation order: a dag's by node, a loop's by index, a wrapper's by attempt.
     pub(in crate::run) children: Vec<TaskIndex>,
     /// Children not yet terminal.
@@ -150,13 +150,13 @@ impl Scope {
     pub(super) fn new(
         owner: TaskIndex,
         template: TemplateId,
-        course: ContainerProgress,
+        progress: ContainerProgress,
         outer_limit: Option<ScopeIndex>,
     ) -> Self {
         Self {
             owner,
             template,
-            course,
+            progress,
             children: Vec::new(),
             open: 0,
             undispatched: 0,
@@ -170,7 +170,7 @@ impl Scope {
     }
 
     /// Counts a child that has ended; `failed` if the end is a failure that no setting tolerates.
-    pub(super) fn count(&mut self, child: Ended, failed: bool) {
+    pub(super) fn count(&mut self, child: ChildEnd, failed: bool) {
         self.open = self.open.saturating_sub(1);
         self.tally.count(child.phase);
         if failed {
@@ -181,16 +181,16 @@ impl Scope {
     /// A pipeline's course.
     #[must_use]
     pub fn pipeline(&self) -> Option<&PipelineState> {
-        match &self.course {
-            ContainerProgress::Pipeline(course) => Some(course),
+        match &self.progress {
+            ContainerProgress::Pipeline(progress) => Some(progress),
             ContainerProgress::Dag | ContainerProgress::Loop(_) | ContainerProgress::Attempts => None,
         }
     }
 
     /// Like [`Scope::pipeline`], but mutable.
     pub(super) fn pipeline_mut(&mut self) -> Option<&mut PipelineState> {
-        match &mut self.course {
-            ContainerProgress::Pipeline(course) => Some(course),
+        match &mut self.progress {
+            ContainerProgress::Pipeline(progress) => Some(progress),
             ContainerProgress::Dag | ContainerProgress::Loop(_) | ContainerProgress::Attempts => None,
         }
     }
@@ -251,15 +251,15 @@ impl Tally {
 /// The first untolerated failure of each kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Failures {
-    error: Option<Ended>,
-    timeout: Option<Ended>,
-    failed: Option<Ended>,
-    cancelled: Option<Ended>,
+    error: Option<ChildEnd>,
+    timeout: Option<ChildEnd>,
+    failed: Option<ChildEnd>,
+    cancelled: Option<ChildEnd>,
 }
 
 /// How a child ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ended {
+pub struct ChildEnd {
     /// The child.
     pub(in crate::run) task: TaskIndex,
     /// Its phase.
@@ -271,7 +271,7 @@ pub struct Ended {
 }
 
 impl Failures {
-    fn count(&mut self, child: Ended) {
+    fn count(&mut self, child: ChildEnd) {
         let slot = match child.phase {
             Phase::Error => &mut self.error,
             Phase::Timeout => &mut self.timeout,
@@ -289,7 +289,7 @@ impl Failures {
 
     /// The one that decides the container's phase: Error > Timeout > Failed > Cancelled.
     #[must_use]
-    pub fn worst(&self) -> Option<&Ended> {
+    pub fn worst(&self) -> Option<&ChildEnd> {
         self.error.as_ref().or(self.timeout.as_ref()).or(self.failed.as_ref()).or(self.cancelled.as_ref())
     }
 }
@@ -368,7 +368,7 @@ mod tests {
         let mut worst = Vec::new();
         for phase in [Phase::Cancelled, Phase::Failed, Phase::Timeout, Phase::Error, Phase::Failed] {
             let reason = (phase == Phase::Cancelled).then_some(Reason::User);
-            scope.count(Ended { task: TaskIndex::of(1), phase, reason, message: "".into() }, true);
+            scope.count(ChildEnd { task: TaskIndex::of(1), phase, reason, message: "".into() }, true);
             worst.push(scope.failures.worst().unwrap().phase);
         }
         assert_eq!(worst, [Phase::Cancelled, Phase::Failed, Phase::Timeout, Phase::Error, Phase::Error]);

@@ -2,25 +2,25 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::{Scope, ScopeIndex, TaskIndex, TaskRun, task::Nothing};
+use super::{Scope, ScopeIndex, TaskIndex, TaskRun, task::InitialValues};
 use crate::event::TaskId;
 
 /// All task runs and scopes of a run, in creation order. The root is always there, and nothing is ever taken out.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
-    nothing: Nothing,
+    nothing: InitialValues,
     tasks: Vec<TaskRun>,
     scopes: Vec<Scope>,
 }
 
 impl Tables {
-    pub(super) fn new(root: impl FnOnce(TaskIndex, &Nothing) -> TaskRun) -> Self {
-        let nothing = Nothing::default();
+    pub(super) fn new(root: impl FnOnce(TaskIndex, &InitialValues) -> TaskRun) -> Self {
+        let nothing = InitialValues::default();
         Self { tasks: vec![root(TaskIndex::ROOT, &nothing)], scopes: Vec::new(), nothing }
     }
 
     /// Returns the shared initial values of a task run.
-    pub(super) fn nothing(&self) -> &Nothing {
+    pub(super) fn nothing(&self) -> &InitialValues {
         &self.nothing
     }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use crate::{
     event::{Bindings, Fence, Outputs, Reason, TaskId},
-    metered::Metered,
     phase::Phase,
     plan::{HookId, HookType, NodeIndex, TemplateId, Verdict},
     run::state::index::{ScopeIndex, TaskIndex},
     time::{Millis, Timestamp},
+    usage::ResourceUsage,
     value::{Map, Value},
 };
 
@@ -78,7 +78,7 @@ pub struct TaskRun {
     /// Whether its result is that of the run that this is a rerun of: nothing was executed.
     pub reused: bool,
     /// Resources used by all its attempts.
-    pub metered: Metered,
+    pub metered: ResourceUsage,
 }
 
 /// The instants that end or wake a task run.
@@ -191,12 +191,12 @@ pub struct Attempt {
     /// The executor's message.
     pub message: Arc<str>,
     /// Resources that the attempt used.
-    pub metered: Metered,
+    pub metered: ResourceUsage,
 }
 
 /// Initial values of task runs, shared by all task runs of a run.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Nothing {
+pub(super) struct InitialValues {
     inputs: Bindings,
     outputs: Outputs,
     payload: Arc<Map>,
@@ -209,7 +209,7 @@ impl TaskRun {
     }
 
     /// A task run that has just come to be.
-    pub(super) fn new(index: TaskIndex, place: Place, now: Timestamp, nothing: &Nothing) -> Self {
+    pub(super) fn new(index: TaskIndex, place: Place, now: Timestamp, nothing: &InitialValues) -> Self {
         Self {
             id: index.into(),
             parent: None,
@@ -242,7 +242,7 @@ impl TaskRun {
             scope: None,
             hook: None,
             reused: false,
-            metered: Metered::default(),
+            metered: ResourceUsage::default(),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::{io, sync::Arc};
 
 #[cfg(target_os = "linux")]
-use phasm_engine::metered::Metered;
+use phasm_engine::usage::ResourceUsage;
 #[cfg(target_os = "linux")]
 use tokio::sync::mpsc::Sender;
 use wasmtime::component::Linker;
@@ -84,7 +84,7 @@ impl RelayServer {
 
     pub(crate) fn finish(self, _: &mut CallResult) {}
 
-    pub(crate) fn with(&self, metered: Metered) -> Metered {
+    pub(crate) fn with(&self, metered: ResourceUsage) -> ResourceUsage {
         metered
     }
 }

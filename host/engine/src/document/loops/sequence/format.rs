@@ -28,7 +28,7 @@ pub(super) struct Format {
 }
 
 /// Columns that a format may fill.
-const WIDEST: usize = 64;
+const MAX_WIDTH: usize = 64;
 
 impl Format {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
@@ -71,7 +71,8 @@ impl Format {
         let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let (width, text) = text.split_at_checked(digits)?;
         let conversion = text.chars().next().filter(|c| matches!(c, 'd' | 'i' | 'x' | 'X' | 'o'))?;
-        let width = if width.is_empty() { 0 } else { width.parse().ok().filter(|width| *width <= WIDEST)? };
+        let width =
+            if width.is_empty() { 0 } else { width.parse().ok().filter(|width| *width <= MAX_WIDTH)? };
         let format = Self {
             before: String::new(),
             after: String::new(),

@@ -34,7 +34,7 @@ struct Before<'a> {
 impl<'a> Before<'a> {
     fn add(&mut self, position: usize, rule: &'a RuleDoc) {
         let Some(when) = &rule.when else { return };
-        if when.expr.settled() == Some(true) {
+        if when.expr.constant_truth() == Some(true) {
             self.always.get_or_insert(position);
         }
         self.conditions.entry(when.expr.source().trim()).or_insert(position);
@@ -43,7 +43,7 @@ impl<'a> Before<'a> {
     /// Why `rule`, behind these, is never applied.
     fn hides(&self, rule: &RuleDoc) -> Option<String> {
         let when = rule.when.as_ref().map(|when| &when.expr);
-        if when.is_some_and(|when| when.settled() == Some(false)) {
+        if when.is_some_and(|when| when.constant_truth() == Some(false)) {
             return Some("its condition never holds".to_owned());
         }
         if let Some(first) = self.always {

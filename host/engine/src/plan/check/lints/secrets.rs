@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The inputs of templates that some call binds to a secret.
-type Passed<'a> = BTreeSet<(TemplateId, &'a str)>;
+type SecretInputs<'a> = BTreeSet<(TemplateId, &'a str)>;
 
 /// Warns about every expression that reads a parameter whose value is a secret.
 pub(super) fn check(index: &Index<'_>) {
@@ -65,8 +65,8 @@ fn warn(index: &Index<'_>, found: &ReadAt<'_>, is_secret: &dyn Fn(&str) -> bool)
     }
 }
 
-fn passed<'a>(index: &Index<'a>) -> Passed<'a> {
-    let mut found = Passed::new();
+fn passed<'a>(index: &Index<'a>) -> SecretInputs<'a> {
+    let mut found = SecretInputs::new();
     let mut pass = |id: TemplateId, arguments: &'a ParametersDoc| {
         let secret = arguments.list.iter().filter(|argument| takes_secret(argument));
         found.extend(secret.map(|argument| (id, &*argument.name.value)));

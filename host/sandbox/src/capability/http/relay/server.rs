@@ -5,7 +5,7 @@ use std::{collections::HashMap, io, sync::Arc};
 use http::{Method, Request, Uri};
 use http_body_util::{BodyExt as _, Empty};
 use hyper::body::Body as _;
-use phasm_engine::metered::Metered;
+use phasm_engine::usage::ResourceUsage;
 use tokio::{
     join,
     sync::mpsc::{Receiver, Sender, channel, error::TrySendError},
@@ -159,10 +159,10 @@ impl RelayServer {
     }
 
     /// Adds the bytes of relayed requests to the usage that the child reports.
-    pub(crate) fn with(&self, metered: Metered) -> Metered {
+    pub(crate) fn with(&self, metered: ResourceUsage) -> ResourceUsage {
         let (received, sent) = self.own.as_ref().map_or((0, 0), AttemptRequests::moved);
         let bytes_in = metered.bytes_in.saturating_add(received);
-        Metered { bytes_in, bytes_out: metered.bytes_out.saturating_add(sent), ..metered }
+        ResourceUsage { bytes_in, bytes_out: metered.bytes_out.saturating_add(sent), ..metered }
     }
 }
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     json_text::JsonText,
-    plan::{Draft, Pinned, PinnedExecutors, Plan, SecretRef},
-    problem::{Noted, Problem},
+    plan::{Draft, PinnedExecutor, PinnedExecutors, Plan, SecretRef},
+    problem::{DocumentWarning, Problem},
     time::Timestamp,
     tree::Tree,
     value::{Map, Value},
@@ -18,7 +18,7 @@ use super::Rerun;
 /// The first event of a run: everything it depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Submitted {
+pub struct SubmissionRecord {
     /// The run's id.
     pub run_id: Arc<str>,
     /// The document; null where [`basis`](Self::basis) names where it is.
@@ -45,7 +45,7 @@ pub struct Submitted {
     pub rerun: Option<Arc<Rerun>>,
     /// Warnings about the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Noted>,
+    pub warnings: Vec<DocumentWarning>,
     /// Default policies that manifests gave the plan, by executor type. Only journals from before `executors` was recorded have
     /// them.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
@@ -66,7 +66,7 @@ pub struct Basis {
     pub executors: PinnedExecutors,
     /// Warnings about the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<Noted>,
+    pub warnings: Vec<DocumentWarning>,
 }
 
 impl Basis {
@@ -76,12 +76,12 @@ impl Basis {
         Self {
             document: plan.document.clone(),
             executors: plan.executors.clone(),
-            warnings: plan.warnings.iter().map(Noted::from).collect(),
+            warnings: plan.warnings.iter().map(DocumentWarning::from).collect(),
         }
     }
 }
 
-impl Submitted {
+impl SubmissionRecord {
     /// The same without what is kept under that digest.
     #[must_use]
     pub fn apart(&self, digest: &Arc<str>) -> Self {
@@ -117,7 +117,7 @@ impl Submitted {
         let mut executors = self.executors.clone();
         for (executor_type, defaults) in &self.defaults {
             let defaults = defaults.as_object().cloned().unwrap_or_default();
-            executors.entry(executor_type.clone()).or_insert_with(|| Pinned::with_defaults(defaults));
+            executors.entry(executor_type.clone()).or_insert_with(|| PinnedExecutor::with_defaults(defaults));
         }
         Draft::read(&Tree::from(&self.document.value())).assemble(&executors, &self.warnings)
     }

@@ -1,14 +1,12 @@
 //! Views of a run for readers.
 
 mod events;
-mod look;
-mod view;
+mod model;
 mod waiting;
 
 pub use self::{
     events::{EventView, render, views},
-    look::{Progress, Times},
-    view::{
+    model::{
         AttemptView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, UsageView, WarningView,
     },
     waiting::{Waiting, WaitsFor},

@@ -5,18 +5,18 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::plan::{Parameter, Settings, TemplateId, Tolerance, Work};
 
-use super::merge::Own;
+use super::merge::CallSettings;
 
 /// Parts that nodes share.
 #[derive(Default)]
-pub(super) struct Shared {
-    templates: BTreeMap<TemplateId, Common>,
+pub(super) struct PartsCache {
+    templates: BTreeMap<TemplateId, TemplateParts>,
     settings: BTreeMap<SettingsKey, Arc<Settings>>,
 }
 
 /// The parts of a node that its template alone decides.
 #[derive(Clone)]
-pub(super) struct Common {
+pub(super) struct TemplateParts {
     pub(super) work: Work,
     pub(super) inputs: Arc<[Parameter]>,
     pub(super) outputs: Arc<[Parameter]>,
@@ -33,19 +33,19 @@ pub(super) struct SettingsKey {
 
 impl SettingsKey {
     /// The key of a call; `None` if its settings are its own.
-    pub(super) fn of(template: TemplateId, own: &Own<'_>) -> Option<Self> {
-        let Own { settings, tolerance, children, labels, hook_run } = *own;
+    pub(super) fn of(template: TemplateId, own: &CallSettings<'_>) -> Option<Self> {
+        let CallSettings { settings, tolerance, children, labels, hook_run } = *own;
         let shared = labels.is_none() && settings.is_none_or(|settings| settings.is_empty());
         shared.then_some(Self { template, tolerance, children, hook_run })
     }
 }
 
-impl Shared {
-    pub(super) fn common(&self, template: TemplateId) -> Option<Common> {
+impl PartsCache {
+    pub(super) fn common(&self, template: TemplateId) -> Option<TemplateParts> {
         self.templates.get(&template).cloned()
     }
 
-    pub(super) fn keep_common(&mut self, template: TemplateId, common: &Common) {
+    pub(super) fn keep_common(&mut self, template: TemplateId, common: &TemplateParts) {
         self.templates.insert(template, common.clone());
     }
 

@@ -8,10 +8,10 @@ use super::{
     env::{AttemptResult, TaskEnv},
 };
 use crate::{
-    event::{Event, PolicyEvaluated, Reason},
-    expr::Interpolated,
+    event::{Event, PolicyEvaluation, Reason},
+    expr::ValueTemplate,
     phase::Phase,
-    plan::{Backoff, Matched, MaxAttempts, Policy, PolicyRule, RuleAction, Verdict},
+    plan::{Backoff, MaxAttempts, Policy, PolicyRule, RuleAction, RuleMatch, Verdict},
     run::state::TaskIndex,
     time::Millis,
     value::Map,
@@ -49,7 +49,7 @@ impl Decider<'_> {
             let then = verdict.as_str();
             self.warn(Some(id), "policy-unmatched", format!("no rule matched and there is no else: {then}"));
         }
-        self.emit(Event::PolicyEvaluated(Box::new(PolicyEvaluated {
+        self.emit(Event::PolicyEvaluated(Box::new(PolicyEvaluation {
             fence: self[id].fence(),
             rule: matched,
             verdict,
@@ -80,11 +80,11 @@ impl Decider<'_> {
         id: TaskIndex,
         policy: &'p Policy,
         judged: &AttemptResult,
-    ) -> (Matched, Option<&'p PolicyRule>) {
+    ) -> (RuleMatch, Option<&'p PolicyRule>) {
         for (index, rule) in policy.rules.iter().enumerate() {
-            let Some(when) = &rule.when else { return (Matched::Else, Some(rule)) };
+            let Some(when) = &rule.when else { return (RuleMatch::Else, Some(rule)) };
             match when.test(&self.rule_view(id, policy, judged)) {
-                Ok(true) => return (Matched::Rule(u32::try_from(index).unwrap_or(u32::MAX)), Some(rule)),
+                Ok(true) => return (RuleMatch::Rule(u32::try_from(index).unwrap_or(u32::MAX)), Some(rule)),
                 Ok(false) => {}
                 Err(error) => {
                     let message = format!("rules[{index}].when does not match: {error}");
@@ -92,7 +92,7 @@ impl Decider<'_> {
                 }
             }
         }
-        (Matched::Default, None)
+        (RuleMatch::Default, None)
     }
 
     fn rule_view<'a>(&'a self, id: TaskIndex, policy: &Policy, judged: &'a AttemptResult) -> TaskEnv<'a> {
@@ -105,7 +105,7 @@ impl Decider<'_> {
         id: TaskIndex,
         policy: &Policy,
         judged: &AttemptResult,
-        assignments: &[(Arc<str>, Interpolated)],
+        assignments: &[(Arc<str>, ValueTemplate)],
     ) -> Map {
         let (mut values, mut nulls) = (Map::new(), 0);
         for (name, written) in assignments {

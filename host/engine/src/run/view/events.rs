@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     event::{
-        AttemptEnded, Event, HookFailed, HookFired, PhaseChanged, PolicyEvaluated, RetryScheduled,
-        RunningQuota, ScopeOpened, Submitted, TaskId, With,
+        AttemptEnd, Event, HookFailure, HookFiring, PhaseChange, PhaseData, PolicyEvaluation, RetrySchedule,
+        RunningQuota, ScopeOpening, SubmissionRecord, TaskId,
     },
     phase::{Phase, TaskKind},
-    plan::{Matched, MaxAttempts, TemplateKind, Verdict},
+    plan::{MaxAttempts, RuleMatch, TemplateKind, Verdict},
     run::{Run, UsageView, WaitsFor, state::Place},
     time::Timestamp,
 };
@@ -97,8 +97,7 @@ fn attempts(run: &Run, events: &[Event]) -> Vec<Option<u32>> {
 
 /// The task run of an event that belongs to an attempt without naming it.
 fn subject(event: &Event) -> Option<TaskId> {
-    if let Event::Phase(PhaseChanged { task, .. }) | Event::TimedOut(task, _) | Event::Resumed(task, _) =
-        event
+    if let Event::Phase(PhaseChange { task, .. }) | Event::TimedOut(task, _) | Event::Resumed(task, _) = event
     {
         Some(*task)
     } else {
@@ -108,7 +107,7 @@ fn subject(event: &Event) -> Option<TaskId> {
 
 /// The task run of which an event begins an attempt.
 fn begins(run: &Run, event: &Event) -> Option<TaskId> {
-    let (id, kind) = if let Event::Phase(PhaseChanged { task, to: Phase::Ready, reason: None, .. }) = event {
+    let (id, kind) = if let Event::Phase(PhaseChange { task, to: Phase::Ready, reason: None, .. }) = event {
         (*task, TaskKind::Leaf)
     } else if let Event::ScopeOpened(opened) = event {
         (opened.task, TaskKind::Wrapper)
@@ -145,7 +144,7 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
             (Some(*task), attempt, data)
         }
         Event::PolicyEvaluated(evaluated) => policy_parts(run, evaluated),
-        Event::RetryScheduled(RetryScheduled { task, attempt, delay_ms, wake_at }) => {
+        Event::RetryScheduled(RetrySchedule { task, attempt, delay_ms, wake_at }) => {
             let data = json!({ "attempt": attempt, "delayMs": delay_ms, "wakeAt": wake_at.to_rfc3339() });
             (Some(*task), Some(attempt.saturating_sub(1)), data)
         }
@@ -154,12 +153,12 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
             (Some(*task), None, json!({ "phase": phase }))
         }
         Event::HookFired(fired) => {
-            let HookFired { run: hook, of, kind, inputs, .. } = fired.as_ref();
+            let HookFiring { run: hook, of, kind, inputs, .. } = fired.as_ref();
             let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "inputs": inputs });
             (Some(*hook), None, data)
         }
         Event::HookFailed(failed) => {
-            let HookFailed { of, kind, run: hook, message } = failed.as_ref();
+            let HookFailure { of, kind, run: hook, message } = failed.as_ref();
             let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "message": message });
             (hook.or(Some(*of)), None, data)
         }
@@ -180,7 +179,7 @@ fn held(quota: Option<&RunningQuota>) -> Value {
     }
 }
 
-fn submitted_parts(run: &Run, submitted: &Submitted) -> Parts {
+fn submitted_parts(run: &Run, submitted: &SubmissionRecord) -> Parts {
     let plan = run.plan();
     let mut data = json!({
         "workflow": plan.name, "namespace": plan.namespace, "priority": plan.priority,
@@ -202,7 +201,7 @@ fn reused_parts(run: &Run, id: TaskId) -> Parts {
     (Some(id), None, data)
 }
 
-fn scope_parts(run: &Run, opened: &ScopeOpened) -> Parts {
+fn scope_parts(run: &Run, opened: &ScopeOpening) -> Parts {
     let tasks = run.task(opened.task).map(|task| run.children_at_first(task, opened.items.as_deref()));
     let mut data = json!({ "inputs": opened.inputs, "tasks": tasks });
     if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
@@ -211,25 +210,25 @@ fn scope_parts(run: &Run, opened: &ScopeOpened) -> Parts {
     (Some(opened.task), None, data)
 }
 
-fn phase_parts(change: &PhaseChanged, attempt: Option<u32>) -> Parts {
-    let PhaseChanged { task, from, to, reason, with } = change;
+fn phase_parts(change: &PhaseChange, attempt: Option<u32>) -> Parts {
+    let PhaseChange { task, from, to, reason, with } = change;
     let mut data = Map::new();
     let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
     put("from", json!(from));
     put("to", json!(to));
     put("reason", json!(reason));
     match with.as_deref() {
-        Some(With::Partial { message, outputs } | With::Result { message, outputs }) => {
+        Some(PhaseData::Partial { message, outputs } | PhaseData::Result { message, outputs }) => {
             put("message", json!(message));
             put("outputs", json!(outputs));
         }
-        Some(With::Bound { .. }) | None => {}
+        Some(PhaseData::Bound { .. }) | None => {}
     }
     (Some(*task), attempt, Value::Object(data))
 }
 
-fn attempt_parts(ended: &AttemptEnded) -> Parts {
-    let AttemptEnded { fence, phase, code, message, outputs, duration_ms, metered } = ended;
+fn attempt_parts(ended: &AttemptEnd) -> Parts {
+    let AttemptEnd { fence, phase, code, message, outputs, duration_ms, metered } = ended;
     let mut data = json!({
         "phase": phase, "code": code, "message": message, "outputs": json!(outputs), "durationMs": duration_ms,
     });
@@ -239,12 +238,12 @@ fn attempt_parts(ended: &AttemptEnded) -> Parts {
     (Some(fence.task), Some(fence.attempt), data)
 }
 
-fn policy_parts(run: &Run, evaluated: &PolicyEvaluated) -> Parts {
-    let PolicyEvaluated { fence, rule, verdict, iter, ctx } = evaluated;
+fn policy_parts(run: &Run, evaluated: &PolicyEvaluation) -> Parts {
+    let PolicyEvaluation { fence, rule, verdict, iter, ctx } = evaluated;
     let rule = match rule {
-        Matched::Rule(index) => json!(index),
-        Matched::Else => json!("else"),
-        Matched::Default => json!("default"),
+        RuleMatch::Rule(index) => json!(index),
+        RuleMatch::Else => json!("else"),
+        RuleMatch::Default => json!("default"),
     };
     let mut data = Map::from_iter([("rule".to_owned(), rule), ("do".to_owned(), json!(verdict.as_str()))]);
     match verdict {

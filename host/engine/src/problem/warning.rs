@@ -10,7 +10,7 @@ use crate::{path::Path, tree::Span};
 /// A warning about the document, as a journal records it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Noted {
+pub struct DocumentWarning {
     /// The catalogue's code.
     pub code: Arc<str>,
     /// Where in the document.
@@ -19,7 +19,7 @@ pub struct Noted {
     pub message: Arc<str>,
 }
 
-impl Noted {
+impl DocumentWarning {
     /// The warning; nothing if this catalogue no longer has its code.
     pub(crate) fn problem(&self) -> Option<Problem> {
         let entry = codes::find(&self.code)?;
@@ -28,7 +28,7 @@ impl Noted {
     }
 }
 
-impl From<&Problem> for Noted {
+impl From<&Problem> for DocumentWarning {
     fn from(problem: &Problem) -> Self {
         let Problem { code, path, message, .. } = problem;
         Self { code: (*code).into(), path: path.as_str().into(), message: message.as_str().into() }

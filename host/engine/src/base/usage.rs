@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Resources used by one attempt, or by several together; all zero where nothing was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Metered {
+pub struct ResourceUsage {
     /// Time computed, in microseconds.
     pub cpu_us: u64,
     /// Memory when it was largest, in [pages](Self::PAGE).
@@ -19,7 +19,7 @@ pub struct Metered {
     pub bytes_out: u64,
 }
 
-impl Metered {
+impl ResourceUsage {
     /// Bytes of a page.
     pub const PAGE: u64 = 65_536;
 
@@ -54,11 +54,11 @@ mod tests {
 
     #[test]
     fn what_is_used_adds_up_but_for_memory() {
-        let one = Metered { cpu_us: 1, pages: 7, calls: 3, bytes_in: 4, bytes_out: u64::MAX };
-        let other = Metered { cpu_us: 10, pages: 2, calls: u32::MAX, bytes_in: 40, bytes_out: 1 };
-        let both = Metered { cpu_us: 11, pages: 7, calls: u32::MAX, bytes_in: 44, bytes_out: u64::MAX };
-        assert_eq!((one.and(other), one.and(Metered::default())), (both, one));
-        assert!(Metered::default().is_nothing() && !one.is_nothing());
+        let one = ResourceUsage { cpu_us: 1, pages: 7, calls: 3, bytes_in: 4, bytes_out: u64::MAX };
+        let other = ResourceUsage { cpu_us: 10, pages: 2, calls: u32::MAX, bytes_in: 40, bytes_out: 1 };
+        let both = ResourceUsage { cpu_us: 11, pages: 7, calls: u32::MAX, bytes_in: 44, bytes_out: u64::MAX };
+        assert_eq!((one.and(other), one.and(ResourceUsage::default())), (both, one));
+        assert!(ResourceUsage::default().is_nothing() && !one.is_nothing());
         assert_eq!(one.memory(), 7 * 65_536);
     }
 }

@@ -1,55 +1,9 @@
-//! Names and counts that people see of a run.
+//! Names of task runs: their ids, paths and labels.
 
-use std::fmt;
-
-use crate::{
-    event::TaskId,
-    plan::{TemplateKind, Work},
-    run::state::{Place, State, TaskRun},
-    time::Timestamp,
-    value::Value,
-};
-
-/// Terminal leaf task runs, of all that exist so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Terminal ones.
-    pub done: u32,
-    /// All.
-    pub total: u32,
-}
-
-impl fmt::Display for Progress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.done, self.total)
-    }
-}
-
-/// When a run was submitted, became Running, ended, and must end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Times {
-    /// Submit.
-    pub submitted_at: Timestamp,
-    /// First Running.
-    pub started_at: Option<Timestamp>,
-    /// The end.
-    pub finished_at: Option<Timestamp>,
-    /// `spec.timeout`.
-    pub deadline_at: Option<Timestamp>,
-}
+use super::{Place, State, TaskRun};
+use crate::event::TaskId;
 
 impl State {
-    /// How many task runs a scope has when it opens; `items` are what a loop runs over.
-    pub(in crate::run) fn children_at_first(&self, task: &TaskRun, items: Option<&Vec<Value>>) -> usize {
-        let Work::Container(template) = self.node(task).work else { return 1 };
-        match self.plan().kind(template) {
-            Some(TemplateKind::Dag(dag)) => dag.nodes.len(),
-            Some(TemplateKind::Pipeline(pipeline)) => pipeline.nodes.len(),
-            Some(TemplateKind::Loop(_)) => items.map_or(1, Vec::len),
-            Some(TemplateKind::Task | TemplateKind::Wrapper(_)) | None => 1,
-        }
-    }
-
     /// A task run's id: its run's, and its number.
     #[must_use]
     pub fn task_run_id(&self, id: TaskId) -> String {

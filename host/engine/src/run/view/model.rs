@@ -6,16 +6,16 @@ use serde::Serialize;
 
 use crate::{
     event::{Binding, Reason},
-    metered::Metered,
     outcome::Output,
     phase::Phase,
     plan::{HookType, Parameter, Work},
     run::{
         Run,
-        show::Waiting,
         state::{Attempt, TaskRun},
+        view::Waiting,
     },
     time::{Millis, Timestamp},
+    usage::ResourceUsage,
     value::Value,
 };
 
@@ -177,8 +177,8 @@ pub struct UsageView {
 impl UsageView {
     /// Shows what was used; nothing, if that was not measured.
     #[must_use]
-    pub fn of(metered: Metered) -> Option<Self> {
-        let Metered { cpu_us, calls, bytes_in, bytes_out, .. } = metered;
+    pub fn of(metered: ResourceUsage) -> Option<Self> {
+        let ResourceUsage { cpu_us, calls, bytes_in, bytes_out, .. } = metered;
         let view = Self { cpu_us, memory_bytes: metered.memory(), bytes_in, bytes_out, host_calls: calls };
         (!metered.is_nothing()).then_some(view)
     }
