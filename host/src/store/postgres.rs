@@ -10,7 +10,6 @@
 //! A connection that was lost is made anew; what was on its way then is open, as whether it was kept cannot be told.
 
 mod address;
-mod alone;
 pub(super) mod append;
 mod entries;
 mod fault;
@@ -35,7 +34,7 @@ use tokio_postgres::Row;
 pub use self::reader::PostgresReader;
 use self::{
     address::{Address, SCHEMES},
-    append::{APPEND, APPEND_NOTICED, Unencoded},
+    append::{APPEND, Unencoded},
     fault::{Parameter, PostgresError, count, get, saturated},
     follow::{Audience, Following, TELL},
     listener::Tells,
@@ -69,16 +68,12 @@ const MAILED: &str = "SELECT run_id FROM runs
 const OWNED: &str = "SELECT run_id FROM runs WHERE owner = $1 AND open";
 const REPLY: &str = "SELECT reply_letters($1, $2, $3, $4) AS verdict";
 const KEEP_LOG: &str = "SELECT keep_log($1, $2, $3, $4, $5, $6, $7) AS verdict";
-const ABANDON: &str = "SELECT abandon_noticed($1, $2, $3, $4, $5, $6, $7, $8) AS verdict";
-const DELETE: &str = "SELECT delete_noticed($1) AS verdict";
-const STATEMENTS: [&str; 24] = [
+const ABANDON: &str = "SELECT abandon_run($1, $2, $3, $4, $5, $6, $7, $8) AS verdict";
+const DELETE: &str = "SELECT delete_run($1) AS verdict";
+const STATEMENTS: [&str; 20] = [
     APPEND,
-    alone::FIRST,
-    alone::NEXT,
-    APPEND_NOTICED,
     entries::CHANGE,
     entries::FIRE,
-    entries::FIRE_NOTICED,
     entries::REMOVE,
     CLAIM,
     CLAIM_RUN,

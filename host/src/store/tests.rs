@@ -12,9 +12,9 @@ mod model;
 mod notices;
 mod offers;
 #[cfg(feature = "postgres")]
-mod postgres;
+pub(super) mod postgres;
 #[cfg(feature = "postgres")]
-mod server;
+pub(super) mod server;
 mod writing;
 
 use std::{

@@ -19,12 +19,8 @@ use super::{
 /// The largest record: well below what a value may have (10^9), far above what a step writes.
 pub(super) const RECORD_BYTES: usize = 256 << 20;
 
-pub(super) const APPEND: &str = "SELECT * FROM append_records($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-    $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31)";
-
-/// [`APPEND`] where there are notices.
-pub(super) const APPEND_NOTICED: &str = "SELECT * FROM append_noticed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-    $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
+pub(super) const APPEND: &str = "SELECT * FROM append_records($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
+    $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
 
 /// One record on its way.
 pub(super) struct Append {
@@ -83,11 +79,6 @@ impl Append {
 
     pub(super) fn size(&self) -> usize {
         self.record.body.len()
-    }
-
-    /// Nothing, if it answers letters.
-    pub(super) fn without_replies(&self) -> Option<(&Lease, RunStatus, &Record<Vec<u8>>)> {
-        self.replies.is_empty().then_some((&self.lease, self.status, &self.record))
     }
 
     /// Whether it goes on where `before` ends, so that both are taken or refused together.
@@ -151,8 +142,8 @@ impl Chains {
         self.chains.into_iter().flatten()
     }
 
-    /// The only record, if there is only one.
-    pub(super) fn only(&self) -> Option<&Append> {
+    /// Returns the only record, if there is only one.
+    fn only(&self) -> Option<&Append> {
         let [chain] = &*self.chains else { return None };
         let [append] = &**chain else { return None };
         Some(append)
@@ -165,8 +156,7 @@ impl Chains {
         kept: &HashSet<Arc<str>>,
     ) -> Result<Vec<Row>, Error> {
         let columns = self.columns(kept);
-        let sql = if columns.notices.is_empty() { APPEND } else { APPEND_NOTICED };
-        connected.query(sql, &columns.parameters()).await
+        connected.query(APPEND, &columns.parameters()).await
     }
 
     /// The documents that their runs speak of.
@@ -243,7 +233,7 @@ pub(super) struct Columns<'a> {
     letter: Vec<i64>,
     reply: Vec<&'a [u8]>,
     documents: Spoken<'a>,
-    pub(super) notices: NoticeColumns<'a>,
+    notices: NoticeColumns<'a>,
 }
 
 /// What new runs speak of, once each.
@@ -336,14 +326,9 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// With those of notices, if there are any.
-    pub(super) fn parameters(&self) -> Vec<&(dyn ToSql + Sync)> {
-        let told = if self.notices.is_empty() { None } else { Some(self.notices.parameters()) };
-        self.of_records().into_iter().chain(told.into_iter().flatten()).collect()
-    }
-
-    fn of_records(&self) -> [&(dyn ToSql + Sync); 31] {
+    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 36] {
         let Heads { host, workflow, namespace, priority, submitted, key, document, labels } = &self.heads;
+        let NoticeColumns { chain, seq, endpoint, due, body: notice_body } = &self.notices;
         let Spoken { digest, bytes, needing, component, component_bytes } = &self.documents;
         [
             &self.run_id,
@@ -377,11 +362,16 @@ impl<'a> Columns<'a> {
             needing,
             component,
             component_bytes,
+            chain,
+            seq,
+            endpoint,
+            due,
+            notice_body,
         ]
     }
 }
 
 /// What stands for a run in checksums: its number is known to the server alone.
-pub(in super::super) fn place(run_id: &str) -> i64 {
+pub(super) fn place(run_id: &str) -> i64 {
     xxhash_rust::xxh3::xxh3_64(run_id.as_bytes()).cast_signed()
 }

@@ -26,12 +26,8 @@ pub(super) const DUE: &str = "SELECT * FROM entries
 pub(super) const TEXT: &str = "SELECT bytes FROM texts WHERE digest = $1";
 pub(super) const CHANGE: &str = "SELECT * FROM change_entry($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 pub(super) const REMOVE: &str = "SELECT remove_entry($1, $2, $3) AS removed";
-pub(super) const FIRE: &str = "SELECT * FROM fire_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-    $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37)";
-
-/// [`FIRE`] where there are notices.
-pub(super) const FIRE_NOTICED: &str = "SELECT * FROM fire_noticed($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, \
-    $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42)";
+pub(super) const FIRE: &str = "SELECT * FROM fire_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
+    $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42)";
 
 /// Where hosts hear that entries have changed.
 pub(super) fn channel(schema: &str) -> String {
@@ -92,8 +88,7 @@ impl EncodedFire {
         let columns = self.run.columns(&kept);
         let own: [&(dyn ToSql + Sync); 6] = [&shelf, &namespace, &name, &from, &due, &body];
         let all: Vec<_> = own.into_iter().chain(columns.parameters()).collect();
-        let sql = if columns.notices.is_empty() { FIRE } else { FIRE_NOTICED };
-        connected.query(sql, &all).await
+        connected.query(FIRE, &all).await
     }
 
     pub(super) fn answer(self, rows: &[Row], address: &Address) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::time::Timestamp;
-use tokio_postgres::{Row, types::ToSql};
+use tokio_postgres::Row;
 
 use super::{
     super::{KeptNotice, NewNotice, NoticeId, Notices, Settle},
@@ -28,11 +28,11 @@ pub(super) fn channel(schema: &str) -> String {
 /// What is sent of notices, column by column.
 #[derive(Default)]
 pub(super) struct NoticeColumns<'a> {
-    chain: Vec<i64>,
-    seq: Vec<i64>,
-    endpoint: Vec<&'a str>,
-    due: Vec<i64>,
-    body: Vec<&'a str>,
+    pub(super) chain: Vec<i64>,
+    pub(super) seq: Vec<i64>,
+    pub(super) endpoint: Vec<&'a str>,
+    pub(super) due: Vec<i64>,
+    pub(super) body: Vec<&'a str>,
 }
 
 impl<'a> NoticeColumns<'a> {
@@ -44,14 +44,6 @@ impl<'a> NoticeColumns<'a> {
             self.due.push(due.0);
             self.body.push(body);
         }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.seq.is_empty()
-    }
-
-    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 5] {
-        [&self.chain, &self.seq, &self.endpoint, &self.due, &self.body]
     }
 }
 

@@ -1,24 +1,15 @@
 //! The tables and functions in the database, and how they are recognised as ours.
 
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Error, types::Type};
 
 use super::{super::StoreError, address::Address, fault::PostgresError};
 
-/// Raised whenever a Phasm that knows only the format before could misread the tables.
-const FORMAT: i64 = 9;
-/// What each format added to the one before, its number included: the first is that of an empty schema.
-pub(in super::super) const FORMATS: [&str; 9] = [
-    include_str!("schema.sql"),
-    include_str!("documents.sql"),
-    include_str!("offers.sql"),
-    include_str!("notes.sql"),
-    include_str!("entries.sql"),
-    include_str!("room.sql"),
-    include_str!("notices.sql"),
-    include_str!("alone.sql"),
-    include_str!("batch.sql"),
-];
-/// "PHSM": hosts that start at once bring tables up to date one after the other.
+/// Steps of the formats: each changes tables of the format before, the first an empty schema. A new step raises the format, so that
+/// versions that do not know it leave the tables alone.
+const FORMATS: [&str; 1] = [include_str!("schema.sql")];
+const FORMAT: i64 = 1;
+const _: () = assert!(FORMATS.len() == FORMAT as usize);
+/// "PHSM": key of the advisory lock by which hosts that start at the same time create or migrate the tables one after the other.
 const LOCK: i64 = 0x5048_534d;
 
 /// Settings of each connection: the tables are found, and what is acknowledged is on the server's disk.
@@ -33,67 +24,141 @@ pub(super) async fn prepare(client: &Client, address: &Address) -> Result<(), Er
     client.batch_execute(&format!("SET search_path = \"{}\"; {SETTINGS}", address.schema)).await
 }
 
-/// An error unless the tables are there and of this format.
+/// Checks that the tables exist and are of this format.
 pub(super) async fn check(client: &Client, address: &Address) -> Result<(), PostgresError> {
     match recognise(client, address).await? {
         FORMAT => Ok(()),
-        0 => {
-            let found = format!("it has no tables in schema {}", address.schema);
-            Err(StoreError::Foreign { path: address.path(), found }.into())
-        }
-        older => Err(PostgresError::Damaged(format!(
-            "its tables are of format {older}, which a host brings up to date"
-        ))),
+        0 => Err(foreign(address, format!("it has no tables in schema {}", address.schema))),
+        found => Err(StoreError::Older { path: address.path(), found, known: FORMAT }.into()),
     }
 }
 
-/// Creates the tables, or brings those of older formats up to date: all of it or nothing, whoever else is at it.
+/// Creates the tables, or migrates those of an older format: all steps or none, however many hosts do it at the same time.
 pub(super) async fn bring_up_to_date(client: &Client, address: &Address) -> Result<(), PostgresError> {
     if recognise(client, address).await? == FORMAT {
         return Ok(());
     }
     client.batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})")).await?;
-    let migrated = migrate(client, address).await;
-    let end = if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" };
-    client.batch_execute(end).await?;
+    let migrated = match recognise(client, address).await {
+        Ok(found) => migrate(client, address, found, &FORMATS).await,
+        Err(error) => Err(error),
+    };
+    client.batch_execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await?;
     migrated
 }
 
-async fn migrate(client: &Client, address: &Address) -> Result<(), PostgresError> {
+/// Brings tables of format `found` to the last of `formats`, in the caller's transaction.
+async fn migrate(
+    client: &Client,
+    address: &Address,
+    found: i64,
+    formats: &[&str],
+) -> Result<(), PostgresError> {
+    let missing = formats.get(usize::try_from(found).unwrap_or(usize::MAX)..).unwrap_or_default();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    // `IF NOT EXISTS` would need the right to create schemas even where an administrator has created this one.
     let schema = &address.schema;
-    if client.query_typed("SELECT 1 WHERE to_regnamespace($1) IS NULL", &[(schema, TEXT)]).await?.len() == 1 {
+    let absent = "SELECT 1 WHERE to_regnamespace($1) IS NULL";
+    if !client.query_typed(absent, &[(schema, Type::TEXT)]).await?.is_empty() {
         client.batch_execute(&format!("CREATE SCHEMA \"{schema}\"")).await?;
     }
-    let found = recognise(client, address).await?;
-    for added in FORMATS.get(usize::try_from(found).unwrap_or(usize::MAX)..).unwrap_or_default() {
-        client.batch_execute(added).await?;
+    for step in missing {
+        client.batch_execute(step).await?;
     }
+    let version = formats.len();
+    client
+        .batch_execute(&format!("DELETE FROM store_format; INSERT INTO store_format VALUES ({version})"))
+        .await?;
     Ok(())
 }
 
-const TEXT: tokio_postgres::types::Type = tokio_postgres::types::Type::TEXT;
-
-/// The format of the tables, 0 if there are none; an error unless there are none or they are ours.
+/// Returns the format of the tables, 0 if there are none.
+///
+/// # Errors
+/// Unless there are no tables or they are a store's of a known format.
 async fn recognise(client: &Client, address: &Address) -> Result<i64, PostgresError> {
-    let looked = "SELECT count(*) AS relations, count(*) FILTER (WHERE relname = 'format') AS ours
+    let relations =
+        "SELECT count(*) AS relations, count(*) FILTER (WHERE relname = 'store_format') AS stores,
+            count(*) FILTER (WHERE relname IN ('format', 'journal')) AS development
         FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace WHERE nspname = $1";
-    let rows = client.query_typed(looked, &[(&address.schema, TEXT)]).await?;
+    let rows = client.query_typed(relations, &[(&address.schema, Type::TEXT)]).await?;
     let Some(row) = rows.first() else { return Ok(0) };
-    match (row.try_get::<_, i64>("relations")?, row.try_get::<_, i64>("ours")?) {
-        (0, _) => return Ok(0),
-        (_, 0) => {
-            let found = format!("schema {} holds other tables", address.schema);
-            return Err(StoreError::Foreign { path: address.path(), found }.into());
+    let number = |column| row.try_get::<_, i64>(column);
+    match (number("relations")?, number("stores")?, number("development")?) {
+        (0, ..) => return Ok(0),
+        (_, 1, _) => {}
+        (_, _, 2) => {
+            let found = format!(
+                "schema {} was written by a development version of Phasm before 0.1.0, which this version does not read",
+                address.schema
+            );
+            return Err(foreign(address, found));
         }
-        _ => {}
+        _ => return Err(foreign(address, format!("schema {} holds other tables", address.schema))),
     }
-    let rows = client.query_typed("SELECT max(version) AS version FROM format", &[]).await?;
+    let rows = client.query_typed("SELECT max(version) AS version FROM store_format", &[]).await?;
     let version: Option<i64> = rows.first().and_then(|row| row.try_get("version").ok()).flatten();
     match version {
         Some(found) if found > FORMAT => {
             Err(StoreError::Newer { path: address.path(), found, known: FORMAT }.into())
         }
         Some(found @ 1..) => Ok(found),
-        Some(_) | None => Err(PostgresError::Damaged("it does not say of which format it is".into())),
+        Some(_) | None => Err(PostgresError::Damaged("its tables do not say their format".into())),
+    }
+}
+
+fn foreign(address: &Address, found: String) -> PostgresError {
+    StoreError::Foreign { path: address.path(), found }.into()
+}
+
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
+mod tests {
+    use super::{super::reconnect::connect, *};
+    use crate::store::{
+        Postgres, Store,
+        tests::{
+            postgres::{fresh, schema},
+            server::server,
+        },
+    };
+
+    /// R-H13: tables of format 1 keep their rows on the way to a format 2; a step that fails changes nothing.
+    #[tokio::test]
+    async fn tables_are_migrated_whole_or_not_at_all() {
+        let Some(server) = server() else { return };
+        let url = fresh(server);
+        Postgres::open(&url).unwrap().keep_tenants("kept".into()).await.unwrap();
+        let address = Address::parse(&url).unwrap();
+        let (client, connection) = connect(&address).await.unwrap();
+        tokio::spawn(connection);
+        prepare(&client, &address).await.ok().unwrap();
+        let state = || {
+            let schema = schema(&url);
+            server.psql(&format!(
+                "SELECT version, (SELECT count(*) FROM information_schema.columns
+                    WHERE table_schema = '{schema}' AND table_name = 'tenants'), (SELECT text FROM {schema}.tenants)
+                FROM {schema}.store_format"
+            ))
+        };
+        let [first] = FORMATS;
+        let add = "ALTER TABLE tenants ADD COLUMN noted bigint;";
+        let broken = format!("{add} SELECT no_such();");
+        let migrate_to = async |formats: &[&str]| {
+            let found = server.psql(&format!("SELECT version FROM {}.store_format", schema(&url)));
+            client.batch_execute("BEGIN").await.unwrap();
+            let migrated = migrate(&client, &address, found.parse().unwrap(), formats).await;
+            client.batch_execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await.unwrap();
+            migrated.is_ok()
+        };
+        assert!(!migrate_to(&[first, &broken]).await);
+        assert_eq!(state(), "1|1|kept");
+        assert!(migrate_to(&[first, add]).await);
+        assert_eq!(state(), "2|2|kept");
+        assert!(migrate_to(&[first, add]).await);
+        let newer = Postgres::open(&url).err().unwrap();
+        assert!(matches!(newer, StoreError::Newer { found: 2, known: 1, .. }), "{newer:?}");
     }
 }

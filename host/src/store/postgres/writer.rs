@@ -14,7 +14,6 @@ use tokio_postgres::{Error, Row};
 
 use super::{
     super::StoreError,
-    alone::Alone,
     append::{Append, Chains, Unencoded},
     entries::{EncodedFire, UnencodedFire},
     fault::{PostgresError, is_gone, is_passing},
@@ -52,15 +51,6 @@ impl Outgoing {
             Self::Append(chains) => chains.send(connected, kept).await,
             Self::Fire(firing) => firing.send(connected).await,
             Self::Statement(call) => call.send(connected).await,
-        }
-    }
-
-    /// Sends the only record of all by a statement of its own; false if it has to be sent with the others' statement.
-    async fn send_alone(&self, connected: &Connected, kept: &HashSet<Arc<str>>) -> Result<bool, Error> {
-        let Self::Append(chains) = self else { return Ok(false) };
-        match chains.only().and_then(|append| Alone::of(append, kept)) {
-            Some(alone) => alone.send(connected).await,
-            None => Ok(false),
         }
     }
 
@@ -253,8 +243,7 @@ async fn transact(
 ) -> Result<Vec<Vec<Row>>, Error> {
     let ask = |request| Box::pin(Outgoing::send(request, connected, kept)) as Sent<'_, _>;
     if let [request] = requests {
-        let rows = if request.send_alone(connected, kept).await? { Vec::new() } else { ask(request).await? };
-        return Ok(vec![rows]);
+        return Ok(vec![ask(request).await?]);
     }
     let (mut begin, mut end) = (command(connected, "BEGIN"), command(connected, "COMMIT"));
     let mut all: Vec<_> = requests.iter().map(|request| (ask(request), None)).collect();

@@ -8,11 +8,9 @@ use std::{
 use super::{
     super::{
         Claim, Postgres, PostgresReader, Wanted,
-        checksum::checksum,
         postgres::{
-            append::place,
             reader::{LIST_LATE, LIST_OPEN},
-            schema::{FORMATS, SETTINGS},
+            schema::SETTINGS,
         },
     },
     server::{Server, server},
@@ -20,7 +18,7 @@ use super::{
 };
 
 /// The URL of tables that nobody else has.
-pub(super) fn fresh(server: &Server) -> String {
+pub(in super::super) fn fresh(server: &Server) -> String {
     static LAST: AtomicUsize = AtomicUsize::new(0);
     server.url(&format!("t{}", LAST.fetch_add(1, Ordering::Relaxed)))
 }
@@ -33,7 +31,7 @@ pub(super) fn open(server: &Server) -> Postgres {
     opened(&fresh(server))
 }
 
-fn schema(url: &str) -> &str {
+pub(in super::super) fn schema(url: &str) -> &str {
     url.rsplit_once('=').unwrap().1
 }
 
@@ -301,9 +299,9 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
     );
     drop(opened(&url));
     PostgresReader::open(&url).unwrap();
-    server.psql(&format!("UPDATE {}.format SET version = 10", schema(&url)));
+    server.psql(&format!("UPDATE {}.store_format SET version = 2", schema(&url)));
     for refused in [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()] {
-        assert!(matches!(refused, StoreError::Newer { found: 10, known: 9, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Newer { found: 2, known: 1, .. }), "{refused:?}");
     }
 
     let url = fresh(server);
@@ -316,47 +314,24 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
     );
 }
 
-/// The URL of tables as they were in that format.
-fn of_format(server: &Server, format: usize) -> String {
+/// R-H13: tables of a development version are left alone, and named.
+#[tokio::test]
+async fn tables_of_a_development_version_are_refused() {
+    let Some(server) = server() else { return };
     let url = fresh(server);
-    let all = FORMATS.get(..format).unwrap().join(";");
-    server.psql(&format!("CREATE SCHEMA {0}; SET search_path = {0}; {all}", schema(&url)));
-    url
-}
-
-/// R-H13: what older tables lack is added when they are opened, and nothing of theirs is lost.
-#[tokio::test]
-async fn tables_of_every_format_before_are_brought_up_to_date() {
-    let Some(server) = server() else { return };
-    for older in 1..FORMATS.len() {
-        let store = opened(&of_format(server, older));
-        append(&store, "a", 0, b"x").await.unwrap();
-        append(&store, "a", 1, b"y").await.unwrap();
-        assert_eq!(seqs(&store, "a").await, [0, 1], "format {older}");
-    }
-}
-
-/// R-H13.
-#[tokio::test]
-async fn runs_of_the_format_before_go_on() {
-    let Some(server) = server() else { return };
-    let url = of_format(server, FORMATS.len() - 1);
-    // Both functions are of that format, and say what is kept as this one does.
-    let checksum = |first_seq: u64| checksum(place("a"), first_seq, 1, Timestamp(0), b"x");
-    let of_both = |seq: u64| {
-        format!("'a', 1, {}, 'Running', NULL, true, NULL, NULL, 1, 0, 'x', {}", seq + 1, checksum(seq))
-    };
     server.psql(&format!(
-        "SET search_path = {}; INSERT INTO documents (digest, bytes) VALUES ('d', 'x');
-        SELECT append_first({}, 'here', 'w', 'default', 500, 0, NULL, 'd'); SELECT append_next({}, 1)",
-        schema(&url),
-        of_both(0),
-        of_both(1)
+        "CREATE SCHEMA {0}; SET search_path = {0}; CREATE TABLE format (version bigint); INSERT INTO format VALUES (9);
+        CREATE TABLE journal (run bigint)",
+        schema(&url)
     ));
-    let store = opened(&url);
-    append(&store, "a", 2, b"x").await.unwrap();
-    assert_eq!(seqs(&store, "a").await, [0, 1, 2]);
-    assert_eq!(store.stored(vec!["default".into()]).await.unwrap().get("default"), Some(&3));
+    for refused in [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()] {
+        let found =
+            "was written by a development version of Phasm before 0.1.0, which this version does not read";
+        assert!(
+            matches!(&refused, StoreError::Foreign { found: said, .. } if said.ends_with(found)),
+            "{refused:?}"
+        );
+    }
 }
 
 /// However many runs have ended: those that are open, and those of late, are found without looking at the others.
