@@ -6,7 +6,9 @@
 mod apt;
 mod debian;
 mod error;
+mod linker_packages;
 mod linkers;
+mod make;
 mod packages;
 mod private;
 mod recipe;
@@ -137,7 +139,7 @@ impl fmt::Display for Toolchain {
 
 fn prepare(rust: &Rust, home: &Path, progress: &dyn Progress) -> Result<Toolchain, Vec<Failure>> {
     add_target(rust, progress)
-        .or_else(|rustup| private::make(home, rust, progress).map_err(|private| vec![rustup, private]))
+        .or_else(|rustup| make::make(home, rust, progress).map_err(|private| vec![rustup, private]))
 }
 
 fn add_target(rust: &Rust, progress: &dyn Progress) -> Result<Toolchain, Failure> {

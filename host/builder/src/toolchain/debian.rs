@@ -10,7 +10,7 @@ use super::{
     MINIMUM,
     apt::Apt,
     error::{MakeError, PACKAGES},
-    linkers,
+    linker_packages, linkers,
     packages::{COMPILER, Package, Release, choose},
     private::{Private, Record},
     recipe::Recipe,
@@ -46,7 +46,7 @@ pub(super) fn make(recipe: &Recipe<'_>) -> Result<Private, MakeError> {
     let Download { apt, libc } = download(recipe)?;
     let Compiler { private, manifest } = unpack(recipe)?;
     if recipe.rust.linkers().is_none() && !linkers::on_path() {
-        linkers::add(recipe, &apt, &private)?;
+        linker_packages::add(recipe, &apt, &private)?;
     }
     std_source::build(recipe, &private, &manifest)?;
     wasi_libc::add(recipe, &libc, &private)?;

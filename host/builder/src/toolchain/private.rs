@@ -12,12 +12,11 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    super::{environment::command_in, folder::TARGET, process, progress::Progress},
-    Failure, MINIMUM, Origin, Toolchain, debian,
+    super::{environment::command_in, folder::TARGET, process},
+    MINIMUM, Origin, Toolchain,
     error::MakeError,
     linkers,
     packages::Release,
-    recipe::{OWN_LINKERS, Recipe},
     rust::{Rust, has_std},
     unpack,
 };
@@ -25,7 +24,8 @@ use super::{
 /// Counts the changes of the recipe: a toolchain made by another one is not used.
 const RECIPE: u32 = 1;
 const RECORD: &str = "phasm-toolchain.json";
-const UNFINISHED: &str = "making-";
+/// Folder of a private toolchain's own linkers, if it has any.
+pub(super) const OWN_LINKERS: &str = "linkers/bin";
 
 /// A compiler unpacked below `root`, with what it takes to run it there.
 pub(super) struct Private {
@@ -64,6 +64,18 @@ fn is_shared_library(path: &Path) -> bool {
 impl Private {
     pub(super) fn new(root: PathBuf, record: Record) -> Self {
         Self { root, record }
+    }
+
+    /// Rust release of the compiler.
+    pub(super) fn release(&self) -> &str {
+        &self.record.release
+    }
+
+    /// Writes the record, and moves the toolchain to its place, replacing an older one.
+    pub(super) fn publish(self, home: &Path) -> Result<(), MakeError> {
+        let text = serde_json::to_string_pretty(&self.record).unwrap_or_default();
+        fs::write(self.root.join(RECORD), text).map_err(MakeError::at(&self.root))?;
+        replace(&self.root, &place(home)).map_err(MakeError::at(home))
     }
 
     /// The finished toolchain, if it is new enough and still runs: an upgrade of the system may have taken a library away.
@@ -123,50 +135,16 @@ impl Private {
     }
 }
 
-/// Makes the toolchain, replacing one that is not usable any more. The caller holds the lock.
-pub(super) fn make(home: &Path, rust: &Rust, progress: &dyn Progress) -> Result<Toolchain, Failure> {
-    try_make(home, rust, progress).map_err(|error| Failure {
-        way: "a private toolchain from the distribution's packages".to_owned(),
-        reason: error.to_string(),
-        remedy: error.remedy(),
-    })
-}
-
-fn try_make(home: &Path, rust: &Rust, progress: &dyn Progress) -> Result<Toolchain, MakeError> {
-    remove_leftovers(home).map_err(MakeError::at(home))?;
-    let work = tempfile::Builder::new().prefix(UNFINISHED).tempdir_in(home).map_err(MakeError::at(home))?;
-    let Private { root, record } = debian::make(&Recipe { work: work.path(), rust, progress })?;
-    let text = serde_json::to_string_pretty(&record).unwrap_or_default();
-    fs::write(root.join(RECORD), text).map_err(MakeError::at(&root))?;
-    publish(&root, &place(home)).map_err(MakeError::at(home))?;
-    progress.step(&format!(
-        "made a private toolchain for {TARGET}: rustc {}, in {}",
-        record.release,
-        home.display()
-    ));
-    Private::open(home).and_then(|private| private.toolchain(rust)).ok_or(MakeError::Useless)
-}
-
-fn place(home: &Path) -> PathBuf {
+/// Returns the folder of the toolchain that this recipe makes.
+pub(super) fn place(home: &Path) -> PathBuf {
     home.join(format!("{TARGET}-recipe{RECIPE}"))
 }
 
-fn publish(made: &Path, place: &Path) -> io::Result<()> {
+fn replace(made: &Path, place: &Path) -> io::Result<()> {
     if place.exists() {
         fs::remove_dir_all(place)?;
     }
     fs::rename(made, place)
-}
-
-/// Removes folders of processes that were killed. No other process works here while the lock is held.
-fn remove_leftovers(home: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(home)? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-            fs::remove_dir_all(entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 fn prepended(variable: &str, dirs: &[PathBuf]) -> Option<OsString> {

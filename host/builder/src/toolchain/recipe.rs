@@ -4,9 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::{super::progress::Progress, rust::Rust};
 
-/// Folder of a private toolchain's own linkers, if it has any.
-pub(super) const OWN_LINKERS: &str = "linkers/bin";
-
 /// Folders, tools and progress of the steps.
 pub(super) struct Recipe<'a> {
     /// Folder below which every step works.
