@@ -35,13 +35,13 @@ static SIGNING_SOURCE: Table = Table::closed(
 
 static URL: Field<Name> = Field::required(
     "url",
-    "where notices are posted to",
+    "where notifications are posted to",
     TEXT,
     "The URL that notifications are posted to, with `https://` or `http://`.",
 );
 static SIGNING: Field<Vec<SecretSource>> = Field::required(
     "secrets",
-    "what notices are signed with, as `[{ env = \"HOOK\" }]`",
+    "what notifications are signed with, as `[{ env = \"HOOK\" }]`",
     SOURCES,
     "Signing secrets. Each signs every notification, so that a new one can be added before the old one is removed.",
 );
@@ -183,7 +183,7 @@ fn signing_secret(
 ) -> Option<SigningSecret> {
     match source.value(around) {
         Err(why) => {
-            let message = format!("{why}; expected the secret that notices are signed with");
+            let message = format!("{why}; expected the secret that notifications are signed with");
             report.warning(source.written().problem(&codes::NO_SECRET, message));
             None
         }

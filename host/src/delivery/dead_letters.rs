@@ -78,7 +78,7 @@ async fn give_up(shared: &HostCore, endpoint: &str, now: Timestamp) -> Result<()
         }
     }
     if count > 0 {
-        tracing::warn!("{count} notices to {endpoint} are given up: {WHY}");
+        tracing::warn!("{count} notifications to {endpoint} are given up: {WHY}");
     }
     Ok(())
 }

@@ -165,7 +165,7 @@ impl Route {
         notice: KeptNotice,
         error: &StoreError,
     ) -> Result<(), StoreError> {
-        tracing::warn!(error = error as &dyn std::error::Error, "notice {} is given up", notice.id);
+        tracing::warn!(error = error as &dyn std::error::Error, "notification {} is given up", notice.id);
         self.tally.given_up.fetch_add(1, Relaxed);
         let KeptNotice { id, revision: from, body, .. } = notice;
         shared.store.settle(Settle { id, from, due: None, body }).await.map(drop)
@@ -194,7 +194,7 @@ impl Route {
         }
         if let Err(error) = written {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "what came of notice {} cannot be written; it is posted again", notice.id);
+            tracing::warn!(error, "the result of notification {} cannot be written; it is posted again", notice.id);
         }
     }
 
@@ -210,7 +210,7 @@ impl Route {
         let (status, why, wish) = match verdict {
             Delivery::Taken(status) => {
                 self.tally.delivered.fetch_add(1, Relaxed);
-                tracing::debug!("notice {id} was delivered");
+                tracing::debug!("notification {id} was delivered");
                 progress.last = Some(NoticeTry { at: now, status: Some(status), why: None });
                 let body = progress.over(NoticeProgress::Delivered).body();
                 return (Settle { id, from, due: None, body }, false);
@@ -223,13 +223,13 @@ impl Route {
         progress.last = Some(NoticeTry { at: now, status, why: Some(why.clone()) });
         let Some(pause) = pause else {
             self.tally.given_up.fetch_add(1, Relaxed);
-            tracing::warn!("notice {id} to {name} is given up: {why}");
+            tracing::warn!("notification {id} to {name} is given up: {why}");
             let standing = if wish.is_none() { NoticeProgress::Gone } else { NoticeProgress::GivenUp };
             let body = progress.over(standing).body();
             return (Settle { id, from, due: None, body }, wish.is_none());
         };
         let due = Some(now.after(pause));
-        tracing::info!("notice {id} to {name} failed and is tried again in {} s: {why}", pause / 1000);
+        tracing::info!("notification {id} to {name} failed and is tried again in {} s: {why}", pause / 1000);
         (Settle { id, from, due, body: progress.body() }, false)
     }
 

@@ -102,7 +102,7 @@ impl Progress {
     pub(crate) fn read(notice: &KeptNotice) -> Result<Self, StoreError> {
         serde_json::from_str(&notice.body).map_err(|error| StoreError::Corrupt {
             path: notice.id.to_string().into(),
-            found: format!("a notice that cannot be read: {error}"),
+            found: format!("a notification that cannot be read: {error}"),
         })
     }
 

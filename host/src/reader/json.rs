@@ -271,7 +271,7 @@ impl<'a> Reader<'a> {
                 "brackets and braces close in the order in which they were opened, the last first"
             }
             Some(b':') => "a member's name and its `:` stand between braces",
-            Some(_) => "separate what stands beside each other with commas",
+            Some(_) => "put commas between values",
         };
         Some(hint.to_owned())
     }

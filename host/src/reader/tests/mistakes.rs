@@ -198,7 +198,7 @@ fn json() {
         json(text, "1:1", "expected a value", "JSON has no comments");
     }
     json("{\"a\": 1 // x\n}", "1:9", "found '/'", "JSON has no comments");
-    json("{\"a\": 1\n \"b\": 2}", "2:2", "found '\"'", "separate what stands beside each other with commas");
+    json("{\"a\": 1\n \"b\": 2}", "2:2", "found '\"'", "put commas between values");
     json("{\"a\": [1\n", "2:1", "found the end of the text", "close the `[` in line 1, column 7");
     json("{\"a\": [1]\n", "2:1", "found the end of the text", "close the `{` in line 1, column 1");
     json("{\"a\":", "1:6", "found the end of the text", "close the `{` in line 1, column 1");
