@@ -194,7 +194,11 @@ impl Route {
         }
         if let Err(error) = written {
             let error = &error as &dyn std::error::Error;
-            tracing::warn!(error, "the result of notification {} cannot be written; it is posted again", notice.id);
+            tracing::warn!(
+                error,
+                "the result of notification {} cannot be written; it is posted again",
+                notice.id
+            );
         }
     }
 

@@ -29,8 +29,7 @@ fn wall_clock(cursor: &Cursor<'_>, report: &Report) -> Option<WallClock> {
     }
     let millis = Timestamp::from_rfc3339(&text).and_then(|at| u64::try_from(at.0).ok());
     if millis.is_none() {
-        let message =
-            format!("found `{text}`; expected `real`, or a time such as `2026-01-31T08:00:00Z`");
+        let message = format!("found `{text}`; expected `real`, or a time such as `2026-01-31T08:00:00Z`");
         report.problem(cursor.problem(&shape::UNKNOWN_WORD, message));
     }
     millis.map(|millis| WallClock::Standing(Duration::from_millis(millis)))
