@@ -25,20 +25,20 @@ use crate::store::{
 use phasm_sandbox::Digest;
 
 pub(crate) use self::{
-    decide::{Decided, MOST_OPEN, RunStands, decide},
+    decide::{Decision, MAX_OPEN_RUNS, RunStands, decide},
     schedule::read,
 };
 pub use self::{
     schedule::{
-        Fired, FiringNote, SCHEDULE_LABEL, SCHEDULED_LABEL, ScheduleState, ScheduleTrouble, Suspension,
-        given_parameters, next_instants, put_schedule, remove_schedule, resume_schedule, schedule,
-        schedule_document, schedules, suspend_schedule,
+        FiringNote, FiringResult, SCHEDULE_LABEL, SCHEDULED_LABEL, ScheduleState, ScheduleTrouble,
+        Suspension, given_parameters, next_instants, put_schedule, remove_schedule, resume_schedule,
+        schedule, schedule_document, schedules, suspend_schedule,
     },
     workflow::{SavedWorkflow, remove_workflow, save_workflow, saved_workflow, saved_workflows},
 };
 
 /// Number of attempts at a change that another process overtakes.
-pub(crate) const TRIES: usize = 16;
+pub(crate) const MAX_TRIES: usize = 16;
 
 /// A document as it is written.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ impl Version {
 /// Something that is kept by a name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Saved<T> {
+pub struct CatalogItem<T> {
     /// The namespace.
     pub namespace: Arc<str>,
     /// The name.
@@ -98,7 +98,7 @@ pub struct Saved<T> {
     pub(crate) revision: u64,
 }
 
-impl<T: DeserializeOwned> Saved<T> {
+impl<T: DeserializeOwned> CatalogItem<T> {
     /// # Errors
     /// [`StoreError::Corrupt`] if it is none.
     pub(crate) fn read(entry: &KeptEntry) -> Result<Self, StoreError> {
@@ -179,8 +179,8 @@ fn named(shelf: Shelf, namespace: &str, name: &str) -> EntryName {
 async fn find<T: DeserializeOwned>(
     store: &dyn ReadStore,
     name: &EntryName,
-) -> Result<Option<Saved<T>>, StoreError> {
-    store.entry(name).await?.as_ref().map(Saved::read).transpose()
+) -> Result<Option<CatalogItem<T>>, StoreError> {
+    store.entry(name).await?.as_ref().map(CatalogItem::read).transpose()
 }
 
 async fn list<T: DeserializeOwned>(
@@ -189,10 +189,10 @@ async fn list<T: DeserializeOwned>(
     namespace: Option<&str>,
     after: Option<(&str, &str)>,
     limit: usize,
-) -> Result<Vec<Saved<T>>, StoreError> {
+) -> Result<Vec<CatalogItem<T>>, StoreError> {
     let after = after.map(|(namespace, name)| (namespace.into(), name.into()));
     let wanted = Entries { shelf, namespace: namespace.map(Arc::from), after, limit };
-    store.entries(wanted).await?.iter().map(Saved::read).collect()
+    store.entries(wanted).await?.iter().map(CatalogItem::read).collect()
 }
 
 /// A change of the revision that was read.
@@ -212,11 +212,11 @@ pub(crate) fn change<T: Serialize>(
 async fn update<T: DeserializeOwned + Serialize + PartialEq + Clone>(
     store: &dyn Store,
     name: EntryName,
-    mut edit: impl FnMut(Option<&Saved<T>>) -> Option<(T, Option<Timestamp>, Option<Vec<Text>>)>,
-) -> Result<Saved<T>, SaveError> {
+    mut edit: impl FnMut(Option<&CatalogItem<T>>) -> Option<(T, Option<Timestamp>, Option<Vec<Text>>)>,
+) -> Result<CatalogItem<T>, SaveError> {
     let mut tries = 0;
     loop {
-        let found: Option<Saved<T>> = find(store, &name).await?;
+        let found: Option<CatalogItem<T>> = find(store, &name).await?;
         let Some((what, due, texts)) = edit(found.as_ref()) else {
             return found.ok_or_else(|| SaveError::not_found(&name));
         };
@@ -227,9 +227,9 @@ async fn update<T: DeserializeOwned + Serialize + PartialEq + Clone>(
         match store.change(change(name.clone(), from, due, &what, texts)).await {
             Ok(revision) => {
                 let EntryName { namespace, name, .. } = name;
-                return Ok(Saved { namespace, name, next: due, what, revision });
+                return Ok(CatalogItem { namespace, name, next: due, what, revision });
             }
-            Err(StoreError::Moved { .. }) if tries < TRIES => tries += 1,
+            Err(StoreError::Moved { .. }) if tries < MAX_TRIES => tries += 1,
             Err(error) => return Err(error.into()),
         }
     }

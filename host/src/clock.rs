@@ -1,9 +1,9 @@
 //! The one reader of real time, and the time that runs go by.
 
 mod machine;
-mod run;
 #[cfg(test)]
-pub(crate) mod stepped;
+pub(crate) mod manual;
+mod run;
 
 use std::{
     fmt,

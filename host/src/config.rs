@@ -8,6 +8,7 @@ mod http;
 mod isolation;
 mod limits;
 mod notify;
+mod paths;
 mod retention;
 mod secrets;
 mod server;
@@ -222,7 +223,7 @@ impl Config {
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
         let builder =
             builder.retention(self.retention.clone()).trust(self.trust.clone()).hold_all(self.hold_all);
-        let builder = self.kept_log.into_iter().fold(builder, HostBuilder::kept_log);
+        let builder = self.kept_log.into_iter().fold(builder, HostBuilder::log_retention_bytes);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         let endpoints = self.endpoints.iter();
         let builder =
@@ -242,7 +243,7 @@ fn warn_of_limits(written: &ConfigTable, http: &HttpConfig, report: &Report) {
             format!("what {table} lets every attempt use"),
         ))
     };
-    written.grants.iter().for_each(|grant| grant.limits.warn((&codes::ABOVE_OTHERS, report), everybodys));
+    written.grants.iter().for_each(|grant| grant.limits.warn(&codes::ABOVE_OTHERS, report, everybodys));
     written.tenants.iter().for_each(|tenant| tenant.warn(report, everybodys));
 }
 

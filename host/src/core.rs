@@ -22,14 +22,14 @@ use crate::{
     catalog::SCHEDULE_LABEL,
     clock::Clock,
     dispatch::dispatcher::Dispatcher,
-    journal::plan_cache::Plans,
-    metrics::{Gauges, Measured},
-    notify::Outlets,
+    journal::plan_cache::PlanCache,
+    metrics::{Gauges, MetricsSnapshot},
+    notify::Webhooks,
     planner::{AdmissionTarget, Planner},
-    run::{lifecycle::Tidings, message::Message, registry::Registry},
+    run::{lifecycle::LifecycleFeed, message::Message, registry::Registry},
     store::retention::Retention,
     store::{EntryName, HostId, RunHead, Shelf, Store, StoreError},
-    tenants::{environment::Realms, tenant::Left},
+    tenants::{environment::TenantEnvironments, tenant::QuotaCache},
     watch::spans::Tracer,
 };
 use phasm_sandbox::Sandbox;
@@ -41,10 +41,10 @@ pub(crate) struct HostCore {
     pub(crate) dispatcher: Arc<Dispatcher<mpsc::UnboundedSender<Message>>>,
     pub(crate) clock: Clock,
     /// Environments of the tenants' runs.
-    pub(crate) realms: Arc<Realms>,
+    pub(crate) environments: Arc<TenantEnvironments>,
     pub(crate) registry: Registry,
     /// Plans of loaded runs, and a small LRU of others.
-    pub(crate) plans: Arc<Plans>,
+    pub(crate) plans: Arc<PlanCache>,
     /// The owner of the runs that are driven here.
     pub(crate) host: HostId,
     /// Where runs are driven.
@@ -52,37 +52,37 @@ pub(crate) struct HostCore {
     /// Told when a run may have become due.
     pub(crate) due: Arc<Notify>,
     /// How long a run that only waits stays in memory before it is given back to the store; for ever without.
-    pub(crate) patience: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
     /// Which runs that have ended are deleted where what is due is claimed.
     pub(crate) retention: Arc<Retention>,
     pub(crate) closed: AtomicBool,
     /// Whether there may be runs that this host has without knowing: the store failed when it asked for some.
-    pub(crate) in_doubt: AtomicBool,
+    pub(crate) reconcile_needed: AtomicBool,
     /// Runs driven so far: tells those apart that were submitted at one instant.
     pub(crate) driven: AtomicU64,
     /// How many bytes of each attempt's log are kept.
-    pub(crate) kept_log: usize,
-    pub(crate) tidings: Tidings,
+    pub(crate) log_retention_bytes: usize,
+    pub(crate) lifecycle: LifecycleFeed,
     pub(crate) gauges: Arc<Gauges>,
     /// Receives spans, if runs are traced.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
-    pub(crate) agenda: Agenda,
+    pub(crate) pending_schedules: PendingSchedules,
     /// Webhook endpoints.
-    pub(crate) outlets: Arc<Outlets>,
+    pub(crate) webhooks: Arc<Webhooks>,
     /// Cache of the quotas that are saved with the store.
-    pub(crate) left: Left,
+    pub(crate) left: QuotaCache,
 }
 
 /// Schedules that are to be looked at, whether they are due or not.
 #[derive(Default)]
-pub(crate) struct Agenda {
+pub(crate) struct PendingSchedules {
     /// Told when there may be something to do.
     pub(crate) news: Arc<Notify>,
     /// Schedules of which a run has ended.
     ended: Mutex<BTreeSet<EntryName>>,
 }
 
-impl Agenda {
+impl PendingSchedules {
     pub(crate) fn add(&self, schedule: EntryName) {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).insert(schedule);
         self.news.notify_one();
@@ -112,12 +112,12 @@ impl HostCore {
         drop(self.store.heartbeat(&self.host, Timestamp(0)));
     }
 
-    pub(crate) fn measured(&self) -> Measured {
-        Measured {
+    pub(crate) fn metrics(&self) -> MetricsSnapshot {
+        MetricsSnapshot {
             slots: self.dispatcher.slots.usage(),
             written: self.store.written(),
             sandbox: self.dispatcher.sandbox().map(Sandbox::occupancy),
-            ..self.gauges.measured()
+            ..self.gauges.metrics()
         }
     }
 
@@ -137,12 +137,12 @@ impl HostCore {
 
     /// A run has ended here: the schedule that has fired it looks at that.
     pub(crate) fn tell_schedule(&self, head: &RunHead) {
-        if self.patience.is_none() {
+        if self.idle_timeout.is_none() {
             return;
         }
         if let Some(name) = head.labels.get(SCHEDULE_LABEL) {
             let (namespace, name) = (Arc::clone(&head.namespace), Arc::clone(name));
-            self.agenda.add(EntryName { shelf: Shelf::Schedules, namespace, name });
+            self.pending_schedules.add(EntryName { shelf: Shelf::Schedules, namespace, name });
         }
     }
 
@@ -150,7 +150,7 @@ impl HostCore {
     /// store is well.
     pub(crate) fn doubt(&self, error: &StoreError) {
         if error.is_passing() {
-            self.in_doubt.store(true, Ordering::Release);
+            self.reconcile_needed.store(true, Ordering::Release);
             self.due.notify_one();
         }
     }

@@ -45,20 +45,20 @@ use crate::{
         exchange::Exchange,
         maintenance::{ClockWatch, Heartbeat, Pruner, RequestReader},
     },
-    core::{Agenda, HostCore, background},
+    core::{HostCore, PendingSchedules, background},
     dispatch::dispatcher::Dispatcher,
     drive::{follow::Watch, handle::RunHandle},
-    metrics::Measured,
+    metrics::MetricsSnapshot,
     notify::{Endpoint, NoticeCounts},
     planner::{HostSettings, Planner, SubmitError, reject_schedule},
     plugins::Plugins,
-    run::{lifecycle::Tiding, message::Message, registry::Registry},
+    run::{lifecycle::RunLifecycleEvent, message::Message, registry::Registry},
     store::{HostId, Memory, RunRow, Store, StoreError},
-    tenants::tenant::Left,
+    tenants::tenant::QuotaCache,
 };
 
 /// How long closing waits for the engine's thread at most.
-const LONGEST_CLOSE: Duration = Duration::from_secs(10);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Runs workflows in this process.
 ///
@@ -96,7 +96,7 @@ impl Host {
         HostBuilder::default()
     }
 
-    /// Opens a host on a store: it runs what is submitted to it, and with [`HostBuilder::claiming`] what is due in the store.
+    /// Opens a host on a store: it runs what is submitted to it, and with [`HostBuilder::auto_claim`] what is due in the store.
     ///
     /// # Errors
     /// [`OpenError::Threads`].
@@ -120,31 +120,31 @@ impl Host {
 
     fn new(planner: Planner, store: Arc<dyn Store>, log_bytes: usize) -> Result<Self, OpenError> {
         let planner = Arc::new(planner);
-        let HostSettings { slots, patience, retention, threads, runtime, .. } = &planner.settings;
+        let HostSettings { slots, idle_timeout, retention, threads, runtime, .. } = &planner.settings;
         let (control, engine) = engine_runtime(runtime.clone(), *threads)?;
         let dispatcher = dispatcher(&planner, *slots, &engine);
         let shared = Arc::new(HostCore {
             store,
             dispatcher: Arc::new(dispatcher),
             clock: planner.clock.clone(),
-            realms: Arc::clone(&planner.realms),
+            environments: Arc::clone(&planner.environments),
             registry: Registry::default(),
             plans: Arc::clone(&planner.plans),
             host: planner.host.clone(),
             control: engine,
             due: Arc::default(),
-            patience: *patience,
+            idle_timeout: *idle_timeout,
             retention: Arc::new(retention.clone()),
             closed: AtomicBool::new(false),
-            in_doubt: AtomicBool::new(false),
+            reconcile_needed: AtomicBool::new(false),
             driven: AtomicU64::new(0),
-            kept_log: log_bytes,
-            tidings: planner.tidings.clone(),
+            log_retention_bytes: log_bytes,
+            lifecycle: planner.lifecycle.clone(),
             gauges: Arc::clone(&planner.gauges),
             tracer: planner.tracer.clone(),
-            agenda: Agenda::default(),
-            outlets: Arc::clone(&planner.outlets),
-            left: Left::default(),
+            pending_schedules: PendingSchedules::default(),
+            webhooks: Arc::clone(&planner.webhooks),
+            left: QuotaCache::default(),
             planner,
         });
         let host = Self { shared, control };
@@ -160,7 +160,7 @@ impl Host {
             background::start(core, Heartbeat::every(lease / 3));
             background::start(core, RequestReader);
         }
-        if core.patience.is_some() {
+        if core.idle_timeout.is_some() {
             background::start(core, Claimer::new(core));
             background::start(core, ScheduleTrigger::new(core));
             self.start_deliveries();
@@ -175,7 +175,7 @@ impl Host {
         let core = &self.shared;
         background::start(core, DeadLetters);
         // An endpoint without secrets is one that other hosts deliver to.
-        let own = core.outlets.endpoints.iter().filter(|(_, endpoint)| !endpoint.secrets.is_empty());
+        let own = core.webhooks.endpoints.iter().filter(|(_, endpoint)| !endpoint.secrets.is_empty());
         for worker in own.filter_map(|(name, _)| DeliveryWorker::new(core, name)) {
             background::start(core, worker);
         }
@@ -188,14 +188,14 @@ impl Host {
     /// Counts of notifications by endpoint, since the host was opened.
     #[must_use]
     pub fn notice_counts(&self) -> BTreeMap<Arc<str>, NoticeCounts> {
-        let tallies = self.shared.outlets.tallies.iter();
+        let tallies = self.shared.webhooks.tallies.iter();
         tallies.map(|(name, tally)| (Arc::clone(name), tally.counts())).collect()
     }
 
     /// Where notices go, by name.
     #[must_use]
     pub fn endpoints(&self) -> &BTreeMap<Arc<str>, Endpoint> {
-        &self.shared.outlets.endpoints
+        &self.shared.webhooks.endpoints
     }
 
     /// The planner that this host was opened with.
@@ -263,9 +263,9 @@ impl Host {
     /// When the store fails.
     pub async fn keep_tenants(&self) -> Result<(), StoreError> {
         // Texts as keys and numbers: this cannot fail.
-        let known = serde_json::to_string(&**self.shared.realms.known()).unwrap_or_default();
+        let known = serde_json::to_string(&**self.shared.environments.known()).unwrap_or_default();
         self.shared.store.keep_tenants(known.into()).await?;
-        self.shared.left.keep(self.shared.realms.known());
+        self.shared.left.keep(self.shared.environments.known());
         Ok(())
     }
 
@@ -305,12 +305,12 @@ impl Host {
 
     /// Drains the host: nothing begins any more, running attempts continue, and their ends are recorded. Tasks keep waiting for
     /// slots and requests stay unread, for the host that recovers their runs; no run is claimed.
-    pub fn begin_no_more(&self) {
+    pub fn drain(&self) {
         self.shared.dispatcher.slots.close();
     }
 
     /// Waits until nothing is executed.
-    pub async fn nothing_executes(&self) {
+    pub async fn idle(&self) {
         self.shared.dispatcher.slots.until_idle().await;
     }
 
@@ -323,15 +323,15 @@ impl Host {
     /// Counts since the host was opened, and its present state, as plain values. Counting is independent of this call, which
     /// takes some microseconds.
     #[must_use]
-    pub fn measured(&self) -> Measured {
-        self.shared.measured()
+    pub fn metrics(&self) -> MetricsSnapshot {
+        self.shared.metrics()
     }
 
     /// Subscribes to the lifecycle events of this host's runs. A subscriber that falls thousands of events behind misses the
     /// oldest.
     #[must_use]
-    pub fn tidings(&self) -> broadcast::Receiver<Tiding> {
-        self.shared.tidings.listen()
+    pub fn lifecycle(&self) -> broadcast::Receiver<RunLifecycleEvent> {
+        self.shared.lifecycle.listen()
     }
 
     /// Closes the host: every run stops where it stands, and nothing of it holds the store any more when this returns.
@@ -339,7 +339,7 @@ impl Host {
     pub fn close(mut self) {
         self.shared.stop();
         if let Some(runtime) = self.control.0.take() {
-            runtime.shutdown_timeout(LONGEST_CLOSE);
+            runtime.shutdown_timeout(CLOSE_TIMEOUT);
         }
     }
 
@@ -355,8 +355,8 @@ impl Host {
     /// # Errors
     /// When the socket beside the file cannot be made.
     #[cfg(all(unix, feature = "sqlite"))]
-    pub fn listen(&self, file: &std::path::Path) -> std::io::Result<crate::cluster::wakeup::Bell> {
-        crate::cluster::wakeup::Bell::listen(file, &self.shared)
+    pub fn listen(&self, file: &std::path::Path) -> std::io::Result<crate::cluster::wakeup::WakeupListener> {
+        crate::cluster::wakeup::WakeupListener::listen(file, &self.shared)
     }
 
     /// Number of runs in memory: active ones, and those with a watcher.
@@ -374,13 +374,13 @@ impl Host {
     /// The plugins of this host that no tenant has for itself; none when it was opened with another executor.
     #[must_use]
     pub fn plugins(&self) -> Option<&Plugins> {
-        self.shared.realms.common().plugins.as_ref()
+        self.shared.environments.common().plugins.as_ref()
     }
 
     /// The plugins that runs of a namespace find.
     #[must_use]
     pub fn plugins_of(&self, namespace: &Arc<str>) -> Option<&Plugins> {
-        self.shared.realms.of(namespace).plugins.as_ref()
+        self.shared.environments.of(namespace).plugins.as_ref()
     }
 }
 
@@ -391,11 +391,16 @@ fn dispatcher(planner: &Planner, wanted: u32, engine: &Handle) -> Dispatcher<Unb
         Some(sandbox) => (sandbox.guest_runtime().clone(), sandbox.slots()),
         None => (engine.clone(), u32::MAX),
     };
-    let slots = (wanted.min(room), planner.realms.rules());
-    let executor = Arc::clone(&planner.executor);
-    Dispatcher::new(slots, executor, guests, engine.clone(), planner.clock.clone())
-        .beside(sandbox)
-        .counting(&planner.gauges)
+    Dispatcher::new(
+        wanted.min(room),
+        planner.environments.rules(),
+        Arc::clone(&planner.executor),
+        guests,
+        engine.clone(),
+        planner.clock.clone(),
+    )
+    .with_sandbox(sandbox)
+    .with_metrics(&planner.gauges)
 }
 
 /// The runtime that drives runs: the caller's, or threads of the host's own.

@@ -22,7 +22,7 @@ use phasm_sandbox::Digest;
 use self::body::decode;
 pub(crate) use self::body::{Body, Moment};
 use crate::{
-    journal::{plan_cache::Plans, requirement::Missing},
+    journal::{plan_cache::PlanCache, requirement::UnmetRequirement},
     store::{Document, Record, StoreError},
 };
 
@@ -38,7 +38,7 @@ fn basis(digest: &str, kept: Option<&Document>) -> Result<Basis, serde_json::Err
 }
 
 /// Events of one step, durable.
-pub type Told = Record<Arc<Vec<Event>>>;
+pub type StepRecord = Record<Arc<Vec<Event>>>;
 
 /// Why a run of a store cannot be recovered.
 #[derive(Debug, thiserror::Error)]
@@ -85,7 +85,7 @@ pub enum RecoverError {
         /// The run.
         run_id: Arc<str>,
         /// All of it.
-        missing: Vec<Missing>,
+        missing: Vec<UnmetRequirement>,
     },
     /// The document holds what this Phasm cannot read at all.
     #[error("the document of run {run_id} has {} problems that keep this Phasm from reading it:\n{problems}", .problems.len())]
@@ -97,7 +97,7 @@ pub enum RecoverError {
     },
 }
 
-fn named(missing: &[Missing]) -> String {
+fn named(missing: &[UnmetRequirement]) -> String {
     missing.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
@@ -133,12 +133,12 @@ pub fn replay_on(
     records: &[Record<Vec<u8>>],
     each: impl FnMut(&Run, u64, Timestamp, &[Event]),
 ) -> Result<(), RecoverError> {
-    replay_with(&Plans::default(), replayed, run_id, records, each)
+    replay_with(&PlanCache::default(), replayed, run_id, records, each)
 }
 
 /// [`replay_on`] with a cache of plans.
 pub(crate) fn replay_with(
-    plans: &Plans,
+    plans: &PlanCache,
     replayed: &mut Option<Run>,
     run_id: &str,
     records: &[Record<Vec<u8>>],
@@ -157,7 +157,11 @@ pub(crate) fn replay_with(
 ///
 /// # Errors
 /// [`RecoverError::Unreadable`].
-pub(crate) fn told(plans: &Plans, run_id: &str, record: &Record<Vec<u8>>) -> Result<Vec<Told>, RecoverError> {
+pub(crate) fn told(
+    plans: &PlanCache,
+    run_id: &str,
+    record: &Record<Vec<u8>>,
+) -> Result<Vec<StepRecord>, RecoverError> {
     let Record { first_seq, events, time, ref body, ref document, notices: _ } = *record;
     let unreadable = |source| unreadable(run_id, first_seq, source);
     let mut body = decode(body, time).map_err(unreadable)?;
@@ -184,10 +188,10 @@ fn unreadable(run_id: &str, seq: u64, source: serde_json::Error) -> RecoverError
 /// # Errors
 /// [`RecoverError`] when the record does not follow.
 pub(crate) fn apply<'r>(
-    plans: &Plans,
+    plans: &PlanCache,
     replayed: &'r mut Option<Run>,
     run_id: &str,
-    told: &Told,
+    told: &StepRecord,
 ) -> Result<&'r Run, RecoverError> {
     let impossible = |source| RecoverError::Impossible { run_id: run_id.into(), source };
     let run = match replayed {
@@ -209,7 +213,7 @@ pub(crate) fn apply<'r>(
 
 /// The plan that a run was submitted with; that of other runs with the same, where it is known.
 fn plan(
-    plans: &Plans,
+    plans: &PlanCache,
     submitted: &SubmissionRecord,
     kept: Option<&Document>,
 ) -> Result<Arc<Plan>, Vec<Problem>> {

@@ -108,15 +108,15 @@ pub use phasm_engine::{
 pub use phasm_sandbox::{self as sandbox, executor};
 
 #[cfg(all(unix, feature = "sqlite"))]
-pub use self::cluster::wakeup as bell;
+pub use self::cluster::wakeup;
 pub use self::{
     drive::follow::Watch,
-    drive::handle::{RunError, RunHandle, Waited},
+    drive::handle::{RunError, RunHandle, WaitOutcome},
     host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, Rerun, RerunError},
-    journal::{RecoverError, requirement::Missing},
+    journal::{RecoverError, requirement::UnmetRequirement},
     planner::{Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError},
     run::{
-        lifecycle::{Became, Tiding},
+        lifecycle::{LifecycleChange, RunLifecycleEvent},
         message::{Request, RequestError, is_named, tasks_named},
         request::{LetterBody, LetterReply},
     },

@@ -1,7 +1,7 @@
 //! Counters of a host. They are counted where something happens, without locks.
 //!
 //! ```text
-//!  driver, dispatcher, claimer, schedules, stores ── one addition ──▶ Gauges ◀── now and then ── Host::measured ──▶ Measured
+//!  driver, dispatcher, claimer, schedules, stores ── one addition ──▶ Gauges ◀── now and then ── Host::metrics ──▶ MetricsSnapshot
 //! ```
 
 mod attempts;
@@ -15,16 +15,17 @@ use std::sync::{
 
 use phasm_engine::{event::Event, phase::Phase};
 
-pub(crate) use self::{
-    attempts::{Attempts, Measuring},
-    measured::CommitCounters,
-};
 pub use self::{
-    attempts::{Ended, ExecutorUse, MAX_EXECUTORS},
+    attempts::{AttemptResult, ExecutorUse, MAX_EXECUTORS},
     histogram::{Buckets, Histogram, TIMES},
     measured::{
-        CommitCounts, LeaseCounts, LetterCounts, Measured, PhaseCounts, ScheduleCounts, SlotUse, TenantUse,
+        CommitCounts, LeaseCounts, LetterCounts, MetricsSnapshot, PhaseCounts, ScheduleCounts, SlotUse,
+        TenantUse,
     },
+};
+pub(crate) use self::{
+    attempts::{AttemptTimer, Attempts},
+    measured::CommitCounters,
 };
 
 /// A number of things that have happened.
@@ -86,18 +87,18 @@ pub(crate) struct Gauges {
 
 /// A run that is driven, until dropped.
 #[derive(Debug)]
-pub(crate) struct Driven(Arc<Gauges>);
+pub(crate) struct ActiveRunGuard(Arc<Gauges>);
 
-impl Drop for Driven {
+impl Drop for ActiveRunGuard {
     fn drop(&mut self) {
         self.0.driven.fetch_sub(1, Relaxed);
     }
 }
 
 impl Gauges {
-    pub(crate) fn drives(self: &Arc<Self>) -> Driven {
+    pub(crate) fn drives(self: &Arc<Self>) -> ActiveRunGuard {
         self.driven.fetch_add(1, Relaxed);
-        Driven(Arc::clone(self))
+        ActiveRunGuard(Arc::clone(self))
     }
 
     /// A new run is durable.
@@ -125,8 +126,8 @@ impl Gauges {
     }
 
     /// Begins a snapshot with what is counted here.
-    pub(crate) fn measured(&self) -> Measured {
-        Measured {
+    pub(crate) fn metrics(&self) -> MetricsSnapshot {
+        MetricsSnapshot {
             runs_submitted: self.runs_submitted.get(),
             runs_ended: self.runs_ended.get(),
             tasks_ended: self.tasks_ended.get(),
@@ -152,7 +153,7 @@ impl Gauges {
                 not_fired: self.not_fired.get(),
                 in_trouble: self.in_trouble.get(),
             },
-            ..Measured::default()
+            ..MetricsSnapshot::default()
         }
     }
 }

@@ -29,7 +29,7 @@ use std::{
 
 use tokio::sync::watch;
 
-pub(crate) use self::news::Hearers;
+pub(crate) use self::news::Subscribers;
 pub use self::{
     endpoint::{DEFAULT_PHASES, Endpoint, TOLD_PHASES},
     progress::{NoticeProgress, NoticeTry, NoticeView},
@@ -40,7 +40,7 @@ pub use self::{
 use phasm_sandbox::HttpConfig;
 
 /// Webhook endpoints, and the counts of their deliveries.
-pub(crate) struct Outlets {
+pub(crate) struct Webhooks {
     pub(crate) endpoints: BTreeMap<Arc<str>, Endpoint>,
     pub(crate) tallies: BTreeMap<Arc<str>, Arc<NoticeTally>>,
     /// Told when the time of day is another.
@@ -49,7 +49,7 @@ pub(crate) struct Outlets {
     pub(crate) poster: post::Poster,
 }
 
-impl Outlets {
+impl Webhooks {
     pub(crate) fn new(
         endpoints: BTreeMap<Arc<str>, Endpoint>,
         #[cfg(feature = "http")] http: HttpConfig,

@@ -33,15 +33,15 @@ pub use self::{
 };
 use crate::{
     clock::Clock,
-    journal::plan_cache::Plans,
+    journal::plan_cache::PlanCache,
     metrics::Gauges,
-    notify::{Endpoint, Outlets},
+    notify::{Endpoint, Webhooks},
     plugins::Plugins,
     reader,
-    run::lifecycle::{Tiding, Tidings},
+    run::lifecycle::{LifecycleFeed, RunLifecycleEvent},
     store::retention::Retention,
     store::{Component, Document, HostId, Labels, Store, StoreError},
-    tenants::environment::Realms,
+    tenants::environment::TenantEnvironments,
     watch::spans::Tracer,
 };
 
@@ -50,16 +50,16 @@ use crate::{
 /// A planner belongs to no store: one that only submits needs nothing else, and [`Host::open`](crate::Host::open) makes a host of
 /// it that runs what a store holds.
 pub struct Planner {
-    pub(crate) realms: Arc<Realms>,
-    pub(crate) outlets: Arc<Outlets>,
+    pub(crate) environments: Arc<TenantEnvironments>,
+    pub(crate) webhooks: Arc<Webhooks>,
     pub(crate) clock: Clock,
     /// Plans of loaded runs, and a small LRU of others.
-    pub(crate) plans: Arc<Plans>,
+    pub(crate) plans: Arc<PlanCache>,
     /// The owner that first records name, and the host that is opened with this planner.
     pub(crate) host: HostId,
     pub(crate) gauges: Arc<Gauges>,
     /// Lifecycle events of the host that is opened with this planner; subscribed to before, none is missed.
-    pub(crate) tidings: Tidings,
+    pub(crate) lifecycle: LifecycleFeed,
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     /// Absent where another executor stands in for it.
     pub(crate) sandbox: Option<Sandbox>,
@@ -73,7 +73,7 @@ pub(crate) struct HostSettings {
     /// Attempts in flight at most.
     pub(crate) slots: u32,
     /// Time that a run which only waits stays in memory before it is given back to the store; absent for a host that claims nothing.
-    pub(crate) patience: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
     pub(crate) retention: Retention,
     /// Number of threads that drive runs; a quarter of the machine's unless set.
     pub(crate) threads: Option<NonZeroUsize>,
@@ -126,13 +126,14 @@ impl Planner {
     /// # Errors
     /// Every problem of the workflow at once.
     pub async fn plan_draft(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
-        let realm = draft.namespace().map_or(self.realms.common(), |own| self.realms.of(&own));
-        let executors = match &realm.plugins {
+        let environment =
+            draft.namespace().map_or(self.environments.common(), |own| self.environments.of(&own));
+        let executors = match &environment.plugins {
             // Nothing is built for a workflow that has to be fixed first.
             Some(plugins) if draft.is_sound() => plugins.executors(&draft.executor_types()).await,
             Some(_) | None => Executors::any(),
         };
-        let endpoints = draft.namespace().map(|own| self.outlets.open_to(&own)).unwrap_or_default();
+        let endpoints = draft.namespace().map(|own| self.webhooks.open_to(&own)).unwrap_or_default();
         let executors = executors.allow_missing(self.context.allow_missing).endpoints(endpoints);
         let plan = draft.plan(&executors, &self.context.facts.vars).map(Arc::new)?;
         // The stored form is made here, once for all runs of the plan.
@@ -188,7 +189,7 @@ impl Planner {
     /// The stored form of a plan, with the components that its runs are pinned to.
     pub(crate) fn document(&self, plan: &Arc<Plan>) -> Arc<Document> {
         self.plans.document(plan, || {
-            let Some(plugins) = &self.realms.of(&plan.namespace).plugins else { return Vec::new() };
+            let Some(plugins) = &self.environments.of(&plan.namespace).plugins else { return Vec::new() };
             let component = |pinned: &PinnedExecutor| {
                 Some(Component { digest: pinned.digest.clone()?, bytes: plugins.component(pinned)? })
             };
@@ -200,26 +201,26 @@ impl Planner {
     /// them.
     #[must_use]
     pub fn plugins(&self) -> Option<&Plugins> {
-        self.realms.common().plugins.as_ref()
+        self.environments.common().plugins.as_ref()
     }
 
     /// The plugins that runs of a namespace use.
     #[must_use]
     pub fn plugins_of(&self, namespace: &Arc<str>) -> Option<&Plugins> {
-        self.realms.of(namespace).plugins.as_ref()
+        self.environments.of(namespace).plugins.as_ref()
     }
 
     /// Subscribes to the lifecycle events of runs on the host that is opened with this planner. A subscriber that falls thousands of
     /// events behind misses the oldest.
     #[must_use]
-    pub fn tidings(&self) -> broadcast::Receiver<Tiding> {
-        self.tidings.listen()
+    pub fn lifecycle(&self) -> broadcast::Receiver<RunLifecycleEvent> {
+        self.lifecycle.listen()
     }
 
     /// Webhook endpoints by name.
     #[must_use]
     pub fn endpoints(&self) -> &BTreeMap<Arc<str>, Endpoint> {
-        &self.outlets.endpoints
+        &self.webhooks.endpoints
     }
 }
 

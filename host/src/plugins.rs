@@ -23,8 +23,8 @@ pub use self::{
     manifest::{Defaults, Manifest},
     source::{Builder, Source},
     view::{
-        AddView, ApprovalView, InspectError, Judged, Lying, MissingGrants, PluginRow, PluginView,
-        SignatureStatus, interfaces, shadows,
+        AddView, ApprovalView, ComponentSource, InspectError, MissingGrants, PluginRow, PluginView,
+        PolicyVerdict, SignatureStatus, interfaces, shadows,
     },
 };
 use self::{

@@ -22,11 +22,11 @@ pub use file::{text_from, text_of};
 use source::SourceText;
 
 /// Bytes of text in a document, and of the texts and keys in it, those that YAML aliases repeat included.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_DOCUMENT_BYTES: usize = 16 << 20;
 /// Lists and objects around a value.
-const MOST_DEPTH: usize = 128;
+const MAX_DEPTH: usize = 128;
 /// Values in a document, those that YAML aliases repeat included.
-const MOST_NODES: usize = 2_000_000;
+const MAX_NODES: usize = 2_000_000;
 
 /// Reads the document `text`; `name` is its file's, and decides the language where it ends in `.json`.
 ///
@@ -35,7 +35,7 @@ const MOST_NODES: usize = 2_000_000;
 /// # Errors
 /// All problems found. A syntax error hides what stands behind it, so it comes last.
 pub fn read(name: &str, text: &str) -> Result<Tree, Vec<Problem>> {
-    if text.len() > MOST_BYTES {
+    if text.len() > MAX_DOCUMENT_BYTES {
         return Err(vec![file::too_long()]);
     }
     let source = SourceText::new(text);
@@ -100,9 +100,11 @@ impl Reading {
         let Size { nodes, bytes } = &mut self.size;
         *nodes = nodes.saturating_add(more.nodes);
         *bytes = bytes.saturating_add(more.bytes);
-        let what = match (*nodes > MOST_NODES, *bytes > MOST_BYTES) {
-            (true, _) => format!("more than {MOST_NODES} values"),
-            (_, true) => format!("more than {MOST_BYTES} bytes of text, what aliases repeat included"),
+        let what = match (*nodes > MAX_NODES, *bytes > MAX_DOCUMENT_BYTES) {
+            (true, _) => format!("more than {MAX_NODES} values"),
+            (_, true) => {
+                format!("more than {MAX_DOCUMENT_BYTES} bytes of text, what aliases repeat included")
+            }
             (false, false) => return Ok(()),
         };
         Err(too_large(span(), what))
@@ -130,14 +132,14 @@ impl Reading {
 }
 
 fn check_depth(depth: usize, span: Span) -> Result<(), Fatal> {
-    if depth <= MOST_DEPTH {
+    if depth <= MAX_DEPTH {
         return Ok(());
     }
     Err(too_deep(span))
 }
 
 fn too_deep(span: Span) -> Fatal {
-    too_large(span, format!("more than {MOST_DEPTH} levels of lists and objects"))
+    too_large(span, format!("more than {MAX_DEPTH} levels of lists and objects"))
 }
 
 fn too_large(span: Span, message: String) -> Fatal {

@@ -14,7 +14,7 @@ use std::{
 };
 
 use phasm::{
-    Became, Host, HostBuilder, LetterBody, LetterReply, Map, Outcome, Phase, Request, RequestError,
+    Host, HostBuilder, LetterBody, LetterReply, LifecycleChange, Map, Outcome, Phase, Request, RequestError,
     RunHandle, SubmitError,
     engine::{event::TaskId, plan::Plan, time::Timestamp},
     executor::{Executor, Invocation, Observer},
@@ -51,8 +51,8 @@ fn builder(store: &Arc<impl Store + 'static>) -> HostBuilder {
 }
 
 /// Gives back at once whatever waits.
-fn claiming(store: &Arc<impl Store + 'static>) -> Host {
-    builder(store).claiming(Duration::ZERO).open().unwrap()
+fn auto_claim(store: &Arc<impl Store + 'static>) -> Host {
+    builder(store).auto_claim(Duration::ZERO).open().unwrap()
 }
 
 async fn submit(host: &Host, task: &str) -> RunHandle {
@@ -84,7 +84,7 @@ async fn row(store: &dyn Store, run: &RunHandle) -> RunRow {
 #[tokio::test]
 async fn a_run_that_waits_for_a_person_is_nobodys_until_it_is_asked() {
     let store = Arc::new(Memory::default());
-    let host = claiming(&store);
+    let host = auto_claim(&store);
     let run = submit(&host, ASK).await;
     let mut given_back = row(&*store, &run).await;
     while given_back.owner.is_some() {
@@ -116,7 +116,7 @@ async fn what_is_asked_at_the_moment_at_which_a_run_goes_is_answered() {
         }
         run.wait().await.unwrap();
     }
-    let host = Arc::new(claiming(&Arc::new(Memory::default())));
+    let host = Arc::new(auto_claim(&Arc::new(Memory::default())));
     let mut all = tokio::task::JoinSet::new();
     for _ in 0..1_000 {
         all.spawn(one(Arc::clone(&host)));
@@ -124,7 +124,7 @@ async fn what_is_asked_at_the_moment_at_which_a_run_goes_is_answered() {
     while let Some(ended) = all.join_next().await {
         ended.unwrap();
     }
-    while host.measured().slots.lent > 0 {
+    while host.metrics().slots.lent > 0 {
         tokio::task::yield_now().await;
     }
 }
@@ -133,7 +133,7 @@ async fn what_is_asked_at_the_moment_at_which_a_run_goes_is_answered() {
 #[tokio::test]
 async fn a_clock_loads_a_run_when_it_is_due() {
     let store = Arc::new(Memory::default());
-    let host = claiming(&store);
+    let host = auto_claim(&store);
     let task = r#"{"name": "a", "executor": {"type": "once"}, "retry": {"limit": 1, "delay": "20ms"}}"#;
     let run = submit(&host, task).await;
     let view = run.wait().await.unwrap();
@@ -147,11 +147,11 @@ async fn a_clock_loads_a_run_when_it_is_due() {
 #[tokio::test]
 async fn what_another_had_in_between_is_loaded_anew() {
     let store = Arc::new(Memory::default());
-    let sleeper = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
+    let sleeper = builder(&store).auto_claim(Duration::from_secs(3600)).open().unwrap();
     // A run that only waits would have no owner.
     let run = submit(&sleeper, &format!(r#"{ASK}, {{"name": "b", "executor": {{"type": "never"}}}}"#)).await;
     store.heartbeat(sleeper.id(), Timestamp(0)).await.unwrap();
-    let other = builder(&store).claiming(Duration::from_secs(3600)).open().unwrap();
+    let other = builder(&store).auto_claim(Duration::from_secs(3600)).open().unwrap();
     while row(&*store, &run).await.owner.as_ref() != Some(other.id()) || other.loaded() == 0 {
         tokio::task::yield_now().await;
     }
@@ -178,7 +178,7 @@ async fn the_runs_of_a_host_that_is_gone_are_driven_on() {
     let id = Arc::clone(run.id());
     drop(run);
     tokio::task::spawn_blocking(|| dying.close()).await.unwrap();
-    let living = claiming(&store);
+    let living = auto_claim(&store);
     while store.get(&id).await.unwrap().unwrap().status.open {
         tokio::task::yield_now().await;
     }
@@ -188,7 +188,7 @@ async fn the_runs_of_a_host_that_is_gone_are_driven_on() {
 /// R-H4: requests by a process that does not drive the run.
 #[tokio::test]
 async fn letters_are_read_and_answered() {
-    for host in [claiming, |store: &Arc<Memory>| builder(store).open().unwrap()] {
+    for host in [auto_claim, |store: &Arc<Memory>| builder(store).open().unwrap()] {
         let store = Arc::new(Memory::default());
         let host = host(&store);
         let run = submit(&host, ASK).await;
@@ -226,8 +226,8 @@ async fn a_letter_begins_nothing_in_a_host_that_is_ending() {
     let host = host.open().unwrap();
     let run = submit(&host, ASK).await;
     run.wait_or_park().await.unwrap();
-    host.begin_no_more();
-    host.nothing_executes().await;
+    host.drain();
+    host.idle().await;
     let resume = LetterBody::Resume { task: "ask".into(), payload: Map::new() }.bytes();
     let letter = store.post(run.id(), resume).await.unwrap();
     host.read_mail(run.id()).await.unwrap();
@@ -237,7 +237,7 @@ async fn a_letter_begins_nothing_in_a_host_that_is_ending() {
     let id = Arc::clone(run.id());
     drop(run);
     tokio::task::spawn_blocking(|| host.close()).await.unwrap();
-    let next = claiming(&store);
+    let next = auto_claim(&store);
     while store.get(&id).await.unwrap().unwrap().status.open {
         tokio::task::yield_now().await;
     }
@@ -258,8 +258,8 @@ async fn what_is_enqueued_is_driven_by_whoever_claims() {
     assert!(row.wake_at.is_some());
     let again = gate.enqueue(&plan, &Map::new(), Some("k")).await.unwrap_err();
     assert!(matches!(&again, SubmitError::Store(StoreError::Exists { run_id }) if *run_id == id), "{again}");
-    let planner = builder(&store).claiming(Duration::ZERO).planner().unwrap();
-    let mut tidings = planner.tidings();
+    let planner = builder(&store).auto_claim(Duration::ZERO).planner().unwrap();
+    let mut tidings = planner.lifecycle();
     let _host = Host::open(planner, Arc::clone(&store) as _).unwrap();
     while store.get(&id).await.unwrap().unwrap().status.open {
         tokio::task::yield_now().await;
@@ -267,7 +267,7 @@ async fn what_is_enqueued_is_driven_by_whoever_claims() {
     loop {
         let tiding = tidings.recv().await.unwrap();
         assert_eq!(tiding.head.run_id, id);
-        if let Became::Ended(phase) = tiding.what {
+        if let LifecycleChange::Ended(phase) = tiding.what {
             assert_eq!(phase, Phase::Succeeded);
             break;
         }
@@ -280,7 +280,7 @@ async fn what_is_enqueued_is_driven_by_whoever_claims() {
 async fn a_store_that_is_well_again_has_its_runs_taken_up() {
     for claims in [false, true] {
         let store = Arc::new(Failing::new());
-        let host = if claims { claiming(&store) } else { builder(&store).open().unwrap() };
+        let host = if claims { auto_claim(&store) } else { builder(&store).open().unwrap() };
         let run = submit(&host, ASK).await;
         run.wait_or_park().await.unwrap();
         let before = row(&*store, &run).await;
@@ -303,7 +303,7 @@ async fn a_store_that_is_well_again_has_its_runs_taken_up() {
 #[tokio::test]
 async fn a_run_that_was_claimed_in_vain_is_taken_up_again() {
     let store = Arc::new(Failing::new());
-    let host = claiming(&store);
+    let host = auto_claim(&store);
     store.append_fails.store(true, SeqCst);
     let run = submit(&host, r#"{"name": "ask", "executor": {"type": "ask"}, "timeout": "300ms"}"#).await;
     let ended = tokio::time::timeout(Duration::from_secs(60), run.wait()).await;
@@ -316,7 +316,7 @@ async fn a_run_that_was_claimed_in_vain_is_taken_up_again() {
 async fn a_run_whose_owner_was_not_told_is_driven() {
     for lost in ["claim", "append"] {
         let store = Arc::new(Failing::new());
-        let host = claiming(&store);
+        let host = auto_claim(&store);
         let plan = plan(&host, r#"{"name": "a", "executor": {"type": "once"}, "retry": {"limit": 1}}"#).await;
         *store.unheard.lock().unwrap() = Some(lost);
         if lost == "claim" {
@@ -381,7 +381,7 @@ async fn hosts_of_a_database_wake_each_other_and_take_over() {
     let url = server.url("claims");
     let open = || Arc::new(phasm::store::Postgres::open(&url).unwrap());
     let (left_store, right_store) = (open(), open());
-    let left = claiming(&left_store);
+    let left = auto_claim(&left_store);
     let run = submit(&left, ASK).await;
     unloaded(&left).await;
     let body = LetterBody::Resume { task: "ask".into(), payload: Map::new() }.bytes();
@@ -398,7 +398,7 @@ async fn hosts_of_a_database_wake_each_other_and_take_over() {
     assert!(matches!(left_store.answer(loaded.id(), letter).await.unwrap(), Answer::Replied(_)));
 
     let waits = submit(&left, r#"{"name": "ask", "executor": {"type": "ask"}, "timeout": "300ms"}"#).await;
-    let (id, right) = (Arc::clone(waits.id()), claiming(&right_store));
+    let (id, right) = (Arc::clone(waits.id()), auto_claim(&right_store));
     tokio::task::spawn_blocking(|| left.close()).await.unwrap();
     let mut changed = right_store.changed();
     while right_store.get(&id).await.unwrap().unwrap().status.open {
@@ -545,7 +545,7 @@ async fn large_letters_are_recorded_apart() {
     let store = Arc::new(Failing::new());
     let names = ["a", "b", "c", "d"];
     let tasks = names.map(|name| format!(r#"{{"name": "{name}", "executor": {{"type": "ask"}}}}"#));
-    let host = claiming(&store);
+    let host = auto_claim(&store);
     let run = submit(&host, &tasks.join(",")).await;
     run.wait_or_park().await.unwrap();
     for name in names {

@@ -96,7 +96,7 @@ async fn a_host_that_claims_forgets_what_is_old() {
     }
     let all = ids(&*store).await;
     assert_eq!(all.len(), 3);
-    let _claiming = builder().claiming(std::time::Duration::ZERO).open().unwrap();
+    let _claiming = builder().auto_claim(std::time::Duration::ZERO).open().unwrap();
     while ids(&*store).await.len() > 1 {
         tokio::task::yield_now().await;
     }

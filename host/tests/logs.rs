@@ -4,7 +4,7 @@
 use std::{future::Future, path::Path, pin::Pin, sync::Arc};
 
 use phasm::{
-    Host, HostBuilder, Map, Notice, Outcome, RunHandle, Waited,
+    Host, HostBuilder, Map, Notice, Outcome, RunHandle, WaitOutcome,
     executor::{Executor, Invocation, Level, Observer},
     secrets::Secrets,
     store::{AttemptLog, Memory, Sqlite, Store},
@@ -96,7 +96,7 @@ async fn what_has_ended_has_its_log() {
     for store in stores(dir.path()) {
         let host = builder(&store).open().unwrap();
         let run = submit(&host, MIXED).await;
-        assert!(matches!(run.wait_or_park().await.unwrap(), Waited::Parked(_)));
+        assert!(matches!(run.wait_or_park().await.unwrap(), WaitOutcome::Parked(_)));
         let say = log(1, 1, 1, "info one\ninfo two •••\nerror three\n");
         let fail = [log(4, 1, 1, "warn attempt 1\n"), log(4, 2, 2, "warn attempt 2\n")];
         let mut expected = vec![say, log(3, 1, 1, "info may I?\n")];
@@ -135,8 +135,8 @@ async fn as_much_is_kept_as_is_configured() {
     let store = || Arc::new(Memory::default()) as Arc<dyn Store>;
     let none: Vec<Kept> = Vec::new();
     let rows = [
-        (builder(&store()).kept_log(12), vec![(1, 1, 1, 23, "error three\n".to_owned())]),
-        (builder(&store()).kept_log(0), none.clone()),
+        (builder(&store()).log_retention_bytes(12), vec![(1, 1, 1, 23, "error three\n".to_owned())]),
+        (builder(&store()).log_retention_bytes(0), none.clone()),
         (Host::builder().executor(Arc::new(Writer)), none),
     ];
     for (builder, expected) in rows {
@@ -146,7 +146,7 @@ async fn as_much_is_kept_as_is_configured() {
         assert_eq!(kept(&host, &run).await, expected);
     }
     // A host on a store in memory of its own keeps none; on a store that it is opened on it does.
-    let planner = Host::builder().executor(Arc::new(Writer)).kept_log(12).planner().unwrap();
+    let planner = Host::builder().executor(Arc::new(Writer)).log_retention_bytes(12).planner().unwrap();
     let host = Host::open(planner, store()).unwrap();
     let run = submit(&host, tasks).await;
     run.wait().await.unwrap();

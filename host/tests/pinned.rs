@@ -12,7 +12,7 @@ use std::{
 };
 
 use phasm::{
-    Host, HostBuilder, LetterBody, Missing, RecoverError, Request, Rerun, RunHandle, Waited,
+    Host, HostBuilder, LetterBody, RecoverError, Request, Rerun, RunHandle, UnmetRequirement, WaitOutcome,
     engine::{phase::Phase, value::Map},
     executor::Executor as _,
     plugins::Builder,
@@ -63,7 +63,7 @@ fn secrets() -> Secrets {
 async fn park(host: &Host) -> RunHandle {
     let plan = host.plan("w.yaml", DOCUMENT).await.unwrap();
     let run = host.submit(&plan, &Map::new()).await.unwrap();
-    assert!(matches!(run.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    assert!(matches!(run.wait_or_park().await.unwrap(), WaitOutcome::Parked(_)));
     run
 }
 
@@ -106,7 +106,7 @@ async fn a_rerun_is_executed_by_the_component_of_the_earlier_run() {
     close(first).await;
     let other = host(&store, with_ask("trap"));
     let again = other.rerun(&id, &Rerun::default()).await.unwrap().start().await.unwrap();
-    assert!(matches!(again.wait_or_park().await.unwrap(), Waited::Parked(_)), "the other one traps");
+    assert!(matches!(again.wait_or_park().await.unwrap(), WaitOutcome::Parked(_)), "the other one traps");
     assert_eq!(answered(&again).await, Phase::Succeeded);
 }
 
@@ -155,7 +155,7 @@ async fn what_a_run_was_submitted_with_must_be_there() {
         let Err(RecoverError::Missing { missing, .. }) = living.recover_run(&id).await else {
             panic!("recovered")
         };
-        assert_eq!(missing.iter().map(Missing::to_string).collect::<Vec<_>>(), expected);
+        assert_eq!(missing.iter().map(UnmetRequirement::to_string).collect::<Vec<_>>(), expected);
         assert_eq!(store.get(&id).await.unwrap().unwrap(), recorded);
         close(living).await;
     }
@@ -249,7 +249,7 @@ async fn a_run_that_was_passed_over_is_tried_again() {
     let answer = LetterBody::Resume { task: format!("{run}-0"), payload: Map::new() };
     let letter = store.post(&run, answer.bytes()).await.unwrap();
 
-    let other = host(&store, Host::builder().secrets(secrets()).claiming(Duration::ZERO));
+    let other = host(&store, Host::builder().secrets(secrets()).auto_claim(Duration::ZERO));
     // The run is due for a host that meets its requirements.
     while store.get(&run).await.unwrap().unwrap().wake_at.is_none() {
         tokio::task::yield_now().await;

@@ -177,7 +177,7 @@ async fn attempts_ahead_of_a_refused_record_are_executed_again() {
     };
     assert_eq!((ended.phase, phases(&ended)), (Phase::Succeeded, vec![Phase::Succeeded; 6]));
     assert_eq!(CHAIN.map(|(name, _)| executor.calls(name)), [2, 2, 2, 1, 1]);
-    until(|| host.measured().slots.lent == 0).await;
+    until(|| host.metrics().slots.lent == 0).await;
 }
 
 /// R-D6: what began for a run that is refused has its slots given back.
@@ -194,7 +194,7 @@ async fn a_run_that_is_refused_leaves_nothing() {
     }
     executor.open();
     assert!(matches!(again.await, Err(SubmitError::Store(StoreError::Exists { .. }))));
-    until(|| host.measured().slots.lent == 0).await;
+    until(|| host.metrics().slots.lent == 0).await;
     assert!(asks.resume("ask", Map::new()).await.unwrap());
     assert_eq!(asks.wait().await.unwrap().phase, Phase::Succeeded);
 }
@@ -207,5 +207,5 @@ async fn attempts_that_wait_for_a_refused_first_record_hold_no_slot() {
     asks.wait_or_park().await.unwrap();
     let again = submit(&host, &[("one", "other")], Some("k")).await;
     assert!(matches!(again, Err(SubmitError::Store(StoreError::Exists { .. }))));
-    assert_eq!((executor.calls("one"), host.measured().slots.lent), (0, 0));
+    assert_eq!((executor.calls("one"), host.metrics().slots.lent), (0, 0));
 }

@@ -9,7 +9,7 @@ use std::{
 };
 
 use phasm::{
-    Host, Notice, RecoverError, Request, RequestError, RunError, RunHandle, Waited, Watch,
+    Host, Notice, RecoverError, Request, RequestError, RunError, RunHandle, WaitOutcome, Watch,
     engine::{
         event::TaskId,
         outcome::{Outcome, Output},
@@ -202,7 +202,7 @@ async fn of_two_hosts_on_one_store_one_advances_a_run() {
     let store = Arc::new(Memory::default());
     let (left, right) = (host(&store, &Fake::new(by_type)), host(&store, &Fake::new(by_type)));
     let (ours, _) = submit(&left, r#"{"name": "ask", "executor": {"type": "ask"}}"#).await;
-    assert!(matches!(ours.wait_or_park().await, Ok(Waited::Parked(_))));
+    assert!(matches!(ours.wait_or_park().await, Ok(WaitOutcome::Parked(_))));
     let refused = right.recover_run(ours.id()).await;
     assert!(matches!(refused, Err(RecoverError::Driven { .. })), "{refused:?}");
 
@@ -414,7 +414,7 @@ async fn a_record_that_is_refused_holds_no_slot() {
     let shared = Arc::clone(&store) as Arc<dyn Store>;
     let left = Host::builder().store(shared).executor(Fake::new(by_type) as _).slots(1).open().unwrap();
     let (ours, _) = submit(&left, r#"{"name": "ask", "executor": {"type": "ask"}}"#).await;
-    assert!(matches!(ours.wait_or_park().await, Ok(Waited::Parked(_))));
+    assert!(matches!(ours.wait_or_park().await, Ok(WaitOutcome::Parked(_))));
     seized(&store, &left, &ours).await;
     let lost = ours.resume("ask", Map::new()).await;
     assert!(matches!(lost, Err(RequestError::Lost(_))), "{lost:?}");

@@ -8,7 +8,7 @@ use std::{
 };
 
 use phasm::{
-    Host, RecoverError, Rerun, RerunError, RunHandle, SubmitError, Waited,
+    Host, RecoverError, Rerun, RerunError, RunHandle, SubmitError, WaitOutcome,
     engine::{
         outcome::{Outcome, Output},
         phase::Phase,
@@ -135,7 +135,7 @@ async fn ended(run: RunHandle) -> (Arc<str>, RunView) {
 
 /// Waits for a run to park, and lets go of it.
 async fn parked(run: RunHandle) -> Arc<str> {
-    assert!(matches!(run.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    assert!(matches!(run.wait_or_park().await.unwrap(), WaitOutcome::Parked(_)));
     Arc::clone(run.id())
 }
 

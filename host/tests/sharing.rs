@@ -98,11 +98,11 @@ impl Bench {
         let builder =
             Host::builder().store(Arc::clone(&self.store) as _).executor(Arc::new(executor)).slots(slots);
         let builder = builder.secrets(secrets);
-        if claims { builder.claiming(Duration::from_secs(3600)) } else { builder }.open().unwrap()
+        if claims { builder.auto_claim(Duration::from_secs(3600)) } else { builder }.open().unwrap()
     }
 
     /// Lets so many of a host's go on.
-    fn let_go(&self, name: &str, count: usize) {
+    fn release_run(&self, name: &str, count: usize) {
         self.gates.get(name).unwrap().add_permits(count);
     }
 
@@ -157,11 +157,11 @@ async fn a_wide_run_uses_every_host() {
         (bench.host("a", 2, false, None), bench.host("b", 3, true, None), bench.host("c", 1, true, None));
     let run = submit(&driving, 12, "").await;
     bench.until(&[("a", 2), ("b", 3), ("c", 1)]).await;
-    bench.let_go("b", 2);
-    bench.let_go("c", 1);
+    bench.release_run("b", 2);
+    bench.release_run("c", 1);
     bench.until_all(&[("a", 2), ("b", 5), ("c", 2)]).await;
     bench.until(&[("a", 2), ("b", 3), ("c", 1)]).await;
-    ["a", "b", "c"].iter().for_each(|name| bench.let_go(name, 12));
+    ["a", "b", "c"].iter().for_each(|name| bench.release_run(name, 12));
     let view = run.wait().await.unwrap();
     assert_eq!((view.phase, attempts(&view)), (Phase::Succeeded, vec![1; 12]));
     assert_eq!(bench.stage.keys.lock().unwrap().len(), 12, "each once");
@@ -180,10 +180,10 @@ async fn what_nobody_takes_comes_back() {
     let busy = submit(&other, 3, "").await;
     bench.until(&[("b", 3)]).await;
     let run = submit(&driving, 6, "").await;
-    bench.let_go("a", 6);
+    bench.release_run("a", 6);
     assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
     assert_eq!((bench.all_of("a"), bench.all_of("b")), (6, 3));
-    bench.let_go("b", 3);
+    bench.release_run("b", 3);
     assert_eq!(busy.wait().await.unwrap().phase, Phase::Succeeded);
 }
 
@@ -198,8 +198,8 @@ async fn a_host_that_goes_away_loses_nothing() {
     close(going).await;
     let _other = bench.host("c", 2, true, None);
     bench.until(&[("a", 1), ("b", 0), ("c", 2)]).await;
-    bench.let_go("a", 3);
-    bench.let_go("c", 3);
+    bench.release_run("a", 3);
+    bench.release_run("c", 3);
     let view = run.wait().await.unwrap();
     assert_eq!((view.phase, attempts(&view)), (Phase::Succeeded, vec![1; 3]));
     let mut keys = bench.stage.keys.lock().unwrap().clone();
@@ -222,8 +222,8 @@ async fn what_a_fenced_host_offered_is_void() {
     // The other host claims the run, whose attempts it has executed for the first until now.
     bench.until_all(&[("b", 4)]).await;
     bench.until(&[("b", 2)]).await;
-    bench.let_go("a", 9);
-    bench.let_go("b", 9);
+    bench.release_run("a", 9);
+    bench.release_run("b", 9);
     assert!(run.wait().await.is_err(), "who was fenced knows");
     while bench.store.get(run.id()).await.unwrap().unwrap().status.open {
         tokio::task::yield_now().await;
@@ -263,7 +263,7 @@ async fn clocks_reach_other_hosts() {
         let view = run.wait().await.unwrap();
         assert_eq!((view.tasks[1].phase, bench.all_of("b")), (phase, 1), "{clock}: {view:?}");
         bench.until(&[("b", 0)]).await;
-        bench.let_go("a", 1);
+        bench.release_run("a", 1);
         assert_eq!(first.wait().await.unwrap().phase, Phase::Succeeded);
     }
 }
@@ -279,8 +279,8 @@ async fn secrets_do_not_travel() {
     bench.until(&[("a", 1)]).await;
     let _with = bench.host("c", 1, true, Some("theirs"));
     bench.until(&[("a", 1), ("c", 1)]).await;
-    bench.let_go("a", 1);
-    bench.let_go("c", 1);
+    bench.release_run("a", 1);
+    bench.release_run("c", 1);
     assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
     assert_eq!(bench.all_of("b"), 0);
 }
@@ -290,9 +290,9 @@ async fn secrets_do_not_travel() {
 async fn a_host_that_is_ending_takes_nothing() {
     let bench = Bench::new();
     let (driving, ending) = (bench.host("a", 1, false, None), bench.host("b", 5, true, None));
-    ending.begin_no_more();
+    ending.drain();
     let run = submit(&driving, 3, "").await;
-    bench.let_go("a", 3);
+    bench.release_run("a", 3);
     assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
     assert_eq!(bench.all_of("b"), 0);
 }

@@ -10,7 +10,7 @@ use std::{
 };
 
 use phasm::{
-    Host, Map, Outcome, Request, RunHandle, Waited,
+    Host, Map, Outcome, Request, RunHandle, WaitOutcome,
     engine::event::TaskId,
     executor::{Executor, HostCall, Invocation, Observer},
     sandbox::trace::{SpanId, TraceContext, TraceId},
@@ -262,7 +262,7 @@ async fn a_run_that_another_host_goes_on_with_stays_one_tree() {
     let tasks =
         r#"{"name": "done", "executor": {"type": "echo"}}, {"name": "ask", "executor": {"type": "ask"}}"#;
     let run = submit(&first, caller(CALLER), tasks).await;
-    assert!(matches!(run.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    assert!(matches!(run.wait_or_park().await.unwrap(), WaitOutcome::Parked(_)));
     let id = Arc::clone(run.id());
     drop(run);
     kill(first).await;
@@ -302,7 +302,7 @@ async fn what_another_host_executes_stays_in_the_tree() {
         builder.tracer(Arc::clone(kept) as _)
     };
     let driving = builder(fake(false), 1, &here).open().unwrap();
-    let other = builder(fake(true), 4, &there).claiming(Duration::from_secs(3600)).open().unwrap();
+    let other = builder(fake(true), 4, &there).auto_claim(Duration::from_secs(3600)).open().unwrap();
     let tasks = r#"{"name": "a", "executor": {"type": "gate"}}, {"name": "b", "executor": {"type": "gate"}}"#;
     submit(&driving, caller(CALLER), tasks).await.wait().await.unwrap();
     drop(other);

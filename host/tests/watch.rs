@@ -4,7 +4,7 @@
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
 use phasm::{
-    Host, Map, Notice, Outcome, Phase, RequestError, RunHandle, RunView, Waited, Watch,
+    Host, Map, Notice, Outcome, Phase, RequestError, RunHandle, RunView, WaitOutcome, Watch,
     executor::{Executor, Invocation, Level, Observer},
     store::{Memory, ReadStore as _, Store, StoreError},
 };
@@ -31,7 +31,7 @@ impl Executor for Guests {
 
 fn host(store: &Arc<Memory>) -> Host {
     let store = Arc::clone(store) as Arc<dyn Store>;
-    let builder = Host::builder().store(store).executor(Arc::new(Guests)).claiming(Duration::ZERO);
+    let builder = Host::builder().store(store).executor(Arc::new(Guests)).auto_claim(Duration::ZERO);
     builder.open().unwrap()
 }
 
@@ -161,7 +161,7 @@ async fn a_run_is_held_from_any_host() {
     let other = host(&store);
     let run = submit(&driving, TASKS).await;
     let elsewhere = other.run(run.id()).await.unwrap();
-    assert!(matches!(elsewhere.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    assert!(matches!(elsewhere.wait_or_park().await.unwrap(), WaitOutcome::Parked(_)));
     let phases = |view: RunView| view.tasks.iter().map(|task| task.phase).collect::<Vec<_>>();
     assert_eq!(phases(elsewhere.view().await.unwrap()), phases(run.view().await.unwrap()));
     let ended = tokio::spawn({
@@ -201,7 +201,7 @@ async fn a_look_loads_nothing() {
     }
     let again = host.run(run.id()).await.unwrap();
     assert_eq!(again.view().await.unwrap().tasks[2].phase, Phase::Suspended);
-    assert!(matches!(again.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    assert!(matches!(again.wait_or_park().await.unwrap(), WaitOutcome::Parked(_)));
     assert_eq!(host.loaded(), 0);
     assert!(again.resume("ask", Map::new()).await.unwrap());
     assert_eq!(again.wait().await.unwrap().phase, Phase::Succeeded);

@@ -7,7 +7,7 @@ use phasm::{
     Host, HostBuilder, Map, Outcome, Phase, Quotas, RunHandle, Tenant,
     engine::outcome::code,
     executor::{Executor, Invocation, Observer},
-    metrics::Measured,
+    metrics::MetricsSnapshot,
     store::{Memory, Store},
 };
 use phasm_tests::stepped::Stepped;
@@ -67,8 +67,8 @@ impl Bench {
         self.next().await.1.send(code).unwrap();
     }
 
-    fn measured(&self) -> Measured {
-        self.host.measured()
+    fn metrics(&self) -> MetricsSnapshot {
+        self.host.metrics()
     }
 }
 
@@ -80,7 +80,7 @@ async fn attempts_are_timed_from_when_they_could_have_begun() {
     let bench = Bench::with(|builder| builder);
     let run = bench.submit(THREE).await;
     let (_, first) = bench.next().await;
-    let found = bench.measured();
+    let found = bench.metrics();
     assert_eq!((found.executing(), found.slots.lent, found.slots.waiting), (1, 1, 2), "{found:?}");
     assert_eq!((found.slots.waiting_for_quota, found.leases.driven), (0, 1));
     bench.time.pass(400);
@@ -90,7 +90,7 @@ async fn attempts_are_timed_from_when_they_could_have_begun() {
     second.send(code::SUCCEEDED).unwrap();
     bench.end_next(17).await;
     assert_eq!(run.wait().await.unwrap().phase, Phase::Error);
-    let found = bench.measured();
+    let found = bench.metrics();
     assert_eq!((found.dispatch.count(), found.dispatch.sum), (3, 900_000), "{found:?}");
     assert_eq!((found.attempt.count(), found.attempt.sum), (3, 500_000), "{found:?}");
     let codes = &found.attempts_ended[0];
@@ -113,7 +113,7 @@ async fn who_waits_for_a_quota_is_told_apart() {
     let bench = Bench::with(|builder| builder.slots(8).tenant("acme", tenant));
     let run = bench.submit(THREE).await;
     let (_, first) = bench.next().await;
-    let found = bench.measured().slots;
+    let found = bench.metrics().slots;
     assert_eq!((found.waiting, found.waiting_for_quota, found.lent, found.total), (0, 2, 1, 8), "{found:?}");
     let tenants: Vec<_> =
         found.tenants.iter().map(|of| (of.tenant.as_deref(), of.lent, of.waiting)).collect();
@@ -134,13 +134,13 @@ async fn what_had_ended_is_not_counted_again() {
     first.end_next(code::SUCCEEDED).await;
     let stopped = first.next().await;
     let id = run.id().to_owned();
-    assert_eq!(first.measured().tasks_ended.of(Phase::Succeeded), 1);
+    assert_eq!(first.metrics().tasks_ended.of(Phase::Succeeded), 1);
     drop((first.host, stopped));
     let second = Bench::with(|builder| builder.store(store));
     let run = second.host.recover_run(&id).await.unwrap();
     second.end_next(code::SUCCEEDED).await;
     assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
-    let found = second.measured();
+    let found = second.metrics();
     assert_eq!((found.tasks_ended.of(Phase::Succeeded), found.attempts_begun), (2, 1), "{found:?}");
     assert_eq!((found.runs_submitted, found.runs_ended.of(Phase::Succeeded)), (0, 1));
 }

@@ -8,7 +8,7 @@ use std::{
 
 use phasm::{
     Host, HostBuilder, Map, Notice, Outcome, Phase, Quotas, RunHandle, SubmitError, SubmitQuota, Tenant,
-    Value, Waited,
+    Value, WaitOutcome,
     engine::{
         outcome::code,
         run::{RunView, WaitsFor},
@@ -216,7 +216,7 @@ spec:
     assert_eq!(waiting(&run).await, [("a".to_owned(), WaitsFor::Retry, Some(16_000), None)]);
     clock.pass(10_000);
     begun.recv().await.unwrap().1.send(code::SUSPENDED).unwrap();
-    assert!(matches!(run.wait_or_park().await.unwrap(), Waited::Parked(_)));
+    assert!(matches!(run.wait_or_park().await.unwrap(), WaitOutcome::Parked(_)));
     assert_eq!(waiting(&run).await, [("a".to_owned(), WaitsFor::Answer, None, None)]);
     let shown = serde_json::to_value(run.view().await.unwrap()).unwrap();
     let expected = serde_json::json!({ "for": "answer", "since": "1970-01-01T00:00:16.000Z" });
@@ -414,7 +414,9 @@ async fn a_tenants_plugins_and_grants_are_its_own() {
     // Its code is the number of variables, and one of one suspends.
     let message = async |namespace: &str, executor: &str| {
         let run = submit(&host, &wide(namespace, executor, 1)).await.unwrap();
-        let Waited::Parked(view) = run.wait_or_park().await.unwrap() else { panic!("{executor} has ended") };
+        let WaitOutcome::Parked(view) = run.wait_or_park().await.unwrap() else {
+            panic!("{executor} has ended")
+        };
         let work = view.tasks.iter().find(|task| &*task.task_name == "work").unwrap();
         work.attempts[0].message.to_string()
     };

@@ -10,7 +10,7 @@ mod target;
 use std::{future::Future, sync::Arc};
 
 use phasm::{
-    catalog::{Saved, SavedWorkflow, ScheduleState},
+    catalog::{CatalogItem, SavedWorkflow, ScheduleState},
     engine::{time::Timestamp, value::Map},
     store::Shelf,
 };
@@ -72,7 +72,7 @@ pub(super) trait Backend {
         &self,
         name: &QualifiedName,
         is_suspended: bool,
-    ) -> Result<Saved<ScheduleState>, Failure>;
+    ) -> Result<CatalogItem<ScheduleState>, Failure>;
 
     /// Returns at most `count` times at which a schedule starts its next runs.
     ///
@@ -95,7 +95,7 @@ pub(super) trait Backend {
     ///
     /// # Errors
     /// When the document has problems, which have been shown, or when it is refused.
-    fn save_workflow(&self, document: &DocumentArgument) -> Result<Saved<SavedWorkflow>, Failure>;
+    fn save_workflow(&self, document: &DocumentArgument) -> Result<CatalogItem<SavedWorkflow>, Failure>;
 
     /// Submits a run of a saved workflow.
     ///
@@ -122,7 +122,7 @@ pub(super) struct SubmitOutcome {
 
 /// Result of adding a schedule or replacing its document.
 pub(super) struct ScheduleOutcome {
-    pub(super) schedule: Saved<ScheduleState>,
+    pub(super) schedule: CatalogItem<ScheduleState>,
     /// False if the schedule was there before.
     pub(super) is_new: bool,
     pub(super) hint: Option<ServeHint>,

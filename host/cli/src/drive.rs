@@ -271,7 +271,7 @@ pub(super) fn abandon(told: Signal) -> ! {
 async fn hold_back(host: &Host, options: &DriveOptions, mut interrupts: Interrupts) -> Infallible {
     loop {
         if options.leaves(interrupts.next().await.told) {
-            host.begin_no_more();
+            host.drain();
         }
     }
 }

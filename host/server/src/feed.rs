@@ -11,7 +11,7 @@ use std::{
 };
 
 use axum::body::Bytes;
-use phasm::{Host, Notice, Phase, Watch, journal::Told, store::StoreError};
+use phasm::{Host, Notice, Phase, Watch, journal::StepRecord, store::StoreError};
 use tokio::{
     sync::broadcast::{self, Receiver, Sender},
     task::AbortHandle,
@@ -65,7 +65,7 @@ pub(crate) struct FrameBuilder {
 
 impl FrameBuilder {
     /// Adds the record that was told last.
-    pub(crate) fn add(&mut self, watch: &Watch, told: &Told) {
+    pub(crate) fn add(&mut self, watch: &Watch, told: &StepRecord) {
         self.first.get_or_insert(told.first_seq);
         self.next = told.next_seq();
         for (view, seq) in watch.views(told).zip(told.first_seq..) {

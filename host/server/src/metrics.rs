@@ -16,7 +16,7 @@ mod writer;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use phasm::{Host, clock::Clock, metrics::Measured, notify::NoticeCounts, store::Census};
+use phasm::{Host, clock::Clock, metrics::MetricsSnapshot, notify::NoticeCounts, store::Census};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, text::encode},
@@ -47,7 +47,7 @@ impl Metrics {
     pub(crate) async fn text(&self, host: &Host, streams: &Streams) -> String {
         let scrape = Scrape {
             census: self.census(host).await,
-            measured: host.measured(),
+            measured: host.metrics(),
             notices: host.notice_counts(),
             loaded: host.loaded(),
             file: host.store().file(),
@@ -81,7 +81,7 @@ impl Metrics {
 /// Values of one scrape.
 struct Scrape {
     census: Option<Census>,
-    measured: Measured,
+    measured: MetricsSnapshot,
     notices: BTreeMap<Arc<str>, NoticeCounts>,
     loaded: usize,
     file: Option<PathBuf>,

@@ -11,7 +11,7 @@ use axum::{
 };
 use phasm::{
     Host, Plan, TriggerError,
-    catalog::{SaveError, Saved, Version, WrittenDocument, saved_text},
+    catalog::{CatalogItem, SaveError, Version, WrittenDocument, saved_text},
     store::{ReadStore, StoreError},
 };
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub(crate) type Find<T> = for<'a> fn(
     Option<&'a str>,
     Option<(&'a str, &'a str)>,
     usize,
-) -> Pending<'a, Result<Vec<Saved<T>>, StoreError>>;
+) -> Pending<'a, Result<Vec<CatalogItem<T>>, StoreError>>;
 
 /// Keeps a document.
 type Keep<T> = for<'a> fn(
@@ -48,13 +48,13 @@ type Keep<T> = for<'a> fn(
     &'a Arc<Plan>,
     WrittenDocument<'a>,
     Option<&'a str>,
-) -> Pending<'a, Result<Saved<T>, SaveError>>;
+) -> Pending<'a, Result<CatalogItem<T>, SaveError>>;
 
 /// A page of what is kept of a kind, and the cursor of the next.
 pub(crate) async fn found<T>(
     context: &mut RequestContext,
     find: Find<T>,
-) -> Result<(Vec<Saved<T>>, Option<String>), ProblemResponse> {
+) -> Result<(Vec<CatalogItem<T>>, Option<String>), ProblemResponse> {
     let listed = ListQuery::read(context)?;
     let store = context.app.reader();
     let mut found = Vec::new();

@@ -8,14 +8,14 @@ use phasm_engine::{
     time::Timestamp,
 };
 
-use super::schedule::{Fired, FiringNote, ScheduleState};
+use super::schedule::{FiringNote, FiringResult, ScheduleState};
 
 /// How many runs of a schedule may be open when another one is to be started.
-pub(crate) const MOST_OPEN: usize = 100;
+pub(crate) const MAX_OPEN_RUNS: usize = 100;
 /// A history limit above this is no limit: runs are kept until `phasm prune` deletes them.
-const MOST_LIMIT: u32 = 1000;
+const MAX_HISTORY_LIMIT: u32 = 1000;
 /// Number of firings without a run, and of runs without a limit, that are remembered.
-const MOST_TOLD: usize = 20;
+const MAX_REMEMBERED_FIRINGS: usize = 20;
 
 /// How a run stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) enum RunStands {
 
 /// The decision about a schedule.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Decided {
+pub(crate) struct Decision {
     /// The schedule as it will be, but for the run that is to be started.
     pub(crate) state: ScheduleState,
     /// When to look again.
@@ -47,16 +47,16 @@ pub(crate) fn decide(
     cron: &Cron,
     now: Timestamp,
     stands: impl Fn(&str) -> RunStands,
-) -> Decided {
+) -> Decision {
     let mut state = state.clone();
     let cancel = look_at_runs(&mut state, stands);
     let delete = forget_old_ones(&mut state, cron);
     let fire = if state.suspended.is_some() { None } else { what_came(&mut state, cron, now) };
     let due = state.due(cron);
-    Decided { state, due, cancel, delete, fire }
+    Decision { state, due, cancel, delete, fire }
 }
 
-impl Decided {
+impl Decision {
     /// The schedule with the run that is started, and when to look at it again.
     pub(crate) fn started(
         &self,
@@ -72,7 +72,7 @@ impl Decided {
                 .filter(|firing| firing.open().is_some())
                 .for_each(|firing| firing.replaced = true);
         }
-        state.note(at, Fired::Started, Some(Arc::clone(run_id)));
+        state.note(at, FiringResult::Started, Some(Arc::clone(run_id)));
         state.trouble = None;
         let due = state.due(cron);
         (state, due)
@@ -80,7 +80,7 @@ impl Decided {
 }
 
 impl ScheduleState {
-    pub(crate) fn note(&mut self, at: Timestamp, what: Fired, run_id: Option<Arc<str>>) {
+    pub(crate) fn note(&mut self, at: Timestamp, what: FiringResult, run_id: Option<Arc<str>>) {
         self.firings.push(FiringNote { at, what, run_id, phase: None, replaced: false });
     }
 
@@ -109,10 +109,12 @@ fn look_at_runs(state: &mut ScheduleState, stands: impl Fn(&str) -> RunStands) -
 
 /// Forgets what is no longer told; returns the runs that are kept no longer.
 fn forget_old_ones(state: &mut ScheduleState, cron: &Cron) -> Vec<Arc<str>> {
-    let limit = |limit: Option<u32>| limit.filter(|limit| *limit <= MOST_LIMIT).map(|limit| limit as usize);
+    let limit =
+        |limit: Option<u32>| limit.filter(|limit| *limit <= MAX_HISTORY_LIMIT).map(|limit| limit as usize);
     let (succeeded, others) = (limit(cron.keep_succeeded), limit(cron.keep_others));
-    let (mut good, mut bad) = (succeeded.unwrap_or(MOST_TOLD), others.unwrap_or(MOST_TOLD));
-    let (mut quiet, mut kept, mut delete) = (MOST_TOLD, Vec::new(), Vec::new());
+    let (mut good, mut bad) =
+        (succeeded.unwrap_or(MAX_REMEMBERED_FIRINGS), others.unwrap_or(MAX_REMEMBERED_FIRINGS));
+    let (mut quiet, mut kept, mut delete) = (MAX_REMEMBERED_FIRINGS, Vec::new(), Vec::new());
     for firing in state.firings.drain(..).rev() {
         let (left, limit) = match firing.phase {
             None if firing.run_id.is_some() => {
@@ -140,7 +142,7 @@ fn what_came(state: &mut ScheduleState, cron: &Cron, now: Timestamp) -> Option<T
     let Due { at, missed, .. } = cron.schedule.due(state.decided, now, cron.starting_deadline);
     if missed {
         let first = cron.schedule.next_after(state.decided).unwrap_or(now);
-        state.note(first, Fired::Missed, None);
+        state.note(first, FiringResult::Missed, None);
     }
     if let Some(at) = at.or(missed.then_some(now)) {
         state.decided = state.decided.max(at);
@@ -148,8 +150,8 @@ fn what_came(state: &mut ScheduleState, cron: &Cron, now: Timestamp) -> Option<T
     let at = at?;
     let open = state.open();
     match cron.concurrency {
-        Concurrency::Forbid if open > 0 => state.note(at, Fired::Forbidden, None),
-        _ if open >= MOST_OPEN => state.note(at, Fired::Crowded, None),
+        Concurrency::Forbid if open > 0 => state.note(at, FiringResult::Forbidden, None),
+        _ if open >= MAX_OPEN_RUNS => state.note(at, FiringResult::Crowded, None),
         Concurrency::Allow | Concurrency::Forbid | Concurrency::Replace => return Some(at),
     }
     None
@@ -202,14 +204,14 @@ mod tests {
 
     fn firing(hour: i64, phase: Option<Phase>) -> FiringNote {
         let run_id = Some(format!("run{hour}").into());
-        FiringNote { at: Timestamp(hour * HOUR), what: Fired::Started, run_id, phase, replaced: false }
+        FiringNote { at: Timestamp(hour * HOUR), what: FiringResult::Started, run_id, phase, replaced: false }
     }
 
     fn open(_: &str) -> RunStands {
         RunStands::Open
     }
 
-    fn what(decided: &Decided) -> Vec<Fired> {
+    fn what(decided: &Decision) -> Vec<FiringResult> {
         decided.state.firings.iter().map(|firing| firing.what).collect()
     }
 
@@ -236,10 +238,10 @@ mod tests {
     fn what_nobody_saw_is_missed_but_the_last() {
         let now = Timestamp(14 * HOUR + 600_000);
         let decided = decide(&state(Vec::new()), &hourly(), now, open);
-        assert_eq!((decided.fire, what(&decided)), (Some(Timestamp(14 * HOUR)), vec![Fired::Missed]));
+        assert_eq!((decided.fire, what(&decided)), (Some(Timestamp(14 * HOUR)), vec![FiringResult::Missed]));
         let late = Cron { starting_deadline: Some(599_999), ..hourly() };
         let decided = decide(&state(Vec::new()), &late, now, open);
-        assert_eq!((decided.fire, what(&decided)), (None, vec![Fired::Missed]));
+        assert_eq!((decided.fire, what(&decided)), (None, vec![FiringResult::Missed]));
         assert_eq!(decided.due, Some(Timestamp(15 * HOUR)));
     }
 
@@ -255,7 +257,7 @@ mod tests {
             let decided = decide(&with_open, &cron, now, open);
             assert_eq!(decided.fire.is_some(), fires, "{concurrency:?}");
             if !fires {
-                assert_eq!(what(&decided).last(), Some(&Fired::Forbidden));
+                assert_eq!(what(&decided).last(), Some(&FiringResult::Forbidden));
                 assert_eq!(decided.due, Some(Timestamp(12 * HOUR)));
                 continue;
             }
@@ -276,7 +278,7 @@ mod tests {
     fn too_many_open_runs_are_enough() {
         let crowd = state((0..100).map(|_| firing(9, None)).collect());
         let decided = decide(&crowd, &hourly(), Timestamp(11 * HOUR), open);
-        assert_eq!((decided.fire, what(&decided).last()), (None, Some(&Fired::Crowded)));
+        assert_eq!((decided.fire, what(&decided).last()), (None, Some(&FiringResult::Crowded)));
         let cron = Cron { concurrency: Concurrency::Replace, ..hourly() };
         assert_eq!(decide(&crowd, &cron, Timestamp(11 * HOUR), open).fire, None);
     }

@@ -12,7 +12,9 @@ use phasm_engine::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::{SaveError, Saved, Version, WrittenDocument, find, instant, list, named, saved_text, update};
+use super::{
+    CatalogItem, SaveError, Version, WrittenDocument, find, instant, list, named, saved_text, update,
+};
 use crate::{
     reader,
     store::{EntryName, ReadStore, Shelf, Store, StoreError, view},
@@ -69,7 +71,7 @@ pub struct FiringNote {
     #[serde(with = "instant")]
     pub at: Timestamp,
     /// The result.
-    pub what: Fired,
+    pub what: FiringResult,
     /// The run that was started.
     #[serde(default, rename = "runID", skip_serializing_if = "Option::is_none")]
     pub run_id: Option<Arc<str>>,
@@ -92,7 +94,7 @@ impl FiringNote {
 /// The result of a due time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Fired {
+pub enum FiringResult {
     /// A run was started.
     Started,
     /// A run was triggered by a request.
@@ -105,7 +107,7 @@ pub enum Fired {
     Missed,
 }
 
-impl Fired {
+impl FiringResult {
     /// In a few words.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -173,7 +175,7 @@ impl ScheduleState {
     }
 }
 
-impl Saved<ScheduleState> {
+impl CatalogItem<ScheduleState> {
     /// How it stands, in a word: `active`, `suspended`, `in trouble` (it cannot fire, and is tried again) or `over` (it does not come
     /// any more).
     #[must_use]
@@ -202,10 +204,10 @@ pub async fn put_schedule(
     written: WrittenDocument<'_>,
     by: Option<&str>,
     now: Timestamp,
-) -> Result<Saved<ScheduleState>, SaveError> {
+) -> Result<CatalogItem<ScheduleState>, SaveError> {
     let cron = plan.cron.as_ref().ok_or(SaveError::NoSchedule)?;
     let version = Version::new(written, by, now);
-    update(store, of(&plan.namespace, &cron.name), |found: Option<&Saved<ScheduleState>>| {
+    update(store, of(&plan.namespace, &cron.name), |found: Option<&CatalogItem<ScheduleState>>| {
         if found.is_some_and(|found| found.what.document.digest == version.digest) {
             return None;
         }
@@ -228,7 +230,7 @@ pub async fn schedule(
     store: &dyn ReadStore,
     namespace: &str,
     name: &str,
-) -> Result<Option<Saved<ScheduleState>>, StoreError> {
+) -> Result<Option<CatalogItem<ScheduleState>>, StoreError> {
     let Some(mut found) = find::<ScheduleState>(store, &of(namespace, name)).await? else { return Ok(None) };
     for firing in &mut found.what.firings {
         let Some(run_id) = firing.open() else { continue };
@@ -247,7 +249,7 @@ pub async fn schedules(
     namespace: Option<&str>,
     after: Option<(&str, &str)>,
     limit: usize,
-) -> Result<Vec<Saved<ScheduleState>>, StoreError> {
+) -> Result<Vec<CatalogItem<ScheduleState>>, StoreError> {
     list(store, Shelf::Schedules, namespace, after, limit).await
 }
 
@@ -259,8 +261,8 @@ pub async fn suspend_schedule(
     store: &dyn Store,
     namespace: &str,
     name: &str,
-) -> Result<Saved<ScheduleState>, SaveError> {
-    update(store, of(namespace, name), |found: Option<&Saved<ScheduleState>>| {
+) -> Result<CatalogItem<ScheduleState>, SaveError> {
+    update(store, of(namespace, name), |found: Option<&CatalogItem<ScheduleState>>| {
         let found = found?;
         let by_hand = ScheduleState { suspended: Some(Suspension::ByHand), ..found.what.clone() };
         // A run that was to be cancelled still is.
@@ -279,11 +281,12 @@ pub async fn resume_schedule(
     namespace: &str,
     name: &str,
     now: Timestamp,
-) -> Result<Saved<ScheduleState>, SaveError> {
+) -> Result<CatalogItem<ScheduleState>, SaveError> {
     let name = of(namespace, name);
-    let found: Saved<ScheduleState> = find(store, &name).await?.ok_or_else(|| SaveError::not_found(&name))?;
+    let found: CatalogItem<ScheduleState> =
+        find(store, &name).await?.ok_or_else(|| SaveError::not_found(&name))?;
     let (_, cron) = read(store, &name, &found.what.document).await?;
-    update(store, name, |found: Option<&Saved<ScheduleState>>| {
+    update(store, name, |found: Option<&CatalogItem<ScheduleState>>| {
         let found = found.filter(|found| found.what.suspended.is_some())?;
         let decided = found.what.decided.max(now);
         let goes_on = ScheduleState { suspended: None, decided, ..found.what.clone() };
@@ -313,7 +316,8 @@ pub async fn next_instants(
     count: usize,
 ) -> Result<Vec<Timestamp>, SaveError> {
     let name = of(namespace, name);
-    let found: Saved<ScheduleState> = find(store, &name).await?.ok_or_else(|| SaveError::not_found(&name))?;
+    let found: CatalogItem<ScheduleState> =
+        find(store, &name).await?.ok_or_else(|| SaveError::not_found(&name))?;
     let (_, cron) = read(store, &name, &found.what.document).await?;
     let first = cron.schedule.next_after(found.what.decided.max(now));
     Ok(std::iter::successors(first, |at| cron.schedule.next_after(*at)).take(count).collect())
@@ -325,7 +329,7 @@ pub async fn next_instants(
 /// [`SaveError::Problems`] where this Phasm cannot read it, or when the store cannot be read.
 pub async fn schedule_document(
     store: &dyn ReadStore,
-    saved: &Saved<ScheduleState>,
+    saved: &CatalogItem<ScheduleState>,
 ) -> Result<Draft, SaveError> {
     let (draft, _) = read(store, &of(&saved.namespace, &saved.name), &saved.what.document).await?;
     Ok(draft)
@@ -338,7 +342,7 @@ pub async fn schedule_document(
 /// The errors of [`schedule_document`].
 pub async fn given_parameters<'a>(
     store: &dyn ReadStore,
-    saved: &Saved<ScheduleState>,
+    saved: &CatalogItem<ScheduleState>,
     texts: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<Map, SaveError> {
     // Which executors there are changes nothing of what is declared.

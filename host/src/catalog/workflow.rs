@@ -3,11 +3,11 @@
 use phasm_engine::{plan::Plan, time::Timestamp};
 use serde::{Deserialize, Serialize};
 
-use super::{SaveError, Saved, Version, WrittenDocument, find, labels_of, list, named, update};
+use super::{CatalogItem, SaveError, Version, WrittenDocument, find, labels_of, list, named, update};
 use crate::store::{Labels, ReadStore, Shelf, Store, StoreError};
 
 /// How many versions of a workflow are kept; the oldest go first.
-const MOST_VERSIONS: usize = 100;
+const MAX_VERSIONS: usize = 100;
 
 /// A workflow that is run by its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub async fn save_workflow(
     written: WrittenDocument<'_>,
     by: Option<&str>,
     now: Timestamp,
-) -> Result<Saved<SavedWorkflow>, SaveError> {
+) -> Result<CatalogItem<SavedWorkflow>, SaveError> {
     if plan.cron.is_some() {
         return Err(SaveError::IsSchedule);
     }
@@ -54,14 +54,14 @@ pub async fn save_workflow(
     update(
         store,
         named(Shelf::Workflows, &plan.namespace, &plan.name),
-        |found: Option<&Saved<SavedWorkflow>>| {
+        |found: Option<&CatalogItem<SavedWorkflow>>| {
             let mut versions = found.map(|found| found.what.versions.clone()).unwrap_or_default();
             if versions.last().is_some_and(|last| last.digest == new.digest) {
                 return None;
             }
             versions.retain(|version| version.digest != new.digest);
             versions.push(new.clone());
-            versions.drain(..versions.len().saturating_sub(MOST_VERSIONS));
+            versions.drain(..versions.len().saturating_sub(MAX_VERSIONS));
             let bytes = |version: &Version| (version.digest == new.digest).then_some(written.text);
             let texts = versions.iter().map(|version| version.text(bytes(version))).collect();
             Some((SavedWorkflow { versions, labels: labels.clone() }, None, Some(texts)))
@@ -78,7 +78,7 @@ pub async fn saved_workflow(
     store: &dyn ReadStore,
     namespace: &str,
     name: &str,
-) -> Result<Option<Saved<SavedWorkflow>>, StoreError> {
+) -> Result<Option<CatalogItem<SavedWorkflow>>, StoreError> {
     find(store, &named(Shelf::Workflows, namespace, name)).await
 }
 
@@ -91,7 +91,7 @@ pub async fn saved_workflows(
     namespace: Option<&str>,
     after: Option<(&str, &str)>,
     limit: usize,
-) -> Result<Vec<Saved<SavedWorkflow>>, StoreError> {
+) -> Result<Vec<CatalogItem<SavedWorkflow>>, StoreError> {
     list(store, Shelf::Workflows, namespace, after, limit).await
 }
 

@@ -71,15 +71,15 @@ impl RunClock {
 mod tests {
     use std::sync::Arc;
 
-    use super::{super::stepped::Stepped, *};
+    use super::{super::manual::ManualClock, *};
 
     const HOUR: i64 = 3_600_000;
 
     /// At 10 h, nothing having elapsed.
-    fn at_ten() -> (Arc<Stepped>, Clock) {
-        let stepped = Arc::new(Stepped::default());
-        stepped.set(10 * HOUR);
-        (Arc::clone(&stepped), Clock::from(stepped as Arc<_>))
+    fn at_ten() -> (Arc<ManualClock>, Clock) {
+        let manual = Arc::new(ManualClock::default());
+        manual.set(10 * HOUR);
+        (Arc::clone(&manual), Clock::from(manual as Arc<_>))
     }
 
     fn nothing() -> Option<Timestamp> {
@@ -97,11 +97,11 @@ mod tests {
     /// R-T11: set back, the wall clock changes nothing; the run's time does not stand still either.
     #[test]
     fn time_never_goes_back() {
-        let (stepped, clock) = at_ten();
+        let (manual, clock) = at_ten();
         let mut run = RunClock::from(clock, Timestamp(0));
-        stepped.set(-HOUR);
+        manual.set(-HOUR);
         assert_eq!(run.follow(nothing), Timestamp(10 * HOUR));
-        stepped.pass(5);
+        manual.pass(5);
         assert_eq!(run.follow(nothing), Timestamp(10 * HOUR + 5));
         assert_eq!(run.next(Some(Timestamp(10 * HOUR + 9))), Some(9));
     }
@@ -109,11 +109,11 @@ mod tests {
     /// R-T11: set forward, it is followed; what differs by less than a second was not set.
     #[test]
     fn the_wall_clock_is_followed_forward() {
-        let (stepped, clock) = at_ten();
+        let (manual, clock) = at_ten();
         let mut run = RunClock::from(clock, Timestamp(0));
-        stepped.set(999);
+        manual.set(999);
         assert_eq!(run.follow(nothing), Timestamp(10 * HOUR));
-        stepped.set(HOUR - 999);
+        manual.set(HOUR - 999);
         assert_eq!(run.follow(nothing), Timestamp(11 * HOUR));
         assert_eq!(run.next(Some(Timestamp(11 * HOUR + 1))), Some(1));
     }
@@ -121,15 +121,15 @@ mod tests {
     /// R-T11: a delay or a `maxRuntime` is not shortened; when it is over the wall clock is followed.
     #[test]
     fn lengths_are_not_shortened() {
-        let (stepped, clock) = at_ten();
+        let (manual, clock) = at_ten();
         let mut run = RunClock::from(clock, Timestamp(0));
-        stepped.set(HOUR);
+        manual.set(HOUR);
         let end = Timestamp(10 * HOUR + 50);
         assert_eq!(run.follow(|| Some(end)), Timestamp(10 * HOUR));
         assert_eq!(run.next(Some(Timestamp(11 * HOUR))), Some(50), "it is looked again then");
-        stepped.pass(49);
+        manual.pass(49);
         assert_eq!(run.follow(|| panic!("nobody looks before")), Timestamp(10 * HOUR + 49));
-        stepped.pass(1);
+        manual.pass(1);
         assert_eq!(run.follow(nothing), Timestamp(11 * HOUR + 50));
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     },
     drive::load,
     journal::RecoverError,
-    run::lifecycle::Became,
+    run::lifecycle::LifecycleChange,
     store::{StoreError, Wanted},
 };
 
@@ -92,7 +92,7 @@ impl BackgroundTask for Claimer {
         let claimed = claim_due(core, &mut self.skipped).await;
         if claimed.is_err() {
             // The store may have leased runs to this host before it failed.
-            core.in_doubt.store(true, Ordering::Release);
+            core.reconcile_needed.store(true, Ordering::Release);
         }
         claimed
     }
@@ -119,7 +119,7 @@ async fn drive_unknown_leases(core: &Arc<HostCore>) -> Result<(), StoreError> {
 /// Claims and loads all due runs; returns when the next one is due.
 async fn claim_due(core: &Arc<HostCore>, skipped: &mut SkippedRuns) -> Result<Option<Millis>, StoreError> {
     skipped.review(core).await?;
-    if core.in_doubt.swap(false, Ordering::AcqRel) {
+    if core.reconcile_needed.swap(false, Ordering::AcqRel) {
         drive_unknown_leases(core).await?;
     }
     loop {
@@ -153,7 +153,7 @@ async fn claim_due(core: &Arc<HostCore>, skipped: &mut SkippedRuns) -> Result<Op
                     core.control.spawn(retaken);
                 }
                 Err(error) => {
-                    if !core.tidings.tell(&head, Became::PassedOver(error.to_string())) {
+                    if !core.lifecycle.tell(&head, LifecycleChange::PassedOver(error.to_string())) {
                         tracing::warn!(
                             error = &error as &dyn std::error::Error,
                             "skipping run {run_id}; it is tried again after a request to it or a change of plugins"

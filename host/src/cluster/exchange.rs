@@ -18,19 +18,19 @@ use std::{
 
 use tokio::sync::{mpsc, watch};
 
-use self::{borrowed::Executing, offered::Own};
+use self::{borrowed::BorrowedAttempts, offered::OfferedAttempts};
 use crate::{
     core::{HostCore, background::RETRY_PAUSES},
     dispatch::{
-        dispatcher::{Outbound, Place},
-        slots::Stirs,
+        dispatcher::{Outbound, Permit},
+        slots::WakeConditions,
     },
     run::message::Message,
     store::{Shares, Sharing, StoreError},
 };
 
 /// Messages taken in one go.
-const MOST_AT_ONCE: usize = 4096;
+const MAX_MESSAGES_AT_ONCE: usize = 4096;
 
 type Sender = mpsc::UnboundedSender<Message>;
 
@@ -39,36 +39,36 @@ pub(crate) struct Exchange {
     host: Weak<HostCore>,
     outbound: mpsc::UnboundedReceiver<Outbound<Sender>>,
     changed: watch::Receiver<()>,
-    own: Own,
-    executing: Executing,
+    offered: OfferedAttempts,
+    borrowed: BorrowedAttempts,
     /// Others may have offered something, told something, or have room.
     news: bool,
     /// A reply may have been lost.
     missed: bool,
-    /// Every place here was taken when it was looked at last.
+    /// There was no permit left at the last look.
     was_full: bool,
     pause: Duration,
 }
 
 /// Room that was set aside for attempts that an exchange may bring.
-struct Reserved {
+struct Reservation {
     /// For attempts of others.
     room: u32,
     /// For those of this host that come back.
-    places: Vec<Place<Sender>>,
+    permits: Vec<Permit<Sender>>,
 }
 
 impl Exchange {
     /// Begins to share attempts of `host` with the others of its store.
     pub(crate) fn begin(host: &Arc<HostCore>) {
         let (sends, outbound) = mpsc::unbounded_channel();
-        host.dispatcher.send_out(sends);
+        host.dispatcher.set_outbound(sends);
         let exchange = Self {
             host: Arc::downgrade(host),
             outbound,
             changed: host.store.shared(),
-            own: Own::default(),
-            executing: Executing::new(host),
+            offered: OfferedAttempts::default(),
+            borrowed: BorrowedAttempts::new(host),
             news: true,
             missed: false,
             was_full: true,
@@ -92,82 +92,85 @@ impl Exchange {
 
     /// Begins what can begin here.
     fn settle(&mut self, host: &Arc<HostCore>) {
-        while self.own.waits_here() && host.dispatcher.slots.unused() > 0 {
-            let Some(place) = host.dispatcher.place() else { break };
-            self.own.come_home(place);
+        while self.offered.waits_here() && host.dispatcher.slots.unused() > 0 {
+            let Some(permit) = host.dispatcher.permit() else { break };
+            self.offered.run_locally(permit);
         }
         self.was_full |= host.dispatcher.slots.unused() == 0;
     }
 
     fn takes(host: &HostCore) -> bool {
-        host.patience.is_some() && host.begins()
+        host.idle_timeout.is_some() && host.begins()
     }
 
     fn is_due(&self, host: &HostCore) -> bool {
         let unused = host.dispatcher.slots.unused() > 0;
         let could_take = unused && Self::takes(host);
-        let concerns = !self.own.is_empty() || !self.executing.is_empty() || could_take;
+        let concerns = !self.offered.is_empty() || !self.borrowed.is_empty() || could_take;
         self.missed
-            || self.own.has_to_tell()
-            || self.executing.has_to_tell()
+            || self.offered.has_to_tell()
+            || self.borrowed.has_to_tell()
             || (self.news && (concerns || host.dispatcher.slots.is_starved()))
             || (could_take && self.was_full)
-            || (unused && self.own.untaken() > 0)
-            || self.own.looks_again()
+            || (unused && self.offered.untaken() > 0)
+            || self.offered.looks_again()
     }
 
     async fn wait(&mut self, host: Arc<HostCore>) {
         let takes = Self::takes(&host);
-        let unused = (takes && self.was_full) || self.own.untaken() > 0 || self.own.waits_here();
+        let unused = (takes && self.was_full) || self.offered.untaken() > 0 || self.offered.waits_here();
         let dispatcher = Arc::clone(&host.dispatcher);
         // A task that waits must not keep the host alive.
         drop(host);
         let mut sent = Vec::new();
-        let look_again = self.own.look_again();
+        let look_again = self.offered.look_again();
         tokio::select! {
-            count = self.outbound.recv_many(&mut sent, MOST_AT_ONCE) => {
+            count = self.outbound.recv_many(&mut sent, MAX_MESSAGES_AT_ONCE) => {
                 if count == 0 {
                     std::future::pending::<()>().await;
                 }
             }
-            () = self.executing.hear() => {}
+            () = self.borrowed.hear() => {}
             changed = self.changed.changed() => {
                 if changed.is_err() {
                     std::future::pending::<()>().await;
                 }
                 self.news = true;
             }
-            () = dispatcher.slots.listen(Stirs { unused, starved: self.news }) => {}
+            () = dispatcher.slots.listen(WakeConditions { unused, starved: self.news }) => {}
             () = look_again => {}
         }
-        self.own.add(sent);
+        self.offered.add(sent);
     }
 
-    fn reserve(&self, host: &Arc<HostCore>) -> Reserved {
+    fn reserve(&self, host: &Arc<HostCore>) -> Reservation {
         let slots = &host.dispatcher.slots;
-        let back = slots.unused().min(self.own.untaken());
-        let places: Vec<_> = (0..back).map_while(|_| host.dispatcher.place()).collect();
-        let takes = Self::takes(host) && places.is_empty();
-        Reserved { room: if takes { slots.take_unused(u32::MAX) } else { 0 }, places }
+        let back = slots.unused().min(self.offered.untaken());
+        let permits: Vec<_> = (0..back).map_while(|_| host.dispatcher.permit()).collect();
+        let takes = Self::takes(host) && permits.is_empty();
+        Reservation { room: if takes { slots.take_unused(u32::MAX) } else { 0 }, permits }
     }
 
     async fn exchange(&mut self, host: &Arc<HostCore>) {
         let reserved = self.reserve(host);
-        (self.was_full, self.news) = (false, false);
+        self.was_full = false;
+        self.news = false;
         self.changed.mark_unchanged();
-        let mut ask = Sharing::nothing(host.host.clone(), host.clock.now());
-        (ask.room, ask.recalled) = (reserved.room, u32::try_from(reserved.places.len()).unwrap_or(0));
-        self.own.ask(&mut ask, self.missed);
-        self.executing.ask(&mut ask, self.missed);
-        match host.store.share(ask).await {
+        let mut request = Sharing::nothing(host.host.clone(), host.clock.now());
+        request.room = reserved.room;
+        request.recalled = u32::try_from(reserved.permits.len()).unwrap_or(0);
+        self.offered.add_to(&mut request, self.missed);
+        self.borrowed.add_to(&mut request, self.missed);
+        match host.store.share(request).await {
             Ok(shares) => {
-                (self.missed, self.pause) = (false, RETRY_PAUSES.0);
+                self.missed = false;
+                self.pause = RETRY_PAUSES.0;
                 self.take_in(host, shares, reserved);
             }
             Err(error) => {
                 self.missed = true;
                 host.dispatcher.give_back_room(reserved.room);
-                drop(reserved.places);
+                drop(reserved.permits);
                 self.back_off(host, &error).await;
             }
         }
@@ -175,23 +178,23 @@ impl Exchange {
         while let Ok(outbound) = self.outbound.try_recv() {
             sent.push(outbound);
         }
-        self.own.add(sent);
-        self.executing.hear_what_is_there();
+        self.offered.add(sent);
+        self.borrowed.hear_what_is_there();
     }
 
-    fn take_in(&mut self, host: &Arc<HostCore>, shares: Shares, reserved: Reserved) {
+    fn take_in(&mut self, host: &Arc<HostCore>, shares: Shares, reserved: Reservation) {
         let Shares { taken, stopped, recalled, reported, room, look_again } = shares;
-        self.own.told();
-        self.executing.told();
-        self.own.hear(reported);
-        self.own.have_back(recalled, reserved.places);
-        self.own.look_again_at(look_again.map(|at| host.clock.after(left(host, at))), host);
+        self.offered.acknowledge();
+        self.borrowed.acknowledge();
+        self.offered.hear(reported);
+        self.offered.recall(recalled, reserved.permits);
+        self.offered.look_again_at(look_again.map(|at| host.clock.after(left(host, at))), host);
         let began = u32::try_from(taken.len()).unwrap_or(u32::MAX);
         host.dispatcher.give_back_room(reserved.room.saturating_sub(began));
-        self.executing.stop(&stopped);
-        self.executing.take(host, taken);
+        self.borrowed.stop(&stopped);
+        self.borrowed.take(host, taken);
         // The room of other hosts, and a quarter of what they execute, which waits until they have room again.
-        let started = self.own.started();
+        let started = self.offered.started();
         host.dispatcher.slots.lend_elsewhere(started.saturating_add(started / 4).saturating_add(room));
     }
 

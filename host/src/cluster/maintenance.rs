@@ -139,8 +139,8 @@ impl BackgroundTask for ClockWatch {
             self.offset = offset;
             core.registry.tell_all(|| Message::Tick);
             core.due.notify_one();
-            core.agenda.news.notify_one();
-            core.outlets.news.send_replace(());
+            core.pending_schedules.news.notify_one();
+            core.webhooks.news.send_replace(());
         }
         Ok(Some(core.clock.after(CLOCK_CHECK_INTERVAL)))
     }

@@ -33,26 +33,26 @@ use crate::{
     store::sqlite::wakeup::{LINE, LOOK, beside, short},
 };
 
-/// Visitors at once; others wait to be let in.
-const MOST_VISITORS: usize = 64;
-/// How long a visitor may take for it.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// Hears the bell of a store until it is dropped.
+/// Clients at once; others wait to be let in.
+const MAX_CLIENTS: usize = 64;
+/// How long a client may take for it.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Listens for wake-ups of a store until it is dropped.
 #[derive(Debug)]
-pub struct Bell {
+pub struct WakeupListener {
     socket: PathBuf,
     listening: tokio::task::JoinHandle<()>,
 }
 
-impl Drop for Bell {
+impl Drop for WakeupListener {
     fn drop(&mut self) {
         self.listening.abort();
         drop(fs::remove_file(&self.socket));
     }
 }
 
-impl Bell {
-    /// Hears the bell of the store in that file, which this process must hold.
+impl WakeupListener {
+    /// Listens for wake-ups of the store in that file, which this process must hold.
     ///
     /// # Errors
     /// When the socket cannot be made.
@@ -70,31 +70,31 @@ impl Bell {
 }
 
 async fn welcome(listener: UnixListener, shared: Weak<HostCore>) {
-    let room = Arc::new(Semaphore::new(MOST_VISITORS));
+    let room = Arc::new(Semaphore::new(MAX_CLIENTS));
     while let Ok(place) = Arc::clone(&room).acquire_owned().await {
-        let Ok((visitor, _)) = listener.accept().await else { continue };
+        let Ok((client, _)) = listener.accept().await else { continue };
         let Some(shared) = shared.upgrade() else { return };
         let control = shared.control.clone();
         control.spawn(async move {
             // A client that leaves early, or sends an unknown line, gets no reply.
-            drop(serve(visitor, &shared).await);
+            drop(serve(client, &shared).await);
             drop(place);
         });
     }
 }
 
-async fn serve(visitor: UnixStream, shared: &Arc<HostCore>) -> io::Result<()> {
-    let mut visitor = BufReader::new(visitor);
+async fn serve(client: UnixStream, shared: &Arc<HostCore>) -> io::Result<()> {
+    let mut client = BufReader::new(client);
     let mut line = String::new();
-    timeout(PATIENCE, (&mut visitor).take(LINE).read_line(&mut line)).await??;
+    timeout(REQUEST_TIMEOUT, (&mut client).take(LINE).read_line(&mut line)).await??;
     let mut words = line.split_whitespace();
     match (words.next(), words.next(), words.next().map(str::parse)) {
-        (Some("mail"), Some(run_id), Some(Ok(letter))) => deliver(&mut visitor, shared, run_id, letter).await,
-        (Some("follow"), Some(run_id), None) => follow(&mut visitor, shared, run_id).await,
+        (Some("mail"), Some(run_id), Some(Ok(letter))) => deliver(&mut client, shared, run_id, letter).await,
+        (Some("follow"), Some(run_id), None) => follow(&mut client, shared, run_id).await,
         (Some("due"), None, None) => {
             shared.due.notify_one();
-            shared.agenda.news.notify_one();
-            visitor.write_all(LOOK.as_bytes()).await
+            shared.pending_schedules.news.notify_one();
+            client.write_all(LOOK.as_bytes()).await
         }
         _ => Ok(()),
     }
@@ -102,7 +102,7 @@ async fn serve(visitor: UnixStream, shared: &Arc<HostCore>) -> io::Result<()> {
 
 /// Says to look once the letter is answered.
 async fn deliver(
-    visitor: &mut BufReader<UnixStream>,
+    client: &mut BufReader<UnixStream>,
     shared: &Arc<HostCore>,
     run_id: &str,
     letter: u64,
@@ -115,15 +115,15 @@ async fn deliver(
             break;
         }
     }
-    visitor.write_all(LOOK.as_bytes()).await
+    client.write_all(LOOK.as_bytes()).await
 }
 
 /// Says to look at once, and after every commit of the run while it is driven here.
-async fn follow(visitor: &mut BufReader<UnixStream>, shared: &Arc<HostCore>, run_id: &str) -> io::Result<()> {
+async fn follow(client: &mut BufReader<UnixStream>, shared: &Arc<HostCore>, run_id: &str) -> io::Result<()> {
     let entry = shared.registry.entry(&Arc::from(run_id));
     let mut commits = entry.commits.subscribe();
     loop {
-        visitor.write_all(LOOK.as_bytes()).await?;
+        client.write_all(LOOK.as_bytes()).await?;
         let open =
             shared.store.get(run_id).await.map_err(io::Error::other)?.is_some_and(|row| row.status.open);
         if !open {
@@ -132,7 +132,7 @@ async fn follow(visitor: &mut BufReader<UnixStream>, shared: &Arc<HostCore>, run
         let mut gone = [0];
         tokio::select! {
             changed = commits.changed() => if changed.is_err() { return Ok(()) },
-            _left = visitor.read(&mut gone) => return Ok(()),
+            _left = client.read(&mut gone) => return Ok(()),
         }
     }
 }

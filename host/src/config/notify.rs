@@ -17,7 +17,7 @@ use crate::notify::{DEFAULT_PHASES, Endpoint, SigningSecret, TOLD_PHASES};
 use phasm_sandbox::HttpPattern;
 
 /// The longest name: it is part of each notice's id.
-const LONGEST_NAME: usize = 40;
+const MAX_NAME_BYTES: usize = 40;
 
 static ENDPOINT: Table = Table::closed(
     "endpoint",
@@ -144,7 +144,7 @@ impl EndpointTable {
     fn check(&self, report: &Report) {
         let name = &self.name;
         if !is_name(&name.value) {
-            let message = format!("`{}`; expected up to {LONGEST_NAME} of a-z, 0-9 and `-`", name.value);
+            let message = format!("`{}`; expected up to {MAX_NAME_BYTES} of a-z, 0-9 and `-`", name.value);
             report.problem(name.problem(&codes::NO_ENDPOINT_NAME, message));
         }
         if let Some(url) = self.url.as_ref().filter(|url| !is_url(&url.value)) {
@@ -198,7 +198,7 @@ fn signing_secret(
 
 fn is_name(name: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(is_plain)
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
 fn is_url(url: &str) -> bool {

@@ -13,7 +13,7 @@ use crate::secrets::Secrets;
 use phasm_sandbox::read_regular_text;
 
 /// The longest secret in a file, in bytes: a longer one is not recognised in what guests write.
-const LONGEST: u64 = 64 << 10;
+const MAX_SECRET_BYTES: u64 = 64 << 10;
 
 static SOURCE: Table = Table::closed(
     "source",
@@ -127,7 +127,7 @@ fn from_env(name: &str, around: &ConfigSource<'_>) -> Result<String, String> {
 /// being recognised, and hidden, where it stands in a line.
 fn from_file(name: &str, around: &ConfigSource<'_>) -> Result<String, String> {
     let path = around.dir.join(name);
-    let mut text = read_regular_text(&path, LONGEST)
+    let mut text = read_regular_text(&path, MAX_SECRET_BYTES)
         .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     if text.ends_with('\n') {
         text.pop();

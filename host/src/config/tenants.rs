@@ -1,10 +1,6 @@
 //! `[tenants]`: whose namespaces are whose, how much each has beside the others, and what is its own.
 
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use phasm_engine::form::{Cursor, Field, Form, Name, Object, Report, SIZE, Site, TEXT, TEXTS, Table, whole};
 use serde_json::json;
@@ -189,11 +185,11 @@ impl TenantTable {
 
     /// Warns of its limits that bound nothing, where `others` says what every attempt may use.
     pub(super) fn warn(&self, report: &Report, others: impl Fn(Limit) -> Option<(u64, String)>) {
-        self.limits.warn((&codes::ABOVE_OTHERS, report), &others);
+        self.limits.warn(&codes::ABOVE_OTHERS, report, &others);
         let own =
             |limit| Some((self.limits.allowance.get(limit)?, format!("`limits` of tenant `{}`", self.name)));
         let least = |limit| own(limit).into_iter().chain(others(limit)).min_by_key(|(most, _)| *most);
-        self.grants.iter().for_each(|grant| grant.limits.warn((&codes::ABOVE_OTHERS, report), least));
+        self.grants.iter().for_each(|grant| grant.limits.warn(&codes::ABOVE_OTHERS, report, least));
     }
 
     /// Returns the tenant by its name, and the directories that are created before a run.
@@ -249,19 +245,4 @@ fn own(
         }
     }
     own
-}
-
-/// Whether a path stays below where it begins, links apart.
-pub(super) fn stays_below(path: &Path) -> bool {
-    use std::path::Component;
-    let mut depth = 0_i32;
-    path.components().all(|component| {
-        depth += match component {
-            Component::Normal(_) => 1,
-            Component::ParentDir => -1,
-            Component::CurDir => 0,
-            Component::RootDir | Component::Prefix(_) => return false,
-        };
-        depth >= 0
-    })
 }

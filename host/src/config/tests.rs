@@ -242,7 +242,7 @@ fn documented_defaults_are_the_limits() {
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));
-    assert_eq!(config.kept_log, Some(crate::watch::attempt_log::KEPT_LOG as u64));
+    assert_eq!(config.kept_log, Some(crate::watch::attempt_log::DEFAULT_LOG_BYTES as u64));
     let defaults = schema["$defs"]["http"]["properties"].as_object().unwrap().iter();
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();

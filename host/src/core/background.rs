@@ -87,7 +87,7 @@ pub(crate) struct PluginChanges(Option<watch::Receiver<()>>);
 impl PluginChanges {
     /// Subscribes to the shared plugins.
     pub(crate) fn of(core: &HostCore) -> Self {
-        Self(core.realms.common().plugins.as_ref().map(Plugins::changed))
+        Self(core.environments.common().plugins.as_ref().map(Plugins::changed))
     }
 
     /// Returns true once for each change since the last call.

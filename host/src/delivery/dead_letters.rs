@@ -27,7 +27,7 @@ impl BackgroundTask for DeadLetters {
     const WORK: &'static str = "list undeliverable notifications";
 
     fn wake(&self, core: &HostCore) -> Wake {
-        let mut news = core.outlets.news.subscribe();
+        let mut news = core.webhooks.news.subscribe();
         Box::pin(async move {
             if news.changed().await.is_err() {
                 never().await;
@@ -50,7 +50,7 @@ async fn look(shared: &HostCore) -> Result<Timestamp, StoreError> {
     while let Some((endpoint, due)) = shared.store.endpoint_after(&last).await? {
         // A host that delivers postpones what it has claimed, so the last due time is in the past only if no host delivers.
         let orphaned = due.after(ORPHANED);
-        if shared.outlets.endpoints.contains_key(&endpoint) {
+        if shared.webhooks.endpoints.contains_key(&endpoint) {
             // The notification waits for this host, or for a secret that the host lacks.
         } else if orphaned > now {
             next = next.min(orphaned);

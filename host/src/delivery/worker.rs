@@ -18,7 +18,7 @@ use crate::{
     },
     notify::{
         Endpoint, NoticeProgress, NoticeTally, NoticeTry,
-        post::{self, Unanswered},
+        post::{self, NoReply},
         progress::Progress,
         retry,
     },
@@ -61,9 +61,9 @@ struct Route {
 impl DeliveryWorker {
     /// A worker for the endpoint of that name; none if the configuration has no such endpoint.
     pub(crate) fn new(core: &Arc<HostCore>, name: &Arc<str>) -> Option<Self> {
-        let outlets = &core.outlets;
-        let endpoint = Arc::new(outlets.endpoints.get(name)?.clone());
-        let tally = Arc::clone(outlets.tallies.get(name)?);
+        let webhooks = &core.webhooks;
+        let endpoint = Arc::new(webhooks.endpoints.get(name)?.clone());
+        let tally = Arc::clone(webhooks.tallies.get(name)?);
         let route = Route { host: Arc::downgrade(core), name: Arc::clone(name), endpoint, tally };
         Some(Self {
             route,
@@ -79,7 +79,7 @@ impl BackgroundTask for DeliveryWorker {
 
     fn wake(&self, core: &HostCore) -> Wake {
         let mut changed = core.store.notices_changed();
-        let mut news = core.outlets.news.subscribe();
+        let mut news = core.webhooks.news.subscribe();
         let ended = Arc::clone(&self.ended);
         Box::pin(async move {
             tokio::select! {
@@ -121,7 +121,7 @@ impl DeliveryWorker {
     /// Claims a delivery by postponing it for other hosts, and posts it unless another host was faster.
     async fn claim(&mut self, core: &Arc<HostCore>, notice: KeptNotice) -> Result<(), StoreError> {
         let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else { return Ok(()) };
-        let Some(place) = core.outlets.poster.place().await else { return Ok(()) };
+        let Some(place) = core.webhooks.poster.place().await else { return Ok(()) };
         let mut progress = match Progress::read(&notice) {
             Ok(progress) => progress,
             Err(error) => return self.route.set_aside(core, notice, &error).await,
@@ -135,7 +135,7 @@ impl DeliveryWorker {
         let claimed = KeptNotice { revision: notice.revision + 1, due, ..notice };
         let is_unwanted = self.route.is_unwanted(core, &claimed).await?;
         let route = self.route.clone();
-        let outlets = Arc::clone(&core.outlets);
+        let webhooks = Arc::clone(&core.webhooks);
         let clock = core.clock.clone();
         let ended = Arc::clone(&self.ended);
         self.posts.spawn(async move {
@@ -146,7 +146,7 @@ impl DeliveryWorker {
                 Delivery::Gone(410)
             } else {
                 let id = claimed.id.to_string();
-                Delivery::of(outlets.poster.post(&route.endpoint, &id, &payload, clock.now()).await)
+                Delivery::of(webhooks.poster.post(&route.endpoint, &id, &payload, clock.now()).await)
             };
             route.tally.under_way.fetch_sub(1, Relaxed);
             route.finish(claimed, progress, verdict).await;
@@ -258,14 +258,14 @@ impl Route {
 }
 
 impl Delivery {
-    fn of(posted: Result<post::Posted, Unanswered>) -> Self {
+    fn of(posted: Result<post::EndpointReply, NoReply>) -> Self {
         match posted {
-            Ok(post::Posted { status: status @ 200..300, .. }) => Self::Taken(status),
-            Ok(post::Posted { status: 410, .. }) => Self::Gone(410),
-            Ok(post::Posted { status, wish }) => {
+            Ok(post::EndpointReply { status: status @ 200..300, .. }) => Self::Taken(status),
+            Ok(post::EndpointReply { status: 410, .. }) => Self::Gone(410),
+            Ok(post::EndpointReply { status, wish }) => {
                 Self::Failed { status: Some(status), why: post::refusal(status), wish }
             }
-            Err(Unanswered { why }) => Self::Failed { status: None, why, wish: None },
+            Err(NoReply { why }) => Self::Failed { status: None, why, wish: None },
         }
     }
 }

@@ -16,8 +16,8 @@ use std::{
 use phasm_engine::time::Timestamp;
 use tokio::sync::Notify;
 
-use self::fair_share::Parts;
-pub(crate) use self::fair_share::Rules;
+use self::fair_share::FairShare;
+pub(crate) use self::fair_share::{Rule, Rules};
 use crate::{clock::Clock, metrics::SlotUse};
 
 /// A run's place among those of its tenant that want slots: higher priority first, then submit order.
@@ -36,21 +36,21 @@ impl Rank {
 }
 
 /// A borrower of slots.
-pub(crate) trait Borrower: Clone {
+pub(crate) trait SlotRecipient: Clone {
     /// Grants slots; zero means "ask again for the slots that you wait for". Returns false if the borrower is gone.
     fn lend(&self, slots: u32) -> bool;
 }
 
 /// A run of a tenant that wants slots.
 #[derive(Clone, Debug)]
-pub(crate) struct Party {
+pub(crate) struct Claimant {
     pub(crate) tenant: Arc<str>,
     pub(crate) rank: Rank,
 }
 
 /// The result of an exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Exchanged {
+pub(crate) struct SlotGrant {
     /// How many slots are lent at once.
     pub(crate) lent: u32,
     /// How many the tenant may have at most, if it holds as many.
@@ -65,42 +65,42 @@ pub(crate) struct Slots<I> {
     /// Told when the last slot has come back.
     idle: Notify,
     /// Told once when what was [listened](Self::listen) for has come.
-    stirred: Notify,
+    woken: Notify,
 }
 
 #[derive(Debug)]
 struct State<I> {
     /// Number that may be lent. Negative while resumed attempts exceed the total: they do not wait.
     free: i64,
-    parts: Parts<I>,
+    fair_share: FairShare<I>,
     closed: bool,
     /// How many are lent beyond those of this process, for attempts that others may execute.
     elsewhere: i64,
     /// How many attempts may yet begin here.
     here: i64,
-    listens: Stirs,
+    listens: WakeConditions,
 }
 
 /// Conditions that wake the exchange with other hosts.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Stirs {
+pub(crate) struct WakeConditions {
     /// That an attempt could begin here and none does.
     pub(crate) unused: bool,
     /// That runs want more slots than there are.
     pub(crate) starved: bool,
 }
 
-impl<I: Borrower> Slots<I> {
+impl<I: SlotRecipient> Slots<I> {
     pub(crate) fn new(slots: u32, rules: Rules, clock: Clock) -> Self {
         let state = State {
             free: i64::from(slots),
-            parts: Parts::new(rules, clock),
+            fair_share: FairShare::new(rules, clock),
             closed: false,
             elsewhere: 0,
             here: i64::from(slots),
-            listens: Stirs::default(),
+            listens: WakeConditions::default(),
         };
-        Self { total: slots, state: Mutex::new(state), idle: Notify::new(), stirred: Notify::new() }
+        Self { total: slots, state: Mutex::new(state), idle: Notify::new(), woken: Notify::new() }
     }
 
     /// How many there are.
@@ -108,19 +108,19 @@ impl<I: Borrower> Slots<I> {
         self.total
     }
 
-    /// Gives `returned` slots back (a negative number takes so many without asking) and wishes for `wanted`; answers
-    /// how many are lent at once. The rest of the wish stands until the next call, and is lent by signal; none is lent so to who is to
-    /// ask again, as its tenant's quota is used up meanwhile.
-    pub(crate) fn exchange(&self, party: &Party, inbox: &I, returned: i64, wanted: u32) -> Exchanged {
+    /// Gives `returned` slots back (a negative number takes slots without asking) and requests `wanted`; returns the number that is
+    /// lent at once. The rest of the request stands until the next call, and is lent by signal. A signal of zero slots means that the
+    /// tenant's quota is used up meanwhile: the claimant asks again.
+    pub(crate) fn exchange(&self, claimant: &Claimant, inbox: &I, returned: i64, wanted: u32) -> SlotGrant {
         let mut state = self.state();
         state.free += returned;
         self.tell_idle(&state);
         let free = if state.closed { 0 } else { u32::try_from(state.free.max(0)).unwrap_or(u32::MAX) };
-        let at_once = state.parts.exchange(party, inbox, (returned, wanted), free);
+        let at_once = state.fair_share.exchange(claimant, inbox, returned, wanted, free);
         state.free -= i64::from(at_once);
-        let lent = at_once + state.allot(Some(party));
-        self.stir(&mut state);
-        Exchanged { lent, quota: state.parts.quota_met(&party.tenant) }
+        let lent = at_once + state.allot(Some(claimant));
+        self.notify_waiters_of(&mut state);
+        SlotGrant { lent, quota: state.fair_share.quota_met(&claimant.tenant) }
     }
 
     /// From now on none is lent.
@@ -157,7 +157,7 @@ impl<I: Borrower> Slots<I> {
     /// Gives slots back that a tenant's runs had.
     pub(crate) fn give_back_of(&self, tenant: &Arc<str>, returned: i64) {
         let mut state = self.state();
-        state.parts.come_back(tenant, returned);
+        state.fair_share.come_back(tenant, returned);
         self.take_back(state, returned);
     }
 
@@ -170,21 +170,21 @@ impl<I: Borrower> Slots<I> {
         state.free += returned;
         self.tell_idle(&state);
         state.allot(None);
-        self.stir(&mut state);
+        self.notify_waiters_of(&mut state);
     }
 
     /// Slots in use and waited for.
     pub(crate) fn usage(&self) -> SlotUse {
         let state = self.state();
         let lent = i64::from(self.total) + state.elsewhere - state.free;
-        let (waiting, waiting_for_quota) = state.parts.waiting();
+        let (waiting, waiting_for_quota) = state.fair_share.waiting();
         let (total, lent) = (self.total, u64::try_from(lent).unwrap_or(0));
-        SlotUse { total, lent, waiting, waiting_for_quota, tenants: state.parts.usage() }
+        SlotUse { total, lent, waiting, waiting_for_quota, tenants: state.fair_share.usage() }
     }
 
     /// How many slots the runs of a tenant wait for.
     pub(crate) fn queued(&self, tenant: &str) -> u64 {
-        self.state().parts.queued(tenant)
+        self.state().fair_share.queued(tenant)
     }
 
     /// From now on so many are lent for attempts that others may execute.
@@ -193,7 +193,7 @@ impl<I: Borrower> Slots<I> {
         state.free += i64::from(slots) - state.elsewhere;
         state.elsewhere = i64::from(slots);
         state.allot(None);
-        self.stir(&mut state);
+        self.notify_waiters_of(&mut state);
     }
 
     /// Takes up to `most` slots and places that no run here uses, for attempts of other hosts.
@@ -216,21 +216,21 @@ impl<I: Borrower> Slots<I> {
     }
 
     /// Waits for one of these; at once, if it is so already.
-    pub(crate) async fn listen(&self, stirs: Stirs) {
-        let told = self.stirred.notified();
+    pub(crate) async fn listen(&self, stirs: WakeConditions) {
+        let told = self.woken.notified();
         {
             let mut state = self.state();
             state.listens = stirs;
-            self.stir(&mut state);
+            self.notify_waiters_of(&mut state);
         }
         told.await;
     }
 
-    fn stir(&self, state: &mut State<I>) {
-        let Stirs { unused, starved } = state.listens;
+    fn notify_waiters_of(&self, state: &mut State<I>) {
+        let WakeConditions { unused, starved } = state.listens;
         if (unused && state.unused() > 0) || (starved && state.is_starved()) {
-            state.listens = Stirs::default();
-            self.stirred.notify_one();
+            state.listens = WakeConditions::default();
+            self.woken.notify_one();
         }
     }
 
@@ -250,7 +250,7 @@ impl<I: Borrower> Slots<I> {
     pub(crate) fn leave(&self, places: i64) {
         let mut state = self.state();
         state.here += places;
-        self.stir(&mut state);
+        self.notify_waiters_of(&mut state);
     }
 
     fn state(&self) -> MutexGuard<'_, State<I>> {
@@ -258,23 +258,23 @@ impl<I: Borrower> Slots<I> {
     }
 }
 
-impl<I: Borrower> State<I> {
+impl<I: SlotRecipient> State<I> {
     /// Places that are not about to be lent to a waiting run.
     fn unused(&self) -> i64 {
-        let is_about_to_be_lent = self.free > 0 && self.parts.any_waits();
+        let is_about_to_be_lent = self.free > 0 && self.fair_share.any_waits();
         if self.closed || is_about_to_be_lent { 0 } else { self.here.max(0) }
     }
 
     fn is_starved(&self) -> bool {
-        self.free <= 0 && self.parts.any_waits() && !self.closed
+        self.free <= 0 && self.fair_share.any_waits() && !self.closed
     }
 
     /// Lends free slots; what falls to `caller` is returned, the others hear by signal.
-    fn allot(&mut self, caller: Option<&Party>) -> u32 {
+    fn allot(&mut self, caller: Option<&Claimant>) -> u32 {
         let mut own = 0;
         while self.free > 0 && !self.closed {
             let free = u32::try_from(self.free).unwrap_or(u32::MAX);
-            let Some((lent, is_callers)) = self.parts.lend(free, caller) else { break };
+            let Some((lent, is_callers)) = self.fair_share.lend(free, caller) else { break };
             self.free -= i64::from(lent);
             own += if is_callers { lent } else { 0 };
         }

@@ -8,7 +8,7 @@ use std::{
 use phasm_engine::{
     event::{Binding, Bindings, Dispatch, InputValue},
     outcome::{Outcome, Output},
-    plan::{PinnedExecutor, SecretRef},
+    plan::{PinnedExecutor, Plan, SecretRef},
     time::Millis,
     usage::ResourceUsage,
     value::Value,
@@ -16,11 +16,48 @@ use phasm_engine::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    dispatch::dispatcher::{Bounds, Signal},
+    dispatch::{bounds::Bounds, signal::Signal},
     secrets::Secrets,
     store::{AttemptLog, Offer},
 };
 use phasm_sandbox::{Digest, executor::Invocation};
+
+/// Terms on which other hosts may execute an attempt. The offer itself is made only if there is no permit here.
+pub(crate) struct OfferTerms {
+    /// The dispatch with secrets by name: other hosts have secrets of their own.
+    pub(crate) dispatch: Dispatch,
+    pub(crate) plan: Arc<Plan>,
+    /// Whether this host executes components of any digest, as it has an executor for tests.
+    pub(crate) any_executor: bool,
+    pub(crate) tenant: Arc<str>,
+    /// Weight of the tenant in fair shares.
+    pub(crate) weight: u32,
+    /// Epoch of the run's lease.
+    pub(crate) epoch: u64,
+    /// Priority of the run.
+    pub(crate) priority: u16,
+}
+
+impl OfferTerms {
+    /// Makes the offer of `invocation` under `number`; none if no other host could execute it.
+    pub(crate) fn offer(&self, number: u64, invocation: &Invocation, bounds: Bounds) -> Option<Offer> {
+        let pinned = self.plan.executors.get(&self.dispatch.executor_type);
+        let is_known = self.any_executor || pinned.is_some_and(|pinned| pinned.digest.is_some());
+        if !is_known || self.dispatch.resumed {
+            return None;
+        }
+        let body = OfferBody::of(invocation, bounds, &self.dispatch.inputs, pinned);
+        Some(Offer {
+            number,
+            run_id: Arc::clone(&body.run_id),
+            epoch: self.epoch,
+            tenant: (Arc::clone(&self.tenant), self.weight),
+            priority: self.priority,
+            kind: body.kind(),
+            body: bytes(&body),
+        })
+    }
+}
 
 /// An attempt, for a host that knows nothing of its run. Secrets are named.
 #[derive(Debug, Serialize, Deserialize)]
@@ -80,12 +117,6 @@ impl OfferBody {
             }),
             trace: invocation.trace.as_ref().map(|trace| trace.to_string().into()),
         }
-    }
-
-    /// The stored offer.
-    pub(crate) fn offer(&self, number: u64, epoch: u64, tenant: (Arc<str>, u32), priority: u16) -> Offer {
-        let (run_id, kind) = (Arc::clone(&self.run_id), self.kind());
-        Offer { number, run_id, epoch, tenant, priority, kind, body: bytes(self) }
     }
 
     /// Stands for the component, what it was granted, the secrets, and in whose place they are looked for.
@@ -215,16 +246,4 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     // Values nest as deep as documents may.
     reader.disable_recursion_limit();
     T::deserialize(&mut reader).ok()
-}
-
-/// Makes an offer of `dispatch`, if another host could execute it.
-pub(crate) fn offered(
-    dispatch: &Dispatch,
-    invocation: &Invocation,
-    bounds: Bounds,
-    pinned: Option<&PinnedExecutor>,
-    any_executor: bool,
-) -> Option<OfferBody> {
-    let is_known = any_executor || pinned.is_some_and(|pinned| pinned.digest.is_some());
-    (is_known && !dispatch.resumed).then(|| OfferBody::of(invocation, bounds, &dispatch.inputs, pinned))
 }

@@ -35,19 +35,19 @@ use self::{attempts::Attempts, batch::Batch, commit::Commit, inbox::Inbox, slots
 use crate::{
     clock::RunClock,
     core::HostCore,
-    dispatch::slots::Party,
-    metrics::Driven,
-    notify::Hearers,
+    dispatch::slots::Claimant,
+    metrics::ActiveRunGuard,
+    notify::Subscribers,
     run::{
-        message::{Message, Standing},
+        message::{DriveStatus, Message},
         registry::Entry,
     },
     store::{Lease, Letter, Pending, StoreError},
     watch::spans::DrivenSpans,
 };
 
-/// A run whose next clock is nearer than the host's patience times this stays loaded: loading it again has its price.
-const FAR_FACTOR: u32 = 60;
+/// A run whose next clock is nearer than the host's idle timeout times this stays loaded: loading it again has its price.
+const KEEP_LOADED_FACTOR: u32 = 60;
 
 /// Drives one run to its end.
 pub(crate) struct Driver {
@@ -65,8 +65,8 @@ pub(crate) struct Driver {
     reading: Option<Pending<Vec<Letter>>>,
     /// Commands that begin without their record (R-D6).
     pure: Vec<Command>,
-    hearers: Hearers,
-    _counted: Driven,
+    subscribers: Subscribers,
+    _counted: ActiveRunGuard,
     /// Spans of the run, where it belongs to a trace.
     spans: Option<DrivenSpans>,
 }
@@ -81,14 +81,20 @@ enum Event {
     Requests(Result<Vec<Letter>, StoreError>),
     /// A clock of the run is due.
     Timer,
-    /// The run could be given back to the store, and nothing has come for it for the host's patience.
+    /// The run could be given back to the store, and nothing has come for it for the host's idle timeout.
     Idle,
 }
 
 impl Driver {
-    pub(crate) fn new(core: Arc<HostCore>, entry: Arc<Entry>, run: Run, lease: Lease, party: Party) -> Self {
+    pub(crate) fn new(
+        core: Arc<HostCore>,
+        entry: Arc<Entry>,
+        run: Run,
+        lease: Lease,
+        claimant: Claimant,
+    ) -> Self {
         let clock = RunClock::from(core.clock.clone(), run.now());
-        let hearers = core.outlets.hearers(&lease.head, &run.plan().notify);
+        let subscribers = core.webhooks.subscribers(&lease.head, &run.plan().notify);
         let counted = core.gauges.drives();
         let spans = DrivenSpans::of(&run, core.tracer.as_ref());
         Self {
@@ -99,12 +105,12 @@ impl Driver {
             lease,
             inbox: Inbox::new(),
             attempts: Attempts::default(),
-            slots: SlotAccount::new(party),
+            slots: SlotAccount::new(claimant),
             batch: Batch::default(),
             commit: None,
             reading: None,
             pure: Vec::new(),
-            hearers,
+            subscribers,
             _counted: counted,
             spans,
         }
@@ -147,10 +153,10 @@ impl Driver {
     /// Makes the run reachable here; `messages` reach it first.
     pub(crate) fn open(&self, messages: Vec<Message>) {
         messages.into_iter().for_each(|message| self.inbox.send(message));
-        self.entry.standing.send_if_modified(|standing| {
-            let was_lost = matches!(standing, Standing::Lost(_));
+        self.entry.status.send_if_modified(|status| {
+            let was_lost = matches!(status, DriveStatus::Lost(_));
             if was_lost {
-                *standing = Standing::Active;
+                *status = DriveStatus::Active;
             }
             was_lost
         });
@@ -206,7 +212,11 @@ impl Driver {
     async fn next_event(&mut self) -> Event {
         let can_step = self.can_step();
         let is_quiet = self.commit.is_none() && self.reading.is_none() && self.could_rest();
-        let idle = self.core.patience.filter(|_| is_quiet).map(|patience| self.core.clock.after(patience));
+        let idle = self
+            .core
+            .idle_timeout
+            .filter(|_| is_quiet)
+            .map(|idle_timeout| self.core.clock.after(idle_timeout));
         let timer = self.clock.next(self.run.next_wait());
         let wake_at = [timer, idle].into_iter().flatten().min().filter(|_| can_step);
         let Self { core, inbox, commit, reading, .. } = self;

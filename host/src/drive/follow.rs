@@ -17,10 +17,10 @@ use tokio::sync::{mpsc, watch};
 
 use crate::{
     core::HostCore,
-    journal::{self, EventView, RecoverError, Told, plan_cache::Plans},
-    run::{message::Standing, registry::Entry},
+    journal::{self, EventView, RecoverError, StepRecord, plan_cache::PlanCache},
+    run::{message::DriveStatus, registry::Entry},
     store::{ReadStore, StoreError},
-    watch::hub::{Misses, Notice},
+    watch::hub::{LagCounters, Notice},
 };
 
 /// Where a watch reads what it did not hear.
@@ -29,7 +29,7 @@ enum Origin {
     Host {
         shared: Weak<HostCore>,
         entry: Arc<Entry>,
-        standing: watch::Receiver<Standing>,
+        status: watch::Receiver<DriveStatus>,
     },
     Reader(Arc<dyn ReadStore>),
 }
@@ -53,7 +53,7 @@ impl Origin {
     /// When it may have become another matter whether it is.
     async fn moves(&mut self) {
         let moved = match self {
-            Self::Host { standing, .. } => standing.changed().await.is_ok(),
+            Self::Host { status, .. } => status.changed().await.is_ok(),
             Self::Reader(_) => false,
         };
         if !moved {
@@ -68,12 +68,12 @@ pub struct Watch {
     run_id: Arc<str>,
     origin: Origin,
     heard: mpsc::Receiver<Notice>,
-    missed: Arc<Misses>,
+    missed: Arc<LagCounters>,
     hearing: Hearing,
-    plans: Arc<Plans>,
+    plans: Arc<PlanCache>,
     since: u64,
     run: Option<Run>,
-    read: VecDeque<Told>,
+    read: VecDeque<StepRecord>,
     /// Whether there may be something to read.
     stale: bool,
 }
@@ -88,8 +88,8 @@ impl Watch {
     /// Watches a run of a host. Later records are heard; `stale` says that there may be earlier ones in the store.
     pub(crate) fn new(shared: &Arc<HostCore>, entry: &Arc<Entry>, since: u64, stale: bool) -> Self {
         let (heard, missed) = entry.watchers.add();
-        let standing = entry.standing.subscribe();
-        let origin = Origin::Host { shared: Arc::downgrade(shared), entry: Arc::clone(entry), standing };
+        let status = entry.status.subscribe();
+        let origin = Origin::Host { shared: Arc::downgrade(shared), entry: Arc::clone(entry), status };
         let (run_id, plans) = (Arc::clone(&entry.id), Arc::clone(&shared.plans));
         let (run, read) = (None, VecDeque::new());
         Self { run_id, origin, heard, missed, hearing: Hearing::Here, plans, since, run, read, stale }
@@ -103,7 +103,12 @@ impl Watch {
     }
 
     /// [`Self::of`] with a cache of plans.
-    pub(crate) fn reading(reader: Arc<dyn ReadStore>, plans: Arc<Plans>, run_id: &str, since: u64) -> Self {
+    pub(crate) fn reading(
+        reader: Arc<dyn ReadStore>,
+        plans: Arc<PlanCache>,
+        run_id: &str,
+        since: u64,
+    ) -> Self {
         let (_, heard) = mpsc::channel(1);
         Self {
             run_id: run_id.into(),
@@ -165,10 +170,10 @@ impl Watch {
             }
             let heard = if waits { self.hear().await } else { self.heard_already() };
             match heard {
-                Heard::Notice(Notice::Record(told)) if self.follows(&told) => self.read.push_back(told),
-                Heard::Notice(Notice::Record(_)) | Heard::Written => self.stale = true,
-                Heard::Notice(notice) => return Ok(Some(notice)),
-                Heard::Nothing => return Ok(None),
+                WakeReason::Notice(Notice::Record(told)) if self.follows(&told) => self.read.push_back(told),
+                WakeReason::Notice(Notice::Record(_)) | WakeReason::Written => self.stale = true,
+                WakeReason::Notice(notice) => return Ok(Some(notice)),
+                WakeReason::Nothing => return Ok(None),
             }
         }
     }
@@ -185,7 +190,7 @@ impl Watch {
     }
 
     /// The record's events with what is to be known of them. It must be the one that was told last.
-    pub fn views<'r>(&'r self, told: &'r Told) -> impl Iterator<Item = EventView<'r>> {
+    pub fn views<'r>(&'r self, told: &'r StepRecord) -> impl Iterator<Item = EventView<'r>> {
         let of = |run| journal::views(run, told.first_seq, told.time, &told.body);
         self.run().into_iter().flat_map(of)
     }
@@ -205,12 +210,12 @@ impl Watch {
     }
 
     /// Whether the record is the next one, or one that was read before it was heard.
-    fn follows(&self, told: &Told) -> bool {
+    fn follows(&self, told: &StepRecord) -> bool {
         told.first_seq <= self.seq()
     }
 
     /// Goes on with the run; true if the record is wanted.
-    fn apply(&mut self, told: &Told) -> Result<bool, RecoverError> {
+    fn apply(&mut self, told: &StepRecord) -> Result<bool, RecoverError> {
         if told.first_seq < self.seq() {
             return Ok(false);
         }
@@ -227,32 +232,32 @@ impl Watch {
         Ok(())
     }
 
-    fn heard_already(&mut self) -> Heard {
-        self.heard.try_recv().map_or(Heard::Nothing, Heard::Notice)
+    fn heard_already(&mut self) -> WakeReason {
+        self.heard.try_recv().map_or(WakeReason::Nothing, WakeReason::Notice)
     }
 
-    async fn hear(&mut self) -> Heard {
+    async fn hear(&mut self) -> WakeReason {
         loop {
             let is_host = matches!(self.origin, Origin::Host { .. });
             match (self.origin.hears(), &self.hearing) {
                 // There is no source of notices.
                 (true, _) => self.hearing = Hearing::Here,
                 (false, Hearing::Here) => {
-                    let Ok(store) = self.origin.store() else { return Heard::Nothing };
+                    let Ok(store) = self.origin.store() else { return WakeReason::Nothing };
                     self.hearing = Hearing::Followed(store.follow(&self.run_id));
                     // Records that were written before.
-                    return Heard::Written;
+                    return WakeReason::Written;
                 }
                 (false, Hearing::Followed(_) | Hearing::OfNobody) => {}
             }
             tokio::select! {
                 biased;
                 heard = self.heard.recv(), if is_host => {
-                    return heard.map_or(Heard::Nothing, Heard::Notice);
+                    return heard.map_or(WakeReason::Nothing, WakeReason::Notice);
                 }
-                () = self.hearing.changes(), if !matches!(self.hearing, Hearing::OfNobody) => return Heard::Written,
+                () = self.hearing.changes(), if !matches!(self.hearing, Hearing::OfNobody) => return WakeReason::Written,
                 () = self.origin.moves(), if is_host => {}
-                else => return Heard::Nothing,
+                else => return WakeReason::Nothing,
             }
         }
     }
@@ -279,7 +284,7 @@ impl Hearing {
 }
 
 /// The reason why a wait ended.
-enum Heard {
+enum WakeReason {
     Notice(Notice),
     /// There is something to read.
     Written,

@@ -15,7 +15,7 @@ use crate::{
     drive::{follow::Watch, load, remote},
     journal::RecoverError,
     run::{
-        message::{Message, Request, RequestError, Standing, tasks_named},
+        message::{DriveStatus, Message, Request, RequestError, tasks_named},
         registry::Entry,
     },
     store::StoreError,
@@ -48,7 +48,7 @@ pub struct RunHandle {
     /// A handle does not keep the host, nor its store, from being closed.
     core: Weak<HostCore>,
     entry: Arc<Entry>,
-    standing: watch::Receiver<Standing>,
+    status: watch::Receiver<DriveStatus>,
 }
 
 impl std::fmt::Debug for RunHandle {
@@ -59,7 +59,7 @@ impl std::fmt::Debug for RunHandle {
 
 /// How a wait for a run ended.
 #[derive(Clone, Debug)]
-pub enum Waited {
+pub enum WaitOutcome {
     /// The run has ended; its final view.
     Ended(Box<RunView>),
     /// Only suspended tasks keep the run open: it waits for people.
@@ -74,8 +74,8 @@ impl RunHandle {
     }
 
     pub(crate) fn new(core: &Arc<HostCore>, entry: &Arc<Entry>) -> Self {
-        let standing = entry.standing.subscribe();
-        Self { core: Arc::downgrade(core), entry: Arc::clone(entry), standing }
+        let status = entry.status.subscribe();
+        Self { core: Arc::downgrade(core), entry: Arc::clone(entry), status }
     }
 
     /// Waits for the end.
@@ -91,10 +91,10 @@ impl RunHandle {
     ///
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
-    pub async fn wait_or_park(&self) -> Result<Waited, RunError> {
+    pub async fn wait_or_park(&self) -> Result<WaitOutcome, RunError> {
         match self.come_to_rest().await? {
-            Some(run) => Ok(Waited::Ended(Box::new(RunView::of(&run)))),
-            None => Ok(Waited::Parked(Box::new(self.view().await?))),
+            Some(run) => Ok(WaitOutcome::Ended(Box::new(RunView::of(&run)))),
+            None => Ok(WaitOutcome::Parked(Box::new(self.view().await?))),
         }
     }
 
@@ -103,11 +103,11 @@ impl RunHandle {
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn come_to_rest(&self) -> Result<Option<Arc<Run>>, RunError> {
-        match self.reached(|standing| !matches!(standing, Standing::Active)).await? {
-            Standing::Ended(run) => Ok(Some(run)),
-            Standing::Lost(error) => Err(RunError::Lost(error)),
-            Standing::Closed => Err(RunError::Closed),
-            Standing::Active | Standing::Parked => Ok(None),
+        match self.reached(|status| !matches!(status, DriveStatus::Active)).await? {
+            DriveStatus::Ended(run) => Ok(Some(run)),
+            DriveStatus::Lost(error) => Err(RunError::Lost(error)),
+            DriveStatus::Closed => Err(RunError::Closed),
+            DriveStatus::Active | DriveStatus::Parked => Ok(None),
         }
     }
 
@@ -116,20 +116,20 @@ impl RunHandle {
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn ended(&self) -> Result<Arc<Run>, RunError> {
-        let over = |standing: &Standing| !matches!(standing, Standing::Active | Standing::Parked);
+        let over = |status: &DriveStatus| !matches!(status, DriveStatus::Active | DriveStatus::Parked);
         match self.reached(over).await? {
-            Standing::Ended(run) => Ok(run),
-            Standing::Lost(error) => Err(RunError::Lost(error)),
-            Standing::Active | Standing::Parked | Standing::Closed => Err(RunError::Closed),
+            DriveStatus::Ended(run) => Ok(run),
+            DriveStatus::Lost(error) => Err(RunError::Lost(error)),
+            DriveStatus::Active | DriveStatus::Parked | DriveStatus::Closed => Err(RunError::Closed),
         }
     }
 
     /// Waits until the run has such a status, whichever host drives it.
-    async fn reached(&self, wanted: impl Fn(&Standing) -> bool) -> Result<Standing, RunError> {
-        let mut standing = self.standing.clone();
+    async fn reached(&self, wanted: impl Fn(&DriveStatus) -> bool) -> Result<DriveStatus, RunError> {
+        let mut status = self.status.clone();
         loop {
-            if wanted(&standing.borrow_and_update()) {
-                return Ok(standing.borrow().clone());
+            if wanted(&status.borrow_and_update()) {
+                return Ok(status.borrow().clone());
             }
             let mut written = match self.entry.is_loaded() {
                 true => None,
@@ -142,12 +142,12 @@ impl RunHandle {
                     Err(RecoverError::Store(error)) if error.is_passing() => {}
                     stands => stands.map_err(|error| self.unreachable(error))?,
                 }
-                if standing.has_changed().unwrap_or(true) {
+                if status.has_changed().unwrap_or(true) {
                     continue;
                 }
             }
             tokio::select! {
-                changed = standing.changed() => changed.map_err(|_closed| RunError::Closed)?,
+                changed = status.changed() => changed.map_err(|_closed| RunError::Closed)?,
                 () = changes(written.as_mut()) => {}
             }
         }
@@ -186,7 +186,7 @@ impl RunHandle {
         let look = move |run: &Run| {
             let _unheard = answer.send(look(run));
         };
-        if let Err(Message::Look(look)) = self.entry.tell(Message::Look(Box::new(look))) {
+        if let Err(Message::Inspect(look)) = self.entry.tell(Message::Inspect(Box::new(look))) {
             look(&*self.recorded().await?);
         }
         hears.await.map_err(|_closed| RunError::Closed)
@@ -194,11 +194,11 @@ impl RunHandle {
 
     /// The run as it was recorded last.
     async fn recorded(&self) -> Result<Arc<Run>, RunError> {
-        match self.standing.borrow().clone() {
-            Standing::Ended(run) => return Ok(run),
-            Standing::Lost(error) => return Err(RunError::Lost(error)),
-            Standing::Closed => return Err(RunError::Closed),
-            Standing::Active | Standing::Parked => {}
+        match self.status.borrow().clone() {
+            DriveStatus::Ended(run) => return Ok(run),
+            DriveStatus::Lost(error) => return Err(RunError::Lost(error)),
+            DriveStatus::Closed => return Err(RunError::Closed),
+            DriveStatus::Active | DriveStatus::Parked => {}
         }
         let (run, _) =
             load::replay(&*self.core()?, self.id()).await.map_err(|error| self.unreachable(error))?;
@@ -269,7 +269,7 @@ impl RunHandle {
                 Ok(()) => return hears.await.unwrap_or(Err(RequestError::Closed)),
                 Err(unheard) => message = unheard,
             }
-            let goes_on = matches!(*self.standing.borrow(), Standing::Active | Standing::Parked);
+            let goes_on = matches!(*self.status.borrow(), DriveStatus::Active | DriveStatus::Parked);
             let reached =
                 if goes_on { Some(load::reach(&self.core()?, self.id(), Vec::new()).await) } else { None };
             let Message::Ask { request, reply } = message else { return Err(RequestError::Closed) };

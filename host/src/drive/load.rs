@@ -19,7 +19,7 @@ use crate::{
     dispatch::{
         detached::DetachOnDrop,
         run_task::RunTask,
-        slots::{Party, Rank},
+        slots::{Claimant, Rank},
     },
     drive::{
         driver::{Driver, FollowUp},
@@ -27,8 +27,8 @@ use crate::{
     },
     journal::{self, RecoverError},
     run::{
-        lifecycle::Became,
-        message::{Message, Request, Standing},
+        lifecycle::LifecycleChange,
+        message::{DriveStatus, Message, Request},
         registry::Entry,
         request::{LetterBody, LetterReply},
     },
@@ -57,7 +57,7 @@ async fn reach_now(
     messages: Vec<Message>,
 ) -> Result<Arc<Entry>, RecoverError> {
     let entry = core.registry.entry(&run_id);
-    let _turn = entry.turning.lock().await;
+    let _loading = entry.load_lock.lock().await;
     let undelivered: Vec<_> = messages.into_iter().filter_map(|message| entry.tell(message).err()).collect();
     if undelivered.is_empty() && entry.is_loaded() {
         return Ok(Arc::clone(&entry));
@@ -80,7 +80,7 @@ async fn reach_now(
 /// Drives a run that this host has claimed; gives it back if it cannot.
 pub(crate) async fn drive_claimed(core: &Arc<HostCore>, lease: Lease) -> Result<(), RecoverError> {
     let entry = core.registry.entry(&lease.head.run_id);
-    let _turn = entry.turning.lock().await;
+    let _loading = entry.load_lock.lock().await;
     if entry.is_loaded() {
         if entry.epoch.load(Ordering::Acquire) >= lease.epoch {
             return Ok(());
@@ -94,7 +94,7 @@ pub(crate) async fn drive_claimed(core: &Arc<HostCore>, lease: Lease) -> Result<
 /// Drives a run that may be leased to this host without its knowledge.
 pub(crate) async fn drive_stray(core: &Arc<HostCore>, run_id: &Arc<str>) -> Result<(), RecoverError> {
     let entry = core.registry.entry(run_id);
-    let _turn = entry.turning.lock().await;
+    let _loading = entry.load_lock.lock().await;
     if entry.is_loaded() {
         return Ok(());
     }
@@ -176,7 +176,7 @@ pub(crate) async fn read_requests(core: &Arc<HostCore>, run_id: &str) -> Result<
 /// Refuses the requests to a run that cannot be loaded, except the one to abandon it.
 async fn refuse_requests(core: &Arc<HostCore>, run_id: &str, why: &str) -> Result<(), StoreError> {
     let entry = core.registry.entry(&Arc::from(run_id));
-    let _turn = entry.turning.lock().await;
+    let _loading = entry.load_lock.lock().await;
     let Claim::Leased(lease) = core.store.claim_run(&core.host, run_id, core.clock.now()).await? else {
         return Ok(());
     };
@@ -212,15 +212,15 @@ pub(crate) async fn abandon(
         Ok((mut run, _)) => {
             let step = run.give_up(now, why);
             drive(core, entry, run, step, lease, Vec::new()).await?;
-            let mut standing = entry.standing.subscribe();
-            let is_over = |standing: &Standing| !matches!(standing, Standing::Active | Standing::Parked);
-            let _ended = standing.wait_for(is_over).await;
+            let mut status = entry.status.subscribe();
+            let is_over = |status: &DriveStatus| !matches!(status, DriveStatus::Active | DriveStatus::Parked);
+            let _ended = status.wait_for(is_over).await;
             Ok(true)
         }
         Err(RecoverError::Store(error)) if error.is_passing() => Err(error.into()),
         Err(_) => {
             let seq = core.store.get(&entry.id).await?.map_or(0, |row| row.seq);
-            let notices = core.outlets.hearers(&lease.head, &[]).abandoned(&lease.head, seq, now, why);
+            let notices = core.webhooks.subscribers(&lease.head, &[]).abandoned(&lease.head, seq, now, why);
             core.store.abandon(&lease, now, notices).await?;
             Ok(false)
         }
@@ -272,11 +272,11 @@ pub(crate) async fn drive(
     let number = core.driven.fetch_add(1, Ordering::Relaxed);
     let head = Arc::clone(&lease.head);
     let rank = Rank::new(head.priority, head.submitted_at, number);
-    let party = Party { tenant: core.realms.tenant(&head.namespace), rank };
-    let mut driver = Driver::new(Arc::clone(core), Arc::clone(entry), run, lease, party);
+    let claimant = Claimant { tenant: core.environments.tenant(&head.namespace), rank };
+    let mut driver = Driver::new(Arc::clone(core), Arc::clone(entry), run, lease, claimant);
     driver.record_first(step).await?;
     driver.open(messages);
-    core.tidings.tell(&head, Became::Driven);
+    core.lifecycle.tell(&head, LifecycleChange::Driven);
     let control = core.control.clone();
     let owner = Arc::clone(core);
     let driving = async move {
@@ -320,7 +320,7 @@ async fn replay_drivable(core: &HostCore, entry: &Entry, anyway: bool) -> Result
     let (run, submitted) = replay(core, &entry.id).await?;
     if run.is_over() {
         let phase = run.phase();
-        entry.standing.send_replace(Standing::Ended(Arc::new(run)));
+        entry.status.send_replace(DriveStatus::Ended(Arc::new(run)));
         return Err(RecoverError::Ended { run_id: Arc::clone(&entry.id), phase });
     }
     let missing = requirements::missing(core, run.plan(), &submitted).await;

@@ -9,7 +9,7 @@ use crate::{
     drive::load,
     journal::RecoverError,
     run::{
-        message::{Request, RequestError, Standing},
+        message::{DriveStatus, Request, RequestError},
         registry::Entry,
         request::{LetterBody, LetterReply},
     },
@@ -53,20 +53,22 @@ pub(crate) async fn update_status(core: &HostCore, entry: &Entry) -> Result<(), 
         return Err(StoreError::NotFound { run_id: Arc::clone(&entry.id) }.into());
     };
     let stands = if !row.status.open {
-        Standing::Ended(Arc::new(load::replay(core, &entry.id).await?.0))
+        DriveStatus::Ended(Arc::new(load::replay(core, &entry.id).await?.0))
     } else if row.status.rest.is_some_and(|rest| rest.parked) {
-        Standing::Parked
+        DriveStatus::Parked
     } else {
-        Standing::Active
+        DriveStatus::Active
     };
-    entry.standing.send_if_modified(|standing| {
-        let changes = match (&*standing, &stands) {
-            (Standing::Active | Standing::Parked, Standing::Ended(_)) => true,
-            (Standing::Active, Standing::Parked) | (Standing::Parked, Standing::Active) => !entry.is_loaded(),
+    entry.status.send_if_modified(|status| {
+        let changes = match (&*status, &stands) {
+            (DriveStatus::Active | DriveStatus::Parked, DriveStatus::Ended(_)) => true,
+            (DriveStatus::Active, DriveStatus::Parked) | (DriveStatus::Parked, DriveStatus::Active) => {
+                !entry.is_loaded()
+            }
             _ => false,
         };
         if changes {
-            *standing = stands;
+            *status = stands;
         }
         changes
     });

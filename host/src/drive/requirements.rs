@@ -7,13 +7,17 @@ use phasm_engine::{
     plan::{PinnedExecutor, Plan, SecretRef, Work},
 };
 
-use crate::{core::HostCore, journal::requirement::Missing, plugins::Plugins};
+use crate::{core::HostCore, journal::requirement::UnmetRequirement, plugins::Plugins};
 
 /// Returns the requirements of a run that this host does not meet. Plugins that are there can be called afterwards.
-pub(crate) async fn missing(core: &HostCore, plan: &Plan, submitted: &SubmissionRecord) -> Vec<Missing> {
+pub(crate) async fn missing(
+    core: &HostCore,
+    plan: &Plan,
+    submitted: &SubmissionRecord,
+) -> Vec<UnmetRequirement> {
     let mut missing = Vec::new();
-    let realm = core.realms.of(&plan.namespace);
-    if let Some(plugins) = &realm.plugins {
+    let environment = core.environments.of(&plan.namespace);
+    if let Some(plugins) = &environment.plugins {
         for executor_type in executor_types(plan) {
             match submitted.executors.get(&executor_type) {
                 Some(pinned) => {
@@ -24,8 +28,8 @@ pub(crate) async fn missing(core: &HostCore, plan: &Plan, submitted: &Submission
             }
         }
     }
-    let gone = |secret: &&SecretRef| realm.secrets.get(secret).is_none();
-    missing.extend(submitted.secrets.iter().filter(gone).cloned().map(Missing::Secret));
+    let gone = |secret: &&SecretRef| environment.secrets.get(secret).is_none();
+    missing.extend(submitted.secrets.iter().filter(gone).cloned().map(UnmetRequirement::Secret));
     missing
 }
 
@@ -34,22 +38,22 @@ async fn check_pinned(
     plugins: &Plugins,
     executor_type: &Arc<str>,
     pinned: &PinnedExecutor,
-    missing: &mut Vec<Missing>,
+    missing: &mut Vec<UnmetRequirement>,
 ) {
     let Some(digest) = &pinned.digest else { return };
     // A store that cannot be read fails when the run is driven.
     let kept = core.store.component(digest).await.unwrap_or_default();
     if let Err(why) = plugins.restore(pinned, kept).await {
-        missing.push(Missing::Executor { executor_type: Arc::clone(executor_type), why });
+        missing.push(UnmetRequirement::Executor { executor_type: Arc::clone(executor_type), why });
     }
     let plugin = pinned.plugin.clone().unwrap_or_default();
-    let grant = |(what, line)| Missing::Grant { plugin: Arc::clone(&plugin), what, line };
+    let grant = |(what, line)| UnmetRequirement::Grant { plugin: Arc::clone(&plugin), what, line };
     missing.extend(plugins.lacking(pinned).into_iter().map(grant));
 }
 
-async fn check_named(plugins: &Plugins, executor_type: Arc<str>, missing: &mut Vec<Missing>) {
+async fn check_named(plugins: &Plugins, executor_type: Arc<str>, missing: &mut Vec<UnmetRequirement>) {
     if let Err(error) = plugins.load(&executor_type).await {
-        missing.push(Missing::Executor { executor_type, why: error.to_string() });
+        missing.push(UnmetRequirement::Executor { executor_type, why: error.to_string() });
     }
 }
 

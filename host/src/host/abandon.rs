@@ -16,7 +16,7 @@ impl Host {
     pub async fn abandon(&self, run_id: &str, why: &str) -> Result<bool, RecoverError> {
         let shared = &self.shared;
         let entry = shared.registry.entry(&Arc::from(run_id));
-        let _alone = entry.turning.lock().await;
+        let _alone = entry.load_lock.lock().await;
         let driven = || RecoverError::Driven { run_id: run_id.into() };
         if entry.is_loaded() {
             return Err(driven());

@@ -1,79 +1,34 @@
 //! Setting up a host.
 
+mod error;
+mod open;
+mod plugin_sources;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     num::NonZeroUsize,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
     time::Duration,
 };
 
-use phasm_engine::{
-    event::Facts,
-    value::{Map, Value},
-};
+use phasm_engine::value::{Map, Value};
+use phasm_sandbox::{Digest, Grants, Key, Limits, SandboxConfig, executor::Executor};
 use tokio::runtime::Handle;
 
-use super::Host;
+pub use self::error::OpenError;
+use self::plugin_sources::PluginPlace;
 use crate::{
-    clock::{Clock, TimeSource},
-    notify::{Endpoint, Outlets},
-    planner::{HostSettings, Planner, PlanningContext},
-    plugins::{
-        self, Library, LibraryAdmin, LibraryError, Plugins,
-        trust::{PluginTrust, Policy},
-    },
-    run::lifecycle::Tidings,
+    clock::TimeSource,
+    notify::Endpoint,
+    plugins::{self, Library, trust::Policy},
     secrets::Secrets,
-    store::retention::Retention,
-    store::{HostId, Store},
-    tenants::{
-        environment::Realms,
-        tenant::{self, Tenant},
-    },
-    watch::{
-        attempt_log::{KEPT_LOG, MOST_KEPT_LOG},
-        spans::Tracer,
-    },
-};
-use phasm_sandbox::{
-    Digest, EgressSecret, Grants, Key, Limits, Sandbox, SandboxConfig, SandboxError, executor::Executor,
+    store::{Store, retention::Retention},
+    tenants::tenant::Tenant,
+    watch::{attempt_log::MAX_LOG_BYTES, spans::Tracer},
 };
 
-/// Why a host could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum OpenError {
-    /// Threads could not be started.
-    #[error("the engine's threads could not be started")]
-    Threads(#[source] std::io::Error),
-    /// The sandbox could not be set up.
-    #[error("the sandbox could not be set up")]
-    Sandbox(#[from] SandboxError),
-    /// A plugin directory could not be read.
-    #[error("the plugin directory {} could not be read", path.display())]
-    Plugins {
-        /// The directory.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// A library of plugins could not be read.
-    #[error("the plugin library {} could not be read", path.display())]
-    Library {
-        /// Its directory.
-        path: PathBuf,
-        /// Why.
-        source: LibraryError,
-    },
-}
-
-/// Where plugins are.
-enum PluginPlace {
-    Dir(PathBuf),
-    Library(Library),
-}
-
-/// Sets up a [`Host`].
+/// Sets up a [`Host`](super::Host).
 #[derive(Default)]
 pub struct HostBuilder {
     store: Option<Arc<dyn Store>>,
@@ -95,8 +50,8 @@ pub struct HostBuilder {
     retention: Retention,
     endpoints: BTreeMap<Arc<str>, Endpoint>,
     allow_missing: bool,
-    kept_log: Option<usize>,
-    patience: Option<Duration>,
+    log_retention_bytes: Option<usize>,
+    idle_timeout: Option<Duration>,
     threads: Option<NonZeroUsize>,
     time: Option<Arc<dyn TimeSource>>,
     runtime: Option<Handle>,
@@ -125,7 +80,7 @@ impl HostBuilder {
     }
 
     /// Offers the versions that a library has approved; of equal names the place named first wins. The first one is that which
-    /// [`Host::library_admin`] changes; in it are those of tenants, too.
+    /// [`Host::library_admin`](super::Host::library_admin) changes; in it are those of tenants, too.
     #[must_use]
     pub fn plugin_library(mut self, library: Library) -> Self {
         self.places.push(PluginPlace::Library(library));
@@ -174,7 +129,7 @@ impl HostBuilder {
         self
     }
 
-    /// Has a host that [claims](Self::claiming) delete runs that have ended, as far as this says, when it begins and every ten
+    /// Has a host that [claims](Self::auto_claim) delete runs that have ended, as far as this says, when it begins and every ten
     /// minutes. Without it all are kept.
     #[must_use]
     pub fn retention(mut self, retention: Retention) -> Self {
@@ -182,7 +137,7 @@ impl HostBuilder {
         self
     }
 
-    /// Adds a webhook endpoint, under the name by which its deliveries are stored; a host that [claims](Self::claiming) delivers.
+    /// Adds a webhook endpoint, under the name by which its deliveries are stored; a host that [claims](Self::auto_claim) delivers.
     /// The name has letters, digits and `-`.
     #[must_use]
     pub fn endpoint(mut self, name: impl Into<Arc<str>>, endpoint: Endpoint) -> Self {
@@ -229,7 +184,7 @@ impl HostBuilder {
     /// Reserves no more of the sandbox than so many attempts take at once: a host that is opened for one run need not make
     /// room for thousands.
     #[must_use]
-    pub fn room_for(mut self, attempts: u32) -> Self {
+    pub fn max_concurrency_hint(mut self, attempts: u32) -> Self {
         self.sandbox.slots = self.sandbox.slots.min(self.sandbox.limits.slots_for(attempts.max(1)));
         self
     }
@@ -257,8 +212,8 @@ impl HostBuilder {
 
     /// How many bytes a store keeps of what each attempt writes, 0 for none: 64 KiB unless this is said, 16 MiB at most.
     #[must_use]
-    pub fn kept_log(mut self, bytes: u64) -> Self {
-        self.kept_log = Some(usize::try_from(bytes).unwrap_or(MOST_KEPT_LOG).min(MOST_KEPT_LOG));
+    pub fn log_retention_bytes(mut self, bytes: u64) -> Self {
+        self.log_retention_bytes = Some(usize::try_from(bytes).unwrap_or(MAX_LOG_BYTES).min(MAX_LOG_BYTES));
         self
     }
 
@@ -271,11 +226,11 @@ impl HostBuilder {
     }
 
     /// Drives every due run of the store, wherever it was submitted, and keeps only active runs in memory: a run that has had no
-    /// request for `patience`, and that waits for a person or for sixty times as long, is given back to the store until it is due
+    /// request for `idle_timeout`, and that waits for a person or for sixty times as long, is given back to the store until it is due
     /// or has a request. A second is a good value.
     #[must_use]
-    pub fn claiming(mut self, patience: Duration) -> Self {
-        self.patience = Some(patience);
+    pub fn auto_claim(mut self, idle_timeout: Duration) -> Self {
+        self.idle_timeout = Some(idle_timeout);
         self
     }
 
@@ -301,213 +256,11 @@ impl HostBuilder {
         self
     }
 
-    /// Replaces the sandbox by another executor, which runs on the engine's threads, and on those of callers as [`Host::submit`] says. For
+    /// Replaces the sandbox by another executor, which runs on the engine's threads, and on those of callers as [`Host::submit`](super::Host::submit) says. For
     /// tests and special hosts.
     #[must_use]
     pub fn executor(mut self, executor: Arc<dyn Executor>) -> Self {
         self.executor = Some(executor);
         self
     }
-
-    /// Adds the tenants and their secrets to the sandbox's configuration.
-    fn configure_sandbox(&mut self) {
-        self.sandbox.http.secrets.extend(self.secrets.egress().cloned());
-        for (name, tenant) in &self.tenants {
-            let own =
-                |secret: &EgressSecret| EgressSecret { tenant: Some(Arc::clone(name)), ..secret.clone() };
-            self.sandbox.http.secrets.extend(tenant.secrets.egress().map(own));
-        }
-        if !self.tenants.is_empty() {
-            self.sandbox.tenants = tenant::shares(&self.tenants);
-        }
-    }
-
-    /// Opens the host on its store, or on one in memory.
-    ///
-    /// # Errors
-    /// [`OpenError`] when threads, sandbox or plugin directories are not to be had.
-    pub fn open(mut self) -> Result<Host, OpenError> {
-        let store = self.store.take();
-        let planner = self.planner()?;
-        match store {
-            Some(store) => Host::open(planner, store),
-            None => Host::open_in_memory(planner),
-        }
-    }
-
-    /// Makes a planner, which [`Host::open`] makes a host of. Nothing is stored or built yet.
-    ///
-    /// # Errors
-    /// [`OpenError`] when sandbox or plugin directories are not to be had.
-    pub fn planner(mut self) -> Result<Planner, OpenError> {
-        self.configure_sandbox();
-        let outlets = Outlets::new(
-            self.endpoints,
-            #[cfg(feature = "http")]
-            self.sandbox.http.clone(),
-        );
-        let clock = self.time.map_or_else(Clock::start, Clock::from);
-        let sandbox = if self.executor.is_some() { None } else { Some(Sandbox::new(self.sandbox)?) };
-        let offered = Offered {
-            builder: self.builder.as_ref(),
-            places: &self.places,
-            registered: &self.registered,
-            grants: &self.grants,
-            trust: PluginTrust { policy: self.trust, tenant: None, exempt: self.exempt },
-            tenants: &self.tenants,
-            hold: self.hold_all,
-        };
-        let found = |tenant: Option<(&Arc<str>, &Tenant)>| -> Result<_, OpenError> {
-            match &sandbox {
-                Some(sandbox) => Ok((Some(offered.to(tenant, sandbox)?), offered.library_admin(tenant))),
-                None => Ok((None, None)),
-            }
-        };
-        let realms = Arc::new(Realms::new(&self.tenants, self.secrets, found)?);
-        Ok(Planner {
-            executor: self.executor.unwrap_or_else(|| realms.executor()),
-            realms,
-            outlets: Arc::new(outlets),
-            clock,
-            plans: Arc::default(),
-            host: HostId::unique(),
-            gauges: Arc::default(),
-            tidings: Tidings::default(),
-            tracer: self.tracer,
-            sandbox,
-            context: PlanningContext {
-                facts: facts(self.vars),
-                origin: self.origin,
-                allow_missing: self.allow_missing,
-            },
-            settings: HostSettings {
-                slots: self.slots.unwrap_or(DEFAULT_SLOTS),
-                patience: self.patience,
-                retention: self.retention,
-                threads: self.threads,
-                runtime: self.runtime,
-                log_bytes: self.kept_log.unwrap_or(KEPT_LOG),
-            },
-        })
-    }
-}
-
-/// Attempts in flight unless configured: enough for a thousand that wait in host calls.
-const DEFAULT_SLOTS: u32 = 2048;
-
-/// The plugin sources of all tenants.
-struct Offered<'a> {
-    builder: Option<&'a Arc<dyn plugins::Builder>>,
-    places: &'a [PluginPlace],
-    registered: &'a [(Arc<str>, Arc<[u8]>)],
-    grants: &'a BTreeMap<String, Grants>,
-    trust: PluginTrust,
-    tenants: &'a BTreeMap<Arc<str>, Tenant>,
-    hold: bool,
-}
-
-impl Offered<'_> {
-    /// Returns the plugins of a tenant, or with none those of tenants without their own. A component that is loaded for one
-    /// tenant is loaded for no other.
-    fn to(&self, tenant: Option<(&Arc<str>, &Tenant)>, sandbox: &Sandbox) -> Result<Plugins, OpenError> {
-        let mut plugins = Plugins::new(sandbox.clone()).with_trust(self.trust_of(tenant));
-        if let Some(builder) = self.builder {
-            plugins = plugins.with_builder(Arc::clone(builder));
-        }
-        let grants = tenant.map_or_else(|| self.grants.clone(), |(_, tenant)| tenant.granted(self.grants));
-        for (name, granted) in &grants {
-            plugins.grant(name.as_str(), granted.clone());
-        }
-        if let Some((name, tenant)) = tenant {
-            for dir in &tenant.plugins {
-                add_dir(&plugins, dir, &grants)?;
-            }
-            if let Some(library) = self.library() {
-                let alone = tenant.granted_alone(self.grants);
-                add_library(&plugins, &library.of_tenant(name), &alone)?;
-            }
-            plugins.end_of_own();
-        }
-        for (name, component) in self.registered {
-            let granted = grants.get(name.as_ref()).cloned().unwrap_or_default();
-            plugins.register(Arc::clone(name), Arc::clone(component), granted);
-        }
-        for place in self.places {
-            match place {
-                PluginPlace::Dir(dir) => add_dir(&plugins, dir, &grants)?,
-                PluginPlace::Library(library) => add_library(&plugins, library, &grants)?,
-            }
-        }
-        Ok(plugins)
-    }
-
-    fn trust_of(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> PluginTrust {
-        match tenant.and_then(|(name, tenant)| Some((name, tenant.trust.clone()?))) {
-            Some((name, policy)) => {
-                PluginTrust { policy, tenant: Some(Arc::clone(name)), exempt: self.trust.exempt.clone() }
-            }
-            None => self.trust.clone(),
-        }
-    }
-
-    /// The one that is changed.
-    fn library(&self) -> Option<&Library> {
-        self.places.iter().find_map(|place| match place {
-            PluginPlace::Library(library) => Some(library),
-            PluginPlace::Dir(_) => None,
-        })
-    }
-
-    /// Returns the administration of a tenant's library, or with none that of the shared one.
-    fn library_admin(&self, tenant: Option<(&Arc<str>, &Tenant)>) -> Option<LibraryAdmin> {
-        let library = self.library()?;
-        let own = |tenant: &(&Arc<str>, &Tenant)| tenant.1.trust.is_some();
-        Some(match tenant {
-            Some((name, known)) => LibraryAdmin {
-                library: library.of_tenant(name),
-                tenant: Some(Arc::clone(name)),
-                trusts: vec![self.trust_of(tenant)],
-                hold: self.hold,
-                grants: known.granted_alone(self.grants),
-            },
-            None => LibraryAdmin {
-                library: library.clone(),
-                tenant: None,
-                trusts: [self.trust.clone()]
-                    .into_iter()
-                    .chain(self.tenants.iter().filter(own).map(|tenant| self.trust_of(Some(tenant))))
-                    .collect(),
-                hold: self.hold,
-                grants: self.grants.clone(),
-            },
-        })
-    }
-}
-
-fn add_library(
-    plugins: &Plugins,
-    library: &Library,
-    grants: &BTreeMap<String, Grants>,
-) -> Result<(), OpenError> {
-    let failed = |source| OpenError::Library { path: library.dir().to_owned(), source };
-    plugins.add_library(library, grants).map_err(failed)
-}
-
-fn add_dir(plugins: &Plugins, dir: &Path, grants: &BTreeMap<String, Grants>) -> Result<(), OpenError> {
-    let failed = |source| OpenError::Plugins { path: dir.to_owned(), source };
-    plugins.add_dir(dir, grants).map(drop).map_err(failed)
-}
-
-/// Where this host runs, in the words that documents use.
-fn facts(vars: Map) -> Facts {
-    let os = match std::env::consts::OS {
-        "macos" => "darwin",
-        other => other,
-    };
-    let arch = match std::env::consts::ARCH {
-        "x86_64" => "amd64",
-        "aarch64" => "arm64",
-        other => other,
-    };
-    Facts { os: os.into(), arch: arch.into(), vars: vars.into(), scheduled: None }
 }

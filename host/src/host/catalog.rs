@@ -6,7 +6,9 @@ use phasm_engine::{plan::Plan, time::Timestamp, value::Map};
 
 use super::Host;
 use crate::{
-    catalog::{self, SaveError, Saved, SavedWorkflow, ScheduleState, Version, WrittenDocument, saved_text},
+    catalog::{
+        self, CatalogItem, SaveError, SavedWorkflow, ScheduleState, Version, WrittenDocument, saved_text,
+    },
     planner::TriggerError,
     store::Shelf,
 };
@@ -21,7 +23,7 @@ impl Host {
         plan: &Arc<Plan>,
         written: WrittenDocument<'_>,
         by: Option<&str>,
-    ) -> Result<Saved<SavedWorkflow>, SaveError> {
+    ) -> Result<CatalogItem<SavedWorkflow>, SaveError> {
         catalog::save_workflow(&*self.shared.store, plan, written, by, self.shared.clock.now()).await
     }
 
@@ -57,7 +59,7 @@ impl Host {
         plan: &Arc<Plan>,
         written: WrittenDocument<'_>,
         by: Option<&str>,
-    ) -> Result<Saved<ScheduleState>, SaveError> {
+    ) -> Result<CatalogItem<ScheduleState>, SaveError> {
         self.planner().put_schedule(&*self.shared.store, plan, written, by).await
     }
 
@@ -86,7 +88,7 @@ impl Host {
         &self,
         namespace: &str,
         name: &str,
-    ) -> Result<Saved<ScheduleState>, SaveError> {
+    ) -> Result<CatalogItem<ScheduleState>, SaveError> {
         catalog::suspend_schedule(&*self.shared.store, namespace, name).await
     }
 
@@ -98,7 +100,7 @@ impl Host {
         &self,
         namespace: &str,
         name: &str,
-    ) -> Result<Saved<ScheduleState>, SaveError> {
+    ) -> Result<CatalogItem<ScheduleState>, SaveError> {
         catalog::resume_schedule(&*self.shared.store, namespace, name, self.shared.clock.now()).await
     }
 

@@ -68,7 +68,7 @@ impl NewRun {
         let submission = async move {
             let first = lease.clone();
             // A request that finds the run in the store meanwhile waits until it is driven here.
-            let _turn = entry.turning.lock().await;
+            let _loading = entry.load_lock.lock().await;
             let driven = load::drive(&core, &entry, run, step, lease, Vec::new()).await;
             driven.inspect_err(|error| core.doubt(error))?;
             core.planner.end_submit_span(span, &first);

@@ -38,12 +38,12 @@ impl Host {
     /// The administration of the shared library, or of a tenant's; none if there is no library, or no such tenant.
     #[must_use]
     pub fn library_admin(&self, tenant: Option<&str>) -> Option<&LibraryAdmin> {
-        let realms = &self.shared.realms;
-        let realm = match tenant {
-            Some(tenant) => realms.own(tenant)?,
-            None => realms.common(),
+        let environments = &self.shared.environments;
+        let environment = match tenant {
+            Some(tenant) => environments.own(tenant)?,
+            None => environments.common(),
         };
-        realm.library_admin.as_ref()
+        environment.library_admin.as_ref()
     }
 
     /// The policies by which plugins are judged that all find, or that a tenant has alone.
@@ -54,22 +54,22 @@ impl Host {
 
     /// The tenants of this host with their namespaces; a tenant without any owns all that no other does.
     pub fn tenants(&self) -> impl Iterator<Item = (&Arc<str>, Vec<Arc<str>>)> {
-        self.shared.realms.known().iter().map(|(name, known)| (name, known.namespaces(name)))
+        self.shared.environments.known().iter().map(|(name, known)| (name, known.namespaces(name)))
     }
 
     /// The tenant that owns a namespace.
     #[must_use]
     pub fn tenant_of(&self, namespace: &Arc<str>) -> Arc<str> {
-        self.shared.realms.tenant(namespace)
+        self.shared.environments.tenant(namespace)
     }
 
     /// Installed plugins: the shared ones, then those of the tenants that `of` selects.
     pub async fn plugin_entries(&self, of: impl Fn(&Arc<str>) -> bool) -> Vec<PluginEntry> {
         self.look_again().await;
-        let realms = &self.shared.realms;
-        let common = realms.common().plugins.iter().flat_map(|plugins| plugins.entries(None));
-        let owners = realms.owners().filter(|(tenant, _)| of(tenant));
-        let own = owners.filter_map(|(tenant, realm)| Some((tenant, realm.plugins.as_ref()?)));
+        let environments = &self.shared.environments;
+        let common = environments.common().plugins.iter().flat_map(|plugins| plugins.entries(None));
+        let owners = environments.owners().filter(|(tenant, _)| of(tenant));
+        let own = owners.filter_map(|(tenant, environment)| Some((tenant, environment.plugins.as_ref()?)));
         common.chain(own.flat_map(|(tenant, plugins)| plugins.entries(Some(tenant)))).collect()
     }
 
@@ -145,9 +145,9 @@ impl Host {
     }
 
     async fn look_again(&self) {
-        let realms = &self.shared.realms;
-        let all = realms.owners().map(|(_, realm)| realm).chain([realms.common()]);
-        for plugins in all.filter_map(|realm| realm.plugins.as_ref()) {
+        let environments = &self.shared.environments;
+        let all = environments.owners().map(|(_, environment)| environment).chain([environments.common()]);
+        for plugins in all.filter_map(|environment| environment.plugins.as_ref()) {
             Plugins::look_again(plugins).await;
         }
     }

@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// Runs claimed at once.
-const MOST_AT_ONCE: usize = 1000;
+const MAX_RUNS_AT_ONCE: usize = 1000;
 /// A run whose clock runs out so soon is waited for.
-const SOON: Millis = 60_000;
+const RETRY_MILLIS: Millis = 60_000;
 
 impl Host {
     /// Recovers the runs of the store that [have something to do](Self::claim), and drives them on together. Runs that cannot
@@ -30,7 +30,7 @@ impl Host {
         for head in self.claim().await? {
             let handle = self.recover_run(&head.run_id).await;
             if handle.is_err() {
-                self.let_go(&head.run_id).await?;
+                self.release_run(&head.run_id).await?;
             }
             recovered.push((head, handle));
         }
@@ -44,11 +44,12 @@ impl Host {
     /// # Errors
     /// When the store fails.
     pub async fn claim(&self) -> Result<Vec<Arc<RunHead>>, StoreError> {
-        let now = self.shared.clock.now().after(SOON);
+        let now = self.shared.clock.now().after(RETRY_MILLIS);
         let mut claimed = Vec::new();
         loop {
             let (host, except) = (self.shared.host.clone(), Vec::new());
-            let leases = self.shared.store.claim(Wanted { host, now, limit: MOST_AT_ONCE, except }).await?;
+            let leases =
+                self.shared.store.claim(Wanted { host, now, limit: MAX_RUNS_AT_ONCE, except }).await?;
             if leases.is_empty() {
                 return Ok(claimed);
             }
@@ -60,10 +61,10 @@ impl Host {
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn let_go(&self, run_id: &str) -> Result<(), StoreError> {
+    pub async fn release_run(&self, run_id: &str) -> Result<(), StoreError> {
         let HostCore { store, host, clock, .. } = &*self.shared;
         let entry = self.shared.registry.entry(&Arc::from(run_id));
-        let _alone = entry.turning.lock().await;
+        let _alone = entry.load_lock.lock().await;
         if entry.is_loaded() {
             return Ok(());
         }

@@ -25,7 +25,8 @@ use phasm_engine::{
 
 use crate::{
     catalog::{
-        self, Decided, Fired, RunStands, SaveError, Saved, ScheduleState, ScheduleTrouble, change, decide,
+        self, CatalogItem, Decision, FiringResult, RunStands, SaveError, ScheduleState, ScheduleTrouble,
+        change, decide,
     },
     core::{
         HostCore,
@@ -42,13 +43,13 @@ const PAGE: usize = 64;
 /// How long a schedule that cannot fire is left alone, at first and at most.
 const TRIES_AGAIN: (Millis, Millis) = (10_000, 600_000);
 /// Bytes of a message that are kept.
-const MOST_TOLD: usize = 2000;
+const MAX_MESSAGE_CHARS: usize = 2000;
 
 /// Schedules that cannot fire here, by when they are tried again. Others may have what this host lacks.
 #[derive(Default)]
-struct Troubled(HashMap<EntryName, Patience>);
+struct ScheduleBackoff(HashMap<EntryName, Backoff>);
 
-struct Patience {
+struct Backoff {
     /// The host's clock at the next try.
     until: Millis,
     pause: Millis,
@@ -57,10 +58,10 @@ struct Patience {
 }
 
 fn document(entry: &KeptEntry) -> Option<Arc<str>> {
-    Saved::<ScheduleState>::read(entry).ok().map(|saved| saved.what.document.digest)
+    CatalogItem::<ScheduleState>::read(entry).ok().map(|saved| saved.what.document.digest)
 }
 
-impl Troubled {
+impl ScheduleBackoff {
     fn waits(&self, entry: &KeptEntry, elapsed: Millis) -> bool {
         let known = self.0.get(&entry.name);
         known.is_some_and(|known| known.until > elapsed && known.document == document(entry))
@@ -70,7 +71,7 @@ impl Troubled {
         let known = self.0.get(&entry.name);
         let pause = known.map_or(TRIES_AGAIN.0, |known| (known.pause * 2).min(TRIES_AGAIN.1));
         let (until, document) = (elapsed.saturating_add(pause), document(entry));
-        self.0.insert(entry.name.clone(), Patience { until, pause, document });
+        self.0.insert(entry.name.clone(), Backoff { until, pause, document });
     }
 
     /// When the first of them is tried again.
@@ -80,7 +81,7 @@ impl Troubled {
 }
 
 /// The result of looking at a schedule.
-enum Looked {
+enum CheckResult {
     Done,
     /// The schedule cannot fire; its row has the reason.
     InTrouble,
@@ -88,13 +89,13 @@ enum Looked {
 
 /// Fires the schedules that are due.
 pub(super) struct ScheduleTrigger {
-    troubled: Troubled,
+    backoff: ScheduleBackoff,
     plugins: PluginChanges,
 }
 
 impl ScheduleTrigger {
     pub(super) fn new(core: &HostCore) -> Self {
-        Self { troubled: Troubled::default(), plugins: PluginChanges::of(core) }
+        Self { backoff: ScheduleBackoff::default(), plugins: PluginChanges::of(core) }
     }
 }
 
@@ -102,7 +103,7 @@ impl BackgroundTask for ScheduleTrigger {
     const WORK: &'static str = "fire due schedules";
 
     fn wake(&self, core: &HostCore) -> Wake {
-        let news = Arc::clone(&core.agenda.news);
+        let news = Arc::clone(&core.pending_schedules.news);
         let mut changed = core.store.entries_changed();
         let plugins = self.plugins.next();
         Box::pin(async move {
@@ -116,24 +117,24 @@ impl BackgroundTask for ScheduleTrigger {
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         if self.plugins.take() {
-            self.troubled = Troubled::default();
+            self.backoff = ScheduleBackoff::default();
         }
-        round(core, &mut self.troubled).await
+        round(core, &mut self.backoff).await
     }
 }
 
 /// Looks at all that is due, and at what has had a run end; what will have elapsed when the next one is due.
-async fn round(shared: &Arc<HostCore>, troubled: &mut Troubled) -> Result<Option<Millis>, StoreError> {
-    for name in shared.agenda.take() {
+async fn round(shared: &Arc<HostCore>, backoff: &mut ScheduleBackoff) -> Result<Option<Millis>, StoreError> {
+    for name in shared.pending_schedules.take() {
         if let Some(entry) = shared.store.entry(&name).await? {
-            look(shared, &entry, troubled).await?;
+            look(shared, &entry, backoff).await?;
         }
     }
     let mut after: Option<DuePlace> = None;
     loop {
         let page = shared.store.due_entries(after.clone(), PAGE).await?;
         if page.is_empty() {
-            return Ok(troubled.next());
+            return Ok(backoff.next());
         }
         for entry in page {
             let Some(due) = entry.due else { continue };
@@ -143,11 +144,11 @@ async fn round(shared: &Arc<HostCore>, troubled: &mut Troubled) -> Result<Option
             let now = shared.clock.now();
             if due > now {
                 let until = shared.clock.after(Duration::from_millis(due.since(now)));
-                return Ok([Some(until), troubled.next()].into_iter().flatten().min());
+                return Ok([Some(until), backoff.next()].into_iter().flatten().min());
             }
             after = Some((due, entry.name.clone()));
-            if entry.name.shelf == Shelf::Schedules && !troubled.waits(&entry, shared.clock.elapsed()) {
-                look(shared, &entry, troubled).await?;
+            if entry.name.shelf == Shelf::Schedules && !backoff.waits(&entry, shared.clock.elapsed()) {
+                look(shared, &entry, backoff).await?;
                 // The schedule may be due again, at once.
                 after = None;
                 break;
@@ -157,24 +158,28 @@ async fn round(shared: &Arc<HostCore>, troubled: &mut Troubled) -> Result<Option
 }
 
 /// Looks at a schedule, and does what is to be done.
-async fn look(shared: &Arc<HostCore>, entry: &KeptEntry, troubled: &mut Troubled) -> Result<(), StoreError> {
+async fn look(
+    shared: &Arc<HostCore>,
+    entry: &KeptEntry,
+    backoff: &mut ScheduleBackoff,
+) -> Result<(), StoreError> {
     let name = entry.name.clone();
     match look_once(shared, entry).await {
-        Ok(Looked::Done) => drop(troubled.0.remove(&name)),
-        Ok(Looked::InTrouble) => troubled.add(entry, shared.clock.elapsed()),
+        Ok(CheckResult::Done) => drop(backoff.0.remove(&name)),
+        Ok(CheckResult::InTrouble) => backoff.add(entry, shared.clock.elapsed()),
         // Another host was faster; the schedule is read again.
         Err(StoreError::Moved { .. }) => {}
         Err(error) if error.is_passing() || matches!(error, StoreError::Stopped) => return Err(error),
         Err(error) => {
             tracing::warn!(error = &error as &dyn std::error::Error, "{name} cannot be looked at");
-            troubled.add(entry, shared.clock.elapsed());
+            backoff.add(entry, shared.clock.elapsed());
         }
     }
     Ok(())
 }
 
-async fn look_once(shared: &Arc<HostCore>, entry: &KeptEntry) -> Result<Looked, StoreError> {
-    let found: Saved<ScheduleState> = Saved::read(entry)?;
+async fn look_once(shared: &Arc<HostCore>, entry: &KeptEntry) -> Result<CheckResult, StoreError> {
+    let found: CatalogItem<ScheduleState> = CatalogItem::read(entry)?;
     let (draft, cron) = match catalog::read(&*shared.store, &entry.name, &found.what.document).await {
         Ok(read) => read,
         Err(SaveError::Store(error)) => return Err(error),
@@ -193,8 +198,8 @@ async fn look_once(shared: &Arc<HostCore>, entry: &KeptEntry) -> Result<Looked, 
         cancel(shared, run_id).await?;
     }
     if let Some(at) = decided.fire {
-        return match fire(shared, entry, &cron, (draft, &decided), at).await {
-            Ok(()) => Ok(Looked::Done),
+        return match fire(shared, entry, &cron, draft, &decided, at).await {
+            Ok(()) => Ok(CheckResult::Done),
             Err(SubmitError::Store(error)) => Err(error),
             Err(other) => tell(shared, entry, &found.what, &other.to_string()).await,
         };
@@ -205,13 +210,14 @@ async fn look_once(shared: &Arc<HostCore>, entry: &KeptEntry) -> Result<Looked, 
         shared.store.change(change(entry.name.clone(), entry.revision, decided.due, &state, None)).await?;
         shared.gauges.not_fired.add(skipped);
     }
-    Ok(Looked::Done)
+    Ok(CheckResult::Done)
 }
 
 /// How many instants of a schedule have started no run since it stood so.
 fn skipped(state: &ScheduleState, before: &ScheduleState) -> u64 {
     let is_new = |at: Timestamp| before.firings.iter().all(|known| known.at != at);
-    let is_none = |what| matches!(what, Fired::Forbidden | Fired::Crowded | Fired::Missed);
+    let is_none =
+        |what| matches!(what, FiringResult::Forbidden | FiringResult::Crowded | FiringResult::Missed);
     state.firings.iter().filter(|firing| is_none(firing.what) && is_new(firing.at)).count() as u64
 }
 
@@ -248,7 +254,8 @@ async fn fire(
     shared: &Arc<HostCore>,
     entry: &KeptEntry,
     cron: &Cron,
-    (draft, decided): (Draft, &Decided),
+    draft: Draft,
+    decided: &Decision,
     at: Timestamp,
 ) -> Result<(), SubmitError> {
     let planner = &shared.planner;
@@ -269,17 +276,17 @@ async fn tell(
     entry: &KeptEntry,
     state: &ScheduleState,
     why: &str,
-) -> Result<Looked, StoreError> {
-    let why: Arc<str> = why.chars().take(MOST_TOLD).collect::<String>().into();
+) -> Result<CheckResult, StoreError> {
+    let why: Arc<str> = why.chars().take(MAX_MESSAGE_CHARS).collect::<String>().into();
     if state.trouble.as_ref().is_some_and(|known| known.why == why) {
-        return Ok(Looked::InTrouble);
+        return Ok(CheckResult::InTrouble);
     }
     tracing::warn!("{} cannot fire; it is tried again: {why}", entry.name);
     let trouble = Some(ScheduleTrouble { why, since: shared.clock.now() });
     let state = ScheduleState { trouble, ..state.clone() };
     shared.gauges.in_trouble.one_more();
     match shared.store.change(change(entry.name.clone(), entry.revision, entry.due, &state, None)).await {
-        Ok(_) | Err(StoreError::Moved { .. }) => Ok(Looked::InTrouble),
+        Ok(_) | Err(StoreError::Moved { .. }) => Ok(CheckResult::InTrouble),
         Err(error) => Err(error),
     }
 }

@@ -20,7 +20,7 @@ use phasm_engine::{
 };
 
 pub(super) use self::read::json;
-use super::Told;
+use super::StepRecord;
 use crate::store::{Document, Encode, Record};
 
 /// The first byte of this form. JSON begins with a bracket.
@@ -117,7 +117,7 @@ impl Body {
         &self,
         first_seq: u64,
         document: Option<&Arc<Document>>,
-    ) -> impl Iterator<Item = Told> {
+    ) -> impl Iterator<Item = StepRecord> {
         let counted = self.moments.iter().filter_map(|moment| {
             let events = u32::try_from(moment.events.len()).ok().and_then(NonZeroU32::new)?;
             Some((moment, events))

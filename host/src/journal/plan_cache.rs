@@ -17,10 +17,10 @@ const RECENT_BYTES: usize = 8 << 20;
 
 /// The plans in use, and those that were last.
 #[derive(Default)]
-pub(crate) struct Plans(Mutex<KnownPlans>);
+pub(crate) struct PlanCache(Mutex<CachedPlans>);
 
 #[derive(Default)]
-struct KnownPlans {
+struct CachedPlans {
     /// By address, which is another plan's only once this one is forgotten here.
     documents: HashMap<usize, (Weak<Plan>, Arc<Document>)>,
     /// By the digest of what they were made of.
@@ -30,7 +30,7 @@ struct KnownPlans {
     sweep_at: usize,
 }
 
-impl Plans {
+impl PlanCache {
     /// The stored form of a plan; `components` is called the first time.
     pub(crate) fn document(
         &self,
@@ -67,12 +67,12 @@ impl Plans {
         self.known().plans.get(digest).and_then(Weak::upgrade)
     }
 
-    fn known(&self) -> MutexGuard<'_, KnownPlans> {
+    fn known(&self) -> MutexGuard<'_, CachedPlans> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl KnownPlans {
+impl CachedPlans {
     fn touch(&mut self, document: &Document, plan: &Arc<Plan>) {
         if self.recent.back().is_some_and(|(digest, ..)| *digest == document.digest) {
             return;
@@ -120,7 +120,7 @@ mod tests {
     /// Equal workflows have one digest and share one plan; others do not.
     #[test]
     fn plans_of_one_document_are_one() {
-        let plans = Plans::default();
+        let plans = PlanCache::default();
         let [one, again, other] = ["a", "a", "b"].map(plan);
         let documents = [&one, &again, &other].map(|plan| plans.document(plan, Vec::new));
         assert_eq!(documents[0], documents[1]);
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn plans_that_nobody_uses_are_forgotten_but_the_last() {
-        let plans = Plans::default();
+        let plans = PlanCache::default();
         let mut digests = Vec::new();
         for number in 0..RECENT * 4 {
             let plan = plan(&format!("w{number}"));

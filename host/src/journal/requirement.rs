@@ -6,7 +6,7 @@ use phasm_engine::plan::SecretRef;
 
 /// Something that a run was submitted with, and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Missing {
+pub enum UnmetRequirement {
     /// An executor that is missing or differs.
     Executor {
         /// The type.
@@ -27,7 +27,7 @@ pub enum Missing {
     Secret(SecretRef),
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for UnmetRequirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Executor { executor_type, why } => write!(f, "executor `{executor_type}`: {why}"),

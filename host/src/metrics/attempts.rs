@@ -23,7 +23,7 @@ const PLACES: usize = 2 * MAX_EXECUTORS;
 const MAX_NAME_BYTES: usize = 64;
 /// The result of an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ended {
+pub enum AttemptResult {
     /// Code 0.
     Succeeded,
     /// Code 1.
@@ -40,7 +40,7 @@ pub enum Ended {
     Stopped,
 }
 
-impl Ended {
+impl AttemptResult {
     /// All of them.
     pub const ALL: [Self; 7] = [
         Self::Succeeded,
@@ -86,20 +86,20 @@ pub struct ExecutorUse {
     /// Its name without a version; none stands for all that are not counted apart.
     pub executor: Option<Arc<str>>,
     /// How many came to what.
-    pub ended: Vec<(Ended, u64)>,
+    pub ended: Vec<(AttemptResult, u64)>,
 }
 
 #[derive(Debug, Default)]
-struct Codes([Count; Ended::ALL.len()]);
+struct Codes([Count; AttemptResult::ALL.len()]);
 
 impl Codes {
-    fn add(&self, ended: Ended) {
-        let found = Ended::ALL.iter().zip(&self.0).find(|(of, _)| **of == ended);
+    fn add(&self, ended: AttemptResult) {
+        let found = AttemptResult::ALL.iter().zip(&self.0).find(|(of, _)| **of == ended);
         found.into_iter().for_each(|(_, count)| count.one_more());
     }
 
     fn of(&self, executor: Option<Arc<str>>) -> ExecutorUse {
-        let ended = Ended::ALL.into_iter().zip(&self.0).map(|(ended, count)| (ended, count.get()));
+        let ended = AttemptResult::ALL.into_iter().zip(&self.0).map(|(ended, count)| (ended, count.get()));
         ExecutorUse { executor, ended: ended.collect() }
     }
 }
@@ -148,12 +148,12 @@ impl Default for Attempts {
 
 /// An attempt that has begun.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Measuring {
+pub(crate) struct AttemptTimer {
     place: Option<usize>,
     began: u64,
 }
 
-impl Measuring {
+impl AttemptTimer {
     /// When it began, as its clock has it.
     pub(crate) const fn began(self) -> Millis {
         self.began / 1000
@@ -162,15 +162,15 @@ impl Measuring {
 
 impl Attempts {
     /// An attempt begins, `now` microseconds after its clock was started; it could have when `due` milliseconds had elapsed.
-    pub(crate) fn begin(&self, executor: &str, due: Option<Millis>, now: u64) -> Measuring {
+    pub(crate) fn begin(&self, executor: &str, due: Option<Millis>, now: u64) -> AttemptTimer {
         self.begun.one_more();
         if let Some(due) = due {
             self.dispatch.add(now.saturating_sub(due.saturating_mul(1000)));
         }
-        Measuring { place: self.place(executor), began: now }
+        AttemptTimer { place: self.place(executor), began: now }
     }
 
-    pub(crate) fn end(&self, attempt: Measuring, ended: Ended, now: u64) {
+    pub(crate) fn end(&self, attempt: AttemptTimer, ended: AttemptResult, now: u64) {
         self.took.add(now.saturating_sub(attempt.began));
         match attempt.place.and_then(|place| self.known.get(place)?.get()) {
             Some(known) => known.codes.add(ended),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn one(attempts: &Attempts, executor: &str) {
-        attempts.end(attempts.begin(executor, None, 0), Ended::Succeeded, 0);
+        attempts.end(attempts.begin(executor, None, 0), AttemptResult::Succeeded, 0);
     }
 
     /// R-A50: ten thousand executor names grow nothing, and displace none that were counted before.
@@ -277,7 +277,7 @@ mod tests {
     fn times_are_told_by_what_has_elapsed() {
         let attempts = Attempts::default();
         let attempt = attempts.begin("a", Some(5), 7_300);
-        attempts.end(attempt, Ended::of(3), 10_300);
+        attempts.end(attempt, AttemptResult::of(3), 10_300);
         let (dispatch, took) = (attempts.dispatch.get(), attempts.took.get());
         assert_eq!((dispatch.sum, dispatch.count(), took.sum, took.count()), (2_300, 1, 3_000, 1));
         assert_eq!(attempt.began(), 7);
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn codes_have_words() {
-        let codes = [0, 1, 2, 3, 4, 5, -1].map(|code| Ended::of(code).word());
+        let codes = [0, 1, 2, 3, 4, 5, -1].map(|code| AttemptResult::of(code).word());
         assert_eq!(codes, ["succeeded", "suspended", "failed", "error", "timeout", "other", "other"]);
     }
 }

@@ -13,7 +13,7 @@ use phasm_sandbox::Occupancy;
 
 /// Counts of a host since it was opened, and its present state. Times are in microseconds.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct MetricsSnapshot {
     /// New runs that were made durable here.
     pub runs_submitted: u64,
     /// Runs that ended here.
@@ -42,7 +42,7 @@ pub struct Measured {
     pub sandbox: Option<Occupancy>,
 }
 
-impl Measured {
+impl MetricsSnapshot {
     /// How many attempts are executed here.
     #[must_use]
     pub fn executing(&self) -> u64 {

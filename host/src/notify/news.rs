@@ -11,37 +11,37 @@ use phasm_engine::{
 };
 use serde_json::{Map as JsonMap, Value as Json, json};
 
-use super::{Outlets, TOLD_PHASES, progress::Progress};
+use super::{TOLD_PHASES, Webhooks, progress::Progress};
 use crate::{
     journal::Moment,
     store::{NewNotice, RunHead},
 };
 
 /// Tasks that a notice names; of others it says how many they are.
-const MOST_TASKS: usize = 20;
+const MAX_TASKS: usize = 20;
 /// Bytes of a message.
-const MOST_TOLD: usize = 1000;
+const MAX_MESSAGE_CHARS: usize = 1000;
 
 /// The endpoints that are notified of a run, and their phases.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Hearers(Vec<Hearer>);
+pub(crate) struct Subscribers(Vec<Subscriber>);
 
 #[derive(Clone, Debug)]
-struct Hearer {
+struct Subscriber {
     endpoint: Arc<str>,
     on: Arc<[Phase]>,
 }
 
-impl Outlets {
+impl Webhooks {
     /// The endpoints that are notified of a run, given those that its workflow names.
-    pub(crate) fn hearers(&self, head: &RunHead, named: &[Arc<str>]) -> Hearers {
+    pub(crate) fn subscribers(&self, head: &RunHead, named: &[Arc<str>]) -> Subscribers {
         let all = self.endpoints.iter();
         let concerned = all.filter(|(name, endpoint)| endpoint.concerns(head, named.contains(name)));
-        let hearer = |(name, endpoint): (&Arc<str>, &super::Endpoint)| Hearer {
+        let hearer = |(name, endpoint): (&Arc<str>, &super::Endpoint)| Subscriber {
             endpoint: Arc::clone(name),
             on: endpoint.on.as_slice().into(),
         };
-        Hearers(concerned.map(hearer).collect())
+        Subscribers(concerned.map(hearer).collect())
     }
 }
 
@@ -61,7 +61,7 @@ struct Suspensions {
     others: usize,
 }
 
-impl Hearers {
+impl Subscribers {
     /// Returns the notifications of a record, after which the run is in this state.
     pub(crate) fn notices(
         &self,
@@ -84,8 +84,8 @@ impl Hearers {
     }
 
     fn told(&self, head: &RunHead, item: &Item) -> impl Iterator<Item = NewNotice> {
-        let hearers = self.0.iter().filter(|hearer| hearer.on.contains(&item.phase));
-        hearers.map(|hearer| NewNotice {
+        let subscribers = self.0.iter().filter(|hearer| hearer.on.contains(&item.phase));
+        subscribers.map(|hearer| NewNotice {
             seq: item.seq,
             endpoint: Arc::clone(&hearer.endpoint),
             due: item.at,
@@ -121,7 +121,7 @@ fn items(run: &Run, first_seq: u64, moments: &[Moment]) -> Vec<Item> {
 
 impl Suspensions {
     fn add(&mut self, run: &Run, task: TaskId, with: Option<&PhaseData>) {
-        if self.tasks.len() >= MOST_TASKS {
+        if self.tasks.len() >= MAX_TASKS {
             self.others += 1;
             return;
         }
@@ -146,7 +146,7 @@ impl Suspensions {
 }
 
 fn brief(message: &str) -> Json {
-    text::cut(message, MOST_TOLD).into()
+    text::cut(message, MAX_MESSAGE_CHARS).into()
 }
 
 /// The `type` of a notification.

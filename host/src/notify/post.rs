@@ -9,7 +9,7 @@ use super::{Endpoint, retry};
 use phasm_sandbox::{HttpClient, HttpConfig, HttpLimits, HttpRequest};
 
 /// From the look-up of its address to the head of its answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const POST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes of the response's head.
 const HEADERS: u64 = 32 << 10;
 /// Posts at once, to all endpoints.
@@ -22,14 +22,14 @@ pub(crate) struct Poster {
 }
 
 /// An answer, whatever it says.
-pub(crate) struct Posted {
+pub(crate) struct EndpointReply {
     pub(crate) status: u16,
     /// How long the endpoint wants to be left alone.
     pub(crate) wish: Option<Millis>,
 }
 
 /// There was no answer.
-pub(crate) struct Unanswered {
+pub(crate) struct NoReply {
     /// For people, without the URL.
     pub(crate) why: String,
 }
@@ -37,7 +37,7 @@ pub(crate) struct Unanswered {
 impl Poster {
     /// With the roots and addresses of that configuration.
     pub(crate) fn new(config: HttpConfig) -> Self {
-        let limits = HttpLimits { time: PATIENCE, headers: HEADERS, ..HttpLimits::default() };
+        let limits = HttpLimits { time: POST_TIMEOUT, headers: HEADERS, ..HttpLimits::default() };
         let client = HttpClient::new(HttpConfig { limits, secrets: Vec::new(), ..config });
         Self { client, places: Arc::new(Semaphore::new(ALL_AT_ONCE)) }
     }
@@ -53,7 +53,7 @@ impl Poster {
         id: &str,
         payload: &str,
         now: Timestamp,
-    ) -> Result<Posted, Unanswered> {
+    ) -> Result<EndpointReply, NoReply> {
         let seconds = now.0.div_euclid(1000);
         let signatures: Vec<_> =
             endpoint.secrets.iter().map(|secret| secret.sign(id, seconds, payload)).collect();
@@ -71,9 +71,9 @@ impl Poster {
             most: 0,
             inside: endpoint.inside,
         };
-        let head = self.client.head(request).await.map_err(|why| Unanswered { why })?;
+        let head = self.client.head(request).await.map_err(|why| NoReply { why })?;
         let wish = head.header("retry-after").and_then(|header| retry::wish(header, now));
-        Ok(Posted { status: head.status, wish })
+        Ok(EndpointReply { status: head.status, wish })
     }
 }
 

@@ -27,7 +27,7 @@ const PAUSES: [Millis; 10] = [
     24 * HOUR,
 ];
 /// No wish for a later try is granted beyond that.
-const LONGEST: Millis = 24 * HOUR;
+const MAX_PAUSE_MILLIS: Millis = 24 * HOUR;
 
 /// How long to wait after so many tries, or nothing if there were enough; `wish` is the endpoint's.
 pub(crate) fn pause(id: &NoticeId, tries: u32, wish: Option<Millis>) -> Option<Millis> {
@@ -37,7 +37,7 @@ pub(crate) fn pause(id: &NoticeId, tries: u32, wish: Option<Millis>) -> Option<M
     let mut hasher = DefaultHasher::new();
     (id, tries).hash(&mut hasher);
     let apart = hasher.finish() % (pause / 5);
-    Some((pause + apart).max(wish.unwrap_or(0).min(LONGEST)))
+    Some((pause + apart).max(wish.unwrap_or(0).min(MAX_PAUSE_MILLIS)))
 }
 
 /// Parses `Retry-After`: seconds, or a date.
@@ -69,7 +69,7 @@ mod tests {
         assert_eq!(pause(&id(1), 11, Some(5)), None);
         assert_ne!(pause(&id(1), 5, None), pause(&id(2), 5, None), "apart from each other");
         assert_eq!(pause(&id(1), 1, Some(HOUR)), Some(HOUR));
-        assert_eq!(pause(&id(1), 1, Some(u64::MAX)), Some(LONGEST));
+        assert_eq!(pause(&id(1), 1, Some(u64::MAX)), Some(MAX_PAUSE_MILLIS));
         assert!(pause(&id(1), 4, Some(1)).unwrap() >= 30 * MINUTE);
     }
 

@@ -10,7 +10,7 @@ use crate::{
     dispatch::slots::Slots,
     run::message::Message,
     store::{Filter, ReadStore, RunRow, Store, StoreError},
-    tenants::tenant::{self, KnownTenants, Left, Quotas},
+    tenants::tenant::{self, KnownTenants, QuotaCache, Quotas},
 };
 use phasm_sandbox::{Limit, Tenants};
 
@@ -102,7 +102,7 @@ pub(crate) struct Admission(#[expect(dead_code, reason = "held for its lock")] O
 pub(crate) struct AdmissionTarget<'a> {
     pub(crate) store: &'a dyn Store,
     /// Cache of the quotas that are saved in the store; present where the store is the host's own.
-    pub(crate) saved_quotas: Option<&'a Left>,
+    pub(crate) saved_quotas: Option<&'a QuotaCache>,
     /// The slots that tasks of this process wait for; absent where this process runs nothing.
     pub(crate) slots: Option<&'a Slots<mpsc::UnboundedSender<Message>>>,
 }
@@ -115,7 +115,7 @@ impl<'a> AdmissionTarget<'a> {
 
     /// Quotas that were saved with the store.
     async fn quotas(&self) -> Result<Arc<KnownTenants>, StoreError> {
-        if let Some(known) = self.saved_quotas.and_then(Left::fresh) {
+        if let Some(known) = self.saved_quotas.and_then(QuotaCache::fresh) {
             return Ok(known);
         }
         let saved = self.store.tenants().await?;
@@ -151,7 +151,7 @@ impl Planner {
         if !quotas.bound_submissions() {
             return Ok(Admission(None));
         }
-        let alone = Arc::clone(&self.realms.of(namespace).admitting).lock_owned().await;
+        let alone = Arc::clone(&self.environments.of(namespace).admitting).lock_owned().await;
         let exceeded = self.exceeded(target, quotas, &judge).await?;
         let tenant = judge.tenant;
         match exceeded {
@@ -164,7 +164,7 @@ impl Planner {
 
     /// The tenants of this process's configuration, else those that were saved with the store.
     async fn judge(&self, target: &AdmissionTarget<'_>, namespace: &Arc<str>) -> Result<Judge, StoreError> {
-        let own = self.realms.known();
+        let own = self.environments.known();
         let known = if own.is_empty() { target.quotas().await? } else { Arc::clone(own) };
         let tenants = tenant::known(&known);
         let tenant = tenants.of(namespace);

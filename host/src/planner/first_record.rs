@@ -100,7 +100,7 @@ impl Planner {
         let body = Body { moments, basis: Some(Arc::clone(&document.digest)) };
         let lease = self.first_lease(&run, key, more);
         let notices =
-            self.outlets.hearers(&lease.head, &plan.notify).notices(&lease.head, &run, 0, &body.moments);
+            self.webhooks.subscribers(&lease.head, &plan.notify).notices(&lease.head, &run, 0, &body.moments);
         let record = Record {
             first_seq: 0,
             events: body.count().unwrap_or(NonZeroU32::MIN),
@@ -122,7 +122,7 @@ impl Planner {
 
     /// The secrets that the plan names and the configuration has.
     fn secrets_of(&self, plan: &Plan) -> Vec<SecretRef> {
-        let secrets = &self.realms.of(&plan.namespace).secrets;
+        let secrets = &self.environments.of(&plan.namespace).secrets;
         let has = |secret: &SecretRef| secrets.get(secret).is_some();
         plan.secrets().into_iter().filter(has).collect()
     }

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::{
     catalog::{
-        self, Fired, MOST_OPEN, SCHEDULE_LABEL, SCHEDULED_LABEL, SaveError, Saved, ScheduleState, TRIES,
-        WrittenDocument, change,
+        self, CatalogItem, FiringResult, MAX_OPEN_RUNS, MAX_TRIES, SCHEDULE_LABEL, SCHEDULED_LABEL,
+        SaveError, ScheduleState, WrittenDocument, change,
     },
     store::{Change, EntryName, Labels, Shelf, Store, StoreError},
 };
@@ -23,7 +23,7 @@ pub enum TriggerError {
     #[error(transparent)]
     Saved(#[from] SaveError),
     /// Too many of its runs are open.
-    #[error("{MOST_OPEN} runs of the schedule are open; cancel some, or wait until they end")]
+    #[error("{MAX_OPEN_RUNS} runs of the schedule are open; cancel some, or wait until they end")]
     Crowded,
     /// No run could be submitted.
     #[error(transparent)]
@@ -54,7 +54,7 @@ impl Planner {
         plan: &Arc<Plan>,
         written: WrittenDocument<'_>,
         by: Option<&str>,
-    ) -> Result<Saved<ScheduleState>, SaveError> {
+    ) -> Result<CatalogItem<ScheduleState>, SaveError> {
         let now = self.clock.now();
         let facts = Facts { scheduled: Some(now), ..self.context.facts.clone() };
         let bound = first_record::bind(plan, "", &Map::new(), &facts);
@@ -97,17 +97,17 @@ impl Planner {
             let (draft, _) = catalog::read(store, &key, &found.what.document).await?;
             let plan = self.plan_draft(draft).await?;
             let _admission = self.admit(target, &plan.namespace).await?;
-            if found.what.open() >= MOST_OPEN {
+            if found.what.open() >= MAX_OPEN_RUNS {
                 return Err(TriggerError::Crowded);
             }
             let now = self.clock.now();
             let run = self.scheduled_run(&plan, &key, parameters, now)?;
             let mut state = found.what.clone();
-            state.note(now, Fired::Triggered, Some(Arc::clone(run.id())));
+            state.note(now, FiringResult::Triggered, Some(Arc::clone(run.id())));
             let change = change(key.clone(), found.revision, found.next, &state, None);
             match self.store_fired(store, run, change).await {
                 // Another process changed the schedule meanwhile: decide again by its new revision.
-                Err(StoreError::Moved { .. }) if tries < TRIES => tries += 1,
+                Err(StoreError::Moved { .. }) if tries < MAX_TRIES => tries += 1,
                 stored => return Ok(stored?),
             }
         }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    InspectError, Lying, PluginRow, PluginVersion, PluginView, Plugins, Source,
+    ComponentSource, InspectError, PluginRow, PluginVersion, PluginView, Plugins, Source,
     library::{FileMark, Library, higher, mark},
     library_admin::all_keys,
     shadows,
@@ -129,8 +129,8 @@ impl PluginEntry {
     #[must_use]
     pub fn row(&self, trusts: &[PluginTrust], known: &Rows) -> PluginRow {
         let row = known.row(self, || match &self.stored {
-            Some((stored, library)) => PluginRow::shelved(library, stored.clone(), &all_keys(trusts)),
-            None => PluginRow::lying(self.name.to_string(), &self.source, |folder| self.fresh(folder)),
+            Some((stored, library)) => PluginRow::of_library(library, stored.clone(), &all_keys(trusts)),
+            None => PluginRow::of_source(self.name.to_string(), &self.source, |folder| self.fresh(folder)),
         });
         let tenant = self.tenant.as_deref().map(str::to_owned);
         PluginRow { shadowed: self.shadowed, tenant, ..row.with_grants(Some(&self.grants)) }
@@ -144,13 +144,12 @@ impl PluginEntry {
         let unbuilt =
             || format!("plugin `{}` is there as source that is not built, or not up to date", self.name);
         let component = match &self.source {
-            Source::Bytes(bytes) => Lying::Bytes(Arc::clone(bytes)),
-            Source::File(path) => Lying::File(path.clone()),
-            Source::Folder(folder) => Lying::File(self.fresh(folder).ok_or_else(unbuilt)?),
+            Source::Bytes(bytes) => ComponentSource::Bytes(Arc::clone(bytes)),
+            Source::File(path) => ComponentSource::File(path.clone()),
+            Source::Folder(folder) => ComponentSource::File(self.fresh(folder).ok_or_else(unbuilt)?),
         };
         let keys = all_keys(trusts);
-        let of = (&component, self.stored());
-        let view = PluginView::of(&self.name, of, (&keys, trusts), Some(&self.grants))?;
+        let view = PluginView::of(&self.name, &component, self.stored(), &keys, trusts, Some(&self.grants))?;
         let tenant = self.tenant.as_deref();
         let to_grant = view.to_grant.map(|to_grant| to_grant.of_tenant(tenant));
         Ok(PluginView { tenant: tenant.map(str::to_owned), to_grant, ..view })
@@ -165,7 +164,7 @@ pub struct Rows(Mutex<HashMap<PathBuf, (Marks, PluginRow)>>);
 type Marks = [Option<FileMark>; 3];
 
 /// Rows that are remembered.
-const MOST_KNOWN: usize = 10_000;
+const MAX_KNOWN_VERSIONS: usize = 10_000;
 
 impl Rows {
     fn row(&self, entry: &PluginEntry, read: impl FnOnce() -> PluginRow) -> PluginRow {
@@ -180,7 +179,7 @@ impl Rows {
         }
         let row = read();
         let mut known = all();
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN_VERSIONS {
             known.clear();
         }
         known.insert(path.clone(), (marks, row.clone()));

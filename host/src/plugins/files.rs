@@ -3,14 +3,14 @@
 
 use std::{io, path::Path};
 
-use crate::plugins::trust::LARGEST_SIGNATURE;
+use crate::plugins::trust::MAX_SIGNATURE_BYTES;
 use phasm_sandbox::{read_regular, read_regular_text};
 
 /// A component of JavaScript is 12 MB; what is much larger was not meant to be one.
-const LARGEST_COMPONENT: u64 = 256 << 20;
+const MAX_COMPONENT_BYTES: u64 = 256 << 20;
 
 /// The largest manifest, embedded or beside the component.
-pub(super) const LARGEST_MANIFEST: u64 = 1 << 20;
+pub(super) const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// Whether a file holds a component compiled ahead of time.
 pub(super) fn is_artefact(path: &Path) -> bool {
@@ -23,7 +23,7 @@ pub(super) fn is_artefact(path: &Path) -> bool {
 /// A message for the user: the file, and what it contains instead.
 pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
     let bytes =
-        read_regular(path, LARGEST_COMPONENT).map_err(|error| format!("{}: {error}", path.display()))?;
+        read_regular(path, MAX_COMPONENT_BYTES).map_err(|error| format!("{}: {error}", path.display()))?;
     match kind(&bytes) {
         None => Ok(bytes),
         // Whether the bytes are what they should be is found out when they are authenticated.
@@ -40,7 +40,7 @@ pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
 /// A message for the user when the file cannot be read.
 pub fn signature_beside(path: &Path) -> Result<Option<String>, String> {
     let path = path.with_added_extension("minisig");
-    match read_regular_text(&path, LARGEST_SIGNATURE) {
+    match read_regular_text(&path, MAX_SIGNATURE_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!("{}: {error}", path.display())),
@@ -52,7 +52,7 @@ pub fn signature_beside(path: &Path) -> Result<Option<String>, String> {
 /// # Errors
 /// When it cannot be read, has more than 1 MiB, or is no text.
 pub fn manifest(path: &Path) -> io::Result<String> {
-    read_regular_text(path, LARGEST_MANIFEST)
+    read_regular_text(path, MAX_MANIFEST_BYTES)
 }
 
 /// Names the kind of bytes that are not a component, by how they begin. The contents of a component are left to the compiler.

@@ -59,7 +59,7 @@ pub enum ClockRequest {
 }
 
 /// The most of each kind that is looked at.
-const MOST: usize = 256;
+const MAX_REQUESTS: usize = 256;
 
 impl GrantRequests {
     /// Whether it asks for nothing.
@@ -127,8 +127,8 @@ impl GrantRequests {
         let env = self.env.iter().filter(|name| name.is_empty() || name.contains('=') || !is_plain(name));
         faults.extend(env.map(|name| format!("wants.env: found {name:?}; expected a variable's name")));
         let counts = [self.http.len(), self.http_networks.len(), self.dirs.len(), self.env.len()];
-        if counts.iter().any(|count| *count > MOST) {
-            faults.push(format!("wants: more than {MOST} of one kind"));
+        if counts.iter().any(|count| *count > MAX_REQUESTS) {
+            faults.push(format!("wants: more than {MAX_REQUESTS} of one kind"));
         }
         if faults.is_empty() { Ok(()) } else { Err(faults.join("; ")) }
     }

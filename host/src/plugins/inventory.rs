@@ -137,7 +137,7 @@ impl Candidate {
     }
 
     /// Its version, and what it says; nothing if it cannot be asked yet.
-    fn says(&self, means: &Means) -> Option<Result<(Option<&str>, &Said), &str>> {
+    fn says(&self, means: &Means) -> Option<Result<(Option<&str>, &Inspection), &str>> {
         let said = match self.glance.at(&self.source, self.stored.as_ref(), means)? {
             Ok(said) => said,
             Err(why) => return Some(Err(why)),
@@ -148,13 +148,13 @@ impl Candidate {
 }
 
 /// A plugin, looked at.
-struct Said {
+struct Inspection {
     manifest: Manifest,
     /// Why it is not used.
     refused: Option<Arc<str>>,
 }
 
-impl Said {
+impl Inspection {
     /// Nothing of what would have to be built, or was compiled elsewhere.
     fn read(source: &Source, stored: Option<&PluginVersion>, means: &Means) -> Option<Result<Self, String>> {
         if source.is_compiled() {
@@ -181,7 +181,7 @@ impl Said {
 
 /// Values that are read at most once.
 #[derive(Default)]
-struct Glance(OnceLock<Option<Result<Said, String>>>);
+struct Glance(OnceLock<Option<Result<Inspection, String>>>);
 
 impl Glance {
     /// Reads the plugin in `source`, unless it must be built first.
@@ -190,8 +190,8 @@ impl Glance {
         source: &Source,
         stored: Option<&PluginVersion>,
         means: &Means,
-    ) -> Option<Result<&Said, &str>> {
-        let said = self.0.get_or_init(|| Said::read(source, stored, means)).as_ref()?;
+    ) -> Option<Result<&Inspection, &str>> {
+        let said = self.0.get_or_init(|| Inspection::read(source, stored, means)).as_ref()?;
         Some(said.as_ref().map_err(String::as_str))
     }
 }
@@ -210,13 +210,13 @@ fn split(executor_type: &str) -> (&str, Option<&str>) {
 /// An unknown manifest may have any version, and an unreadable one has none.
 fn fitting<'m>(
     version: Option<&str>,
-    candidates: impl Iterator<Item = Option<Result<(Option<&'m str>, &'m Said), &'m str>>>,
+    candidates: impl Iterator<Item = Option<Result<(Option<&'m str>, &'m Inspection), &'m str>>>,
 ) -> ExecutorResolution {
     let asked = version.map(VersionRequest::read);
     let fits =
         |found: Option<&str>| asked.as_ref().is_none_or(|asked| found.is_some_and(|found| asked.fits(found)));
     let mut unknown = false;
-    let mut best: Option<(&str, &Said)> = None;
+    let mut best: Option<(&str, &Inspection)> = None;
     for candidate in candidates {
         match (candidate, &asked) {
             (Some(Ok((Some(found), said))), Some(VersionRequest::Beginning { .. })) if fits(Some(found)) => {

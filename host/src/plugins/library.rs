@@ -29,13 +29,13 @@ use self::{
     index::{Index, IndexEntry, RemovedVersion},
 };
 use super::{Manifest, manifest::is_name, read_component};
-use crate::plugins::trust::{PluginTrust, PublicKey, Signed};
+use crate::plugins::trust::{PluginTrust, PublicKey, SignatureCheck};
 use phasm_sandbox::Digest;
 
 /// Characters that stay as they are in the name of a tenant's directory. Dots do not, because `.` and `..` are other directories.
 const FILE_NAME: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 /// Signatures of deleted components that are kept at most: some five megabytes of the index.
-const MOST_REMEMBERED: usize = 10_000;
+const MAX_REMEMBERED_VERSIONS: usize = 10_000;
 
 /// A directory with plugins that were added.
 #[derive(Clone, Debug)]
@@ -180,7 +180,7 @@ impl Library {
         }
         let newest = index.all().into_iter().find(|stored| stored.name == new.name && stored.is_offered());
         let signed = trust.look(&new.bytes, new.signature.as_deref());
-        let beyond = newest.map(|newest| self.beyond(&newest, (&manifest, &signed), trust)).transpose()?;
+        let beyond = newest.map(|newest| self.beyond(&newest, &manifest, &signed, trust)).transpose()?;
         let mut held = beyond.as_ref().map(ExtraRequests::held).unwrap_or_default();
         if hold && held.is_empty() {
             held.push("every version is, until it is approved".to_owned());
@@ -204,7 +204,8 @@ impl Library {
     fn beyond(
         &self,
         newest: &PluginVersion,
-        (manifest, signed): (&Manifest, &Signed),
+        manifest: &Manifest,
+        signed: &SignatureCheck,
         trust: &PluginTrust,
     ) -> Result<ExtraRequests, LibraryError> {
         let (old, old_signed) = self.look(newest, trust)?;
@@ -220,7 +221,7 @@ impl Library {
         &self,
         stored: &PluginVersion,
         trust: &PluginTrust,
-    ) -> Result<(Manifest, Signed), LibraryError> {
+    ) -> Result<(Manifest, SignatureCheck), LibraryError> {
         let bytes = stored.read(&self.path(&stored.digest)).map_err(LibraryError::Refused)?;
         let manifest = Manifest::of(&bytes, None).map_err(LibraryError::Refused)?;
         let signed = trust.look(&bytes, stored.signature.as_deref());
@@ -338,7 +339,7 @@ impl Library {
         index.loose.retain(|loose| is_needed(loose) || loose.entry.signature.is_some());
         let remembered = index.loose.iter().filter(|loose| !is_needed(loose));
         let gone: BTreeSet<String> = remembered.clone().map(|loose| loose.entry.digest.clone()).collect();
-        let mut too_many = remembered.count().saturating_sub(MOST_REMEMBERED);
+        let mut too_many = remembered.count().saturating_sub(MAX_REMEMBERED_VERSIONS);
         index.loose.retain(|loose| {
             let is_forgotten = too_many > 0 && !is_needed(loose);
             too_many -= usize::from(is_forgotten);
@@ -439,11 +440,11 @@ fn same(known: PluginVersion, digest: Digest) -> Result<PluginVersion, LibraryEr
 }
 
 /// Why a version is held that another vouches for than for the one before.
-fn other_hand(version: &str, old: &Signed, new: &Signed) -> Option<String> {
+fn other_hand(version: &str, old: &SignatureCheck, new: &SignatureCheck) -> Option<String> {
     let by = |key: &PublicKey| format!("it is not signed by {}, as {version} is", key.name());
     match (old, new) {
-        (Signed::By(old), Signed::By(new)) if old == new => None,
-        (Signed::By(old), _) => Some(by(old)),
+        (SignatureCheck::By(old), SignatureCheck::By(new)) if old == new => None,
+        (SignatureCheck::By(old), _) => Some(by(old)),
         _ => None,
     }
 }

@@ -81,7 +81,8 @@ impl AllowanceTable {
     /// Warns of limits that bound nothing: `others` says what is counted instead, and whose that is.
     pub(crate) fn warn(
         &self,
-        (entry, report): (&Entry, &Report),
+        entry: &Entry,
+        report: &Report,
         others: impl Fn(Limit) -> Option<(u64, String)>,
     ) {
         for (limit, site) in &self.sites {

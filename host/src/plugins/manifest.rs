@@ -25,13 +25,13 @@ const HEADER: usize = 8;
 const CUSTOM: u8 = 0;
 
 /// The longest name of a plugin, in bytes.
-const LONGEST_NAME: usize = 128;
+const MAX_NAME_BYTES: usize = 128;
 const NAME: &str = "up to 128 bytes without blanks, `@` and invisible characters";
 
 /// Whether a plugin may be called so: what documents can name.
 pub(super) fn is_name(name: &str) -> bool {
     let fits = |c: char| !c.is_whitespace() && c != '@' && !text::is_hidden(c);
-    (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(fits)
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(fits)
 }
 
 /// A plugin's description of itself: from a custom section that the SDK embeds, and from `NAME.toml` or `NAME.json` next to it,
@@ -144,7 +144,10 @@ impl Manifest {
     fn check_names(&self) -> Result<(), String> {
         for (member, name) in [("name", &self.name), ("version", &self.version)] {
             if let Some(name) = name.as_ref().filter(|name| !is_name(name)) {
-                return Err(format!("{member}: found {:?}; expected {NAME}", text::cut(name, LONGEST_NAME)));
+                return Err(format!(
+                    "{member}: found {:?}; expected {NAME}",
+                    text::cut(name, MAX_NAME_BYTES)
+                ));
             }
         }
         Ok(())
@@ -171,7 +174,7 @@ impl Manifest {
     /// When the component is none, or the manifest is too long.
     pub fn embed(&self, component: &[u8]) -> Result<Vec<u8>, String> {
         let json = serde_json::to_vec(self).map_err(|error| said("manifest", error))?;
-        if json.len() as u64 > files::LARGEST_MANIFEST {
+        if json.len() as u64 > files::MAX_MANIFEST_BYTES {
             return Err("manifest: more than 1 MiB".to_owned());
         }
         let (header, rest) = component.split_at_checked(HEADER).ok_or("no WebAssembly component")?;
@@ -303,7 +306,7 @@ fn section(bytes: &[u8]) -> Result<Option<&[u8]>, String> {
         if let Payload::CustomSection(section) = payload
             && section.name() == SECTION
         {
-            let fits = section.data().len() as u64 <= files::LARGEST_MANIFEST;
+            let fits = section.data().len() as u64 <= files::MAX_MANIFEST_BYTES;
             return if fits {
                 Ok(Some(section.data()))
             } else {

@@ -15,7 +15,7 @@ use crate::plugins::trust::PluginTrust;
 use phasm_sandbox::{Digest, Grants, Program, Sandbox};
 
 /// A compiler's complaints are long.
-const LONGEST_MESSAGE: usize = 16 << 10;
+const MAX_MESSAGE_BYTES: usize = 16 << 10;
 
 /// A registered plugin. A failure is final: the source is not read, built or compiled again.
 pub(super) struct Plugin {
@@ -137,7 +137,7 @@ impl Plugin {
     }
 
     fn message(&self, error: &str) -> Arc<str> {
-        text::cut(&format!("plugin `{}`: {error}", self.name), LONGEST_MESSAGE).into()
+        text::cut(&format!("plugin `{}`: {error}", self.name), MAX_MESSAGE_BYTES).into()
     }
 }
 

@@ -17,12 +17,12 @@ mod signature;
 pub use self::secret::{NotASecretKey, SecretKey};
 pub use self::{
     key::{NotAPublicKey, PublicKey},
-    policy::{PluginTrust, Policy, Signed},
-    signature::{NotASignature, Signature, Unverified},
+    policy::{PluginTrust, Policy, SignatureCheck},
+    signature::{NotASignature, Signature, VerifyError},
 };
 
 /// The largest file with a signature that is read; they have about 300 bytes.
-pub const LARGEST_SIGNATURE: u64 = 16 << 10;
+pub const MAX_SIGNATURE_BYTES: u64 = 16 << 10;
 
 /// Mark of Ed25519 keys and signatures.
 const ED25519: [u8; 2] = *b"Ed";

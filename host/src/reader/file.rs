@@ -8,7 +8,7 @@ use std::{
 
 use phasm_engine::{path::Path, problem::Problem, problem::codes::source as entries, tree::Span};
 
-use super::{MOST_BYTES, source::SourceText};
+use super::{MAX_DOCUMENT_BYTES, source::SourceText};
 use phasm_sandbox::open_regular;
 
 /// The text of the file at `path`.
@@ -35,19 +35,19 @@ pub fn text_of(path: &FilePath) -> Result<String, Box<Problem>> {
 /// # Errors
 /// When it cannot be read, has more than 16 MiB, or is no text in UTF-8.
 pub fn text_from(from: impl Read) -> Result<String, Box<Problem>> {
-    let most = u64::try_from(MOST_BYTES).unwrap_or(u64::MAX);
+    let most = u64::try_from(MAX_DOCUMENT_BYTES).unwrap_or(u64::MAX);
     let mut bytes = Vec::new();
     let read = from.take(most.saturating_add(1)).read_to_end(&mut bytes);
     read.map_err(|error| unreadable(&reason(&error), None))?;
-    if bytes.len() > MOST_BYTES {
+    if bytes.len() > MAX_DOCUMENT_BYTES {
         return Err(Box::new(too_long()));
     }
     decoded(bytes)
 }
 
-/// The problem of a text that has more than [`MOST_BYTES`].
+/// The problem of a text that has more than [`MAX_DOCUMENT_BYTES`].
 pub(super) fn too_long() -> Problem {
-    let message = format!("more than {MOST_BYTES} bytes of text; expected at most as many");
+    let message = format!("more than {MAX_DOCUMENT_BYTES} bytes of text; expected at most as many");
     Problem::new(&entries::TOO_LARGE, &Path::root(), Span::default(), message)
         .with_hint("pass large data as files that an executor reads")
 }

@@ -8,20 +8,20 @@ use tokio::sync::broadcast;
 use crate::store::RunHead;
 
 /// Number of events that are kept for a slow subscriber; older ones are lost.
-const MOST_UNHEARD: usize = 4096;
+const MAX_QUEUED_EVENTS: usize = 4096;
 
 /// Something that became of a run of a host.
 #[derive(Clone, Debug)]
-pub struct Tiding {
+pub struct RunLifecycleEvent {
     /// The run.
     pub head: Arc<RunHead>,
     /// The event.
-    pub what: Became,
+    pub what: LifecycleChange,
 }
 
 /// A lifecycle event of a run.
 #[derive(Clone, Debug)]
-pub enum Became {
+pub enum LifecycleChange {
     /// The host drives it from now on.
     Driven,
     /// Given back to the store until then, or until a request comes.
@@ -36,17 +36,18 @@ pub enum Became {
 
 /// Publishes events. Nothing is kept while there has been no subscriber.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Tidings(Arc<OnceLock<broadcast::Sender<Tiding>>>);
+pub(crate) struct LifecycleFeed(Arc<OnceLock<broadcast::Sender<RunLifecycleEvent>>>);
 
-impl Tidings {
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Tiding> {
-        self.0.get_or_init(|| broadcast::Sender::new(MOST_UNHEARD)).subscribe()
+impl LifecycleFeed {
+    pub(crate) fn listen(&self) -> broadcast::Receiver<RunLifecycleEvent> {
+        self.0.get_or_init(|| broadcast::Sender::new(MAX_QUEUED_EVENTS)).subscribe()
     }
 
     /// Returns false if there is no subscriber.
-    pub(crate) fn tell(&self, head: &Arc<RunHead>, what: Became) -> bool {
-        let told =
-            |sender: &broadcast::Sender<Tiding>| sender.send(Tiding { head: Arc::clone(head), what }).is_ok();
+    pub(crate) fn tell(&self, head: &Arc<RunHead>, what: LifecycleChange) -> bool {
+        let told = |sender: &broadcast::Sender<RunLifecycleEvent>| {
+            sender.send(RunLifecycleEvent { head: Arc::clone(head), what }).is_ok()
+        };
         self.0.get().is_some_and(told)
     }
 }

@@ -10,7 +10,7 @@ use phasm_engine::{
 use tokio::sync::oneshot;
 
 use crate::{
-    dispatch::dispatcher::Signal,
+    dispatch::signal::Signal,
     store::{LETTER_BYTES, StoreError},
 };
 
@@ -21,13 +21,13 @@ pub(crate) enum Message {
     /// A request to the run.
     Ask { request: Request, reply: ReplyTo },
     /// An inspection of the run as it is recorded.
-    Look(Inspect),
+    Inspect(Inspection),
     /// There may be letters to the run in its store.
     Mail,
     /// The wall clock was set: something may be due.
     Tick,
     /// Another host has had the run since it was claimed: the driver leaves it, and then drops this.
-    Leave(oneshot::Sender<()>),
+    HandOver(oneshot::Sender<()>),
 }
 
 impl Message {
@@ -38,10 +38,10 @@ impl Message {
             Self::Signal(Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_)) => 1,
             Self::Signal(Signal::Started(..) | Signal::Inactive(_) | Signal::Wrote(..))
             | Self::Ask { .. }
-            | Self::Look(_)
+            | Self::Inspect(_)
             | Self::Mail
             | Self::Tick
-            | Self::Leave(_) => 0,
+            | Self::HandOver(_) => 0,
         }
     }
 }
@@ -53,7 +53,7 @@ impl From<Signal> for Message {
 }
 
 /// Inspects a run as it is recorded.
-pub(crate) type Inspect = Box<dyn FnOnce(&Run) + Send>;
+pub(crate) type Inspection = Box<dyn FnOnce(&Run) + Send>;
 
 /// Where the reply to a request goes.
 pub(crate) type ReplyTo = oneshot::Sender<Result<bool, RequestError>>;
@@ -129,7 +129,7 @@ pub enum RequestError {
 
 /// Where a run stands in this process.
 #[derive(Clone, Debug, Default)]
-pub(crate) enum Standing {
+pub(crate) enum DriveStatus {
     /// The run is driven, or may be.
     #[default]
     Active,

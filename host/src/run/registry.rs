@@ -10,17 +10,17 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::{
     dispatch::run_task::RunTask,
-    run::message::{Message, Standing},
+    run::message::{DriveStatus, Message},
     store::StoreError,
     watch::hub::Watchers,
 };
 
 /// Entries of the runs that are driven here, or that have a handle here.
 #[derive(Debug, Default)]
-pub(crate) struct Registry(Mutex<Known>);
+pub(crate) struct Registry(Mutex<Entries>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct Entries {
     runs: HashMap<Arc<str>, Weak<Entry>>,
     /// At this size, entries without a user are dropped.
     sweep_at: usize,
@@ -36,12 +36,12 @@ pub(crate) struct Entry {
     task: Mutex<Option<Arc<RunTask>>>,
     /// Epoch of the lease under which it was driven last.
     pub(crate) epoch: AtomicU64,
-    pub(crate) standing: watch::Sender<Standing>,
+    pub(crate) status: watch::Sender<DriveStatus>,
     /// Told of every commit of the run.
     pub(crate) commits: watch::Sender<()>,
     pub(crate) watchers: Watchers,
     /// Held while it is loaded or given back, so that neither is done twice.
-    pub(crate) turning: tokio::sync::Mutex<()>,
+    pub(crate) load_lock: tokio::sync::Mutex<()>,
 }
 
 impl Entry {
@@ -51,10 +51,10 @@ impl Entry {
             driver: Mutex::default(),
             task: Mutex::default(),
             epoch: AtomicU64::default(),
-            standing: watch::Sender::default(),
+            status: watch::Sender::default(),
             commits: watch::Sender::default(),
             watchers: Watchers::default(),
-            turning: tokio::sync::Mutex::default(),
+            load_lock: tokio::sync::Mutex::default(),
         })
     }
 
@@ -72,7 +72,7 @@ impl Entry {
     pub(crate) async fn dismiss(&self) {
         let (waits, left) = oneshot::channel();
         // One that leaves anyway drops it, too.
-        drop(self.tell(Message::Leave(waits)));
+        drop(self.tell(Message::HandOver(waits)));
         let _dropped = left.await;
     }
 
@@ -102,16 +102,16 @@ impl Entry {
 
     /// Marks the run as lost: it does not continue here.
     pub(crate) fn lose(&self, error: Arc<StoreError>) {
-        self.standing.send_replace(Standing::Lost(error));
+        self.status.send_replace(DriveStatus::Lost(error));
         self.watchers.close();
     }
 
     fn close(&self) {
         self.watchers.close();
-        self.standing.send_if_modified(|standing| {
-            let goes_on = matches!(standing, Standing::Active | Standing::Parked);
+        self.status.send_if_modified(|status| {
+            let goes_on = matches!(status, DriveStatus::Active | DriveStatus::Parked);
             if goes_on {
-                *standing = Standing::Closed;
+                *status = DriveStatus::Closed;
             }
             goes_on
         });
@@ -121,7 +121,7 @@ impl Entry {
 impl Registry {
     /// The entry of a run; a new one if there is none.
     pub(crate) fn entry(&self, run_id: &Arc<str>) -> Arc<Entry> {
-        let mut known = self.known();
+        let mut known = self.lock();
         if let Some(entry) = known.runs.get(run_id).and_then(Weak::upgrade) {
             return entry;
         }
@@ -133,7 +133,7 @@ impl Registry {
 
     /// The entry of a run, if there is one.
     pub(crate) fn get(&self, run_id: &str) -> Option<Arc<Entry>> {
-        self.known().runs.get(run_id)?.upgrade()
+        self.lock().runs.get(run_id)?.upgrade()
     }
 
     /// How many runs are loaded.
@@ -158,15 +158,15 @@ impl Registry {
     }
 
     fn entries(&self) -> Vec<Arc<Entry>> {
-        self.known().runs.values().filter_map(Weak::upgrade).collect()
+        self.lock().runs.values().filter_map(Weak::upgrade).collect()
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, Entries> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
+impl Entries {
     /// Each entry is looked at so often as its number doubles, which is twice on average.
     fn sweep(&mut self) {
         if self.runs.len() > self.sweep_at {

@@ -81,7 +81,7 @@ impl Wanted {
     }
 }
 
-/// What came of claiming a run by its name.
+/// The result of claiming a run by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
     /// It is the host's from now on.

@@ -6,7 +6,7 @@ use phasm_engine::outcome::Outcome;
 use tokio::sync::Mutex;
 
 use crate::{
-    dispatch::slots::Rules,
+    dispatch::slots::{Rule, Rules},
     plugins::{LibraryAdmin, Plugins},
     secrets::Secrets,
     tenants::tenant::{KnownTenant, KnownTenants, Tenant, shares},
@@ -21,7 +21,7 @@ type OwnPlugins = (Option<Plugins>, Option<LibraryAdmin>);
 
 /// The environment of one tenant's runs.
 #[derive(Default)]
-pub(crate) struct Realm {
+pub(crate) struct TenantEnvironment {
     /// None where another executor stands for them.
     pub(crate) plugins: Option<Plugins>,
     pub(crate) secrets: Secrets,
@@ -33,17 +33,17 @@ pub(crate) struct Realm {
 
 /// The environments of all tenants.
 #[derive(Default)]
-pub(crate) struct Realms {
+pub(crate) struct TenantEnvironments {
     tenants: Tenants,
     /// The tenants as they are saved with a store.
     known: Arc<KnownTenants>,
-    weights: Rules,
+    rules: Rules,
     /// The environment of namespaces without one of their own.
-    common: Realm,
-    own: BTreeMap<Arc<str>, Realm>,
+    common: TenantEnvironment,
+    own: BTreeMap<Arc<str>, TenantEnvironment>,
 }
 
-impl Realms {
+impl TenantEnvironments {
     /// `offered` makes the plugins of a tenant, or with none those of all without their own.
     ///
     /// # Errors
@@ -53,27 +53,32 @@ impl Realms {
         secrets: Secrets,
         offered: impl Fn(Option<(&Arc<str>, &Tenant)>) -> Result<OwnPlugins, E>,
     ) -> Result<Self, E> {
-        let realm = |name: &Arc<str>, tenant: &Tenant| -> Result<Realm, E> {
+        let environment = |name: &Arc<str>, tenant: &Tenant| -> Result<TenantEnvironment, E> {
             let (plugins, library_admin) = offered(Some((name, tenant)))?;
-            Ok(Realm { plugins, library_admin, secrets: tenant.secrets.and(&secrets), ..Realm::default() })
+            Ok(TenantEnvironment {
+                plugins,
+                library_admin,
+                secrets: tenant.secrets.and(&secrets),
+                ..TenantEnvironment::default()
+            })
         };
-        let own = tenants.iter().map(|(name, tenant)| Ok((Arc::clone(name), realm(name, tenant)?)));
+        let own = tenants.iter().map(|(name, tenant)| Ok((Arc::clone(name), environment(name, tenant)?)));
         let own = own.collect::<Result<_, E>>()?;
         let (plugins, library_admin) = offered(None)?;
-        let weight = |tenant: &Tenant| (tenant.weight.max(1), tenant.quotas.running);
+        let rule = |tenant: &Tenant| Rule { weight: tenant.weight.max(1), max_slots: tenant.quotas.running };
         Ok(Self {
             tenants: shares(tenants),
             known: Arc::new(
                 tenants.iter().map(|(name, own)| (Arc::clone(name), KnownTenant::of(own))).collect(),
             ),
-            weights: tenants.iter().map(|(name, tenant)| (Arc::clone(name), weight(tenant))).collect(),
-            common: Realm { plugins, library_admin, secrets, ..Realm::default() },
+            rules: tenants.iter().map(|(name, tenant)| (Arc::clone(name), rule(tenant))).collect(),
+            common: TenantEnvironment { plugins, library_admin, secrets, ..TenantEnvironment::default() },
             own,
         })
     }
 
     /// The environment of a namespace's runs.
-    pub(crate) fn of(&self, namespace: &Arc<str>) -> &Realm {
+    pub(crate) fn of(&self, namespace: &Arc<str>) -> &TenantEnvironment {
         if self.own.is_empty() {
             return &self.common;
         }
@@ -81,17 +86,17 @@ impl Realms {
     }
 
     /// The environment of namespaces without one of their own.
-    pub(crate) fn common(&self) -> &Realm {
+    pub(crate) fn common(&self) -> &TenantEnvironment {
         &self.common
     }
 
     /// The environment of a tenant that has one of its own.
-    pub(crate) fn own(&self, tenant: &str) -> Option<&Realm> {
+    pub(crate) fn own(&self, tenant: &str) -> Option<&TenantEnvironment> {
         self.own.get(tenant)
     }
 
     /// Tenants with an environment of their own.
-    pub(crate) fn owners(&self) -> impl Iterator<Item = (&Arc<str>, &Realm)> {
+    pub(crate) fn owners(&self) -> impl Iterator<Item = (&Arc<str>, &TenantEnvironment)> {
         self.own.iter()
     }
 
@@ -112,22 +117,22 @@ impl Realms {
 
     /// By which rules slots are lent.
     pub(crate) fn rules(&self) -> Rules {
-        self.weights.clone()
+        self.rules.clone()
     }
 
     /// An executor that runs each attempt with the plugins of its tenant.
     pub(crate) fn executor(self: &Arc<Self>) -> Arc<dyn Executor> {
         match &self.common.plugins {
             Some(common) if self.own.is_empty() => Arc::new(common.clone()),
-            _ => Arc::new(OfEach(Arc::clone(self))),
+            _ => Arc::new(PerTenantExecutor(Arc::clone(self))),
         }
     }
 }
 
 /// Runs each attempt with the plugins of its tenant.
-struct OfEach(Arc<Realms>);
+struct PerTenantExecutor(Arc<TenantEnvironments>);
 
-impl Executor for OfEach {
+impl Executor for PerTenantExecutor {
     fn execute(
         &self,
         invocation: Invocation,

@@ -144,9 +144,9 @@ const FRESH: Duration = Duration::from_secs(1);
 
 /// Cache of the tenants that are saved with the store.
 #[derive(Default)]
-pub(crate) struct Left(Mutex<Option<(Instant, Arc<KnownTenants>)>>);
+pub(crate) struct QuotaCache(Mutex<Option<(Instant, Arc<KnownTenants>)>>);
 
-impl Left {
+impl QuotaCache {
     pub(crate) fn fresh(&self) -> Option<Arc<KnownTenants>> {
         let left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         left.as_ref().filter(|(at, _)| at.elapsed() < FRESH).map(|(_, known)| Arc::clone(known))

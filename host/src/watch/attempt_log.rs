@@ -11,13 +11,13 @@ use crate::store::AttemptLog;
 use phasm_sandbox::executor::Level;
 
 /// Bytes of each attempt's log that are kept by default.
-pub(crate) const KEPT_LOG: usize = 64 << 10;
+pub(crate) const DEFAULT_LOG_BYTES: usize = 64 << 10;
 /// Most bytes that may be configured.
-pub(crate) const MOST_KEPT_LOG: usize = 16 << 20;
+pub(crate) const MAX_LOG_BYTES: usize = 16 << 20;
 
 /// One attempt's lines, as they are shown. It takes no memory until the first of them.
 #[derive(Debug)]
-pub(crate) struct Logbook {
+pub(crate) struct LogTail {
     end: Mutex<End>,
 }
 
@@ -30,7 +30,7 @@ struct End {
     text: VecDeque<u8>,
 }
 
-impl Logbook {
+impl LogTail {
     /// Keeps the last `limit` bytes.
     pub(crate) fn new(limit: usize) -> Self {
         Self { end: Mutex::new(End { limit, ..End::default() }) }
@@ -100,7 +100,7 @@ mod tests {
 
     /// The kept part of `lines` under a limit: the number of bytes cut, and the text.
     fn kept(limit: usize, lines: &[&str]) -> Option<(u64, String)> {
-        let book = Logbook::new(limit);
+        let book = LogTail::new(limit);
         lines.iter().for_each(|line| book.write(Level::Info, line));
         let AttemptLog { task, attempt, dispatch, cut, text } = book.close(FENCE)?;
         assert_eq!((task, attempt, dispatch), (3, 2, 4));
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn whoever_writes_nothing_takes_no_memory() {
-        let book = Logbook::new(KEPT_LOG);
+        let book = LogTail::new(DEFAULT_LOG_BYTES);
         let taken = || book.end.lock().unwrap().text.capacity();
         assert_eq!(taken(), 0);
         assert_eq!(book.close(FENCE), None);
@@ -142,19 +142,19 @@ mod tests {
 
     #[test]
     fn however_much_is_written_it_takes_what_is_kept() {
-        let book = Logbook::new(KEPT_LOG);
+        let book = LogTail::new(DEFAULT_LOG_BYTES);
         let taken = || book.end.lock().unwrap().text.capacity();
         book.write(Level::Info, &"\n".repeat(1_000_000));
         book.write(Level::Info, &"x".repeat(10_000_000));
-        assert!(taken() <= 4 * KEPT_LOG, "{}", taken());
+        assert!(taken() <= 4 * DEFAULT_LOG_BYTES, "{}", taken());
         let lines = format!("{}\n", "y".repeat(99)).repeat(100_000);
         for _ in 0..101 {
             book.write(Level::Warn, &lines);
         }
-        assert!(taken() <= 4 * KEPT_LOG, "{}", taken());
+        assert!(taken() <= 4 * DEFAULT_LOG_BYTES, "{}", taken());
         let log = book.close(FENCE).unwrap();
         let text = String::from_utf8(log.text).unwrap();
-        assert!((KEPT_LOG - 105..=KEPT_LOG).contains(&text.len()), "{}", text.len());
+        assert!((DEFAULT_LOG_BYTES - 105..=DEFAULT_LOG_BYTES).contains(&text.len()), "{}", text.len());
         assert!(text.lines().all(|line| line.len() == 104 && line.starts_with("warn yyy")));
         assert!(log.cut > 1_000_000_000, "{}", log.cut);
     }

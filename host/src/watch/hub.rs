@@ -10,7 +10,7 @@ use std::sync::{
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::journal::Told;
+use crate::journal::StepRecord;
 use phasm_sandbox::executor::Level;
 
 /// Most notices that wait for a watch; lines beyond are only counted.
@@ -20,7 +20,7 @@ const QUEUE: usize = 4096;
 #[derive(Clone, Debug)]
 pub enum Notice {
     /// A record of the journal, durable.
-    Record(Told),
+    Record(StepRecord),
     /// A guest wrote a line. Not in the journal.
     Log(Arc<LogLine>),
     /// A guest told how far it is. Not in the journal.
@@ -61,12 +61,12 @@ pub struct ProgressNote {
 #[derive(Debug)]
 struct Listener {
     notices: mpsc::Sender<Notice>,
-    missed: Arc<Misses>,
+    missed: Arc<LagCounters>,
 }
 
 /// Notices that did not fit into a queue.
 #[derive(Debug, Default)]
-pub(crate) struct Misses {
+pub(crate) struct LagCounters {
     pub(crate) records: AtomicBool,
     pub(crate) others: AtomicU64,
 }
@@ -102,9 +102,9 @@ struct Listeners {
 }
 
 impl Watchers {
-    pub(crate) fn add(&self) -> (mpsc::Receiver<Notice>, Arc<Misses>) {
+    pub(crate) fn add(&self) -> (mpsc::Receiver<Notice>, Arc<LagCounters>) {
         let (notices, heard) = mpsc::channel(QUEUE);
-        let missed = Arc::<Misses>::default();
+        let missed = Arc::<LagCounters>::default();
         let listener = Listener { notices, missed: Arc::clone(&missed) };
         self.shared.listeners.lock().unwrap_or_else(PoisonError::into_inner).push(listener);
         self.shared.any.store(true, Ordering::Release);

@@ -10,28 +10,28 @@ use std::{
 
 use phasm_engine::{event::Fence, run::Run, text, usage::ResourceUsage};
 
-use self::rate_limit::Pace;
+use self::rate_limit::RateLimiter;
 use crate::watch::hub::{LogLine, Notice, ProgressNote, Watchers};
 use crate::{
     secrets::Secrets,
     store::AttemptLog,
-    watch::{attempt_log::Logbook, spans::Calls},
+    watch::{attempt_log::LogTail, spans::Calls},
 };
 use phasm_sandbox::executor::{HostCall, Level, Observer};
 
 /// Passes on what one attempt writes: to watchers, and to its log.
-pub(crate) struct Ear {
+pub(crate) struct AttemptObserver {
     watchers: Watchers,
     task: Arc<str>,
     fence: Fence,
     secrets: Secrets,
-    book: Logbook,
-    pace: Mutex<Pace<Notice>>,
+    book: LogTail,
+    pace: Mutex<RateLimiter<Notice>>,
     metered: Mutex<ResourceUsage>,
     calls: Option<Calls>,
 }
 
-impl Ear {
+impl AttemptObserver {
     /// `kept` is how many bytes of the log are kept with the run.
     pub(crate) fn new(watchers: Watchers, run: &Run, fence: Fence, secrets: &Secrets, kept: usize) -> Self {
         let task = run.task(fence.task).map(|task| run.path(task)).unwrap_or_default().into();
@@ -46,7 +46,7 @@ impl Ear {
             task,
             fence,
             secrets: secrets.clone(),
-            book: Logbook::new(kept),
+            book: LogTail::new(kept),
             pace: Mutex::default(),
             metered: Mutex::default(),
             calls: None,
@@ -76,7 +76,7 @@ impl Ear {
     }
 }
 
-impl Observer for Ear {
+impl Observer for AttemptObserver {
     fn log(&self, level: Level, text: &str) {
         let text = self.hide(text);
         self.book.write(level, &text);

@@ -110,7 +110,7 @@ fn block_on(part: impl Future<Output = ()>) {
 fn open(file: &Path, claims: bool) -> Host {
     let store = Arc::new(Sqlite::open(file).expect("a store"));
     let builder = Host::builder().store(store as Arc<dyn Store>).executor(Arc::new(Answers));
-    let builder = if claims { builder.claiming(Duration::ZERO) } else { builder };
+    let builder = if claims { builder.auto_claim(Duration::ZERO) } else { builder };
     builder.open().expect("a host")
 }
 

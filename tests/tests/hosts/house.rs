@@ -101,7 +101,7 @@ impl House {
             .runtime(runtime.handle().clone());
         if self.trouble.gives_back() {
             let patience = if self.random.chance(50) { 0 } else { self.random.below(3) };
-            builder = builder.claiming(Duration::from_millis(patience));
+            builder = builder.auto_claim(Duration::from_millis(patience));
         }
         let host = builder.open().unwrap();
         self.rooms.push(Room { host, runtime, store });

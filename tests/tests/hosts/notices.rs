@@ -80,7 +80,7 @@ impl Stage {
             .store(store)
             .executor(Arc::new(Work))
             .time(Arc::clone(&self.time) as _)
-            .claiming(Duration::ZERO);
+            .auto_claim(Duration::ZERO);
         let builder =
             endpoints.iter().fold(builder, |b, (name, endpoint)| b.endpoint(*name, endpoint.clone()));
         builder.open().unwrap()

@@ -5,13 +5,13 @@ mod kills;
 mod year;
 
 use phasm::{
-    catalog::{Fired, ScheduleState, Suspension},
+    catalog::{FiringResult, ScheduleState, Suspension},
     engine::{phase::Phase, time::Timestamp},
 };
 
 use self::house::{House, at, document};
 
-fn came(state: &ScheduleState) -> Vec<Fired> {
+fn came(state: &ScheduleState) -> Vec<FiringResult> {
     state.firings.iter().map(|firing| firing.what).collect()
 }
 
@@ -76,7 +76,7 @@ fn missed_instants_are_made_up_for_by_the_last() {
         house.settle();
         assert_eq!(house.fired("hourly"), expected, "{more}");
         let first = came(&house.schedule("hourly").what).first().copied();
-        assert_eq!(first, Some(Fired::Missed), "{more}");
+        assert_eq!(first, Some(FiringResult::Missed), "{more}");
         house.go_to("2026-01-01T15:10:00Z");
         assert_eq!(house.fired("hourly").last().unwrap(), "2026-01-01T15:00:00.000Z", "{more}");
     }
@@ -106,7 +106,7 @@ fn a_schedule_pauses_and_goes_on() {
     house.go_to("2026-01-01T17:10:00Z");
     assert_eq!(house.fired("hourly").last().unwrap(), "2026-01-01T17:00:00.000Z");
     let state = house.schedule("hourly").what;
-    assert_eq!(came(&state), [Fired::Started, Fired::Triggered, Fired::Started]);
+    assert_eq!(came(&state), [FiringResult::Started, FiringResult::Triggered, FiringResult::Started]);
     assert_eq!(state.firings.get(1).unwrap().run_id.as_deref(), Some(&*triggered));
 }
 

@@ -8,7 +8,7 @@ use phasm::{
     store::{StoreError, view::SubmittedView},
 };
 use phasm::{
-    catalog::{Saved, SavedWorkflow, ScheduleState},
+    catalog::{CatalogItem, SavedWorkflow, ScheduleState},
     engine::time::Timestamp,
     store::Shelf,
 };
@@ -98,7 +98,7 @@ impl Backend for LocalBackend<'_> {
         &self,
         name: &QualifiedName,
         is_suspended: bool,
-    ) -> Result<Saved<ScheduleState>, Failure> {
+    ) -> Result<CatalogItem<ScheduleState>, Failure> {
         wait(catalog::set_suspended(self, name, is_suspended))
     }
 
@@ -115,7 +115,7 @@ impl Backend for LocalBackend<'_> {
         wait(catalog::trigger(self, name, parameters, allow_missing))
     }
 
-    fn save_workflow(&self, document: &DocumentArgument) -> Result<Saved<SavedWorkflow>, Failure> {
+    fn save_workflow(&self, document: &DocumentArgument) -> Result<CatalogItem<SavedWorkflow>, Failure> {
         wait(catalog::save_workflow(self, document))
     }
 

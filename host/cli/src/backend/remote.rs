@@ -10,7 +10,7 @@ use phasm::engine::{
     value::{Map, Value},
 };
 use phasm::{
-    catalog::{Saved, SavedWorkflow, ScheduleState},
+    catalog::{CatalogItem, SavedWorkflow, ScheduleState},
     engine::time::Timestamp,
     store::Shelf,
 };
@@ -102,7 +102,7 @@ impl Backend for RemoteBackend<'_> {
         &self,
         name: &QualifiedName,
         is_suspended: bool,
-    ) -> Result<Saved<ScheduleState>, Failure> {
+    ) -> Result<CatalogItem<ScheduleState>, Failure> {
         wait(catalog::set_suspended(self, name, is_suspended))
     }
 
@@ -119,7 +119,7 @@ impl Backend for RemoteBackend<'_> {
         wait(catalog::trigger(self, name, parameters, allow_missing))
     }
 
-    fn save_workflow(&self, document: &DocumentArgument) -> Result<Saved<SavedWorkflow>, Failure> {
+    fn save_workflow(&self, document: &DocumentArgument) -> Result<CatalogItem<SavedWorkflow>, Failure> {
         wait(catalog::save_workflow(self, document))
     }
 

@@ -112,7 +112,7 @@ async fn due(prepared: &PreparedHost, all: bool) -> Result<Vec<Arc<str>>, StoreE
 /// Another host may have a run that this one could not resume.
 async fn refused(prepared: &PreparedHost, run_id: &str, failure: Failure, screen: &Screen) -> Exit {
     // A store that fails reports it at the next call.
-    let _failed = prepared.host.let_go(run_id).await;
+    let _failed = prepared.host.release_run(run_id).await;
     failure.report(screen)
 }
 

@@ -21,7 +21,7 @@ use tokio::{
     time::sleep,
 };
 
-use phasm::{Host, Tiding, config::ServerSettings};
+use phasm::{Host, RunLifecycleEvent, config::ServerSettings};
 use phasm_server::ServerLimits;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
@@ -143,7 +143,7 @@ impl ServeArguments {
 /// A host that serves, and by which other processes reach it.
 struct ServingHost {
     host: Arc<Host>,
-    _bell: WakeupGuard,
+    _wakeups: WakeupGuard,
 }
 
 async fn serving(
@@ -162,15 +162,15 @@ async fn serving(
     let planning = drive::open(paths, configured, screen, purpose)?;
     planning.environment.create_dirs()?;
     // Events of all claimed runs. Claiming begins when the store is opened.
-    let mut tidings = planning.planner.tidings();
+    let mut tidings = planning.planner.lifecycle();
     let telling = ServeReporter { screen: screen.clone(), as_json: *json };
     let prepared = tokio::select! {
         opened = planning.with_room(path, |full| telling.wait(full)) => opened?,
         heard = interrupts.next() => abandon(heard.told),
     };
     prepared.tell_tenants().await?;
-    let (host, bell) = prepared.into_parts();
-    let served = ServingHost { host: Arc::new(host), _bell: bell };
+    let (host, wakeups) = prepared.into_parts();
+    let served = ServingHost { host: Arc::new(host), _wakeups: wakeups };
     telling.begin(&served.host, path);
     let listening = match arguments.listen {
         Some(address) => {
@@ -183,7 +183,7 @@ async fn serving(
         () = tell_all(&telling, &mut tidings) => Signal::Interrupt,
         heard = interrupts.next() => heard.told,
     };
-    served.host.begin_no_more();
+    served.host.drain();
     let left = async {
         telling.end(told, grace.grace);
         let answered = async {
@@ -194,7 +194,7 @@ async fn serving(
         let executed = async {
             if told == Signal::Terminate {
                 tokio::select! {
-                    () = served.host.nothing_executes() => {}
+                    () = served.host.idle() => {}
                     () = sleep(grace.grace) => {}
                 }
             }
@@ -222,7 +222,7 @@ fn connections(settings: &ServerSettings, open_files: u64, telling: &ServeReport
 }
 
 /// Reports the progress of runs until stdout is closed: the first event at once, close ones in batches.
-async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) {
+async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<RunLifecycleEvent>) {
     loop {
         let told = match tidings.recv().await {
             Ok(tiding) => telling.tell(&tiding),
@@ -240,7 +240,7 @@ async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) {
 ///
 /// # Errors
 /// When stdout is closed.
-fn tell_rest(telling: &ServeReporter, tidings: &mut Receiver<Tiding>) -> Result<(), ClosedOutput> {
+fn tell_rest(telling: &ServeReporter, tidings: &mut Receiver<RunLifecycleEvent>) -> Result<(), ClosedOutput> {
     loop {
         match tidings.try_recv() {
             Ok(tiding) => telling.tell(&tiding)?,

@@ -60,7 +60,7 @@ pub(crate) struct PreparedHost {
     pub(crate) host: Host,
     /// Lets other processes reach the runs of the store.
     #[cfg(unix)]
-    _bell: Option<phasm::bell::Bell>,
+    _wakeups: Option<phasm::wakeup::WakeupListener>,
     pub(crate) environment: Environment,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct PreparedHost {
 pub(crate) struct WakeupGuard(
     #[cfg(unix)]
     #[expect(dead_code, reason = "it is held")]
-    Option<phasm::bell::Bell>,
+    Option<phasm::wakeup::WakeupListener>,
 );
 
 /// Reads a configuration; problems are shown, `as_json` on stdout.
@@ -142,9 +142,9 @@ pub(crate) fn open(
     let builder = Host::builder().plugin_builder(Arc::clone(&plugin_builder) as _);
     let builder = if purpose.allow_missing { builder.allow_missing() } else { builder };
     let builder = config.unwrap_or(&Config::default()).apply(builder, cache);
-    let builder = purpose.max_parallelism.into_iter().fold(builder, HostBuilder::room_for);
+    let builder = purpose.max_parallelism.into_iter().fold(builder, HostBuilder::max_concurrency_hint);
     let builder = purpose.threads.into_iter().fold(builder, HostBuilder::engine_threads);
-    let builder = if purpose.claims { builder.claiming(IDLE_TIMEOUT) } else { builder };
+    let builder = if purpose.claims { builder.auto_claim(IDLE_TIMEOUT) } else { builder };
     let builder = searched.sources().fold(builder, |builder, source| match source {
         PluginSource::Dir(dir) => builder.plugin_dir(dir),
         PluginSource::Library(library) => builder.plugin_library(library.clone()),
@@ -205,7 +205,7 @@ impl PlannerContext {
             return Ok(PreparedHost {
                 host,
                 #[cfg(unix)]
-                _bell: None,
+                _wakeups: None,
                 environment: self.environment,
             });
         };
@@ -241,7 +241,7 @@ impl PlannerContext {
     fn on(self, store: Arc<dyn Store>, file: &Path) -> Result<PreparedHost, Failure> {
         let host = Host::open(self.planner, store).map_err(Failure::host)?;
         #[cfg(unix)]
-        let bell = match paths::database_url(file) {
+        let wakeups = match paths::database_url(file) {
             Some(_) => None,
             None => host
                 .listen(file)
@@ -253,7 +253,7 @@ impl PlannerContext {
         Ok(PreparedHost {
             host,
             #[cfg(unix)]
-            _bell: bell,
+            _wakeups: wakeups,
             environment: self.environment,
         })
     }
@@ -304,7 +304,7 @@ impl PreparedHost {
     /// The host, and what has to be held as long as other processes are to reach it.
     pub(crate) fn into_parts(self) -> (Host, WakeupGuard) {
         #[cfg(unix)]
-        return (self.host, WakeupGuard(self._bell));
+        return (self.host, WakeupGuard(self._wakeups));
         #[cfg(not(unix))]
         return (self.host, WakeupGuard());
     }

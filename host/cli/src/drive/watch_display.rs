@@ -6,7 +6,7 @@ use phasm::{
     Notice, RecoverError, Watch,
     clock::Clock,
     engine::{event::Event, run::Run},
-    journal::Told,
+    journal::StepRecord,
 };
 
 use super::{
@@ -58,7 +58,7 @@ impl Watching {
         }
     }
 
-    fn tell(&mut self, record: &Told) {
+    fn tell(&mut self, record: &StepRecord) {
         let Some(run) = self.watch.run() else { return };
         let Some(plain) = &mut self.plain else {
             if record.next_seq() >= self.already {

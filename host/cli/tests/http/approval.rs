@@ -1,6 +1,6 @@
 //! The shipped `approval`: asks, refuses what does not fit, and goes on.
 
-use phasm::{Host, Map, Phase, RunHandle, Value, Waited};
+use phasm::{Host, Map, Phase, RunHandle, Value, WaitOutcome};
 use serde_json::{Value as Json, json};
 
 use crate::guest::built;
@@ -42,8 +42,8 @@ async fn it_waits_for_an_answer_that_fits() {
 
 async fn parked(run: &RunHandle) -> String {
     match run.wait_or_park().await.unwrap() {
-        Waited::Parked(view) => view.tasks[0].message.to_string(),
-        Waited::Ended(view) => panic!("{view:?}"),
+        WaitOutcome::Parked(view) => view.tasks[0].message.to_string(),
+        WaitOutcome::Ended(view) => panic!("{view:?}"),
     }
 }
 

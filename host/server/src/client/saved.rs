@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use phasm::{
-    catalog::{Saved, ScheduleState},
+    catalog::{CatalogItem, ScheduleState},
     engine::time::Timestamp,
     store::{Entries, EntryName, KeptEntry, Shelf, StoreError},
 };
@@ -48,7 +48,7 @@ impl Remote {
         shelf: Shelf,
         name: (&str, &str),
         document: DocumentText<'_>,
-    ) -> Result<Saved<T>, RemoteError> {
+    ) -> Result<CatalogItem<T>, RemoteError> {
         let DocumentText { file, text } = document;
         let is_json = file.to_ascii_lowercase().ends_with(".json");
         let kind = if is_json { "application/json" } else { "application/yaml" };
@@ -80,7 +80,11 @@ impl Remote {
     ///
     /// # Errors
     /// When it refuses, or cannot be reached.
-    pub async fn pause(&self, name: (&str, &str), pauses: bool) -> Result<Saved<ScheduleState>, RemoteError> {
+    pub async fn pause(
+        &self,
+        name: (&str, &str),
+        pauses: bool,
+    ) -> Result<CatalogItem<ScheduleState>, RemoteError> {
         let word = if pauses { "/suspend" } else { "/resume" };
         self.ask(post(path(Shelf::Schedules, name.0, name.1, word), None)).await
     }

@@ -23,7 +23,7 @@ enum Subject {
     /// One run.
     Run(watch::Receiver<()>),
     /// All runs, and all saved documents.
-    All { tidings: broadcast::Receiver<phasm::Tiding>, heard: [watch::Receiver<()>; 3] },
+    All { tidings: broadcast::Receiver<phasm::RunLifecycleEvent>, heard: [watch::Receiver<()>; 3] },
 }
 
 impl Subject {
@@ -55,7 +55,7 @@ pub(super) async fn live(mut context: RequestContext) -> Result<Response, Proble
         None => {
             let store = host.store();
             let heard = [store.changed(), store.rows_changed(), store.entries_changed()];
-            Subject::All { tidings: host.tidings(), heard }
+            Subject::All { tidings: host.lifecycle(), heard }
         }
     };
     let streaming = context.app.streams.enter(&context.caller)?;

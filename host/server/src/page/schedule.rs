@@ -4,7 +4,7 @@ use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
     SubmitError, TriggerError,
-    catalog::{self, FiringNote, Saved, ScheduleState, Suspension},
+    catalog::{self, CatalogItem, FiringNote, ScheduleState, Suspension},
     engine::{schedule::Zone, time::Timestamp},
 };
 
@@ -60,7 +60,7 @@ async fn render(
     Ok(shell.respond(status, &body))
 }
 
-fn action_forms(found: &Saved<ScheduleState>, address: &str) -> Markup {
+fn action_forms(found: &CatalogItem<ScheduleState>, address: &str) -> Markup {
     let (act, label) = match found.what.suspended {
         Some(_) => ("resume", "Resume"),
         None => ("suspend", "Pause"),
@@ -71,7 +71,7 @@ fn action_forms(found: &Saved<ScheduleState>, address: &str) -> Markup {
     }
 }
 
-fn facts(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
+fn facts(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
     let ScheduleState { schedule, concurrency_policy, workflow, document, suspended, trouble, .. } =
         &found.what;
     html! {
@@ -96,7 +96,7 @@ fn facts(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
     }
 }
 
-fn next_runs(found: &Saved<ScheduleState>, next: &[Timestamp], zone: &Zone) -> Markup {
+fn next_runs(found: &CatalogItem<ScheduleState>, next: &[Timestamp], zone: &Zone) -> Markup {
     html! {
         h2 { @if found.what.suspended.is_some() { "Next runs, if resumed" } @else { "Next runs" } }
         @if next.is_empty() { p class="none" { "It does not come any more." } }
@@ -125,7 +125,7 @@ fn trigger_form(
     }
 }
 
-fn firings(found: &Saved<ScheduleState>, zone: &Zone) -> Markup {
+fn firings(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
     html! {
         h2 { "History" }
         @if found.what.firings.is_empty() { p class="none" { "None has come yet." } } @else {

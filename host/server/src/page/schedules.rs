@@ -3,7 +3,7 @@
 use axum::response::Response;
 use maud::{Markup, html};
 use phasm::{
-    catalog::{FiringNote, Saved, ScheduleState},
+    catalog::{CatalogItem, FiringNote, ScheduleState},
     engine::schedule::Zone,
     store::ReadStore,
 };
@@ -42,7 +42,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
 }
 
 /// How the last run stands by now.
-async fn look(store: &dyn ReadStore, one: &mut Saved<ScheduleState>) -> Result<(), ProblemResponse> {
+async fn look(store: &dyn ReadStore, one: &mut CatalogItem<ScheduleState>) -> Result<(), ProblemResponse> {
     let started = |firing: &&mut FiringNote| firing.run_id.is_some();
     let Some(last) = one.what.firings.iter_mut().rfind(started) else { return Ok(()) };
     if let Some(run_id) = last.open() {
@@ -52,7 +52,7 @@ async fn look(store: &dyn ReadStore, one: &mut Saved<ScheduleState>) -> Result<(
     Ok(())
 }
 
-fn table(all: &[Saved<ScheduleState>]) -> Markup {
+fn table(all: &[CatalogItem<ScheduleState>]) -> Markup {
     html! {
         table class="list" {
             caption class="unseen" { "Schedules by name" }
@@ -63,7 +63,7 @@ fn table(all: &[Saved<ScheduleState>]) -> Markup {
     }
 }
 
-fn line(one: &Saved<ScheduleState>) -> Markup {
+fn line(one: &CatalogItem<ScheduleState>) -> Markup {
     let what = &one.what;
     let last = what.firings.iter().rfind(|firing| firing.run_id.is_some());
     html! {
@@ -81,12 +81,12 @@ fn line(one: &Saved<ScheduleState>) -> Markup {
 }
 
 /// Its clocks.
-pub(super) fn zone(one: &Saved<ScheduleState>) -> Zone {
+pub(super) fn zone(one: &CatalogItem<ScheduleState>) -> Zone {
     Zone::named(&one.what.timezone).unwrap_or_default()
 }
 
 /// How it stands, by a sign and a word.
-pub(super) fn status(one: &Saved<ScheduleState>) -> Markup {
+pub(super) fn status(one: &CatalogItem<ScheduleState>) -> Markup {
     let word = one.standing();
     let sign = match word {
         "active" => "●",

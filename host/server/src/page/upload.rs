@@ -8,7 +8,7 @@ use axum::{
 };
 use multer::{Constraints, Multipart, SizeLimit};
 use phasm::{
-    plugins::trust::LARGEST_SIGNATURE,
+    plugins::trust::MAX_SIGNATURE_BYTES,
     plugins::{Manifest, NewPlugin},
 };
 use tokio::time::timeout;
@@ -116,7 +116,7 @@ async fn read(context: &mut RequestContext) -> Result<UploadFields, ProblemRespo
         .whole_stream((limits.upload + MULTIPART_OVERHEAD_BYTES) as u64)
         .per_field(MAX_TEXT_FIELD_BYTES)
         .for_field("component", limits.upload as u64)
-        .for_field("signature", LARGEST_SIGNATURE);
+        .for_field("signature", MAX_SIGNATURE_BYTES);
     let constraints = Constraints::new().allowed_fields(FIELDS.to_vec()).size_limit(sizes);
     let body = context.take_body().into_data_stream();
     let multipart = Multipart::with_constraints(body, boundary, constraints);

@@ -4,7 +4,7 @@ use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
     SubmitError,
-    catalog::{self, Saved, SavedWorkflow, Version},
+    catalog::{self, CatalogItem, SavedWorkflow, Version},
 };
 
 use super::{arguments, editor, form::Form, format, saved, saved::SavedDocument, see_other, shell::Shell};
@@ -60,11 +60,11 @@ async fn render(
     Ok(Shell::new(&name, AT, &context.caller).respond(status, &body))
 }
 
-fn is_last(found: &Saved<SavedWorkflow>, version: &Version) -> bool {
+fn is_last(found: &CatalogItem<SavedWorkflow>, version: &Version) -> bool {
     found.what.versions.last().is_some_and(|last| last.digest == version.digest)
 }
 
-fn runs_of(found: &Saved<SavedWorkflow>) -> String {
+fn runs_of(found: &CatalogItem<SavedWorkflow>) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("workflow", &found.name).append_pair("namespace", &found.namespace);
     format!("/runs?{}", query.finish())
@@ -72,7 +72,7 @@ fn runs_of(found: &Saved<SavedWorkflow>) -> String {
 
 fn run_form(
     address: &str,
-    found: &Saved<SavedWorkflow>,
+    found: &CatalogItem<SavedWorkflow>,
     version: &Version,
     kept: &SavedDocument,
     form: Option<&Form>,
@@ -91,7 +91,7 @@ fn run_form(
     }
 }
 
-fn versions(found: &Saved<SavedWorkflow>, shown: &Version, address: &str) -> Markup {
+fn versions(found: &CatalogItem<SavedWorkflow>, shown: &Version, address: &str) -> Markup {
     html! {
         h2 { "Versions" }
         table class="list" {

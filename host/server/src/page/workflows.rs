@@ -2,7 +2,7 @@
 
 use axum::response::Response;
 use maud::{Markup, html};
-use phasm::catalog::{Saved, SavedWorkflow};
+use phasm::catalog::{CatalogItem, SavedWorkflow};
 
 use super::{format, saved, shell::Shell};
 use crate::{
@@ -32,7 +32,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     Ok(shell.around(&body))
 }
 
-fn table(all: &[Saved<SavedWorkflow>]) -> Markup {
+fn table(all: &[CatalogItem<SavedWorkflow>]) -> Markup {
     html! {
         table class="list" {
             caption class="unseen" { "Saved workflows by name" }
@@ -42,7 +42,7 @@ fn table(all: &[Saved<SavedWorkflow>]) -> Markup {
     }
 }
 
-fn line(one: &Saved<SavedWorkflow>) -> Markup {
+fn line(one: &CatalogItem<SavedWorkflow>) -> Markup {
     let last = one.what.versions.last();
     html! {
         tr {

@@ -8,7 +8,7 @@ use axum::{
 };
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use phasm::{
-    plugins::trust::LARGEST_SIGNATURE,
+    plugins::trust::MAX_SIGNATURE_BYTES,
     plugins::{AddView, NewPlugin},
 };
 use serde_json::json;
@@ -84,7 +84,7 @@ async fn is_there(app: &AppState, tenant: Option<&str>, exactly: String) -> Resu
 fn signature(context: &RequestContext) -> Result<Option<String>, ProblemResponse> {
     let Some(given) = context.header(&SIGNATURE) else { return Ok(None) };
     let text = BASE64.decode(given).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    let text = text.filter(|text| text.len() as u64 <= LARGEST_SIGNATURE);
+    let text = text.filter(|text| text.len() as u64 <= MAX_SIGNATURE_BYTES);
     let detail = "Phasm-Signature: expected the base64 of what minisign writes";
     text.map(Some).ok_or_else(|| ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
 }

@@ -111,7 +111,7 @@ pub(crate) async fn look(
         all.retain(|entry| entry.tenant().is_some_and(|own| **own == *tenant));
     }
     let rows = rows(app, caller, all.clone()).await?;
-    let meant = PluginRow::meant(&rows, version);
+    let meant = PluginRow::select(&rows, version);
     let entry = meant.and_then(|at| all.into_iter().nth(at));
     let entry = entry.ok_or_else(|| nothing(&format!("{name}@{version}")))?;
     let (host, is_bound) = (Arc::clone(&app.host), caller.is_bound());

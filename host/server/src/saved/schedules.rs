@@ -3,7 +3,7 @@
 use axum::{http::StatusCode, response::Response};
 use phasm::{
     Map, SubmitError, TriggerError,
-    catalog::{self, Saved, ScheduleState},
+    catalog::{self, CatalogItem, ScheduleState},
     engine::time::Timestamp,
 };
 use serde_json::json;
@@ -37,7 +37,7 @@ async fn view(context: &RequestContext) -> Result<Response, ProblemResponse> {
 }
 
 /// The schedule of the path.
-pub(crate) async fn one(context: &RequestContext) -> Result<Saved<ScheduleState>, ProblemResponse> {
+pub(crate) async fn one(context: &RequestContext) -> Result<CatalogItem<ScheduleState>, ProblemResponse> {
     let (namespace, name) = named(context)?;
     let found = catalog::schedule(&*context.app.reader(), &namespace, &name).await?;
     found.ok_or_else(|| nothing(&namespace, &name))

@@ -1,7 +1,7 @@
 //! Saved workflows.
 
 use axum::{http::StatusCode, response::Response};
-use phasm::catalog::{self, Saved, SavedWorkflow};
+use phasm::catalog::{self, CatalogItem, SavedWorkflow};
 
 use super::{Find, named, nothing, removed, written};
 use crate::{
@@ -25,7 +25,7 @@ pub(crate) async fn get(mut context: RequestContext) -> Result<Response, Problem
 }
 
 /// The workflow of the path.
-pub(crate) async fn one(context: &RequestContext) -> Result<Saved<SavedWorkflow>, ProblemResponse> {
+pub(crate) async fn one(context: &RequestContext) -> Result<CatalogItem<SavedWorkflow>, ProblemResponse> {
     let (namespace, name) = named(context)?;
     let found = catalog::saved_workflow(&*context.app.reader(), &namespace, &name).await?;
     found.ok_or_else(|| nothing(&namespace, &name))

@@ -137,11 +137,11 @@ async fn what_happened_is_counted_once() {
         ended(&world, &run).await;
     }
     let run = world.submit(&workflow("default", &["block"])).await;
-    while world.host.measured().executing() == 0 {
+    while world.host.metrics().executing() == 0 {
         tokio::task::yield_now().await;
     }
     world.client.post(&format!("/v1/runs/{run}/cancel")).await.expect(200);
-    while world.host.measured().executing() > 0 {
+    while world.host.metrics().executing() > 0 {
         tokio::task::yield_now().await;
     }
     let found = scraped(&world).await;

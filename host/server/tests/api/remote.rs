@@ -2,7 +2,7 @@
 
 use phasm::{
     Notice, Phase, Watch,
-    catalog::{self, Saved, SavedWorkflow, ScheduleState},
+    catalog::{self, CatalogItem, SavedWorkflow, ScheduleState},
     engine::run::RunView,
     journal,
     store::{Entries, Filter, ReadStore, Shelf, StoreError},
@@ -73,7 +73,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
     let (store, remote) = (Arc::clone(world.host.store()), remote(&world.client));
     for (namespace, name) in [("a", "one"), ("a", "two"), ("b", "one")] {
         let text = crate::saved::nightly(namespace, name);
-        let kept: Saved<ScheduleState> = remote
+        let kept: CatalogItem<ScheduleState> = remote
             .put(Shelf::Schedules, (namespace, name), DocumentText { file: "nightly.yaml", text: &text })
             .await
             .unwrap();
@@ -82,7 +82,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
         assert_eq!(document.unwrap(), text);
     }
     let text = workflow("a", &["ok"]);
-    let _kept: Saved<SavedWorkflow> =
+    let _kept: CatalogItem<SavedWorkflow> =
         remote.put(Shelf::Workflows, ("a", "w"), DocumentText { file: "w.yaml", text: &text }).await.unwrap();
     for (namespace, after, limit) in [
         (None, None, 100),
@@ -95,7 +95,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
             catalog::schedules(&remote, namespace, after, limit).await.unwrap(),
             catalog::schedules(&*store, namespace, after, limit).await.unwrap(),
         );
-        let shown = |all: &[Saved<ScheduleState>]| serde_json::to_value(all).unwrap();
+        let shown = |all: &[CatalogItem<ScheduleState>]| serde_json::to_value(all).unwrap();
         assert_eq!(shown(&told), shown(&kept), "{namespace:?} {after:?} {limit}");
     }
     let wanted = |shelf| Entries { shelf, namespace: None, after: None, limit: 2 };

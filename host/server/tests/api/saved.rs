@@ -34,7 +34,7 @@ fn names(answer: &Answer, word: &str) -> Vec<String> {
 #[tokio::test]
 async fn a_schedule_is_kept_and_triggered() {
     // Due runs are driven by hosts that claim them.
-    let world = World::with(|builder| builder.claiming(std::time::Duration::from_secs(60)), |_| {}).await;
+    let world = World::with(|builder| builder.auto_claim(std::time::Duration::from_secs(60)), |_| {}).await;
     let client = &world.client;
     let path = "/v1/schedules/data/nightly";
     client.get(path).await.expect(404);

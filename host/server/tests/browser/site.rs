@@ -99,7 +99,7 @@ impl Site {
         let _inside = runtime.enter();
         let store = phasm::store::Sqlite::open(dir.path().join("runs.db")).unwrap();
         let host = build(Host::builder(), dir.path()).store(Arc::new(store));
-        let host = host.claiming(Duration::from_secs(60)).open().unwrap();
+        let host = host.auto_claim(Duration::from_secs(60)).open().unwrap();
         let host = Arc::new(host);
         let server = Server::new(Arc::clone(&host), ServerConfig::default()).unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();

@@ -8,28 +8,30 @@ use std::{
 use phasm_engine::event::{Fence, TaskId};
 use tokio::{sync::mpsc, task::AbortHandle};
 
-use super::{MOST_AT_ONCE, Sender};
+use super::{MAX_MESSAGES_AT_ONCE, Sender};
 use crate::{
     core::HostCore,
     dispatch::{
-        backlog::Upcoming,
-        dispatcher::{Attempt, Dispatcher, Signal},
+        attempt::Attempt,
+        backlog::Backlog,
+        dispatcher::Dispatcher,
+        signal::Signal,
         wire::{OfferBody, ReportBody, bytes, read},
     },
     run::message::Message,
     store::{OfferId, Report, Sharing, TakenOffer},
-    watch::{observer::Ear, spans::Calls},
+    watch::{observer::AttemptObserver, spans::Calls},
 };
 
 /// Number of times that an attempt which is lost without a report is taken again.
-const MOST_TAKINGS: u64 = 3;
+const MAX_TAKINGS: u64 = 3;
 
 /// One attempt.
-struct Guest {
+struct BorrowedAttempt {
     id: OfferId,
     namespace: Arc<str>,
     abort: AbortHandle,
-    ear: Arc<Ear>,
+    observer: Arc<AttemptObserver>,
     /// The host that offered it has withdrawn it.
     stopped: bool,
 }
@@ -43,7 +45,7 @@ enum Kind {
 }
 
 /// All that is executed here for others.
-pub(super) struct Executing {
+pub(super) struct BorrowedAttempts {
     dispatcher: Arc<Dispatcher<Sender>>,
     sender: Sender,
     inbox: mpsc::UnboundedReceiver<Message>,
@@ -51,14 +53,14 @@ pub(super) struct Executing {
     learned: mpsc::UnboundedReceiver<(Arc<str>, bool)>,
     kinds: HashMap<Arc<str>, Kind>,
     /// By the number that stands for a task here.
-    guests: BTreeMap<u32, Guest>,
+    attempts: BTreeMap<u32, BorrowedAttempt>,
     last: u32,
     reports: Vec<Report>,
     returned: Vec<OfferId>,
     host: std::sync::Weak<HostCore>,
 }
 
-impl Executing {
+impl BorrowedAttempts {
     pub(super) fn new(host: &Arc<HostCore>) -> Self {
         let (sender, inbox) = mpsc::unbounded_channel();
         let (learns, learned) = mpsc::unbounded_channel();
@@ -69,7 +71,7 @@ impl Executing {
             learns,
             learned,
             kinds: HashMap::new(),
-            guests: BTreeMap::new(),
+            attempts: BTreeMap::new(),
             last: 0,
             reports: Vec::new(),
             returned: Vec::new(),
@@ -78,7 +80,7 @@ impl Executing {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.guests.is_empty()
+        self.attempts.is_empty()
     }
 
     pub(super) fn has_to_tell(&self) -> bool {
@@ -86,13 +88,13 @@ impl Executing {
     }
 
     /// Adds what is to be told, and with `again` what is held.
-    pub(super) fn ask(&self, ask: &mut Sharing, again: bool) {
-        ask.reports.clone_from(&self.reports);
-        ask.returned.clone_from(&self.returned);
+    pub(super) fn add_to(&self, request: &mut Sharing, again: bool) {
+        request.reports.clone_from(&self.reports);
+        request.returned.clone_from(&self.returned);
         let lacking =
             |(name, kind): (&Arc<str>, &Kind)| matches!(kind, Kind::Lacking).then(|| Arc::clone(name));
-        ask.except = self.kinds.iter().filter_map(lacking).collect();
-        ask.holds = again.then(|| self.held());
+        request.except = self.kinds.iter().filter_map(lacking).collect();
+        request.holds = again.then(|| self.held());
     }
 
     fn held(&self) -> Vec<OfferId> {
@@ -101,10 +103,10 @@ impl Executing {
             Kind::Ready | Kind::Lacking => None,
         });
         let waiting = waiting.flatten().map(|offer| offer.id.clone());
-        self.guests.values().map(|guest| guest.id.clone()).chain(waiting).collect()
+        self.attempts.values().map(|attempt| attempt.id.clone()).chain(waiting).collect()
     }
 
-    pub(super) fn told(&mut self) {
+    pub(super) fn acknowledge(&mut self) {
         self.reports.clear();
         self.returned.clear();
     }
@@ -113,7 +115,7 @@ impl Executing {
     pub(super) async fn hear(&mut self) {
         let mut messages = Vec::new();
         tokio::select! {
-            _ = self.inbox.recv_many(&mut messages, MOST_AT_ONCE) => {}
+            _ = self.inbox.recv_many(&mut messages, MAX_MESSAGES_AT_ONCE) => {}
             Some((kind, is_ready)) = self.learned.recv() => self.learn(&kind, is_ready),
         }
         messages.into_iter().for_each(|message| self.take_message(message));
@@ -131,22 +133,22 @@ impl Executing {
     fn take_message(&mut self, message: Message) {
         let Message::Signal(signal) = message else { return };
         let Some(task) = fence(&signal).map(|fence| fence.task.0) else { return };
-        let is_over = matches!(signal, Signal::Finished(..) | Signal::Interrupted(_) | Signal::Gone(_));
-        let Some(guest) = self.guests.get(&task) else { return };
+        let is_over = signal.is_end();
+        let Some(attempt) = self.attempts.get(&task) else { return };
         if is_over {
             self.dispatcher.slots.give_back(1);
         }
-        let is_lost = matches!(signal, Signal::Gone(_)) && guest.id.taking < MOST_TAKINGS;
-        if is_lost && !guest.stopped {
-            self.returned.push(guest.id.clone());
-        } else if !guest.stopped
+        let is_lost = matches!(signal, Signal::Gone(_)) && attempt.id.taking < MAX_TAKINGS;
+        if is_lost && !attempt.stopped {
+            self.returned.push(attempt.id.clone());
+        } else if !attempt.stopped
             && let Some((body, is_last)) =
-                ReportBody::of(self.hidden(signal, &guest.namespace), || guest.ear.close())
+                ReportBody::of(self.hidden(signal, &attempt.namespace), || attempt.observer.close())
         {
-            self.reports.push(Report { id: guest.id.clone(), is_last, body: bytes(&body) });
+            self.reports.push(Report { id: attempt.id.clone(), is_last, body: bytes(&body) });
         }
         if is_over {
-            self.guests.remove(&task);
+            self.attempts.remove(&task);
         }
     }
 
@@ -154,7 +156,7 @@ impl Executing {
     fn hidden(&self, signal: Signal, namespace: &Arc<str>) -> Signal {
         match (signal, self.host.upgrade()) {
             (Signal::Finished(fence, outcome), Some(host)) => {
-                let secrets = &host.realms.of(namespace).secrets;
+                let secrets = &host.environments.of(namespace).secrets;
                 Signal::Finished(fence, secrets.hide_in(outcome).normalized())
             }
             (signal, _) => signal,
@@ -166,9 +168,9 @@ impl Executing {
         if stopped.is_empty() {
             return;
         }
-        for guest in self.guests.values_mut().filter(|guest| stopped.contains(&guest.id)) {
-            guest.stopped = true;
-            guest.abort.abort();
+        for attempt in self.attempts.values_mut().filter(|attempt| stopped.contains(&attempt.id)) {
+            attempt.stopped = true;
+            attempt.abort.abort();
         }
         for kind in self.kinds.values_mut() {
             if let Kind::Open(waiting) = kind {
@@ -213,8 +215,9 @@ impl Executing {
     fn begin(&mut self, host: &Arc<HostCore>, offer: &TakenOffer) {
         let body: Option<OfferBody> = read(&offer.body);
         let bounds = body.as_ref().map(OfferBody::bounds).unwrap_or_default();
-        let realm = body.as_ref().map_or(host.realms.common(), |body| host.realms.of(&body.namespace));
-        let Some(invocation) = body.and_then(|body| body.invocation(&realm.secrets)) else {
+        let environment =
+            body.as_ref().map_or(host.environments.common(), |body| host.environments.of(&body.namespace));
+        let Some(invocation) = body.and_then(|body| body.invocation(&environment.secrets)) else {
             return self.hand_back(offer.id.clone());
         };
         let namespace = Arc::clone(&invocation.namespace);
@@ -222,20 +225,25 @@ impl Executing {
         let fence =
             Fence { task: TaskId(self.last), attempt: invocation.attempt, dispatch: invocation.dispatch };
         let calls = Calls::of(host.tracer.as_ref(), &invocation);
-        let ear = Arc::new(Ear::alone(fence, &realm.secrets, host.kept_log).tracing(calls));
-        let observer = Arc::clone(&ear) as _;
+        let observer = Arc::new(
+            AttemptObserver::alone(fence, &environment.secrets, host.log_retention_bytes).tracing(calls),
+        );
         let attempt = Attempt {
             fence,
             invocation,
             bounds,
-            observer,
+            observer: Arc::clone(&observer) as _,
             inbox: self.sender.clone(),
-            upcoming: Upcoming::default(),
+            backlog: Backlog::default(),
             tenant: None,
             due: None,
+            offer: None,
         };
-        let abort = host.dispatcher.start_in(host.dispatcher.taken_place(), attempt);
-        self.guests.insert(self.last, Guest { id: offer.id.clone(), namespace, abort, ear, stopped: false });
+        let abort = host.dispatcher.start_here(host.dispatcher.reserved_permit(), attempt);
+        self.attempts.insert(
+            self.last,
+            BorrowedAttempt { id: offer.id.clone(), namespace, abort, observer, stopped: false },
+        );
     }
 }
 
@@ -268,11 +276,11 @@ async fn find_out(
 }
 
 async fn has_what_it_needs(host: &HostCore, body: &OfferBody) -> bool {
-    let realm = host.realms.of(&body.namespace);
-    if body.secrets().any(|secret| realm.secrets.get(secret).is_none()) {
+    let environment = host.environments.of(&body.namespace);
+    if body.secrets().any(|secret| environment.secrets.get(secret).is_none()) {
         return false;
     }
-    let Some(plugins) = &realm.plugins else { return true };
+    let Some(plugins) = &environment.plugins else { return true };
     let Some((pinned, digest)) =
         body.pinned.as_ref().and_then(|pinned| Some((pinned, pinned.digest.as_ref()?)))
     else {

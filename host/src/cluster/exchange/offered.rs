@@ -9,7 +9,10 @@ use crate::dispatch::wire::{ReportBody, read};
 use crate::{
     clock::Clock,
     core::HostCore,
-    dispatch::dispatcher::{Outbound, Outward, Place, Signal, Word},
+    dispatch::{
+        dispatcher::{Outbound, Permit, WaitReply, WaitingAttempt},
+        signal::Signal,
+    },
     store::{Reported, Sharing},
 };
 
@@ -26,17 +29,17 @@ enum Stage {
 
 /// Attempts that wait for a place, or that another host executes.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct OfferedAttempts {
     /// The oldest first.
-    all: BTreeMap<u64, (Outward<Sender>, Stage)>,
-    offered: u32,
+    all: BTreeMap<u64, (WaitingAttempt<Sender>, Stage)>,
+    offered_count: u32,
     started: u32,
     withdrawn: Vec<u64>,
     heard: Vec<u64>,
     look_again: Option<(Clock, Millis)>,
 }
 
-impl Own {
+impl OfferedAttempts {
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
@@ -48,14 +51,14 @@ impl Own {
 
     /// How many are offered and not known to be executed.
     pub(super) fn untaken(&self) -> u32 {
-        self.offered
+        self.offered_count
     }
 
     pub(super) fn add(&mut self, sent: Vec<Outbound<Sender>>) {
         for outbound in sent {
             match outbound {
-                Outbound::Attempt(outward) => {
-                    self.all.insert(outward.number, (*outward, Stage::Here));
+                Outbound::Attempt(waiting) => {
+                    self.all.insert(waiting.number, (*waiting, Stage::Here));
                 }
                 Outbound::Left(number) => {
                     if self.remove(number).is_some_and(|(_, stage)| stage != Stage::Here) {
@@ -66,7 +69,7 @@ impl Own {
         }
     }
 
-    fn remove(&mut self, number: u64) -> Option<(Outward<Sender>, Stage)> {
+    fn remove(&mut self, number: u64) -> Option<(WaitingAttempt<Sender>, Stage)> {
         let removed = self.all.remove(&number)?;
         self.count(removed.1, -1);
         Some(removed)
@@ -75,7 +78,7 @@ impl Own {
     fn count(&mut self, stage: Stage, by: i32) {
         match stage {
             Stage::Here => {}
-            Stage::Offered => self.offered = self.offered.saturating_add_signed(by),
+            Stage::Offered => self.offered_count = self.offered_count.saturating_add_signed(by),
             Stage::Started => self.started = self.started.saturating_add_signed(by),
         }
     }
@@ -97,39 +100,40 @@ impl Own {
     }
 
     /// Begins the oldest attempt that is not offered here.
-    pub(super) fn come_home(&mut self, place: Place<Sender>) {
+    pub(super) fn run_locally(&mut self, permit: Permit<Sender>) {
         let Some(number) = self.here().next() else { return };
-        if let Some((outward, _)) = self.remove(number) {
-            // If the attempt was abandoned meanwhile, the place is free again.
-            drop(outward.tells.send(Word::Here(place)));
+        if let Some((waiting, _)) = self.remove(number) {
+            // If the attempt was abandoned meanwhile, the permit is free again.
+            drop(waiting.replies.send(WaitReply::Local(permit)));
         }
     }
 
     pub(super) fn has_to_tell(&self) -> bool {
-        let is_new =
-            |(outward, stage): &(Outward<Sender>, Stage)| *stage == Stage::Here && outward.offer.is_some();
+        let is_new = |(waiting, stage): &(WaitingAttempt<Sender>, Stage)| {
+            *stage == Stage::Here && waiting.offer.is_some()
+        };
         !self.withdrawn.is_empty() || !self.heard.is_empty() || self.all.values().any(is_new)
     }
 
     /// Adds what is to be told; all of it again, if an answer may have been lost.
-    pub(super) fn ask(&mut self, ask: &mut Sharing, again: bool) {
+    pub(super) fn add_to(&mut self, request: &mut Sharing, again: bool) {
         let mut new = Vec::new();
-        for (number, (outward, stage)) in &self.all {
-            let Some(offer) = &outward.offer else { continue };
+        for (number, (waiting, stage)) in &self.all {
+            let Some(offer) = &waiting.offer else { continue };
             if *stage == Stage::Here {
                 new.push(*number);
             }
             if again || *stage == Stage::Here {
-                ask.offers.push(offer.clone());
+                request.offers.push(offer.clone());
             }
         }
         new.into_iter().for_each(|number| self.set(number, Stage::Offered));
-        ask.withdrawn.clone_from(&self.withdrawn);
-        ask.heard.clone_from(&self.heard);
+        request.withdrawn.clone_from(&self.withdrawn);
+        request.heard.clone_from(&self.heard);
     }
 
     /// Marks the reports as received.
-    pub(super) fn told(&mut self) {
+    pub(super) fn acknowledge(&mut self) {
         self.withdrawn.clear();
         self.heard.clear();
     }
@@ -137,27 +141,26 @@ impl Own {
     pub(super) fn hear(&mut self, reported: Vec<Reported>) {
         for Reported { report, number, body } in reported {
             self.heard.push(report);
-            let Some((outward, _)) = self.all.get(&number) else { continue };
-            let fence = outward.fence;
+            let Some((waiting, _)) = self.all.get(&number) else { continue };
+            let fence = waiting.fence;
             let signals = signals(read(&body), fence);
-            let is_last =
-                signals.iter().any(|signal| !matches!(signal, Signal::Started(..) | Signal::Inactive(_)));
-            let tells = outward.tells.clone();
+            let is_last = signals.iter().any(Signal::is_end);
+            let replies = waiting.replies.clone();
             if is_last {
                 self.remove(number);
             } else {
                 self.set(number, Stage::Started);
             }
             // An attempt that was abandoned has said so, and its message is on the way.
-            signals.into_iter().for_each(|signal| drop(tells.send(Word::There(signal))));
+            signals.into_iter().for_each(|signal| drop(replies.send(WaitReply::Remote(signal))));
         }
     }
 
     /// Begins the attempts of `recalled` here.
-    pub(super) fn have_back(&mut self, recalled: Vec<u64>, places: Vec<Place<Sender>>) {
-        for (number, place) in recalled.into_iter().zip(places) {
-            if let Some((outward, _)) = self.remove(number) {
-                drop(outward.tells.send(Word::Here(place)));
+    pub(super) fn recall(&mut self, recalled: Vec<u64>, permits: Vec<Permit<Sender>>) {
+        for (number, permit) in recalled.into_iter().zip(permits) {
+            if let Some((waiting, _)) = self.remove(number) {
+                drop(waiting.replies.send(WaitReply::Local(permit)));
             }
         }
     }

@@ -8,7 +8,7 @@ use phasm_engine::{
 };
 use serde_json::json;
 
-use crate::config::{ConfigSource, codes, tenants::stays_below};
+use crate::config::{ConfigSource, codes, paths::stays_below};
 use phasm_sandbox::{DirGrant, Quota};
 
 static DIRECTORY: Table = Table::closed(

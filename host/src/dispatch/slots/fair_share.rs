@@ -1,4 +1,4 @@
-//! Fair shares: the next slot goes to the tenant that has had least for its weight, and among its runs to the most urgent.
+//! Fair shares: the next slot goes to the tenant that has used least for its weight, and among its runs to the most urgent.
 //!
 //! The measure is slots times the time for which a tenant held them, counted while another tenant waits for a slot: use that no
 //! other tenant
@@ -17,26 +17,41 @@ use std::{
 
 use phasm_engine::time::Millis;
 
-use super::{Borrower, Party, Rank};
+use super::{Claimant, Rank, SlotRecipient};
 use crate::{clock::Clock, metrics::TenantUse};
 
 /// Slots times nanoseconds for a weight of one.
 type Virtual = u128;
 
-const NANOS: Virtual = 1_000_000;
+const NANOS_PER_MILLI: Virtual = 1_000_000;
 /// Cost of a slot besides the time for which it is held, in nanoseconds: about the work of a small guest.
-const LENDING: Virtual = 50_000;
-/// One of so many slots goes to who has waited longest.
-const TURNS: u64 = 16;
+const SLOT_COST_NANOS: Virtual = 50_000;
+/// One slot in this number goes to the run that has waited longest.
+const STARVING_TURN: u64 = 16;
 
-/// Rules by tenant: its weight, and its most slots.
-pub(crate) type Rules = BTreeMap<Arc<str>, (u32, Option<u32>)>;
+/// Rules by tenant.
+pub(crate) type Rules = BTreeMap<Arc<str>, Rule>;
+
+/// The rule of one tenant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rule {
+    /// Weight in fair shares.
+    pub(crate) weight: u32,
+    /// Slots that the tenant may hold; none for no quota.
+    pub(crate) max_slots: Option<u32>,
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Self { weight: 1, max_slots: None }
+    }
+}
 
 /// The tenants that hold slots or wait for them.
 #[derive(Debug)]
-pub(super) struct Parts<I> {
+pub(super) struct FairShare<I> {
     rules: Rules,
-    tenants: BTreeMap<Arc<str>, Part<I>>,
+    tenants: BTreeMap<Arc<str>, TenantQueue<I>>,
     /// Waiting tenants that may have more, by the use that was counted for them last. Use only grows.
     ready: BTreeSet<(Virtual, Arc<str>)>,
     /// The use of the tenant that was lent a slot last; a new tenant starts there and not behind it.
@@ -49,44 +64,52 @@ pub(super) struct Parts<I> {
     turns: u64,
 }
 
-/// Everything but one tenant's queue.
-struct Meanwhile<'a> {
+/// The state of the other tenants.
+struct Contention<'a> {
     now: &'a mut Virtual,
     /// Whether other tenants wait for a slot.
     others_wait: bool,
 }
 
-/// One tenant's.
+/// The queue of one tenant.
 #[derive(Debug)]
-struct Part<I> {
+struct TenantQueue<I> {
     weight: Virtual,
-    most: Option<u32>,
+    max_slots: Option<u32>,
     /// The tenant's use, as of `contended`.
-    had: Virtual,
+    used: Virtual,
     counted_at: Millis,
     /// Negative while more came back than were lent: never for long.
     held: i64,
-    waiting: BTreeMap<Rank, Wish<I>>,
+    waiting: BTreeMap<Rank, SlotRequest<I>>,
     /// The same by how long they have gone without.
-    without: BTreeMap<u64, Rank>,
+    starving: BTreeMap<u64, Rank>,
     /// Waiting runs that do not know yet that the quota is used up.
-    unaware: BTreeSet<Rank>,
+    unnotified: BTreeSet<Rank>,
     wanted: u64,
     lent: u64,
 }
 
-/// A run's.
+/// The request of one run.
 #[derive(Debug)]
-struct Wish<I> {
+struct SlotRequest<I> {
     wanted: u32,
     inbox: I,
     turn: u64,
 }
 
-impl<I: Borrower> Parts<I> {
+impl<I: SlotRecipient> FairShare<I> {
     pub(super) fn new(rules: Rules, clock: Clock) -> Self {
-        let (tenants, ready) = (BTreeMap::new(), BTreeSet::new());
-        Self { rules, tenants, ready, now: 0, clock, read_at: None, contended: 0, turns: 0 }
+        Self {
+            rules,
+            tenants: BTreeMap::new(),
+            ready: BTreeSet::new(),
+            now: 0,
+            clock,
+            read_at: None,
+            contended: 0,
+            turns: 0,
+        }
     }
 
     /// Whether a run waits for a slot and for nothing else.
@@ -96,13 +119,13 @@ impl<I: Borrower> Parts<I> {
 
     /// How many slots the runs of a tenant wait for.
     pub(super) fn queued(&self, tenant: &str) -> u64 {
-        self.tenants.get(tenant).map_or(0, |part| part.wanted)
+        self.tenants.get(tenant).map_or(0, |queue| queue.wanted)
     }
 
     /// How many slots are waited for by those who may have more, and by those whose quota is used up.
     pub(super) fn waiting(&self) -> (u64, u64) {
-        self.tenants.values().fold((0, 0), |(slots, quota), part| {
-            if part.room() > 0 { (slots + part.wanted, quota) } else { (slots, quota + part.wanted) }
+        self.tenants.values().fold((0, 0), |(slots, quota), queue| {
+            if queue.room() > 0 { (slots + queue.wanted, quota) } else { (slots, quota + queue.wanted) }
         })
     }
 
@@ -115,110 +138,111 @@ impl<I: Borrower> Parts<I> {
             |tenant: &Arc<str>| TenantUse { tenant: Some(Arc::clone(tenant)), ..TenantUse::default() };
         let mut known: BTreeMap<_, _> = self.rules.keys().map(|tenant| (tenant, named(tenant))).collect();
         let mut others = TenantUse::default();
-        for (tenant, part) in &self.tenants {
+        for (tenant, queue) in &self.tenants {
             let usage = known.get_mut(tenant).unwrap_or(&mut others);
-            usage.lent += part.held.max(0).unsigned_abs();
-            usage.waiting += part.wanted;
+            usage.lent += queue.held.max(0).unsigned_abs();
+            usage.waiting += queue.wanted;
         }
         known.into_values().chain([others]).collect()
     }
 
     /// How many a tenant may have, if it holds as many.
     pub(super) fn quota_met(&self, tenant: &str) -> Option<u32> {
-        let part = self.tenants.get(tenant)?;
-        part.most.filter(|_| part.room() == 0)
+        let queue = self.tenants.get(tenant)?;
+        queue.max_slots.filter(|_| queue.room() == 0)
     }
 
     /// Takes back slots of a tenant.
     pub(super) fn come_back(&mut self, tenant: &Arc<str>, returned: i64) {
-        self.with(tenant, |part, _| part.held -= returned);
+        self.with(tenant, |queue, _| queue.held -= returned);
     }
 
     /// Takes back `returned` slots of a run (a negative number was taken without asking), and replaces its request by `wanted`.
     /// Returns the number of `free` slots that it is lent at once, as no other run waits for them.
     pub(super) fn exchange(
         &mut self,
-        party: &Party,
+        claimant: &Claimant,
         inbox: &I,
-        (returned, wanted): (i64, u32),
+        returned: i64,
+        wanted: u32,
         free: u32,
     ) -> u32 {
         self.turns += 1;
         let turn = self.turns;
         let mut lent = 0;
-        self.with(&party.tenant, |part, meanwhile| {
-            part.held -= returned;
-            if !meanwhile.others_wait && part.is_alone(party.rank) {
-                lent = wanted.min(free).min(part.room());
-                part.had = part.had.max(*meanwhile.now);
-                part.hold(lent);
+        self.with(&claimant.tenant, |queue, contention| {
+            queue.held -= returned;
+            if !contention.others_wait && queue.is_alone(claimant.rank) {
+                lent = wanted.min(free).min(queue.room());
+                queue.used = queue.used.max(*contention.now);
+                queue.hold(lent);
             }
-            part.wish(party.rank, wanted - lent, inbox, turn);
+            queue.set_request(claimant.rank, wanted - lent, inbox, turn);
         });
         lent
     }
 
     /// Lends up to `free` slots to the next run. Returns their number, and whether the run is the `caller`, which is not
     /// signalled. None if no run wants one.
-    pub(super) fn lend(&mut self, free: u32, caller: Option<&Party>) -> Option<(u32, bool)> {
+    pub(super) fn lend(&mut self, free: u32, caller: Option<&Claimant>) -> Option<(u32, bool)> {
         let tenant = self.next_tenant()?;
         self.turns += 1;
         let turn = self.turns;
         let mut lent = None;
-        self.with(&tenant, |part, meanwhile| {
-            *meanwhile.now = (*meanwhile.now).max(part.had);
-            let most = if meanwhile.others_wait { 1 } else { free };
-            lent = part.lend(most, turn, caller.filter(|caller| caller.tenant == tenant));
+        self.with(&tenant, |queue, contention| {
+            *contention.now = (*contention.now).max(queue.used);
+            let most = if contention.others_wait { 1 } else { free };
+            lent = queue.lend(most, turn, caller.filter(|caller| caller.tenant == tenant));
         });
         lent
     }
 
-    /// The one that has had least.
+    /// The one that has used least.
     fn next_tenant(&mut self) -> Option<Arc<str>> {
         loop {
-            let (had, tenant) = self.ready.first()?.clone();
-            let part = self.tenants.get_mut(&tenant)?;
-            part.count(self.contended);
-            if part.had == had {
+            let (used, tenant) = self.ready.first()?.clone();
+            let queue = self.tenants.get_mut(&tenant)?;
+            queue.count(self.contended);
+            if queue.used == used {
                 return Some(tenant);
             }
-            let counted = part.had;
-            self.ready.remove(&(had, Arc::clone(&tenant)));
+            let counted = queue.used;
+            self.ready.remove(&(used, Arc::clone(&tenant)));
             self.ready.insert((counted, tenant));
         }
     }
 
-    /// Changes a tenant's part, and its place among those that wait.
-    fn with(&mut self, tenant: &Arc<str>, change: impl FnOnce(&mut Part<I>, Meanwhile<'_>)) {
+    /// Changes a tenant's queue, and its place among those that wait.
+    fn with(&mut self, tenant: &Arc<str>, change: impl FnOnce(&mut TenantQueue<I>, Contention<'_>)) {
         self.pass_time();
         if !self.tenants.contains_key(tenant) {
-            let rule = self.rules.get(tenant).copied().unwrap_or((1, None));
-            self.tenants.insert(Arc::clone(tenant), Part::new(rule, self.contended));
+            let rule = self.rules.get(tenant).copied().unwrap_or_default();
+            self.tenants.insert(Arc::clone(tenant), TenantQueue::new(rule, self.contended));
         }
-        let Some(part) = self.tenants.get_mut(tenant) else { return };
-        let (was_ready, before) = (part.is_ready(), part.had);
-        part.count(self.contended);
+        let Some(queue) = self.tenants.get_mut(tenant) else { return };
+        let (was_ready, before) = (queue.is_ready(), queue.used);
+        queue.count(self.contended);
         let others_wait = self.ready.len() > usize::from(was_ready);
-        change(part, Meanwhile { now: &mut self.now, others_wait });
-        part.tell_unaware();
-        let is_ready = part.is_ready();
+        change(queue, Contention { now: &mut self.now, others_wait });
+        queue.notify_unnotified();
+        let is_ready = queue.is_ready();
         if is_ready && !was_ready {
-            part.had = part.had.max(self.now);
+            queue.used = queue.used.max(self.now);
         }
-        let (had, is_idle) = (part.had, part.is_idle());
-        let stays = was_ready && is_ready && before == had;
+        let (used, is_idle) = (queue.used, queue.is_idle());
+        let stays = was_ready && is_ready && before == used;
         if was_ready && !stays {
             self.ready.remove(&(before, Arc::clone(tenant)));
         }
         if is_ready && !stays {
-            self.ready.insert((had, Arc::clone(tenant)));
+            self.ready.insert((used, Arc::clone(tenant)));
         }
         if is_idle {
             self.tenants.remove(tenant);
         }
     }
 
-    /// Reads the time, if there is anybody to be fair to.
+    /// Reads the time, if there is more than one tenant.
     fn pass_time(&mut self) {
         if self.tenants.len() < 2 {
             self.read_at = None;
@@ -233,17 +257,17 @@ impl<I: Borrower> Parts<I> {
     }
 }
 
-impl<I: Borrower> Part<I> {
-    fn new((weight, most): (u32, Option<u32>), contended: Millis) -> Self {
+impl<I: SlotRecipient> TenantQueue<I> {
+    fn new(rule: Rule, contended: Millis) -> Self {
         Self {
-            weight: weight.max(1).into(),
-            most,
-            had: 0,
+            weight: rule.weight.max(1).into(),
+            max_slots: rule.max_slots,
+            used: 0,
             counted_at: contended,
             held: 0,
             waiting: BTreeMap::new(),
-            without: BTreeMap::new(),
-            unaware: BTreeSet::new(),
+            starving: BTreeMap::new(),
+            unnotified: BTreeSet::new(),
             wanted: 0,
             lent: 0,
         }
@@ -252,7 +276,7 @@ impl<I: Borrower> Part<I> {
     /// How many more it may have.
     fn room(&self) -> u32 {
         let left = |most: u32| u32::try_from(i64::from(most).saturating_sub(self.held).max(0)).unwrap_or(0);
-        self.most.map_or(u32::MAX, left)
+        self.max_slots.map_or(u32::MAX, left)
     }
 
     fn is_ready(&self) -> bool {
@@ -263,77 +287,78 @@ impl<I: Borrower> Part<I> {
         self.waiting.is_empty() && self.held == 0
     }
 
-    /// Counts what it has had until now.
+    /// Counts what it has used until now.
     fn count(&mut self, contended: Millis) {
         let passed = Virtual::from(contended - self.counted_at);
         self.counted_at = contended;
         let held = Virtual::from(self.held.max(0).unsigned_abs());
-        self.had += passed * held * NANOS / self.weight;
+        self.used += passed * held * NANOS_PER_MILLI / self.weight;
     }
 
-    fn wish(&mut self, rank: Rank, wanted: u32, inbox: &I, turn: u64) {
+    fn set_request(&mut self, rank: Rank, wanted: u32, inbox: &I, turn: u64) {
         if wanted == 0 {
             return self.leave(rank);
         }
         self.wanted += u64::from(wanted);
-        if self.most.is_some() && self.room() > 0 {
-            self.unaware.insert(rank);
+        if self.max_slots.is_some() && self.room() > 0 {
+            self.unnotified.insert(rank);
         } else {
-            self.unaware.remove(&rank);
+            self.unnotified.remove(&rank);
         }
         match self.waiting.entry(rank) {
             // The run keeps waiting.
             Entry::Occupied(mut known) => {
                 let known = known.get_mut();
                 self.wanted -= u64::from(known.wanted);
-                (known.wanted, known.inbox) = (wanted, inbox.clone());
+                known.wanted = wanted;
+                known.inbox = inbox.clone();
             }
             Entry::Vacant(place) => {
-                place.insert(Wish { wanted, inbox: inbox.clone(), turn });
-                self.without.insert(turn, rank);
+                place.insert(SlotRequest { wanted, inbox: inbox.clone(), turn });
+                self.starving.insert(turn, rank);
             }
         }
     }
 
     fn leave(&mut self, rank: Rank) {
-        self.unaware.remove(&rank);
-        if let Some(wish) = self.waiting.remove(&rank) {
-            self.without.remove(&wish.turn);
-            self.wanted -= u64::from(wish.wanted);
+        self.unnotified.remove(&rank);
+        if let Some(request) = self.waiting.remove(&rank) {
+            self.starving.remove(&request.turn);
+            self.wanted -= u64::from(request.wanted);
         }
     }
 
     /// Signals the runs that waited for scarce slots that there is no room any more.
-    fn tell_unaware(&mut self) {
+    fn notify_unnotified(&mut self) {
         if self.room() > 0 {
             return;
         }
-        for rank in std::mem::take(&mut self.unaware) {
+        for rank in std::mem::take(&mut self.unnotified) {
             // A run that is gone is found out when it is lent a slot.
-            self.waiting.get(&rank).map(|wish| wish.inbox.lend(0));
+            self.waiting.get(&rank).map(|request| request.inbox.lend(0));
         }
     }
 
     /// Lends up to `most` to one of its runs.
-    fn lend(&mut self, most: u32, turn: u64, caller: Option<&Party>) -> Option<(u32, bool)> {
+    fn lend(&mut self, most: u32, turn: u64, caller: Option<&Claimant>) -> Option<(u32, bool)> {
         let (rank, in_a_row) = self.next_run()?;
         let most = most.min(self.room()).min(in_a_row);
-        let wish = self.waiting.get_mut(&rank)?;
-        let lent = wish.wanted.min(most);
+        let request = self.waiting.get_mut(&rank)?;
+        let lent = request.wanted.min(most);
         let is_callers = caller.is_some_and(|caller| caller.rank == rank);
-        if !is_callers && !wish.inbox.lend(lent) {
+        if !is_callers && !request.inbox.lend(lent) {
             self.leave(rank);
             return Some((0, false));
         }
-        wish.wanted -= lent;
-        let before = std::mem::replace(&mut wish.turn, turn);
-        self.without.remove(&before);
+        request.wanted -= lent;
+        let before = std::mem::replace(&mut request.turn, turn);
+        self.starving.remove(&before);
         self.wanted -= u64::from(lent);
-        if wish.wanted == 0 {
+        if request.wanted == 0 {
             self.waiting.remove(&rank);
-            self.unaware.remove(&rank);
+            self.unnotified.remove(&rank);
         } else {
-            self.without.insert(turn, rank);
+            self.starving.insert(turn, rank);
         }
         self.hold(lent);
         Some((lent, is_callers))
@@ -342,7 +367,7 @@ impl<I: Borrower> Part<I> {
     fn hold(&mut self, lent: u32) {
         self.held += i64::from(lent);
         self.lent += u64::from(lent);
-        self.had += Virtual::from(lent) * LENDING / self.weight;
+        self.used += Virtual::from(lent) * SLOT_COST_NANOS / self.weight;
     }
 
     /// Whether no other run of the tenant waits.
@@ -356,9 +381,9 @@ impl<I: Borrower> Part<I> {
         if self.waiting.len() == 1 {
             return Some((first, u32::MAX));
         }
-        match self.lent % TURNS {
-            15 => self.without.first_key_value().map(|(_, rank)| (*rank, 1)),
-            at => Some((first, u32::try_from(TURNS - 1 - at).unwrap_or(1))),
+        match self.lent % STARVING_TURN {
+            15 => self.starving.first_key_value().map(|(_, rank)| (*rank, 1)),
+            at => Some((first, u32::try_from(STARVING_TURN - 1 - at).unwrap_or(1))),
         }
     }
 }

@@ -3,14 +3,17 @@ use std::{collections::HashMap, sync::atomic::Ordering};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use super::*;
-use crate::{clock::stepped::Stepped, dispatch::dispatcher::Signal};
+use crate::{
+    clock::manual::ManualClock,
+    dispatch::{signal::Signal, slots::fair_share::Rule},
+};
 
-fn rank(priority: u16, number: u64) -> Party {
+fn rank(priority: u16, number: u64) -> Claimant {
     run("default", priority, number)
 }
 
-fn run(tenant: &str, priority: u16, number: u64) -> Party {
-    Party { tenant: tenant.into(), rank: Rank::new(priority, Timestamp(0), number) }
+fn run(tenant: &str, priority: u16, number: u64) -> Claimant {
+    Claimant { tenant: tenant.into(), rank: Rank::new(priority, Timestamp(0), number) }
 }
 
 fn slots(number: u32) -> Slots<UnboundedSender<Signal>> {
@@ -69,24 +72,24 @@ fn what_is_closed_lends_nothing() {
 fn debts_are_paid_first() {
     let slots = slots(1);
     let (inbox, mut hears) = unbounded_channel::<Signal>();
-    let party = rank(0, 1);
-    assert_eq!(slots.exchange(&party, &inbox, -2, 1).lent, 0);
-    slots.give_back_of(&party.tenant, 1);
+    let claimant = rank(0, 1);
+    assert_eq!(slots.exchange(&claimant, &inbox, -2, 1).lent, 0);
+    slots.give_back_of(&claimant.tenant, 1);
     assert!(lent(&mut hears).is_empty());
-    slots.give_back_of(&party.tenant, 1);
+    slots.give_back_of(&claimant.tenant, 1);
     assert_eq!(lent(&mut hears), [1]);
 }
 
-/// Runs that always want more, on a clock that is stepped: what they hold comes back after so many steps.
+/// Runs that always want more, on a clock that is advanced by hand: what they hold comes back after so many steps.
 struct Greedy {
     slots: Slots<UnboundedSender<Signal>>,
-    clock: Arc<Stepped>,
+    clock: Arc<ManualClock>,
     runs: Vec<Hungry>,
 }
 
 struct Hungry {
     name: &'static str,
-    party: Party,
+    claimant: Claimant,
     inbox: (UnboundedSender<Signal>, UnboundedReceiver<Signal>),
     takes: u64,
     /// When what it holds comes back.
@@ -96,8 +99,11 @@ struct Hungry {
 
 impl Greedy {
     fn new(total: u32, rules: &[(&str, u32, Option<u32>)]) -> Self {
-        let clock = Arc::new(Stepped::default());
-        let rules = rules.iter().map(|(name, weight, most)| (Arc::from(*name), (*weight, *most))).collect();
+        let clock = Arc::new(ManualClock::default());
+        let rule = |(name, weight, max_slots): &(&str, u32, Option<u32>)| {
+            (Arc::from(*name), Rule { weight: *weight, max_slots: *max_slots })
+        };
+        let rules = rules.iter().map(rule).collect();
         let slots = Slots::new(total, rules, Clock::from(Arc::clone(&clock) as Arc<_>));
         Self { slots, clock, runs: Vec::new() }
     }
@@ -108,14 +114,14 @@ impl Greedy {
         let tenant = name.split('/').next().unwrap();
         let mut run = Hungry {
             name,
-            party: run(tenant, priority, number),
+            claimant: run(tenant, priority, number),
             inbox: unbounded_channel(),
             takes,
             held: Vec::new(),
             had: 0,
         };
         let now = self.clock.elapsed.load(Ordering::Relaxed);
-        let lent = self.slots.exchange(&run.party, &run.inbox.0, 0, 10_000).lent;
+        let lent = self.slots.exchange(&run.claimant, &run.inbox.0, 0, 10_000).lent;
         run.take(lent, now);
         self.runs.push(run);
     }
@@ -130,7 +136,7 @@ impl Greedy {
                 run.held.retain(|until| *until > now);
                 let back = i64::try_from(before - run.held.len()).unwrap();
                 if back > 0 {
-                    let lent = self.slots.exchange(&run.party, &run.inbox.0, back, 10_000).lent;
+                    let lent = self.slots.exchange(&run.claimant, &run.inbox.0, back, 10_000).lent;
                     run.take(lent, now);
                 }
             }
@@ -216,7 +222,7 @@ fn a_quota_of_running_attempts_is_never_exceeded() {
     }
     let had = greedy.had();
     assert!(near(had["free"], 8 * 200), "{had:?}");
-    let met = ["bounded", "free"].map(|tenant| greedy.slots.state().parts.quota_met(tenant));
+    let met = ["bounded", "free"].map(|tenant| greedy.slots.state().fair_share.quota_met(tenant));
     assert_eq!(met, [Some(2), None]);
     assert!(greedy.slots.queued("free") > 9_000);
 }
@@ -224,17 +230,17 @@ fn a_quota_of_running_attempts_is_never_exceeded() {
 /// R-Q8: who waited for slots hears once that the tenant's other runs have used up what it may have.
 #[test]
 fn who_waits_hears_that_the_quota_is_used_up() {
-    let rules = [(Arc::from("bounded"), (1, Some(2)))].into();
-    let slots = Slots::new(2, rules, Clock::from(Arc::new(Stepped::default()) as Arc<_>));
+    let rules = [(Arc::from("bounded"), Rule { weight: 1, max_slots: Some(2) })].into();
+    let slots = Slots::new(2, rules, Clock::from(Arc::new(ManualClock::default()) as Arc<_>));
     let [(other, _other), (first, mut told), (second, _second)] =
         [0; 3].map(|_| unbounded_channel::<Signal>());
     let [a, b] = [run("bounded", 0, 1), run("bounded", 500, 2)];
-    assert_eq!(slots.exchange(&run("other", 0, 0), &other, 0, 2), Exchanged { lent: 2, quota: None });
-    assert_eq!(slots.exchange(&a, &first, 0, 1), Exchanged::default(), "there is none");
+    assert_eq!(slots.exchange(&run("other", 0, 0), &other, 0, 2), SlotGrant { lent: 2, quota: None });
+    assert_eq!(slots.exchange(&a, &first, 0, 1), SlotGrant::default(), "there is none");
     slots.exchange(&b, &second, 0, 9);
     slots.exchange(&run("other", 0, 0), &other, 2, 0);
     assert_eq!(lent(&mut told), [0]);
-    assert_eq!(slots.exchange(&a, &first, 0, 1), Exchanged { lent: 0, quota: Some(2) });
+    assert_eq!(slots.exchange(&a, &first, 0, 1), SlotGrant { lent: 0, quota: Some(2) });
     assert_eq!(slots.exchange(&b, &second, 0, 7).quota, Some(2));
     assert!(lent(&mut told).is_empty());
 }
@@ -258,9 +264,9 @@ fn tenants_that_are_gone_are_forgotten() {
     let slots = slots(2);
     let (inbox, _hears) = unbounded_channel::<Signal>();
     for number in 0..100 {
-        let party = run(&format!("tenant {number}"), 0, number);
-        assert_eq!(slots.exchange(&party, &inbox, 0, 1).lent, 1);
-        slots.exchange(&party, &inbox, 1, 0);
+        let claimant = run(&format!("tenant {number}"), 0, number);
+        assert_eq!(slots.exchange(&claimant, &inbox, 0, 1).lent, 1);
+        slots.exchange(&claimant, &inbox, 1, 0);
     }
     let text = format!("{:?}", slots.state());
     assert!(!text.contains("tenant 9"), "{text}");

@@ -15,15 +15,11 @@ use tokio::task::AbortHandle;
 
 use super::Driver;
 use crate::{
-    dispatch::{
-        backlog::Upcoming,
-        dispatcher::{Attempt, Bounds, Signal},
-        wire::offered,
-    },
+    dispatch::{attempt::Attempt, backlog::Backlog, bounds::Bounds, signal::Signal, wire::OfferTerms},
     store::AttemptLog,
-    tenants::environment::Realm,
+    tenants::environment::TenantEnvironment,
     watch::{
-        observer::Ear,
+        observer::AttemptObserver,
         spans::{Calls, DrivenSpans},
     },
 };
@@ -32,7 +28,7 @@ use crate::{
 #[derive(Default)]
 pub(super) struct Attempts {
     in_flight: BTreeMap<TaskId, InFlight>,
-    pub(super) backlog: Upcoming,
+    pub(super) backlog: Backlog,
     /// The component that each executor type resolved to when the run was submitted.
     resolutions: BTreeMap<Arc<str>, Arc<str>>,
 }
@@ -40,8 +36,8 @@ pub(super) struct Attempts {
 /// An attempt that the dispatcher has.
 pub(super) struct InFlight {
     fence: Fence,
-    handle: Option<AbortHandle>,
-    ear: Arc<Ear>,
+    handle: AbortHandle,
+    observer: Arc<AttemptObserver>,
 }
 
 impl Attempts {
@@ -61,17 +57,17 @@ impl Attempts {
     /// Forgets an attempt that has ended; returns its log, if it has one.
     pub(super) fn remove(&mut self, fence: Fence) -> Option<AttemptLog> {
         self.get(fence)?;
-        self.in_flight.remove(&fence.task)?.ear.close()
+        self.in_flight.remove(&fence.task)?.observer.close()
     }
 
     /// Closes the logs of attempts that `commands` stop.
     pub(super) fn close_logs(&self, commands: &[Command], logs: &mut Vec<AttemptLog>) {
-        logs.extend(self.stopped(commands).filter_map(|attempt| attempt.ear.close()));
+        logs.extend(self.stopped(commands).filter_map(|attempt| attempt.observer.close()));
     }
 
     /// Resources used by attempts that `commands` stop: they have no outcome that tells it.
     pub(super) fn used(&self, commands: &[Command]) -> Vec<(Fence, ResourceUsage)> {
-        let used = self.stopped(commands).map(|attempt| (attempt.fence, attempt.ear.metered()));
+        let used = self.stopped(commands).map(|attempt| (attempt.fence, attempt.observer.metered()));
         used.filter(|(_, metered)| !metered.is_nothing()).collect()
     }
 
@@ -83,13 +79,13 @@ impl Attempts {
     }
 
     pub(super) fn abort(&self, fence: Fence) {
-        if let Some(handle) = self.get(fence).and_then(|attempt| attempt.handle.as_ref()) {
-            handle.abort();
+        if let Some(attempt) = self.get(fence) {
+            attempt.handle.abort();
         }
     }
 
     pub(super) fn abort_all(&self) {
-        self.in_flight.values().filter_map(|attempt| attempt.handle.as_ref()).for_each(AbortHandle::abort);
+        self.in_flight.values().for_each(|attempt| attempt.handle.abort());
     }
 }
 
@@ -131,8 +127,7 @@ impl Driver {
         }
         let due = Some(self.clock.elapsed_at(dispatch.due));
         let bounds = Bounds { max_runtime: dispatch.max_runtime, max_inactivity: dispatch.max_inactivity };
-        // For an offer to other hosts, which have secrets of their own.
-        let unresolved = self.core.dispatcher.sends_out().then(|| dispatch.clone());
+        let offer = self.offer_terms(&dispatch);
         let invocation = match self.invocation(dispatch) {
             Ok(invocation) => invocation,
             Err(message) => {
@@ -140,30 +135,45 @@ impl Driver {
                 return;
             }
         };
-        let realm = self.realm();
         let watchers = self.entry.watchers.clone();
-        let ear = Ear::new(watchers, &self.run, fence, &realm.secrets, self.core.kept_log);
-        let ear = Arc::new(ear.tracing(Calls::of(self.core.tracer.as_ref(), &invocation)));
-        let offer = |number, invocation: &Invocation| {
-            let dispatch = unresolved.as_ref()?;
-            let pinned = self.run.plan().executors.get(&dispatch.executor_type);
-            let body = offered(dispatch, invocation, bounds, pinned, realm.plugins.is_none())?;
-            let tenant = Arc::clone(&self.slots.party.tenant);
-            let weight = self.core.realms.weight(&tenant);
-            Some(body.offer(number, self.lease.epoch, (tenant, weight), self.lease.head.priority))
-        };
+        let observer = AttemptObserver::new(
+            watchers,
+            &self.run,
+            fence,
+            &self.environment().secrets,
+            self.core.log_retention_bytes,
+        );
+        let observer = Arc::new(observer.tracing(Calls::of(self.core.tracer.as_ref(), &invocation)));
         let attempt = Attempt {
             fence,
             invocation,
             bounds,
-            observer: Arc::clone(&ear) as _,
+            observer: Arc::clone(&observer) as _,
             inbox: self.inbox.sender(),
-            upcoming: self.attempts.backlog.clone(),
-            tenant: Some(Arc::clone(&self.slots.party.tenant)),
+            backlog: self.attempts.backlog.clone(),
+            tenant: Some(Arc::clone(&self.slots.claimant.tenant)),
             due,
+            offer,
         };
-        let handle = self.core.dispatcher.start(attempt, offer);
-        self.attempts.in_flight.insert(fence.task, InFlight { fence, handle: Some(handle), ear });
+        let handle = self.core.dispatcher.start(attempt);
+        self.attempts.in_flight.insert(fence.task, InFlight { fence, handle, observer });
+    }
+
+    /// The terms on which other hosts may execute an attempt, if there are other hosts.
+    fn offer_terms(&self, dispatch: &Dispatch) -> Option<OfferTerms> {
+        if !self.core.dispatcher.has_outbound() {
+            return None;
+        }
+        let tenant = Arc::clone(&self.slots.claimant.tenant);
+        Some(OfferTerms {
+            dispatch: dispatch.clone(),
+            plan: Arc::clone(self.run.plan()),
+            any_executor: self.environment().plugins.is_none(),
+            weight: self.core.environments.weight(&tenant),
+            tenant,
+            epoch: self.lease.epoch,
+            priority: self.lease.head.priority,
+        })
     }
 
     /// Reads secrets, for each dispatch anew (R-B9).
@@ -177,7 +187,7 @@ impl Driver {
         for binding in dispatch.inputs.iter() {
             let value = match &binding.value {
                 InputValue::Value(value) => value.clone(),
-                InputValue::SecretKeyRef(secret) => match self.realm().secrets.get(secret) {
+                InputValue::SecretKeyRef(secret) => match self.environment().secrets.get(secret) {
                     Some(value) => Value::String(Arc::clone(value)),
                     None => {
                         return Err(format!(
@@ -214,7 +224,7 @@ impl Driver {
     }
 
     /// The environment of the run's tenant.
-    pub(super) fn realm(&self) -> &Realm {
-        self.core.realms.of(&self.lease.head.namespace)
+    pub(super) fn environment(&self) -> &TenantEnvironment {
+        self.core.environments.of(&self.lease.head.namespace)
     }
 }

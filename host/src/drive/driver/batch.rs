@@ -6,7 +6,7 @@ use phasm_engine::{event::Command, run::Run, run::Step, time::Timestamp};
 
 use crate::{
     journal::Moment,
-    run::message::Inspect,
+    run::message::Inspection,
     store::{AttemptLog, Note, Reply, StoreError},
 };
 
@@ -42,7 +42,7 @@ pub(super) struct Effects {
     pub(super) commands: Vec<Command>,
     pub(super) replies: Vec<DeferredReply>,
     /// Inspections, which see the run as it is once the batch is durable.
-    pub(super) inspections: Vec<Inspect>,
+    pub(super) inspections: Vec<Inspection>,
 }
 
 impl Effects {

@@ -7,7 +7,7 @@ use phasm_engine::event::Command;
 use super::{Driver, batch::Effects};
 use crate::{
     journal::Body,
-    run::message::Standing,
+    run::message::DriveStatus,
     store::{Document, Pending, Record, RunStatus, StoreError},
     watch::{hub::Notice, spans::Span},
 };
@@ -16,7 +16,7 @@ use crate::{
 pub(super) struct Commit {
     pub(super) durable: Pending<()>,
     /// Absent where only replies are written.
-    record: Option<Recorded>,
+    record: Option<Publication>,
     /// Whether the run waits for people only, as the batch leaves it.
     is_parked: bool,
     /// Whether replies to requests from the store are in it: until they are durable, reading the requests again would return the
@@ -26,7 +26,7 @@ pub(super) struct Commit {
 }
 
 /// The parts of a record that watchers and counters need once it is durable.
-struct Recorded {
+struct Publication {
     first_seq: u64,
     body: Arc<Body>,
     document: Option<Arc<Document>>,
@@ -62,7 +62,7 @@ impl Driver {
         let time = last.time;
         let document = (first_seq == 0).then(|| self.core.planner.document(self.run.plan()));
         body.basis = document.as_ref().map(|document| Arc::clone(&document.digest));
-        let notices = self.hearers.notices(&self.lease.head, &self.run, first_seq, &body.moments);
+        let notices = self.subscribers.notices(&self.lease.head, &self.run, first_seq, &body.moments);
         let body = Arc::new(body);
         let encode = Arc::clone(&body) as _;
         let record = Record { first_seq, events, time, body: encode, document: document.clone(), notices };
@@ -73,7 +73,7 @@ impl Driver {
             // The note shares the commit. A row without it only tells its reader less.
             drop(self.core.store.note(&self.lease, note));
         }
-        let record = Some(Recorded { first_seq, body, document, spans });
+        let record = Some(Publication { first_seq, body, document, spans });
         self.commit = Some(Commit { durable, record, is_parked, has_store_replies, effects: batch.effects });
         Vec::new()
     }
@@ -108,8 +108,8 @@ impl Driver {
     }
 
     /// Counts a record that is durable, and passes it to watchers.
-    fn publish(&self, record: Recorded) {
-        let Recorded { first_seq, body, document, spans } = record;
+    fn publish(&self, record: Publication) {
+        let Publication { first_seq, body, document, spans } = record;
         let gauges = &self.core.gauges;
         gauges.recorded(body.moments.iter().flat_map(|moment| moment.events.iter()));
         if first_seq == 0 {
@@ -128,20 +128,20 @@ impl Driver {
     }
 
     fn set_parked(&self, is_parked: bool) {
-        self.entry.standing.send_if_modified(|standing| {
-            let changed = match (&*standing, is_parked) {
-                (Standing::Active, true) => Standing::Parked,
-                (Standing::Parked, false) => Standing::Active,
+        self.entry.status.send_if_modified(|status| {
+            let changed = match (&*status, is_parked) {
+                (DriveStatus::Active, true) => DriveStatus::Parked,
+                (DriveStatus::Parked, false) => DriveStatus::Active,
                 (
-                    Standing::Active
-                    | Standing::Parked
-                    | Standing::Closed
-                    | Standing::Ended(_)
-                    | Standing::Lost(_),
+                    DriveStatus::Active
+                    | DriveStatus::Parked
+                    | DriveStatus::Closed
+                    | DriveStatus::Ended(_)
+                    | DriveStatus::Lost(_),
                     _,
                 ) => return false,
             };
-            *standing = changed;
+            *status = changed;
             true
         });
     }

@@ -67,9 +67,9 @@ impl Inbox {
         for message in self.buffer.drain(..) {
             match message {
                 Message::Mail => self.has_requests = true,
-                Message::Leave(left) => self.dismissals.push(left),
+                Message::HandOver(left) => self.dismissals.push(left),
                 Message::Tick => {}
-                message @ (Message::Signal(_) | Message::Ask { .. } | Message::Look(_)) => {
+                message @ (Message::Signal(_) | Message::Ask { .. } | Message::Inspect(_)) => {
                     self.received.push_back(message);
                 }
             }
@@ -99,7 +99,9 @@ impl Inbox {
 
     /// Opens a new channel after [`Self::close`].
     pub(super) fn reopen(&mut self) {
-        (self.sender, self.channel) = mpsc::unbounded_channel();
+        let (sender, channel) = mpsc::unbounded_channel();
+        self.sender = sender;
+        self.channel = channel;
     }
 
     pub(super) fn take_received(&mut self) -> VecDeque<Message> {
@@ -112,7 +114,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::dispatch::dispatcher::Signal;
+    use crate::dispatch::signal::Signal;
 
     #[tokio::test]
     async fn a_message_that_was_sent_while_the_inbox_is_closed_is_received() {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use phasm_engine::time::Timestamp;
 
-use super::{Driver, FAR_FACTOR};
+use super::{Driver, KEEP_LOADED_FACTOR};
 use crate::{
-    dispatch::slots::Party,
+    dispatch::slots::Claimant,
     run::{
-        lifecycle::Became,
-        message::{Message, RequestError, Standing},
+        lifecycle::LifecycleChange,
+        message::{DriveStatus, Message, RequestError},
         registry::Entry,
     },
     store::{Lease, StoreError},
@@ -26,9 +26,10 @@ pub(crate) enum FollowUp {
 impl Driver {
     /// Whether nothing but a person or a far-off clock could make something happen.
     pub(super) fn could_rest(&self) -> bool {
-        let Some(patience) = self.core.patience else { return false };
-        let is_near =
-            |at: Timestamp| u128::from(at.since(self.run.now())) < (patience * FAR_FACTOR).as_millis();
+        let Some(idle_timeout) = self.core.idle_timeout else { return false };
+        let is_near = |at: Timestamp| {
+            u128::from(at.since(self.run.now())) < (idle_timeout * KEEP_LOADED_FACTOR).as_millis()
+        };
         self.attempts.is_empty() && self.run.wanted_slots() == 0 && !self.run.next_wait().is_some_and(is_near)
     }
 
@@ -38,11 +39,11 @@ impl Driver {
     /// The store's.
     pub(super) async fn give_back(&mut self) -> Result<bool, StoreError> {
         let entry = Arc::clone(&self.entry);
-        let _turn = tokio::select! {
+        let _loading = tokio::select! {
             biased;
             // The holder of the lock may have a message for the run, and wait for the reply.
             () = self.inbox.receive() => return Ok(false),
-            turn = entry.turning.lock() => turn,
+            turn = entry.load_lock.lock() => turn,
         };
         entry.set_driver(None);
         self.inbox.close();
@@ -57,9 +58,9 @@ impl Driver {
         // The claimer learns of the run's clock, and of a request that has just come.
         self.core.due.notify_one();
         // Waiting callers follow the run in the store from now on.
-        entry.standing.send_modify(|_| {});
+        entry.status.send_modify(|_| {});
         self.core.gauges.given_back.one_more();
-        self.core.tidings.tell(&self.lease.head, Became::GivenBack(wake_at));
+        self.core.lifecycle.tell(&self.lease.head, LifecycleChange::GivenBack(wake_at));
         Ok(true)
     }
 
@@ -68,7 +69,8 @@ impl Driver {
         self.entry.set_driver(None);
         self.inbox.close();
         self.attempts.abort_all();
-        let mut inspections: Vec<_> = self.batch.effects.inspections.drain(..).map(Message::Look).collect();
+        let mut inspections: Vec<_> =
+            self.batch.effects.inspections.drain(..).map(Message::Inspect).collect();
         if let Err(error) = &result {
             self.batch.effects.fail(error);
         }
@@ -77,7 +79,7 @@ impl Driver {
         for message in self.inbox.take_received() {
             returned += message.slots();
             match message {
-                Message::Signal(_) | Message::Mail | Message::Tick | Message::Leave(_) => {}
+                Message::Signal(_) | Message::Mail | Message::Tick | Message::HandOver(_) => {}
                 Message::Ask { request, reply } => {
                     let refusal = match &result {
                         Ok(()) => request.refusal(&self.run),
@@ -86,18 +88,18 @@ impl Driver {
                     // The sender may have gone.
                     let _gone = reply.send(refusal);
                 }
-                Message::Look(inspect) if result.is_ok() => inspect(&self.run),
+                Message::Inspect(inspect) if result.is_ok() => inspect(&self.run),
                 // The state in memory was not recorded, so it is not shown.
-                Message::Look(_) => inspections.push(message),
+                Message::Inspect(_) => inspections.push(message),
             }
         }
-        self.return_slots(&self.slots.party, returned);
+        self.return_slots(&self.slots.claimant, returned);
         self.count(&result);
         let became = match &result {
-            Ok(()) => Became::Ended(self.run.phase()),
-            Err(error) => Became::Stopped(error.to_string()),
+            Ok(()) => LifecycleChange::Ended(self.run.phase()),
+            Err(error) => LifecycleChange::Stopped(error.to_string()),
         };
-        self.core.tidings.tell(&self.lease.head, became);
+        self.core.lifecycle.tell(&self.lease.head, became);
         if result.is_ok() {
             self.core.tell_schedule(&self.lease.head);
         }
@@ -105,7 +107,7 @@ impl Driver {
         let _dismissals = self.inbox.dismissals;
         match result {
             Ok(()) => {
-                self.entry.standing.send_replace(Standing::Ended(Arc::new(self.run)));
+                self.entry.status.send_replace(DriveStatus::Ended(Arc::new(self.run)));
                 None
             }
             Err(error) if error.is_passing() => {
@@ -124,14 +126,14 @@ impl Driver {
     /// Returns every slot after a first record that was refused: what it would have started has taken its slots already.
     pub(super) fn abandon_start(&mut self) {
         self.attempts.abort_all();
-        self.return_slots(&self.slots.party, self.slots_in_hand());
+        self.return_slots(&self.slots.claimant, self.slots_in_hand());
         self.inbox.close();
         let returned = self.inbox.take_received().iter().map(Message::slots).sum();
-        self.return_slots(&self.slots.party, returned);
+        self.return_slots(&self.slots.claimant, returned);
     }
 
-    fn return_slots(&self, party: &Party, returned: i64) {
-        self.core.dispatcher.slots.exchange(party, self.inbox.as_sender(), returned, 0);
+    fn return_slots(&self, claimant: &Claimant, returned: i64) {
+        self.core.dispatcher.slots.exchange(claimant, self.inbox.as_sender(), returned, 0);
     }
 
     fn count(&self, result: &Result<(), Arc<StoreError>>) {

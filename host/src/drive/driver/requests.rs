@@ -10,7 +10,7 @@ use phasm_engine::{
 
 use super::Driver;
 use crate::{
-    dispatch::dispatcher::Signal,
+    dispatch::signal::Signal,
     run::{
         message::{Message, ReplyTo, Request, RequestError},
         request::{LetterBody, LetterReply},
@@ -30,9 +30,9 @@ impl Driver {
                     let result = self.request(now, request);
                     self.reply(reply, result);
                 }
-                Message::Look(inspect) => self.batch.effects.inspections.push(inspect),
+                Message::Inspect(inspect) => self.batch.effects.inspections.push(inspect),
                 // The inbox keeps these apart.
-                Message::Mail | Message::Tick | Message::Leave(_) => {}
+                Message::Mail | Message::Tick | Message::HandOver(_) => {}
             }
         }
     }
@@ -46,7 +46,7 @@ impl Driver {
             }
             Signal::Finished(fence, outcome) => {
                 self.release(fence);
-                let outcome = self.realm().secrets.hide_in(outcome);
+                let outcome = self.environment().secrets.hide_in(outcome);
                 self.step(now, Input::Finished(fence, outcome));
             }
             Signal::Interrupted(fence) => {

@@ -9,14 +9,14 @@ use phasm_engine::{
 
 use super::Driver;
 use crate::{
-    dispatch::slots::{Exchanged, Party},
+    dispatch::slots::{Claimant, SlotGrant},
     run::message::Message,
     store::Note,
 };
 
 /// Slots that a run has from the dispatcher.
 pub(super) struct SlotAccount {
-    pub(super) party: Party,
+    pub(super) claimant: Claimant,
     /// Slots that the run may use and does not use yet.
     spare: u32,
     /// Slots that came back since the dispatcher was asked last, less those that were taken.
@@ -26,8 +26,8 @@ pub(super) struct SlotAccount {
 }
 
 impl SlotAccount {
-    pub(super) fn new(party: Party) -> Self {
-        Self { party, spare: 0, returned: 0, noted_quota: None }
+    pub(super) fn new(claimant: Claimant) -> Self {
+        Self { claimant, spare: 0, returned: 0, noted_quota: None }
     }
 
     /// Takes slots that the dispatcher has lent, or that an attempt has freed.
@@ -61,8 +61,8 @@ impl Driver {
             let returned = mem::take(&mut self.slots.returned) + i64::from(needless);
             let missing = wanted - self.slots.spare;
             let slots = &self.core.dispatcher.slots;
-            let Exchanged { lent, quota } =
-                slots.exchange(&self.slots.party, self.inbox.as_sender(), returned, missing);
+            let SlotGrant { lent, quota } =
+                slots.exchange(&self.slots.claimant, self.inbox.as_sender(), returned, missing);
             self.slots.spare += lent;
             let used = self.slots.spare.min(self.room());
             if used == 0 {
@@ -79,7 +79,7 @@ impl Driver {
         let waits = self.run.wanted_slots() > self.slots.spare;
         let is_news = quota.is_some() || self.run.quota().is_some();
         if is_news && waits {
-            let tenant = Arc::clone(&self.slots.party.tenant);
+            let tenant = Arc::clone(&self.slots.claimant.tenant);
             self.step(now, Input::Held(quota.map(|running| RunningQuota { tenant, running })));
         }
         self.note_quota(now, quota.filter(|_| waits));
@@ -91,7 +91,7 @@ impl Driver {
             return;
         }
         self.slots.noted_quota = quota;
-        let key = format!("`running` under `[tenants.{}.quotas]`", self.slots.party.tenant);
+        let key = format!("`running` under `[tenants.{}.quotas]`", self.slots.claimant.tenant);
         let note =
             quota.map(|running| Note { why: format!("{running} running at most ({key})").into(), since });
         self.batch.note = Some(note);
@@ -99,7 +99,7 @@ impl Driver {
 
     /// Number of attempts that may still join the backlog. With other hosts it is unbounded, as they may take the rest.
     fn room(&self) -> u32 {
-        if self.core.dispatcher.sends_out() {
+        if self.core.dispatcher.has_outbound() {
             return u32::MAX;
         }
         self.attempts.backlog.room(u32::try_from(self.undispatched()).unwrap_or(u32::MAX))

@@ -16,7 +16,8 @@ use super::{Body, FORM, Moment, kind, tag};
 pub(super) fn body(Body { moments, basis }: &Body, buffer: &mut Vec<u8>) {
     let Some(last) = moments.last() else { return };
     buffer.push(FORM);
-    let mut encoding = Encoding { buffer, task: 0, texts: Repeated::default(), values: Repeated::default() };
+    let mut encoding =
+        Encoding { buffer, task: 0, texts: BackReferences::default(), values: BackReferences::default() };
     let mut before = 0;
     for Moment { time, events } in moments {
         let back = last.time.since(*time);
@@ -41,13 +42,13 @@ struct Encoding<'e> {
     /// The task run that was spoken of last.
     task: u32,
     /// Texts so far, by what they say.
-    texts: Repeated<&'e str>,
+    texts: BackReferences<&'e str>,
     /// Arrays and objects so far, by where they are: what is shared is written once.
-    values: Repeated<*const ()>,
+    values: BackReferences<*const ()>,
 }
 
 /// Values that the record holds already; each is referred to by the number of values before it.
-struct Repeated<K> {
+struct BackReferences<K> {
     /// The values while there are few, as in most records: a linear search is faster than hashing.
     few: Vec<K>,
     many: HashMap<K, u64>,
@@ -56,13 +57,13 @@ struct Repeated<K> {
 /// Number of values that are searched linearly.
 const FEW: usize = 16;
 
-impl<K> Default for Repeated<K> {
+impl<K> Default for BackReferences<K> {
     fn default() -> Self {
         Self { few: Vec::new(), many: HashMap::new() }
     }
 }
 
-impl<K: Copy + Eq + Hash> Repeated<K> {
+impl<K: Copy + Eq + Hash> BackReferences<K> {
     fn number(&self, key: K) -> Option<u64> {
         if self.many.is_empty() {
             self.few.iter().position(|known| *known == key).map(|number| number as u64)

@@ -12,7 +12,7 @@ use super::{
 use phasm_sandbox::{Digest, read_regular_text};
 
 /// More is no index.
-const LARGEST: u64 = 16 << 20;
+const MAX_INDEX_BYTES: u64 = 16 << 20;
 /// Format version that this program reads and writes.
 const FORMAT: u32 = 1;
 
@@ -90,7 +90,7 @@ impl RemovedVersion {
 impl Index {
     pub(super) fn read(dir: &Path) -> Result<Self, LibraryError> {
         let path = dir.join("index.json");
-        let text = match read_regular_text(&path, LARGEST) {
+        let text = match read_regular_text(&path, MAX_INDEX_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(failed(&path)(error)),

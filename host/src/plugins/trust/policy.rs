@@ -27,7 +27,7 @@ pub struct PluginTrust {
 
 /// The result of a signature check with the keys of a policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Signed {
+pub enum SignatureCheck {
     /// There is no signature.
     #[default]
     Not,
@@ -56,17 +56,17 @@ impl PluginTrust {
 
     /// Checks a text that may be a signature of these bytes.
     #[must_use]
-    pub fn look(&self, bytes: &[u8], text: Option<&str>) -> Signed {
-        let Some(text) = text else { return Signed::Not };
+    pub fn look(&self, bytes: &[u8], text: Option<&str>) -> SignatureCheck {
+        let Some(text) = text else { return SignatureCheck::Not };
         let signature: Signature = match text.parse() {
             Ok(signature) => signature,
-            Err(error) => return Signed::Unreadable(error.to_string()),
+            Err(error) => return SignatureCheck::Unreadable(error.to_string()),
         };
         match self.policy.keys.iter().find(|key| signature.is_made_with(key)) {
-            None => Signed::ByStranger(signature.key_number()),
+            None => SignatureCheck::ByStranger(signature.key_number()),
             Some(key) => match signature.verify(key, bytes) {
-                Ok(()) => Signed::By(*key),
-                Err(why) => Signed::Wrong(*key, why.to_string()),
+                Ok(()) => SignatureCheck::By(*key),
+                Err(why) => SignatureCheck::Wrong(*key, why.to_string()),
             },
         }
     }
@@ -75,15 +75,17 @@ impl PluginTrust {
     ///
     /// # Errors
     /// The fault of the signature, the policy that requires one, and its keys.
-    pub fn judge(&self, digest: &Digest, signed: &Signed) -> Result<(), String> {
+    pub fn judge(&self, digest: &Digest, signed: &SignatureCheck) -> Result<(), String> {
         let required = self.policy.require_signature && !self.exempt.contains(digest);
         let fault = match signed {
-            Signed::By(_) => return Ok(()),
-            Signed::Wrong(key, why) => format!("its signature by {} is invalid: {why}", key.name()),
+            SignatureCheck::By(_) => return Ok(()),
+            SignatureCheck::Wrong(key, why) => format!("its signature by {} is invalid: {why}", key.name()),
             _ if !required => return Ok(()),
-            Signed::Not => "it is not signed".to_owned(),
-            Signed::ByStranger(number) => format!("it is signed with another key, of the number {number}"),
-            Signed::Unreadable(why) => format!("its signature cannot be read: {why}"),
+            SignatureCheck::Not => "it is not signed".to_owned(),
+            SignatureCheck::ByStranger(number) => {
+                format!("it is signed with another key, of the number {number}")
+            }
+            SignatureCheck::Unreadable(why) => format!("its signature cannot be read: {why}"),
         };
         Err(format!(
             "{fault}; `{}` of the configuration asks for a signature by {}",
@@ -148,7 +150,7 @@ mod tests {
         assert!(judge(&lax, Some(&wrong)).is_err(), "what pretends to be a trusted key's is refused anyway");
         assert!(judge(&strict, Some("junk")).unwrap_err().starts_with("its signature cannot be read: "));
         assert_eq!(judge(&lax, Some("junk")), Ok(()));
-        assert_eq!(strict.judge(&Digest::of(b"carried"), &Signed::Not), Ok(()));
+        assert_eq!(strict.judge(&Digest::of(b"carried"), &SignatureCheck::Not), Ok(()));
         let acme = PluginTrust { tenant: Some("acme".into()), ..strict.clone() };
         assert!(judge(&acme, None).unwrap_err().contains("`[tenants.acme.trust]` of the configuration"));
         assert!(PluginTrust::default().is_empty() && !strict.is_empty() && !lax.is_empty());

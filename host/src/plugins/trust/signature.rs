@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use phasm_engine::text;
 
-use super::{COMMENT, ED25519, ED25519_HASHED, LARGEST_SIGNATURE, PublicKey, decoded, number, part};
+use super::{COMMENT, ED25519, ED25519_HASHED, MAX_SIGNATURE_BYTES, PublicKey, decoded, number, part};
 
 const TRUSTED: &str = "trusted comment: ";
 
@@ -28,7 +28,7 @@ pub struct NotASignature(&'static str);
 
 /// Why a signature does not vouch for some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unverified {
+pub enum VerifyError {
     /// Signed by another key.
     #[error("signed by a different key")]
     OtherKey,
@@ -69,50 +69,50 @@ impl Signature {
     /// Whether it was made with that key, of these bytes.
     ///
     /// # Errors
-    /// [`Unverified`], and why.
-    pub fn verify(&self, key: &PublicKey, bytes: &[u8]) -> Result<(), Unverified> {
+    /// [`VerifyError`], and why.
+    pub fn verify(&self, key: &PublicKey, bytes: &[u8]) -> Result<(), VerifyError> {
         if !self.is_made_with(key) {
-            return Err(Unverified::OtherKey);
+            return Err(VerifyError::OtherKey);
         }
         let is_good = match self.is_of_hash {
             true => signed(key, &hash(bytes)?, &self.signature)?,
             false => signed(key, bytes, &self.signature)?,
         };
         if !is_good {
-            return Err(Unverified::OtherBytes);
+            return Err(VerifyError::OtherBytes);
         }
         let whole = [&self.signature, self.comment.as_bytes()].concat();
-        if signed(key, &whole, &self.whole)? { Ok(()) } else { Err(Unverified::OtherComment) }
+        if signed(key, &whole, &self.whole)? { Ok(()) } else { Err(VerifyError::OtherComment) }
     }
 }
 
 #[cfg(feature = "signatures")]
-fn signed(key: &PublicKey, bytes: &[u8], signature: &[u8]) -> Result<bool, Unverified> {
+fn signed(key: &PublicKey, bytes: &[u8], signature: &[u8]) -> Result<bool, VerifyError> {
     let key = ring::signature::UnparsedPublicKey::new(&ring::signature::ED25519, &key.key);
     Ok(key.verify(bytes, signature).is_ok())
 }
 
 #[cfg(not(feature = "signatures"))]
-fn signed(_: &PublicKey, _: &[u8], _: &[u8]) -> Result<bool, Unverified> {
-    Err(Unverified::Unable)
+fn signed(_: &PublicKey, _: &[u8], _: &[u8]) -> Result<bool, VerifyError> {
+    Err(VerifyError::Unable)
 }
 
 #[cfg(feature = "signatures")]
-pub(super) fn hash(bytes: &[u8]) -> Result<[u8; 64], Unverified> {
+pub(super) fn hash(bytes: &[u8]) -> Result<[u8; 64], VerifyError> {
     use blake2::Digest as _;
     Ok(blake2::Blake2b512::digest(bytes).into())
 }
 
 #[cfg(not(feature = "signatures"))]
-fn hash(_: &[u8]) -> Result<[u8; 64], Unverified> {
-    Err(Unverified::Unable)
+fn hash(_: &[u8]) -> Result<[u8; 64], VerifyError> {
+    Err(VerifyError::Unable)
 }
 
 impl FromStr for Signature {
     type Err = NotASignature;
 
     fn from_str(text: &str) -> Result<Self, NotASignature> {
-        if text.len() as u64 > LARGEST_SIGNATURE {
+        if text.len() as u64 > MAX_SIGNATURE_BYTES {
             return Err(NotASignature("it is too long"));
         }
         let mut lines = text.lines();
@@ -178,11 +178,11 @@ QtKMXWyYcwdpZAlPF7tE2ENJkRd1ujvKjlj1m9RtHTBnZPa5WKU5uWRs5GoP5M/VqE81QFuMKI5k/SfN
         for text in [HASHED, LEGACY] {
             let signature: Signature = text.parse().unwrap();
             assert_eq!(signature.verify(&key, b"test"), Ok(()));
-            assert_eq!(signature.verify(&key, b"tesT"), Err(Unverified::OtherBytes));
+            assert_eq!(signature.verify(&key, b"tesT"), Err(VerifyError::OtherBytes));
             let other = SecretKey::generate().unwrap().public();
-            assert_eq!(signature.verify(&other, b"test"), Err(Unverified::OtherKey));
+            assert_eq!(signature.verify(&other, b"test"), Err(VerifyError::OtherKey));
             let changed: Signature = text.replace("file:test", "file:tesT").parse().unwrap();
-            assert_eq!(changed.verify(&key, b"test"), Err(Unverified::OtherComment));
+            assert_eq!(changed.verify(&key, b"test"), Err(VerifyError::OtherComment));
             assert_eq!(changed.text(), text.replace("file:test", "file:tesT"));
         }
     }

@@ -26,8 +26,11 @@ fn no_more_is_read_than_a_document_may_have() {
     let mut taken = 0;
     let found = complaint(text_from(Endless(&mut taken)));
     assert!(found.starts_with("P002 0:0 more than 16777216 bytes of text"), "{found}");
-    assert_eq!(taken, MOST_BYTES + 1);
-    assert_eq!(text_from(io::repeat(b' ').take(MOST_BYTES as u64)).unwrap().len(), MOST_BYTES);
+    assert_eq!(taken, MAX_DOCUMENT_BYTES + 1);
+    assert_eq!(
+        text_from(io::repeat(b' ').take(MAX_DOCUMENT_BYTES as u64)).unwrap().len(),
+        MAX_DOCUMENT_BYTES
+    );
 }
 
 /// R-W14.

@@ -222,8 +222,8 @@ fn depth_is_bounded() {
 /// R-W1.
 #[test]
 fn size_is_bounded() {
-    refuses("x", &" ".repeat(MOST_BYTES + 1), "P002 0:0", "more than 16777216 bytes of text");
-    let many = format!("[{}1]", "1,".repeat(MOST_NODES));
+    refuses("x", &" ".repeat(MAX_DOCUMENT_BYTES + 1), "P002 0:0", "more than 16777216 bytes of text");
+    let many = format!("[{}1]", "1,".repeat(MAX_NODES));
     refuses("x.json", &many, "P002 1:4000000", "more than 2000000 values");
     let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for n in 1..12 {

@@ -11,7 +11,7 @@ use saphyr_parser::{Event, ScalarStyle, Span as ParserSpan, Tag};
 
 use super::{
     super::{Fatal, Reading, Size, SourceText, check_depth, number},
-    scalar::{self, Refused},
+    scalar::{self, ScalarError},
 };
 
 /// The tree so far.
@@ -20,7 +20,7 @@ pub(super) struct TreeBuilder<'a> {
     findings: Reading,
     open: Vec<Frame>,
     root: Option<Tree>,
-    anchors: BTreeMap<usize, Rc<Anchored>>,
+    anchors: BTreeMap<usize, Rc<AnchorValue>>,
 }
 
 /// A list or object whose end has not come yet.
@@ -40,7 +40,7 @@ enum Content {
 }
 
 /// The value that an alias repeats.
-struct Anchored {
+struct AnchorValue {
     tree: Tree,
     size: Size,
     height: usize,
@@ -161,14 +161,14 @@ impl<'a> TreeBuilder<'a> {
         (inside != said).then(|| Arc::new(Spelling { style, source: source.into() }))
     }
 
-    fn refused(&mut self, refused: &Refused, text: &str, tag: Option<&str>, span: Span) -> TreeNode {
+    fn refused(&mut self, refused: &ScalarError, text: &str, tag: Option<&str>, span: Span) -> TreeNode {
         let path = self.path();
         match refused {
-            Refused::Number => {
+            ScalarError::Number => {
                 let message = number::complaint(text);
                 self.findings.report(&entries::NUMBER_RANGE, &path, span, message, number::HINT);
             }
-            Refused::Tag => self.wrong_tag(tag.unwrap_or_default(), &path, span),
+            ScalarError::Tag => self.wrong_tag(tag.unwrap_or_default(), &path, span),
         }
         TreeNode::Null
     }
@@ -230,7 +230,7 @@ impl<'a> TreeBuilder<'a> {
     fn remember(&mut self, anchor: usize, tree: &Tree, size: Size, height: usize) -> Result<(), Fatal> {
         if anchor != 0 {
             self.findings.count(Size { bytes: 0, ..size }, || tree.span)?;
-            self.anchors.insert(anchor, Rc::new(Anchored { tree: tree.clone(), size, height }));
+            self.anchors.insert(anchor, Rc::new(AnchorValue { tree: tree.clone(), size, height }));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::reader::number;
 
 /// A scalar that cannot be kept.
 #[derive(Debug, PartialEq)]
-pub(super) enum Refused {
+pub(super) enum ScalarError {
     /// A number outside what can be kept exactly.
     Number,
     /// A tag outside the core schema, or one that the text does not fit.
@@ -16,53 +16,53 @@ pub(super) enum Refused {
 }
 
 /// The value of a scalar without a tag, or with the tag `!`.
-pub(super) fn resolve(text: &str, plain: bool) -> Result<TreeNode, Refused> {
+pub(super) fn resolve(text: &str, plain: bool) -> Result<TreeNode, ScalarError> {
     if plain { resolve_plain(text) } else { Ok(TreeNode::String(text.into())) }
 }
 
 /// The value of a scalar with the full tag `tag`.
-pub(super) fn resolve_tagged(text: &str, tag: &str) -> Result<TreeNode, Refused> {
+pub(super) fn resolve_tagged(text: &str, tag: &str) -> Result<TreeNode, ScalarError> {
     let string = || Ok(TreeNode::String(Arc::from(text)));
     let node = match tag.strip_prefix("tag:yaml.org,2002:") {
         None if tag == "!" => return string(),
-        None => return Err(Refused::Tag),
+        None => return Err(ScalarError::Tag),
         Some("str") => return string(),
         Some("float") => return float(text),
         Some(kind @ ("null" | "bool" | "int")) => (kind, resolve_plain(text)?),
-        Some(_) => return Err(Refused::Tag),
+        Some(_) => return Err(ScalarError::Tag),
     };
     match node {
         ("null", node @ TreeNode::Null) | ("bool", node @ TreeNode::Bool(_)) => Ok(node),
         ("int", TreeNode::Number(n)) if !n.is_f64() => Ok(TreeNode::Number(n)),
-        _ => Err(Refused::Tag),
+        _ => Err(ScalarError::Tag),
     }
 }
 
-fn float(text: &str) -> Result<TreeNode, Refused> {
+fn float(text: &str) -> Result<TreeNode, ScalarError> {
     match resolve_plain(text)? {
         TreeNode::Number(n) => {
-            n.as_f64().and_then(Number::from_f64).map(TreeNode::Number).ok_or(Refused::Number)
+            n.as_f64().and_then(Number::from_f64).map(TreeNode::Number).ok_or(ScalarError::Number)
         }
         TreeNode::Null
         | TreeNode::Bool(_)
         | TreeNode::String(_)
         | TreeNode::Array(_)
-        | TreeNode::Object(_) => Err(Refused::Tag),
+        | TreeNode::Object(_) => Err(ScalarError::Tag),
     }
 }
 
-fn resolve_plain(text: &str) -> Result<TreeNode, Refused> {
+fn resolve_plain(text: &str) -> Result<TreeNode, ScalarError> {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Ok(TreeNode::Null),
         "true" | "True" | "TRUE" => Ok(TreeNode::Bool(true)),
         "false" | "False" | "FALSE" => Ok(TreeNode::Bool(false)),
-        _ if is_not_finite(text) => Err(Refused::Number),
+        _ if is_not_finite(text) => Err(ScalarError::Number),
         _ => resolve_number(text).unwrap_or_else(|| Ok(TreeNode::String(text.into()))),
     }
 }
 
 /// `None` when the text is no number of the core schema.
-fn resolve_number(text: &str) -> Option<Result<TreeNode, Refused>> {
+fn resolve_number(text: &str) -> Option<Result<TreeNode, ScalarError>> {
     let kept = if let Some(digits) = prefixed(text, "0x", 16) {
         number::integer(digits, 16)
     } else if let Some(digits) = prefixed(text, "0o", 8) {
@@ -74,7 +74,7 @@ fn resolve_number(text: &str) -> Option<Result<TreeNode, Refused>> {
     } else {
         return None;
     };
-    Some(kept.map(TreeNode::Number).ok_or(Refused::Number))
+    Some(kept.map(TreeNode::Number).ok_or(ScalarError::Number))
 }
 
 /// The digits behind a prefix, if there are only digits.
@@ -154,7 +154,7 @@ mod tests {
             ".nan",
         ];
         for text in rows {
-            assert_eq!(resolve(text, true), Err(Refused::Number), "{text}");
+            assert_eq!(resolve(text, true), Err(ScalarError::Number), "{text}");
         }
     }
 
@@ -205,8 +205,8 @@ mod tests {
         for (kind, text) in
             [("int", "1.5"), ("int", "x"), ("float", "x"), ("bool", "1"), ("null", "x"), ("set", "x")]
         {
-            assert_eq!(core(kind, text), Err(Refused::Tag), "{kind} {text}");
+            assert_eq!(core(kind, text), Err(ScalarError::Tag), "{kind} {text}");
         }
-        assert_eq!(resolve_tagged("x", "!env"), Err(Refused::Tag));
+        assert_eq!(resolve_tagged("x", "!env"), Err(ScalarError::Tag));
     }
 }

@@ -9,19 +9,19 @@ const EACH: Duration = Duration::from_millis(100);
 
 /// Lets a few through at once and then one from time to time; of those between it keeps the last.
 #[derive(Debug)]
-pub(super) struct Pace<T> {
+pub(super) struct RateLimiter<T> {
     left: u32,
     since: Option<Instant>,
     kept: Option<T>,
 }
 
-impl<T> Default for Pace<T> {
+impl<T> Default for RateLimiter<T> {
     fn default() -> Self {
         Self { left: BURST, since: None, kept: None }
     }
 }
 
-impl<T> Pace<T> {
+impl<T> RateLimiter<T> {
     /// Returns the value if it may be passed on now.
     pub(super) fn take(&mut self, new: T, now: Instant) -> Option<T> {
         let since = *self.since.get_or_insert(now);
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn of_a_flood_a_few_are_told_and_the_last() {
         let start = Instant::now();
-        let mut pace = Pace::default();
+        let mut pace = RateLimiter::default();
         let mut told: Vec<u32> = Vec::new();
         for number in 0..1_000_000_u32 {
             // A million within a second.

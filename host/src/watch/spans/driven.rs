@@ -78,7 +78,7 @@ impl DrivenSpans {
         if let Event::Phase(PhaseChange { task, to, .. }) = event
             && to.is_terminal()
         {
-            return self.step(run, run.task(*task)?, (time, *to));
+            return self.step(run, run.task(*task)?, time, *to);
         }
         None
     }
@@ -101,7 +101,7 @@ impl DrivenSpans {
     }
 
     /// A container that is the root is its run, and no step of it.
-    fn step(&self, run: &Run, task: &TaskRun, (time, phase): (Timestamp, Phase)) -> Option<Span> {
+    fn step(&self, run: &Run, task: &TaskRun, time: Timestamp, phase: Phase) -> Option<Span> {
         let span = step(run, task);
         if span == self.context.span {
             return None;

@@ -10,7 +10,7 @@ use std::{
 
 use phasm::{
     Host, Map, Outcome,
-    catalog::{self, SCHEDULE_LABEL, SCHEDULED_LABEL, Saved, ScheduleState, WrittenDocument},
+    catalog::{self, CatalogItem, SCHEDULE_LABEL, SCHEDULED_LABEL, ScheduleState, WrittenDocument},
     clock::TimeSource as _,
     engine::{
         plan::{Draft, Executors, Plan},
@@ -116,7 +116,7 @@ impl House {
             .executor(Arc::new(Quick))
             .time(Arc::clone(&self.time) as _)
             .runtime(runtime.handle().clone())
-            .claiming(Duration::ZERO);
+            .auto_claim(Duration::ZERO);
         self.rooms.push(Room { host: host.open().unwrap(), runtime, store });
     }
 
@@ -236,7 +236,7 @@ impl House {
         runtime.block_on(host.trigger("default", name, &Map::new())).unwrap()
     }
 
-    pub(crate) fn schedule(&self, name: &str) -> Saved<ScheduleState> {
+    pub(crate) fn schedule(&self, name: &str) -> CatalogItem<ScheduleState> {
         self.outside.block_on(catalog::schedule(&*self.store, "default", name)).unwrap().unwrap()
     }
 

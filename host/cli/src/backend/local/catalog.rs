@@ -2,7 +2,7 @@
 
 use phasm::{
     Map, SubmitError, TriggerError,
-    catalog::{self, SaveError, Saved, SavedWorkflow, ScheduleState, WrittenDocument},
+    catalog::{self, CatalogItem, SaveError, SavedWorkflow, ScheduleState, WrittenDocument},
     clock::Clock,
     engine::{plan::Draft, time::Timestamp},
     reader,
@@ -52,7 +52,7 @@ pub(super) async fn set_suspended(
     local: &LocalBackend<'_>,
     name: &QualifiedName,
     is_suspended: bool,
-) -> Result<Saved<ScheduleState>, Failure> {
+) -> Result<CatalogItem<ScheduleState>, Failure> {
     let path = local.store.path()?;
     let writable = WritableStore::open(&path)?;
     let store = &*writable.store;
@@ -119,7 +119,7 @@ pub(super) async fn trigger(
 pub(super) async fn save_workflow(
     local: &LocalBackend<'_>,
     document: &DocumentArgument,
-) -> Result<Saved<SavedWorkflow>, Failure> {
+) -> Result<CatalogItem<SavedWorkflow>, Failure> {
     let path = local.store.named()?;
     let opened = document.open(local.paths, local.screen, local.json)?;
     let planned = opened.plan(local.paths, Some(&path)).await?;

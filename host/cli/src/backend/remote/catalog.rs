@@ -1,7 +1,7 @@
 //! Requests to a server about schedules and saved workflows.
 
 use phasm::{
-    catalog::{self, Saved, SavedWorkflow, ScheduleState},
+    catalog::{self, CatalogItem, SavedWorkflow, ScheduleState},
     engine::{
         plan::{Draft, Executors},
         time::Timestamp,
@@ -51,7 +51,7 @@ pub(super) async fn put_schedule(
 pub(super) async fn save_workflow(
     server: &RemoteBackend<'_>,
     document: &DocumentArgument,
-) -> Result<Saved<SavedWorkflow>, Failure> {
+) -> Result<CatalogItem<SavedWorkflow>, Failure> {
     let (text, draft) = document.for_server(server.screen, server.json)?;
     if let Some(cron) = draft.cron() {
         return Err(submission::is_no_workflow(&cron.name, &text, &server.target()));
@@ -84,7 +84,7 @@ pub(super) async fn set_suspended(
     server: &RemoteBackend<'_>,
     name: &QualifiedName,
     is_suspended: bool,
-) -> Result<Saved<ScheduleState>, Failure> {
+) -> Result<CatalogItem<ScheduleState>, Failure> {
     match server.remote.pause(name.pair(), is_suspended).await {
         Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &server.remote).await),
         paused => paused.map_err(Failure::server),

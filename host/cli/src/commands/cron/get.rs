@@ -2,7 +2,7 @@
 
 use clap::Args;
 use phasm::{
-    catalog::{self, FiringNote, Saved, ScheduleState, Suspension},
+    catalog::{self, CatalogItem, FiringNote, ScheduleState, Suspension},
     engine::time::Timestamp,
     store::Shelf,
 };
@@ -66,7 +66,7 @@ pub(super) fn get(arguments: &GetScheduleArguments, screen: &Screen) -> Result<E
 }
 
 /// A schedule in a line.
-pub(super) fn line(saved: &Saved<ScheduleState>) -> String {
+pub(super) fn line(saved: &CatalogItem<ScheduleState>) -> String {
     let ScheduleState { schedule, timezone, suspended, .. } = &saved.what;
     let next = match (suspended, saved.next) {
         (Some(_), _) => "it pauses".to_owned(),
@@ -77,7 +77,7 @@ pub(super) fn line(saved: &Saved<ScheduleState>) -> String {
     format!("{}  `{}` {}: {next}\n", text::bold(name), text::clean(schedule), text::clean(timezone))
 }
 
-fn page(saved: &Saved<ScheduleState>, target: &Target) -> String {
+fn page(saved: &CatalogItem<ScheduleState>, target: &Target) -> String {
     let what = &saved.what;
     let name = QualifiedName::new(&saved.namespace, &saved.name).word();
     let by = match what.suspended {

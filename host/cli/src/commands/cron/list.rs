@@ -2,7 +2,7 @@
 
 use clap::Args;
 use phasm::{
-    catalog::{self, FiringNote, Saved, ScheduleState},
+    catalog::{self, CatalogItem, FiringNote, ScheduleState},
     engine::time::Timestamp,
 };
 
@@ -50,7 +50,7 @@ pub(super) fn list(arguments: &ListSchedulesArguments, screen: &Screen) -> Resul
     Ok(Exit::Done)
 }
 
-fn table(found: &[Saved<ScheduleState>]) -> String {
+fn table(found: &[CatalogItem<ScheduleState>]) -> String {
     if found.is_empty() {
         return String::new();
     }
@@ -59,7 +59,7 @@ fn table(found: &[Saved<ScheduleState>]) -> String {
     text::columns(&rows)
 }
 
-fn cells(saved: &Saved<ScheduleState>) -> [String; 7] {
+fn cells(saved: &CatalogItem<ScheduleState>) -> [String; 7] {
     let ScheduleState { schedule, timezone, firings, .. } = &saved.what;
     let instant = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), Timestamp::to_rfc3339);
     let last = firings.iter().rfind(|firing| firing.run_id.is_some()).map(|firing| firing.at);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use phasm::{
-    plugins::{Builder as _, InspectError, Lying, PluginRow, PluginVersion, PluginView, Source},
+    plugins::{Builder as _, ComponentSource, InspectError, PluginRow, PluginVersion, PluginView, Source},
     sandbox::Grants,
 };
 use phasm_server::client::Remote;
@@ -67,7 +67,8 @@ fn here(arguments: &InspectArguments, screen: &Screen) -> Result<PluginView, Fai
     let config = list::configured(paths, screen, *json)?.unwrap_or_default();
     let (keys, trusts) = (all_keys(&config), trusts(&config));
     let grants = config.grants.get(&name);
-    let view = PluginView::of(&name, (&Lying::File(component), stored.as_ref()), (&keys, &trusts), grants);
+    let component = ComponentSource::File(component);
+    let view = PluginView::of(&name, &component, stored.as_ref(), &keys, &trusts, grants);
     view.map_err(|error| match error {
         InspectError::Unreadable(why) => Failure::call(why),
         InspectError::Unusable(why) => Failure::with(Exit::Failed, why),

@@ -96,7 +96,7 @@ fn add_dir(all: &mut Vec<PluginRow>, dir: &Path) -> Result<(), Failure> {
         Failure::call(ContextError::new(format!("{} cannot be read", dir.display()), error))
     })?;
     for (name, source) in found {
-        let row = PluginRow::lying(name, &source, phasm_builder::artefact_if_fresh);
+        let row = PluginRow::of_source(name, &source, phasm_builder::artefact_if_fresh);
         put(all, row);
     }
     Ok(())
@@ -104,7 +104,7 @@ fn add_dir(all: &mut Vec<PluginRow>, dir: &Path) -> Result<(), Failure> {
 
 fn add_library(all: &mut Vec<PluginRow>, library: &Library, keys: &PluginTrust) -> Result<(), Failure> {
     for stored in library.all().map_err(Failure::call)? {
-        put(all, PluginRow::shelved(library, stored, keys));
+        put(all, PluginRow::of_library(library, stored, keys));
     }
     Ok(())
 }

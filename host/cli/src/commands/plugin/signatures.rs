@@ -1,6 +1,6 @@
 //! Descriptions of signatures of components.
 
-use phasm::plugins::{Judged, SignatureStatus};
+use phasm::plugins::{PolicyVerdict, SignatureStatus};
 
 use crate::terminal::text;
 
@@ -24,7 +24,7 @@ pub(super) fn told(vouched: &SignatureStatus) -> String {
 }
 
 /// Whether a policy takes it, for people.
-pub(super) fn judged(judged: &Judged) -> String {
+pub(super) fn judged(judged: &PolicyVerdict) -> String {
     match &judged.why {
         None => format!("`{}` has it used", judged.policy),
         Some(why) => format!("not used: {why}"),

@@ -2,7 +2,7 @@
 
 use std::{path::Path, time::Duration};
 
-use phasm::{Became, Host, Tiding, engine::time::Timestamp, store::StoreError};
+use phasm::{Host, LifecycleChange, RunLifecycleEvent, engine::time::Timestamp, store::StoreError};
 use serde_json::{Value, json};
 
 use crate::{
@@ -84,8 +84,8 @@ impl ServeReporter {
     ///
     /// # Errors
     /// When stdout is closed.
-    pub(super) fn tell(&self, tiding: &Tiding) -> Result<(), ClosedOutput> {
-        let Tiding { head, what } = tiding;
+    pub(super) fn tell(&self, tiding: &RunLifecycleEvent) -> Result<(), ClosedOutput> {
+        let RunLifecycleEvent { head, what } = tiding;
         if self.as_json {
             let (kind, more) = described(what);
             let mut object = json!({ "type": kind, "runID": &*head.run_id, "workflow": &*head.workflow,
@@ -129,25 +129,27 @@ impl ServeReporter {
     }
 }
 
-fn described(what: &Became) -> (&'static str, Value) {
+fn described(what: &LifecycleChange) -> (&'static str, Value) {
     match what {
-        Became::Driven => ("driven", json!({})),
-        Became::GivenBack(due) => ("given-back", json!({ "due": due.map(Timestamp::to_rfc3339) })),
-        Became::Ended(phase) => ("ended", json!({ "phase": phase.as_str() })),
-        Became::PassedOver(why) => ("passed-over", json!({ "why": why })),
-        Became::Stopped(why) => ("stopped", json!({ "why": why })),
+        LifecycleChange::Driven => ("driven", json!({})),
+        LifecycleChange::GivenBack(due) => ("given-back", json!({ "due": due.map(Timestamp::to_rfc3339) })),
+        LifecycleChange::Ended(phase) => ("ended", json!({ "phase": phase.as_str() })),
+        LifecycleChange::PassedOver(why) => ("passed-over", json!({ "why": why })),
+        LifecycleChange::Stopped(why) => ("stopped", json!({ "why": why })),
     }
 }
 
-fn line(what: &Became) -> String {
+fn line(what: &LifecycleChange) -> String {
     match what {
-        Became::Driven => "is driven here".to_owned(),
-        Became::GivenBack(Some(due)) => format!("waits until {}, or for a request", due.to_rfc3339()),
-        Became::GivenBack(None) => "waits for a request".to_owned(),
-        Became::Ended(phase) => text::phase(*phase),
-        Became::PassedOver(why) => {
+        LifecycleChange::Driven => "is driven here".to_owned(),
+        LifecycleChange::GivenBack(Some(due)) => {
+            format!("waits until {}, or for a request", due.to_rfc3339())
+        }
+        LifecycleChange::GivenBack(None) => "waits for a request".to_owned(),
+        LifecycleChange::Ended(phase) => text::phase(*phase),
+        LifecycleChange::PassedOver(why) => {
             format!("{} {}", text::doubtful("is left to other hosts:"), text::clean(why))
         }
-        Became::Stopped(why) => format!("{} {}", text::bad("stopped here:"), text::clean(why)),
+        LifecycleChange::Stopped(why) => format!("{} {}", text::bad("stopped here:"), text::clean(why)),
     }
 }

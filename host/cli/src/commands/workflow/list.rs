@@ -1,7 +1,7 @@
 //! `phasm workflow list`.
 
 use clap::Args;
-use phasm::catalog::{Saved, SavedWorkflow, saved_workflows};
+use phasm::catalog::{CatalogItem, SavedWorkflow, saved_workflows};
 
 use crate::{
     backend::TargetArguments,
@@ -45,7 +45,7 @@ pub(super) fn list(arguments: &ListWorkflowsArguments, screen: &Screen) -> Resul
     Ok(Exit::Done)
 }
 
-fn table(found: &[Saved<SavedWorkflow>]) -> String {
+fn table(found: &[CatalogItem<SavedWorkflow>]) -> String {
     if found.is_empty() {
         return String::new();
     }
@@ -54,7 +54,7 @@ fn table(found: &[Saved<SavedWorkflow>]) -> String {
     text::columns(&rows)
 }
 
-fn cells(saved: &Saved<SavedWorkflow>) -> [String; 6] {
+fn cells(saved: &CatalogItem<SavedWorkflow>) -> [String; 6] {
     let last = saved.what.versions.last();
     let by = last.and_then(|last| last.by.as_deref()).unwrap_or("-");
     [

@@ -10,14 +10,14 @@ use phasm_engine::time::{Millis, Timestamp};
 
 use super::TimeSource;
 
-/// A clock that is set and stepped by hand.
+/// A clock that is set and advanced by hand.
 #[derive(Debug, Default)]
-pub(crate) struct Stepped {
+pub(crate) struct ManualClock {
     pub(crate) wall: AtomicI64,
     pub(crate) elapsed: AtomicU64,
 }
 
-impl Stepped {
+impl ManualClock {
     /// Both clocks go on.
     pub(crate) fn pass(&self, millis: u32) {
         self.elapsed.fetch_add(u64::from(millis), Ordering::Relaxed);
@@ -30,7 +30,7 @@ impl Stepped {
     }
 }
 
-impl TimeSource for Stepped {
+impl TimeSource for ManualClock {
     fn wall(&self) -> Timestamp {
         Timestamp(self.wall.load(Ordering::Relaxed))
     }

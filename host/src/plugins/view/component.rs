@@ -1,0 +1,71 @@
+//! Components and crates as they are read for a view.
+
+use std::path::Path;
+
+use phasm_sandbox::Digest;
+use wasmparser::{Parser, Payload};
+
+use crate::plugins::{Manifest, read_component, read_manifest};
+
+/// A component's manifest, digest and size in bytes.
+pub(super) type ComponentSummary = (Manifest, Option<(String, u64)>);
+
+pub(super) fn read_summary(wasm: &Path) -> Option<ComponentSummary> {
+    summary(&read_component(wasm).ok()?, Some(wasm))
+}
+
+pub(super) fn summary(bytes: &[u8], path: Option<&Path>) -> Option<ComponentSummary> {
+    let component = (Digest::of(bytes).to_string(), bytes.len() as u64);
+    Some((Manifest::of(bytes, path).ok()?, Some(component)))
+}
+
+/// Reads the manifest of a crate; members that it inherits from its workspace are looked up there.
+pub(super) fn crate_manifest(folder: &Path) -> Option<Manifest> {
+    let own = table_of(folder)?;
+    let package = own.get("package")?;
+    let shared = folder
+        .ancestors()
+        .skip(1)
+        .filter_map(table_of)
+        .find_map(|table| table.get("workspace").and_then(|workspace| workspace.get("package")).cloned());
+    let field = |name: &str| {
+        let field = package.get(name)?;
+        let inherited = || shared.as_ref()?.get(name)?.as_str();
+        field.as_str().or_else(inherited).map(str::to_owned)
+    };
+    Some(Manifest {
+        name: field("name"),
+        version: field("version"),
+        description: field("description"),
+        ..Manifest::default()
+    })
+}
+
+fn table_of(folder: &Path) -> Option<toml::Table> {
+    read_manifest(&folder.join("Cargo.toml")).ok()?.parse().ok()
+}
+
+/// Returns the interfaces that a component imports, and its exports; none for text format and for broken components.
+#[must_use]
+pub fn interfaces(bytes: &[u8]) -> (Vec<String>, Vec<String>) {
+    let mut imports = Vec::new();
+    let mut exports = Vec::new();
+    let mut depth = 0_u32;
+    for payload in Parser::new(0).parse_all(bytes).map_while(Result::ok) {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "a component has many more sections than these")]
+        match payload {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(section) if depth == 0 => {
+                imports.extend(section.into_iter().flatten().map(|import| import.name.name.to_owned()));
+            }
+            Payload::ComponentExportSection(section) if depth == 0 => {
+                exports.extend(section.into_iter().flatten().map(|export| export.name.name.to_owned()));
+            }
+            _ => {}
+        }
+    }
+    // Types by themselves are no interfaces.
+    imports.retain(|name| name.contains(':'));
+    (imports, exports)
+}
