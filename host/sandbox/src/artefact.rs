@@ -25,7 +25,7 @@ const FORMAT: &str = "phasm artefact 1";
 /// Information that a plugin compiled ahead of time carries about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArtefactInfo {
-    /// The component it was made from.
+    /// Digest of the component it was made from.
     pub component: Digest,
     /// The component's manifest, as JSON.
     pub manifest: String,
@@ -48,7 +48,7 @@ pub(super) struct Artefact<'a> {
 }
 
 impl<'a> Artefact<'a> {
-    /// The parts of `bytes`; nothing if they are no artefact.
+    /// Splits `bytes` into its parts; `None` if they are no artefact.
     pub(super) fn of(bytes: &'a [u8]) -> Option<Self> {
         let rest = bytes.strip_prefix(FORMAT.as_bytes())?.strip_prefix(b"\n")?;
         let (length, rest) = rest.split_first_chunk::<4>()?;
@@ -57,7 +57,7 @@ impl<'a> Artefact<'a> {
         Some(Self { about, sealed })
     }
 
-    /// The component, and what is said about it, if it was sealed with `key` and fits this host.
+    /// Returns the component and the header's information, if the artefact was sealed with `key` and fits this host.
     ///
     /// # Errors
     /// [`LoadError::NoKey`], [`LoadError::Forged`] or [`LoadError::Stale`].
@@ -84,10 +84,10 @@ impl<'a> Artefact<'a> {
     }
 }
 
-/// The file of a component whose manifest is `manifest`, a JSON value.
+/// Returns the file of a component whose manifest is `manifest`, a JSON value.
 ///
 /// # Errors
-/// When it cannot be written down.
+/// Fails when the component cannot be serialized.
 #[cfg(feature = "compile")]
 pub(super) fn write(
     component: &Component,
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_sensible_is_forged() {
+    fn an_invalid_header_counts_as_forged() {
         let key = Key::new([7; Key::LENGTH]);
         for about in ["", "{}", r#"{"phasm":"1","component":"sha256:00","manifest":{}}"#] {
             assert_eq!(refusal(&artefact(about.as_bytes(), &key), &key), LoadError::Forged, "{about}");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_is_no_artefact() {
+    fn a_truncated_file_is_no_artefact() {
         let whole = artefact(b"{}", &Key::new([7; Key::LENGTH]));
         for end in 0..FORMAT.len() + 7 {
             assert!(Artefact::of(&whole[..end]).is_none(), "{end}");

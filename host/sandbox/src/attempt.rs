@@ -5,7 +5,6 @@
 //! where attempts take turns.
 
 use std::{
-    cell::Cell,
     future::Future,
     panic::{AssertUnwindSafe, catch_unwind},
     pin::Pin,
@@ -14,15 +13,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use phasm_engine::{outcome::Outcome, usage::ResourceUsage};
+use phasm_engine::outcome::Outcome;
 use tokio::{runtime::Handle, task::JoinHandle};
 
 use super::{
-    SandboxCore,
     fair_scheduler::Turn,
     fault,
     long_runners::Load,
     origin::Origin,
+    poll_state,
+    sandbox_core::SandboxCore,
     stopwatch::{Stopwatch, micros},
     ticker::Alarm,
 };
@@ -32,48 +32,11 @@ const HEAVY_POLL: Duration = Duration::from_micros(250);
 
 pub(super) type Work = Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-/// Polls its work in place while that is a guest thread, and moves it there as soon as it is not.
+/// Polls its work in place on a guest thread, and moves it to one from any other thread.
 pub struct Attempt {
     core: Arc<SandboxCore>,
     here: Option<BoundedWork>,
     there: Option<JoinHandle<Outcome>>,
-}
-
-thread_local! {
-    /// Whether the guest that this thread polls has stopped only because its epoch was over.
-    static PREEMPTED: Cell<bool> = const { Cell::new(false) };
-    /// Time that this guest had computed before, and the start of the current poll.
-    static COMPUTING: Cell<Option<(Duration, Stopwatch)>> = const { Cell::new(None) };
-}
-
-/// For how long the work that this thread carries out has been carried out, all in all.
-pub(super) fn computed() -> Duration {
-    COMPUTING.get().map_or(Duration::ZERO, |(before, since)| before + since.elapsed())
-}
-
-/// Returns what was used, with the time that this thread has computed for it.
-pub(super) fn so_far(metered: ResourceUsage) -> ResourceUsage {
-    ResourceUsage { cpu_us: metered.cpu_us.saturating_add(micros(computed())), ..metered }
-}
-
-/// Starts to count the CPU time of this thread, which does nothing but this one call and polls no [`Attempt`].
-#[cfg(target_os = "linux")]
-pub(super) fn compute_since(watch: Stopwatch) {
-    COMPUTING.set(Some((Duration::ZERO, watch)));
-}
-
-/// Suspends the guest once. The poller makes sure that it continues.
-pub(super) async fn stop_for_others() {
-    let mut stops = true;
-    std::future::poll_fn(|_| {
-        if std::mem::replace(&mut stops, false) {
-            PREEMPTED.set(true);
-            Poll::Pending
-        } else {
-            Poll::Ready(())
-        }
-    })
-    .await;
 }
 
 impl Attempt {
@@ -84,7 +47,7 @@ impl Attempt {
         Self { core, here: Some(work), there: None }
     }
 
-    /// Where the work is to go on, if not here.
+    /// Returns the threads that the work should move to, if not this one.
     fn elsewhere(&self) -> Option<Handle> {
         let work = self.here.as_ref()?;
         let threads = &self.core.threads;
@@ -95,7 +58,7 @@ impl Attempt {
         }
     }
 
-    /// Takes the work there, where it computes in turns if it computes long.
+    /// Moves the work to `threads`. There it takes turns if it computes long.
     fn send(&mut self, threads: &Handle, mut work: BoundedWork) {
         if work.is_long() || self.core.long_runners.is_long_runner(&work.origin) {
             work.turn = Some(self.core.scheduler.enter(&work.origin.namespace));
@@ -139,23 +102,23 @@ impl Drop for Attempt {
     }
 }
 
-/// Work that counts as a computing guest while it is polled and ends at its deadline.
+/// Work that counts as a computing guest while it is polled, and ends at its deadline.
 struct BoundedWork {
     core: Arc<SandboxCore>,
     origin: Origin,
     deadline: Option<Instant>,
     alarm: Option<Alarm>,
     work: Work,
-    /// Without one it computes when it is polled.
+    /// Set once it computes in turns.
     turn: Option<Turn>,
-    /// How often it was stopped because its epoch was over.
+    /// Number of times that it yielded because its epoch was over.
     stops: u8,
     load: Load,
     computed: Duration,
 }
 
 impl BoundedWork {
-    /// Whether it has computed for an epoch.
+    /// Returns whether it has computed for an epoch.
     fn is_long(&self) -> bool {
         self.load == Load::Long
     }
@@ -166,16 +129,14 @@ impl BoundedWork {
             return Poll::Pending;
         }
         let watch = if turn.is_some() { Stopwatch::of_thread() } else { Stopwatch::of_moment() };
-        COMPUTING.set(Some((*computed, watch)));
-        PREEMPTED.set(false);
+        poll_state::begin(*computed, watch);
         let running = core.ticker.enter();
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
         drop(running);
-        COMPUTING.set(None);
+        let stopped = poll_state::end();
         let took = watch.elapsed();
         *computed += took;
-        let stopped = PREEMPTED.take();
-        // Once it may only have had to wait in its epoch, until the system let this thread go on.
+        // A single stop may only mean that the system did not run this thread for a while.
         *stops = stops.saturating_add(stopped.into());
         if *stops > 1 {
             *load = Load::Long;

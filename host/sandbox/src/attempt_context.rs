@@ -1,4 +1,4 @@
-//! The attempt that a call executes, as every capability may know it.
+//! The attempt that a call executes, as all capabilities see it.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use super::{
     limits::{Ceilings, Limits, Owner},
 };
 
-/// The attempt that a call executes: the work, the tenant, and what it may use. Settled before its guest exists.
+/// The attempt that a call executes: its invocation, tenant and limits. Fixed before its guest exists.
 pub(super) struct AttemptContext {
     pub(super) invocation: Invocation,
     pub(super) tenant: Arc<str>,
-    /// Limits of the operator on every call.
+    /// The operator's limits on every call.
     pub(super) limits: Arc<Limits>,
-    /// Limits of this attempt: of each the smallest that was set.
+    /// Limits of this attempt: the smallest of those set for each resource.
     pub(super) ceilings: Ceilings,
 }
 
 impl AttemptContext {
-    /// Returns the plugin's name, as grants have it; a digest, where nothing else is known of it.
+    /// Returns the plugin's name as grants have it, or a digest where it has no name.
     pub(super) fn plugin(&self) -> &str {
         self.invocation.executor_type.split('@').next().unwrap_or_default()
     }

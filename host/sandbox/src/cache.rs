@@ -34,7 +34,7 @@ const FORMAT: &str = "phasm compiled code 2";
 /// Maximum size of compiled code, in bytes. A larger file did not come from a component that could be loaded.
 const MAX_CODE_BYTES: u64 = 4 << 30;
 
-/// One cache directory, for one engine.
+/// Cache directory for one engine.
 pub(super) struct Cache {
     code: PathBuf,
     key: Key,
@@ -42,7 +42,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// Opens the cache in `dir`, making directory and key where they are missing.
+    /// Opens the cache in `dir`, creating the directory and the key if they are missing.
     pub(super) fn open(dir: &Path, engine: &Engine) -> io::Result<Self> {
         let code = dir.join("code");
         private_dir(dir)?;
@@ -55,7 +55,7 @@ impl Cache {
         &self.key
     }
 
-    /// The compiled component of this digest, if it is here and authentic.
+    /// Returns the compiled component of this digest, if it is cached and authentic.
     pub(super) fn load(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
         let sealed = read_regular(&self.path(digest), MAX_CODE_BYTES).ok()?;
         let path = self.path(digest);
@@ -74,23 +74,23 @@ impl Cache {
         None
     }
 
-    /// Keeps the code of a component, and forgets what other engines compiled from the same bytes.
+    /// Stores the code of a component, and removes code that other engines compiled from the same bytes.
     pub(super) fn store(&self, digest: &Digest, code: &FreshCode) -> io::Result<()> {
         let purpose = Purpose { kind: FORMAT, about: &self.about(digest) };
         let sealed = sealed_code::seal(&self.key, &purpose, code.code())
             .ok_or_else(|| io::Error::other("cannot seal"))?;
         let path = self.path(digest);
         replace(&path, &sealed)?;
-        self.forget_others(digest, &path);
+        self.remove_stale(digest, &path);
         Ok(())
     }
 
-    fn forget_others(&self, digest: &Digest, kept: &Path) {
+    fn remove_stale(&self, digest: &Digest, kept: &Path) {
         let prefix = format!("{}-", Hex(digest.as_bytes()));
         for entry in fs::read_dir(&self.code).into_iter().flatten().flatten() {
             let same = entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix));
             if same && entry.path() != kept {
-                // Another process may have been quicker.
+                // Another process may have been faster.
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -101,13 +101,13 @@ impl Cache {
         self.code.join(format!("{}-{}.cwasm", Hex(digest.as_bytes()), Hex(settings)))
     }
 
-    /// The component, and the compiler's settings.
+    /// Returns the digest of the component and the compiler's settings.
     fn about(&self, digest: &Digest) -> Vec<u8> {
         [digest.as_bytes().as_slice(), &self.settings].concat()
     }
 }
 
-/// wasmtime's version and every setting that shapes its code, as one hash.
+/// Returns a hash of wasmtime's version and of every setting that affects its code.
 fn settings(engine: &Engine) -> [u8; 32] {
     struct Settings(Sha256);
     impl Hasher for Settings {

@@ -1,4 +1,4 @@
-//! One call: a fresh guest, and the outcome it came to.
+//! One call: a fresh guest, and its outcome.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use phasm_engine::outcome::Outcome;
 use wasmtime::Store;
 
 use super::{
-    SandboxCore,
     attempt_context::AttemptContext,
     bindings::{self, phasm::executor::types::NamedValueParam},
     call_context::CallContext,
@@ -18,6 +17,7 @@ use super::{
     limits::{Limit, Meter, UNLIMITED},
     outcome::{conclude, transcript},
     program::Program,
+    sandbox_core::SandboxCore,
     shared_budget::Lease,
 };
 
@@ -43,7 +43,7 @@ pub(super) async fn call(
         Err(message) => return Outcome::error(message),
     };
     let meter = meter(program, &context).await;
-    // Held until the guest is gone: no more guests than the pool has room for.
+    // Held until the guest is gone, so that there are no more guests than the pool has room for.
     let Ok(_slots) = sandbox.slots.acquire_many(program.slots).await else {
         return Outcome::error("host fault: the sandbox is closed");
     };
@@ -66,7 +66,7 @@ fn unmap(store: Store<Guest>) {
     drop(store);
 }
 
-/// Counts what the guest takes of the memory of all. One that begins with more than its part waits until that is free.
+/// Makes the meter of the guest's memory. A guest whose initial memory exceeds its part waits until shared memory is free.
 async fn meter(program: &Program, context: &CallContext) -> Meter {
     let memory = &context.sandbox.memory;
     let part = memory.part.saturating_mul(program.slots.into());
@@ -75,7 +75,7 @@ async fn meter(program: &Program, context: &CallContext) -> Meter {
         return Meter::new(part, None);
     }
     let lease = Lease::of_tenant(&memory.pool, &context.attempt.tenant, UNLIMITED);
-    // Most need not wait, and what can is large.
+    // Boxed: most calls need not wait, and the future is large.
     Box::pin(lease.reserve_when_free(more)).await;
     Meter::new(part, Some(lease))
 }

@@ -1,4 +1,4 @@
-//! The context of a call: its attempt, its grants, and the sandbox that it is made in.
+//! Context of a call: its attempt, its grants, and its sandbox.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use super::{
 /// State that all calls of a sandbox share.
 pub(super) struct SandboxContext {
     pub(super) limits: Arc<Limits>,
-    /// Limits of the operator, for every attempt.
+    /// The operator's limits on every attempt.
     pub(super) ceilings: Ceilings,
     pub(super) tenants: Arc<Tenants>,
     pub(super) memory: Memory,
@@ -32,14 +32,14 @@ pub(super) struct SandboxContext {
         expect(dead_code, reason = "there are no requests")
     )]
     pub(super) net: Arc<Net>,
-    /// Set in a process of an attempt's own, whose parent makes its requests.
+    /// Set in the process of an isolated attempt, whose parent makes its requests.
     #[cfg(target_os = "linux")]
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "there are no requests"))]
     pub(super) relay: Option<Arc<RelayClient>>,
 }
 
 impl SandboxContext {
-    /// Returns what an attempt may use: of each limit the smallest that was set, `manifest` being those of the plugin itself.
+    /// Returns the limits of an attempt: the smallest that was set for each resource. `manifest` has those of the plugin itself.
     pub(super) fn ceilings(
         &self,
         manifest: &Allowance,

@@ -1,4 +1,4 @@
-//! The result of a call, before the guest's outcome is read.
+//! Result of a call, before the guest's outcome is read.
 
 use phasm_engine::usage::ResourceUsage;
 
@@ -8,6 +8,6 @@ use super::{bindings, capability::refusals::Refusals, fault::Fault};
 pub(super) struct CallResult {
     pub(super) result: Result<bindings::Outcome, Fault>,
     /// Refusals that the guest met.
-    pub(super) refused: Refusals,
+    pub(super) refusals: Refusals,
     pub(super) metered: ResourceUsage,
 }

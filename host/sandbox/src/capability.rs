@@ -38,10 +38,10 @@ pub(super) struct Capabilities {
 }
 
 impl Capabilities {
-    /// Returns the bytes that came in and went out: of files, and of requests.
-    pub(super) fn moved(&self) -> (u64, u64) {
-        let (files_in, files_out) = self.dirs.moved();
-        let (requests_in, requests_out) = self.http.moved();
+    /// Returns the bytes that came in and went out, of files and of requests.
+    pub(super) fn byte_counts(&self) -> (u64, u64) {
+        let (files_in, files_out) = self.dirs.byte_counts();
+        let (requests_in, requests_out) = self.http.byte_counts();
         (files_in.saturating_add(requests_in), files_out.saturating_add(requests_out))
     }
 }

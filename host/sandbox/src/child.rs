@@ -1,9 +1,12 @@
-//! This program again, as a child process that is confined: for what is too dangerous to do within the process that hosts
-//! guests, which is compiling components, and guests that are to be [kept apart](super::Isolation).
+//! This program as a confined child process, for work that is too dangerous for the process that hosts guests: compiling
+//! components, and
+//! guests that are to be [isolated](super::Isolation).
 //!
-//! A program lets that happen by calling [`serve_if_asked`] first thing in its `main`; from then on its sandboxes compile
-//! components in children, as [`SandboxConfig::children`](super::SandboxConfig) says. In a program that never calls it everything
-//! happens in the one process.
+//! A program permits this by calling [`serve_if_asked`] first thing in its `main`. From then on its sandboxes compile components
+//! in
+//! children, as configured by [`SandboxConfig::children`](super::SandboxConfig). In a program that never calls it, everything
+//! happens in
+//! one process.
 
 #[cfg(target_os = "linux")]
 mod attempt;
@@ -38,32 +41,34 @@ pub(super) use self::compile::in_child as compile;
 #[cfg(target_os = "linux")]
 pub(super) use self::worker::Worker;
 
-/// The first argument of a child; what follows says what it is to do.
+/// First argument of a child. The following ones name its job.
 #[cfg(target_os = "linux")]
 const CHILD_ARGUMENT: &str = "--phasm-child";
 
-/// The exit status of a child whose parent has gone.
+/// Exit status of a child whose parent has gone.
 #[cfg(target_os = "linux")]
 const EXIT_PARENT_GONE: i32 = 5;
 
 static SERVES: AtomicBool = AtomicBool::new(false);
 
-/// Which program to start as a child.
+/// Program to start as a child.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Children {
     program: PathBuf,
 }
 
 impl Children {
-    /// This very program, if its `main` has called [`serve_if_asked`]. Nothing where children cannot be confined: they are on Linux
-    /// only.
+    /// Returns this program, if its `main` has called [`serve_if_asked`]. Returns `None` where children cannot be confined, which
+    /// is
+    /// everywhere but on Linux.
     #[must_use]
     pub fn here() -> Option<Self> {
         // The file that this process was started from, even if it has been replaced or deleted since.
         SERVES.load(Relaxed).then(|| Self { program: "/proc/self/exe".into() })
     }
 
-    /// Another program whose `main` calls [`serve_if_asked`], of this same version of Phasm: what it compiles is executed.
+    /// Returns another program whose `main` calls [`serve_if_asked`]. It must be of this same version of Phasm, as the code that
+    /// it compiles is executed.
     #[must_use]
     pub fn of(program: impl Into<PathBuf>) -> Self {
         Self { program: program.into() }
@@ -76,9 +81,9 @@ impl Children {
     }
 }
 
-/// Does what this process was started for and ends it, if a sandbox started it as its child; otherwise returns at once.
+/// Does the job of this process and exits, if a sandbox started it as its child; otherwise returns at once.
 ///
-/// Call it before anything else: a child has next to no memory, files or time to spare, and nothing in its environment.
+/// Call it before anything else: a child has hardly any memory, files or time to spare, and an empty environment.
 pub fn serve_if_asked() {
     #[cfg(target_os = "linux")]
     {
@@ -92,7 +97,7 @@ pub fn serve_if_asked() {
     }
 }
 
-/// Does a job, and tells the exit status.
+/// Does a job and returns the exit status.
 #[cfg(target_os = "linux")]
 fn serve(job: &[String]) -> i32 {
     match job.split_first() {

@@ -1,4 +1,4 @@
-//! From a component to machine code: from the cache, or by compiling it.
+//! Compiling components to machine code, with a cache.
 
 use std::{
     collections::HashMap,
@@ -15,14 +15,14 @@ use super::{
     program::LoadError, sealed_code::FreshCode, threads::run_blocking,
 };
 
-/// Components of at least so many bytes are announced: a megabyte takes about a second of one core.
+/// Size from which compiling is logged, in bytes: a megabyte takes about a second of one core.
 const ANNOUNCED_BYTES: usize = 256 << 10;
 
-/// Makes components ready.
+/// Compiler of components.
 pub(super) struct Compiler {
     cache: Option<Cache>,
     children: Option<Children>,
-    /// Compiling takes cores and memory: within this process one at a time, in children as many as half of the cores.
+    /// Permits to compile, which takes cores and memory: one at a time in this process, half of the cores in children.
     permits: Semaphore,
     /// Compilations in progress, for as long as a caller waits for them.
     flights: Mutex<HashMap<Digest, Weak<Flight>>>,
@@ -32,7 +32,7 @@ pub(super) struct Compiler {
 type Flight = OnceCell<Result<Component, LoadError>>;
 
 impl Compiler {
-    /// With compiled code kept in `cache`, or a warning that it is not: everything runs without.
+    /// Makes a compiler that keeps code in `cache`. An unusable cache is a warning, as everything works without it.
     pub(super) fn new(
         cache: Option<&Path>,
         children: Option<Children>,
@@ -51,12 +51,12 @@ impl Compiler {
         Self { cache, children, permits, flights: Mutex::default() }
     }
 
-    /// The cache's key.
+    /// Returns the cache's key.
     pub(super) fn key(&self) -> Option<&Key> {
         self.cache.as_ref().map(Cache::key)
     }
 
-    /// The component of this digest, if it was compiled before.
+    /// Returns the component of this digest, if it was compiled before.
     pub(super) fn cached(&self, engine: &Engine, digest: &Digest) -> Option<Component> {
         self.cache.as_ref()?.load(engine, digest)
     }
@@ -128,7 +128,7 @@ impl Compiler {
     }
 }
 
-/// Refuses what is no component, or has too much of something.
+/// Refuses bytes that are no component, and components that are too complex.
 fn examine(bytes: &[u8]) -> Result<(), LoadError> {
     if bytes.starts_with(b"\0asm\x01\0\0\0") {
         return Err(LoadError::CoreModule);

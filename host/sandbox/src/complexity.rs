@@ -11,24 +11,24 @@ use super::program::LoadError;
 
 /// Maximum number of functions, types, imports and so on, nested modules and components included.
 const MAX_ITEMS: u64 = 100_000;
-/// Modules and components within the component.
+/// Maximum number of modules and components within the component.
 const MAX_PARTS: u64 = 1_000;
-/// Components within components.
+/// Maximum nesting of components.
 const MAX_NESTING: u64 = 16;
-/// Bytes of one function.
+/// Maximum size of one function, in bytes.
 const MAX_FUNCTION_BYTES: u64 = 2 << 20;
-/// Variables of one function.
+/// Maximum number of local variables of one function.
 const MAX_LOCALS: u64 = 10_000;
-/// Blocks within blocks of one function.
+/// Maximum nesting of blocks in one function.
 const MAX_BLOCKS: u64 = 10_000;
 /// Maximum size of the data flow that `br_table`s and blocks of one function add: one for each edge to a target, for each value
 /// that an edge carries, and for each result of a block after the first.
 const MAX_FLOW: u64 = 1 << 16;
 
-/// Refuses a component that has more of something than is ever compiled. Takes about as long as reading it.
+/// Refuses a component that exceeds a limit on complexity. Takes about as long as reading it.
 ///
 /// # Errors
-/// [`LoadError::TooMuch`] with what there is too much of, or what is wrong with the bytes.
+/// [`LoadError::TooMuch`] with the limit that is exceeded, or an error about the bytes.
 pub fn check_complexity(component: &[u8]) -> Result<(), LoadError> {
     let mut complexity = Complexity::default();
     Parser::new(0).parse_all(component).try_for_each(|payload| complexity.payload(payload?))
@@ -154,7 +154,8 @@ impl Module {
         }
     }
 
-    /// How many values a jump to a block's label carries: what a loop takes, and what any other block leaves.
+    /// Returns the number of values that a jump to a block's label carries: the parameters of a loop, the results of any other
+    /// block.
     fn carried(&self, block: BlockType, is_loop: bool) -> u64 {
         match block {
             BlockType::Empty => 0,
@@ -167,7 +168,7 @@ impl Module {
     }
 }
 
-/// The labels that a function can jump to where it is being read, innermost last.
+/// Labels in scope at the current point of a function, innermost last.
 struct Labels {
     carried: Vec<u64>,
     flow: u64,

@@ -1,4 +1,4 @@
-//! Names for bytes.
+//! Digests of bytes.
 
 use std::{fmt, str::FromStr};
 
@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of `bytes`.
+    /// Returns the digest of `bytes`.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())

@@ -19,25 +19,25 @@ use crate::{
 /// One dispatch of one attempt, with everything an executor may know.
 #[derive(Clone, Debug)]
 pub struct Invocation {
-    /// The workflow's run.
+    /// Id of the workflow's run.
     pub run_id: Arc<str>,
     /// `metadata.name`.
     pub workflow: Arc<str>,
     /// `metadata.namespace`.
     pub namespace: Arc<str>,
-    /// The task run.
+    /// Id of the task run.
     pub task_run_id: Arc<str>,
     /// `taskName`.
     pub task: Arc<str>,
     /// `executor.type`.
     pub executor_type: Arc<str>,
-    /// From 1; a resumed attempt keeps its number.
+    /// Number of the attempt, from 1; a resumed attempt keeps it.
     pub attempt: u32,
-    /// From 1; fences results.
+    /// Number of the dispatch, from 1; fences results.
     pub dispatch: u32,
     /// Whether the attempt was suspended and is called again.
     pub resumed: bool,
-    /// When the earliest running clock ends the attempt.
+    /// Deadline: the earliest end of all clocks that run.
     pub deadline: Option<Instant>,
     /// `executor.config`, an object.
     pub config: Value,
@@ -45,7 +45,7 @@ pub struct Invocation {
     pub inputs: Arc<Vec<(Arc<str>, Value)>>,
     /// `resources.memory` in bytes; lowers the operator's limit, never raises it.
     pub memory: Option<u64>,
-    /// The run's own span, where that is known; without it the run is in a trace of its own, and what is asked of others says so.
+    /// Span of the run, if known. Without it the run has a trace of its own, and requests carry that.
     pub trace: Option<Arc<TraceContext>>,
 }
 
@@ -56,13 +56,13 @@ impl Invocation {
         Origin { namespace: Arc::clone(&self.namespace), executor: Arc::clone(&self.executor_type) }
     }
 
-    /// Milliseconds that are left until the deadline.
+    /// Returns the milliseconds that are left until the deadline.
     pub(crate) fn remaining_ms(&self) -> Option<u64> {
         let left = self.deadline?.saturating_duration_since(Instant::now());
         Some(u64::try_from(left.as_millis()).unwrap_or(u64::MAX))
     }
 
-    /// The same for every execution of this dispatch, different for any other.
+    /// Returns a key that is the same for every execution of this dispatch, and different for any other.
     #[must_use]
     pub fn idempotency_key(&self) -> String {
         let Self { task_run_id, attempt, dispatch, .. } = self;
@@ -75,13 +75,13 @@ impl Invocation {
 }
 
 impl Invocation {
-    /// The number of an attempt's span.
+    /// Returns the id of an attempt's span.
     #[must_use]
     pub fn span_of(task_run_id: &str, attempt: u32) -> SpanId {
         SpanId::of(&format!("{task_run_id}/{attempt}"))
     }
 
-    /// The span of the attempt: the same however often it is executed, and wherever.
+    /// Returns the span of the attempt, which is the same for every execution on every host.
     #[must_use]
     pub fn span(&self) -> TraceContext {
         let span = Self::span_of(&self.task_run_id, self.attempt);
@@ -92,24 +92,24 @@ impl Invocation {
     }
 }
 
-/// A request that an attempt has made of another system, and that is over.
+/// A finished request of an attempt to another system.
 #[derive(Clone, Debug)]
 pub struct HostCall {
-    /// Its span.
+    /// Span of the request.
     pub span: TraceContext,
-    /// Such as `GET`.
+    /// Method, such as `GET`.
     pub method: String,
     /// Target of the request, without its query and with secrets hidden.
     pub url: String,
-    /// When it began.
+    /// Start of the request.
     pub since: SystemTime,
-    /// When it was over.
+    /// End of the request.
     pub until: SystemTime,
     /// Status of the response, if there was one.
     pub status: Option<u16>,
-    /// Bytes that were sent, and that came back.
+    /// Bytes that were sent and received.
     pub moved: (u64, u64),
-    /// Why it came to nothing, if it did.
+    /// Reason of the failure, if it failed.
     pub failed: Option<String>,
 }
 
@@ -117,7 +117,7 @@ pub struct HostCall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Finest.
+    /// Finest level.
     Trace,
     /// For developers of the executor.
     Debug,
@@ -130,7 +130,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The finest first.
+    /// All levels, the finest first.
     pub const ALL: [Self; 5] = [Self::Trace, Self::Debug, Self::Info, Self::Warn, Self::Error];
 
     /// Returns the level as a word in lower case.
@@ -146,11 +146,11 @@ impl Level {
     }
 }
 
-/// Hears what an attempt says while it runs.
+/// Receives the output of an attempt while it runs.
 pub trait Observer: Send + Sync {
     /// One log line.
     fn log(&self, level: Level, text: &str);
-    /// How far the work is: a fraction from 0 to 1 where known.
+    /// Progress of the work: a fraction from 0 to 1 where known.
     fn progress(&self, fraction: Option<f64>, text: &str);
     /// A sign of life: heartbeat, output line, completed host call. `log` and `progress` imply it.
     fn activity(&self);
@@ -165,7 +165,7 @@ pub trait Observer: Send + Sync {
     fn is_traced(&self) -> bool {
         false
     }
-    /// A request that it made is over.
+    /// A request of the attempt has finished.
     fn called(&self, _: HostCall) {}
     /// Returns `text` with secrets hidden. Callers that cut text call this first, as half a secret is not recognised.
     fn hide<'t>(&self, text: &'t str) -> Cow<'t, str> {
@@ -178,18 +178,20 @@ pub trait Observer: Send + Sync {
     }
 }
 
-/// Does one task's work.
+/// Executes tasks.
 pub trait Executor: Send + Sync {
-    /// Executes one dispatch. Whatever goes wrong is an [`Outcome`] (R-C1). Dropping the future aborts the attempt.
+    /// Executes one dispatch. Every failure is an [`Outcome`] (R-C1). Dropping the future aborts the attempt.
     fn execute(
         &self,
         invocation: Invocation,
         observer: Arc<dyn Observer>,
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
-    /// Whether nothing outside can tell that an attempt of `executor_type` has begun, as it changes nothing there and asks for nothing. Its
-    /// attempts begin before it is durable that they do (R-D6); after a crash they may begin again, as if they never had. Asked at each
-    /// dispatch, with what the type stood for when the run was submitted.
+    /// Returns whether attempts of `executor_type` are free of side effects: they change nothing outside and make no requests.
+    /// Such attempts begin
+    /// before their start is durable (R-D6), and may begin again after a crash. Called at each dispatch, with the plugin that the
+    /// type stood
+    /// for when the run was submitted.
     fn is_pure(&self, _namespace: &Arc<str>, _executor_type: &str) -> bool {
         false
     }

@@ -18,10 +18,10 @@ use std::{
 
 use super::tenants::Tenants;
 
-/// Nanoseconds of computing for a weight of one.
+/// Nanoseconds of computing, for a weight of one.
 type VirtualTime = u64;
 
-/// Gives turns.
+/// Scheduler of turns.
 #[derive(Debug)]
 pub(super) struct FairScheduler {
     tenants: Arc<Tenants>,
@@ -32,7 +32,7 @@ pub(super) struct FairScheduler {
 struct State {
     /// Turns that are not taken.
     free: usize,
-    /// Where the tenant stood that has had the last turn: those that come do not start behind it.
+    /// Position of the tenant that had the last turn. New tenants start there, not behind it.
     now: VirtualTime,
     last_id: u64,
     tenants: BTreeMap<Arc<str>, TenantQueue>,
@@ -40,7 +40,7 @@ struct State {
     waiting: BTreeSet<(VirtualTime, Arc<str>)>,
 }
 
-/// The guests of one tenant.
+/// Guests of one tenant.
 #[derive(Debug, Default)]
 struct TenantQueue {
     at: VirtualTime,
@@ -58,7 +58,7 @@ struct WaitQueue {
     waiting: BTreeMap<u64, Waiting>,
     /// The same guests, ordered by the time that they have computed.
     by_computed: BTreeSet<(Duration, u64)>,
-    /// Whether the last turn went to the one that began first.
+    /// Whether the last turn went to the guest that began first.
     served_first: bool,
 }
 
@@ -68,12 +68,12 @@ struct Waiting {
     waker: Waker,
 }
 
-/// A guest's place among those that compute long, until dropped.
+/// Place of a guest in the scheduler, until dropped.
 #[derive(Debug)]
 pub(super) struct Turn {
     turns: Arc<FairScheduler>,
     tenant: Arc<str>,
-    /// Greater than that of all who entered before.
+    /// Increases with every guest that enters.
     id: u64,
     computed: Duration,
     state: TurnState,
@@ -93,7 +93,7 @@ impl FairScheduler {
         Self { tenants, state: Mutex::new(State { free: at_once, ..State::default() }) }
     }
 
-    /// A place for a guest of a namespace.
+    /// Returns a place for a guest of a namespace.
     pub(super) fn enter(self: &Arc<Self>, namespace: &Arc<str>) -> Turn {
         let tenant = self.tenants.of(namespace);
         let mut state = self.state();
@@ -108,7 +108,7 @@ impl FairScheduler {
         Turn { turns: Arc::clone(self), tenant, id, computed: Duration::ZERO, state: TurnState::Idle }
     }
 
-    /// How long the guests of a tenant have computed, since one of them is here.
+    /// Returns the time that the guests of a tenant have computed, since the first of those that are here entered.
     pub(super) fn computed(&self, tenant: &str) -> Duration {
         self.state().tenants.get(tenant).map(|queue| queue.computed).unwrap_or_default()
     }
@@ -119,7 +119,7 @@ impl FairScheduler {
 }
 
 impl Turn {
-    /// Whether it is this guest's turn; if not, `waker` is woken when it is.
+    /// Returns whether it is this guest's turn; if not, `waker` is woken when it is.
     pub(super) fn take(&mut self, waker: &Waker) -> bool {
         let mut state = self.turns.state();
         match self.state {
@@ -135,7 +135,8 @@ impl Turn {
         has
     }
 
-    /// Gives the turn back after so much computing. One that wants to go on at once is `again` woken for its next.
+    /// Returns the turn after `computed` time. A guest that wants to continue at once passes `again`, which is woken for its next
+    /// turn.
     pub(super) fn give_back(&mut self, computed: Duration, again: Option<&Waker>) {
         self.computed = self.computed.saturating_add(computed);
         let weight = self.turns.tenants.weight(&self.tenant);
@@ -317,8 +318,9 @@ mod tests {
         assert!(had["heavy"].abs_diff(750) <= 5, "{had:?}");
     }
 
-    /// How many turns there have been when each of the guests ended, of one tenant and a thread: they begin in this order and need so
-    /// many turns each.
+    /// Returns the number of turns that were taken when each of the guests ended. They are of one tenant, share one thread, begin
+    /// in this
+    /// order, and need `needs` turns each.
     fn ends(needs: &[u32]) -> Vec<u32> {
         let turns = turns(1, &[]);
         let mut left: Vec<_> =
@@ -357,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_away_has_saved_nothing_up() {
+    fn an_idle_tenant_saves_up_no_time() {
         let turns = turns(1, &[]);
         let mut guests = enter(&turns, &[("always", 2), ("sometimes", 1)]);
         let mut away = guests.pop().unwrap();
@@ -370,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_so_many_have_a_turn_and_who_leaves_makes_room() {
+    fn turns_are_limited_and_a_leaving_guest_frees_its_turn() {
         let turns = turns(2, &[]);
         let mut guests = enter(&turns, &[("a", 5)]);
         let has = |guests: &mut Vec<(&str, Turn)>| {

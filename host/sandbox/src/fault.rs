@@ -1,4 +1,4 @@
-//! Whatever went wrong in a guest, as the outcome that names the cause.
+//! Faults of guests, and the outcomes that name their causes.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,14 +14,14 @@ use super::{
     stderr_tail::StderrTail,
 };
 
-/// How a call ended that did not return.
+/// Fault that ended a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Fault {
-    /// At its deadline.
+    /// The guest computed until its deadline.
     Timeout,
-    /// At a limit that others than the operator may set.
+    /// The guest reached a limit that tenants, plugins and tasks may lower.
     Exceeded(LimitError),
-    /// At another limit, which speaks for itself.
+    /// The guest reached another limit; the text explains it.
     Limit(String),
     /// The guest exited; its last output may tell why.
     Exited(String),
@@ -29,7 +29,7 @@ pub(super) enum Fault {
     Trapped(String),
 }
 
-/// How often calls have ended with each kind of fault.
+/// Number of calls that ended with each kind of fault.
 #[derive(Debug, Default)]
 pub(super) struct FaultCounts([AtomicU64; FaultKind::ALL.len()]);
 
@@ -57,7 +57,7 @@ impl Fault {
         }
     }
 
-    /// The fault of a call that ended with `error`.
+    /// Returns the fault of a call that ended with `error`.
     pub(super) fn of(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Self {
         if let Some(exceeded) = error.downcast_ref::<LimitError>() {
             return Self::Exceeded(*exceeded);
@@ -74,7 +74,7 @@ impl Fault {
             Some(Trap::StackOverflow) => {
                 Self::Limit(format!("stack overflow: limit of {} reached (limits.stack)", Size(limits.stack)))
             }
-            // Its own stack lies at the bottom of its memory.
+            // The guest's own stack lies at the bottom of its memory.
             Some(trap @ Trap::MemoryOutOfBounds) => Self::Trapped(format!(
                 "{}, or the stack that the guest was linked with is full",
                 trap_message(&trap.to_string())
@@ -96,12 +96,12 @@ impl Fault {
     }
 }
 
-/// The attempt met its deadline.
+/// Returns the outcome of an attempt that met its deadline.
 pub(super) fn timeout() -> Outcome {
     Outcome::timeout("stopped at its deadline")
 }
 
-/// The host itself panicked while it served a guest.
+/// Returns the outcome of an attempt during which the host itself panicked.
 pub(super) fn host_fault(panic: &(dyn std::any::Any + Send)) -> Outcome {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("panic without a message");
@@ -134,7 +134,8 @@ fn trap_message(cause: &str) -> String {
     format!("trap: {}", cause.trim_start_matches("wasm trap: "))
 }
 
-/// Too much was copied out of the guest: its outcome, when no guest code was running, else an argument of a host call.
+/// Converts the error about too much data copied out of the guest: its outcome, if no guest code was running, else an argument of
+/// a host call.
 fn transfer_fault(error: &Error, limits: &Limits, ceilings: &Ceilings) -> Fault {
     let limit = Size(limits.hostcall.max(limits.output));
     if error.downcast_ref::<wasmtime::WasmBacktrace>().is_some() {
@@ -215,7 +216,7 @@ mod tests {
         ];
         for (error, line, code, message) in rows {
             let mut stderr = StderrTail::default();
-            stderr.hear(line);
+            stderr.push_line(line);
             let outcome = Fault::of(&error, &limits, &ceilings).outcome(&stderr, owner);
             assert_eq!((outcome.code, &*outcome.message), (code, message));
         }

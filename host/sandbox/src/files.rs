@@ -1,4 +1,4 @@
-//! Files that belong to their owner alone, and appear as a whole.
+//! Private files, and files that appear as a whole.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -10,18 +10,18 @@ use std::{
 /// Writes `bytes` to `path` so that every reader sees the old file or the new one.
 #[cfg(feature = "compile")]
 pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let temporary = write_beside(path, bytes)?;
+    let temporary = write_temporary(path, bytes)?;
     fs::rename(&temporary, path).inspect_err(|_| {
         let _ = fs::remove_file(&temporary);
     })
 }
 
 /// Writes `bytes` to a new private file in the directory of `path`.
-pub(super) fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
+pub(super) fn write_temporary(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Relaxed);
     let temporary = path.with_extension(format!("{}-{number}.tmp", std::process::id()));
-    // Left behind by a process of the same number that was killed.
+    // A leftover of a killed process with the same id.
     let _ = fs::remove_file(&temporary);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -31,7 +31,7 @@ pub(super) fn write_beside(path: &Path, bytes: &[u8]) -> io::Result<PathBuf> {
     Ok(temporary)
 }
 
-/// Makes a directory that is its owner's alone, and takes it from others where it is there already.
+/// Makes a directory private to its owner, whether it is new or exists.
 #[cfg(all(unix, feature = "compile"))]
 pub(super) fn private_dir(dir: &Path) -> io::Result<()> {
     use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};

@@ -10,29 +10,30 @@ use super::{
     limits::Allowance,
 };
 
-/// Everything one plugin may touch; the default is nothing.
+/// Capabilities of one plugin; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grants {
     /// Directories of the host, and everything below them.
     pub dirs: Vec<DirGrant>,
-    /// The environment the guest sees, in full.
+    /// Environment of the guest, in full.
     pub env: BTreeMap<String, String>,
-    /// Where requests may be sent.
+    /// Requests that it may make.
     #[serde(skip)]
     pub http: HttpGrant,
     /// Time that the wall clock shows.
     pub wall_clock: WallClock,
-    /// Where random bytes come from.
+    /// Source of random bytes.
     pub random: Randomness,
-    /// Where its guests run, if that is not as [`SandboxConfig::isolation`](crate::SandboxConfig) says.
+    /// Isolation of its guests, if it differs from [`SandboxConfig::isolation`](crate::SandboxConfig).
     pub isolation: Option<Isolation>,
     /// Limits of the plugin's attempts, where they are lower than the general ones.
     pub limits: Allowance,
 }
 
 impl Grants {
-    /// Whether nothing outside changes or hears anything by what a guest with these does: it reaches no files, no network and no other
-    /// machine. It may read its environment and clocks, and what it says is its host's to pass on.
+    /// Returns whether a guest with these grants has no side effects: it reaches no files, no network and no other machine. It
+    /// may read its
+    /// environment and clocks, and its output goes to the host alone.
     #[must_use]
     pub fn are_pure(&self) -> bool {
         self.dirs.is_empty() && self.http.is_empty()

@@ -1,4 +1,4 @@
-//! One live instance's host side: its state, and the functions it can call.
+//! Host side of one live instance: its state, and the functions it can call.
 
 use std::sync::Arc;
 
@@ -32,20 +32,20 @@ use super::{
     transcript::Transcript,
 };
 
-/// Everything that belongs to one call and to nothing else; gone when the call ends.
+/// State of one call; gone when the call ends.
 pub(super) struct Guest {
     pub(super) context: CallContext,
     pub(super) table: ResourceTable,
     pub(super) meter: Meter,
     pub(super) transcript: Arc<Transcript>,
     pub(super) capabilities: Capabilities,
-    pub(super) refused: Refusals,
-    /// How often it called the host.
+    pub(super) refusals: Refusals,
+    /// Number of calls to the host.
     pub(super) calls: u32,
 }
 
 impl Guest {
-    /// The state of a fresh guest, for which the directories that it is granted have been opened.
+    /// Makes the state of a fresh guest, whose granted directories are open.
     pub(super) fn new(context: CallContext, meter: Meter, dirs: Dirs, transcript: Arc<Transcript>) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(context.attempt.limits.resources as usize);
@@ -57,12 +57,12 @@ impl Guest {
             http: Http::default(),
             sockets: Sockets::default(),
         };
-        Self { context, table, meter, capabilities, transcript, refused: Refusals::default(), calls: 0 }
+        Self { context, table, meter, capabilities, transcript, refusals: Refusals::default(), calls: 0 }
     }
 
     /// Returns the resources used so far, except for CPU time, which only the poller of the guest knows.
     pub(super) fn metered(&self) -> ResourceUsage {
-        let (bytes_in, bytes_out) = self.capabilities.moved();
+        let (bytes_in, bytes_out) = self.capabilities.byte_counts();
         ResourceUsage {
             cpu_us: 0,
             pages: u32::try_from(self.meter.peak().div_ceil(ResourceUsage::PAGE)).unwrap_or(u32::MAX),
@@ -88,8 +88,8 @@ impl ResourceLimiter for Guest {
                 Ok(true)
             }
             Err(GrowthError::Limit(exceeded)) => Err(exceeded.into()),
-            Err(GrowthError::Exhausted(spent, wanted)) => {
-                Err(NoMemory { all: memory.all, spent, wanted }.into())
+            Err(GrowthError::Exhausted(exhausted, wanted)) => {
+                Err(NoMemory { all: memory.all, exhausted, wanted }.into())
             }
         }
     }
@@ -119,7 +119,7 @@ impl ResourceLimiter for Guest {
     }
 }
 
-/// Counts a call of the host, which is a sign of life of the guest (R-T5).
+/// Counts a call to the host, which is a sign of life of the guest (R-T5).
 fn active(guest: &mut Guest) -> &mut Guest {
     guest.calls = guest.calls.saturating_add(1);
     guest.transcript.activity();
@@ -163,19 +163,19 @@ impl HasStdio for Guest {
 
 impl HasSockets for Guest {
     fn sockets(&mut self) -> SocketsView<'_> {
-        let Self { capabilities, refused, table, .. } = active(self);
-        SocketsView { sockets: &mut capabilities.sockets, refused, table }
+        let Self { capabilities, refusals, table, .. } = active(self);
+        SocketsView { sockets: &mut capabilities.sockets, refusals, table }
     }
 }
 
 impl HasDirs for Guest {
     fn dirs(&mut self) -> DirsView<'_> {
-        let Self { context, capabilities, refused, table, .. } = active(self);
+        let Self { context, capabilities, refusals, table, .. } = active(self);
         DirsView {
             dirs: &mut capabilities.dirs,
             grants: &context.grants.dirs,
             attempt: &context.attempt,
-            refused,
+            refusals,
             table,
         }
     }
@@ -232,7 +232,7 @@ impl From<types::Level> for Level {
     }
 }
 
-/// Everything a guest can import: the world of `wit/` and WASI 0.2.
+/// Returns a linker with everything that a guest can import: the world of `wit/` and WASI 0.2.
 ///
 /// # Errors
 /// None in practice; wasmtime refuses to define a name twice.

@@ -5,21 +5,21 @@ use std::{mem, time::Instant};
 use wasmtime::{Store, UpdateDeadline};
 
 use super::{
-    attempt::{so_far, stop_for_others},
     bindings,
     call_result::CallResult,
     fault::Fault,
     guest::Guest,
     limits::Limit,
+    poll_state::{so_far, stop_for_others},
 };
 
 /// Returns the result of a call of `guest`, and takes its refusals.
 pub(super) fn call_result(result: wasmtime::Result<bindings::Outcome>, guest: &mut Guest) -> CallResult {
-    guest.capabilities.dirs.report_refusals(&mut guest.refused);
-    guest.capabilities.http.report_refusals(&mut guest.refused);
+    guest.capabilities.dirs.report_refusals(&mut guest.refusals);
+    guest.capabilities.http.report_refusals(&mut guest.refusals);
     let attempt = &guest.context.attempt;
     let result = result.map_err(|error| Fault::of(&error, &attempt.limits, &attempt.ceilings));
-    CallResult { result, refused: mem::take(&mut guest.refused), metered: guest.metered() }
+    CallResult { result, refusals: mem::take(&mut guest.refusals), metered: guest.metered() }
 }
 
 pub(super) fn store(engine: &wasmtime::Engine, guest: Guest, deadline: Option<Instant>) -> Store<Guest> {
@@ -35,7 +35,7 @@ pub(super) fn store(engine: &wasmtime::Engine, guest: Guest, deadline: Option<In
     store
 }
 
-/// Another tick has passed: stop at the deadline, or when it has computed enough, else let the neighbours have a turn.
+/// Handles a tick: stops at the deadline or at the CPU limit, else yields to other guests.
 fn next_epoch(guest: &Guest, deadline: Option<Instant>) -> wasmtime::Result<UpdateDeadline> {
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
         return Ok(UpdateDeadline::Interrupt);

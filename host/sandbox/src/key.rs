@@ -1,4 +1,4 @@
-//! The key that compiled code is sealed with, and keys in files.
+//! Keys that seal compiled code, and their files.
 
 use std::{
     fmt, fs,
@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    files::{is_private, write_beside},
+    files::{is_private, write_temporary},
     regular_file::open_regular,
 };
 
@@ -35,10 +35,10 @@ impl Key {
         &self.0
     }
 
-    /// The key in `path`.
+    /// Reads the key in `path`.
     ///
     /// # Errors
-    /// When there is none, when it has another length, or when others could have read or changed it.
+    /// Fails when there is none, when it has another length, or when other users could have read or changed it.
     pub fn read(path: &Path) -> io::Result<Self> {
         read(path)?.ok_or_else(|| {
             let expected = format!("expected {} bytes in a file that is its owner's alone", Self::LENGTH);
@@ -54,7 +54,7 @@ impl Key {
         if path.exists() { Self::read(path) } else { Self::make_or_replace(path) }
     }
 
-    /// The key in `path`; a new one where there is none, or one that others could have read or changed.
+    /// Reads the key in `path`, or makes a new one if there is none, or one that other users could have read or changed.
     pub(super) fn make_or_replace(path: &Path) -> io::Result<Self> {
         match read(path) {
             Ok(Some(key)) => return Ok(key),
@@ -64,7 +64,7 @@ impl Key {
         }
         let mut new = [0; Self::LENGTH];
         getrandom::fill(&mut new).map_err(io::Error::other)?;
-        let temporary = write_beside(path, &new)?;
+        let temporary = write_temporary(path, &new)?;
         let result = put(&temporary, path).map(|there| there.unwrap_or(Self::new(new)));
         let _ = fs::remove_file(temporary);
         result
@@ -83,7 +83,7 @@ fn put(new: &Path, path: &Path) -> io::Result<Option<Key>> {
     }
 }
 
-/// Nothing where what is there is no key, or not private.
+/// Returns `None` if the file holds no key, or is not private.
 fn read(path: &Path) -> io::Result<Option<Key>> {
     let file = open_regular(path)?;
     let mut bytes = Vec::new();

@@ -18,20 +18,21 @@ pub(super) use self::{
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// Tables the pool has for each slot: a guest's function table and that of its adapter. One with more takes more slots.
+/// Tables in the pool per slot: a guest's function table and that of its adapter. A guest with more tables takes more slots.
 pub(super) const TABLES_PER_SLOT: u32 = 2;
 
 /// Value of a limit that is not set.
 pub(super) const UNLIMITED: u64 = u64::MAX;
 
-/// The operator's limits on every call; past one of them the attempt ends with code 3. Sizes are in bytes. Tenants, plugins and tasks may
-/// have lower ones ([`Allowance`]).
+/// The operator's limits on every call. An attempt that exceeds one ends with code 3. Sizes are in bytes. Tenants, plugins and
+/// tasks may
+/// have lower limits ([`Allowance`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {
     /// Linear memory of all of a guest's modules together. An invocation may lower it.
     pub memory: u64,
-    /// Time that an attempt may compute, whatever it waits; as long as it likes by default.
+    /// Time that an attempt may compute, not counting waits; unlimited by default.
     pub cpu: Option<Duration>,
     /// Linear memories of one guest.
     pub memories: u32,
@@ -47,7 +48,7 @@ pub struct Limits {
     pub handles: u32,
     /// Host resources (files, streams, timers) alive at once.
     pub resources: u32,
-    /// Files, directories and streams of them open at once, beside the granted directories themselves.
+    /// Files, directories and streams of them open at once, not counting the granted directories themselves.
     pub descriptors: u32,
     /// Bytes that the guest hands to the host in one call.
     pub hostcall: u64,
@@ -57,15 +58,15 @@ pub struct Limits {
     pub output: u64,
     /// JSON values in the outputs and the detail of an outcome together.
     pub output_values: u32,
-    /// Log text of one attempt, its standard output and error included; a line counts 32 bytes at least.
+    /// Log text of one attempt, its standard output and error included; a line counts at least 32 bytes.
     pub log: u64,
     /// One log line; the rest is cut off.
     pub line: u64,
-    /// A component, before it is compiled.
+    /// Size of a component, before it is compiled.
     pub component: u64,
     /// Memory of a child process that compiles a component ([`children`](super::SandboxConfig::children)).
     pub compile_memory: u64,
-    /// CPU time of such a process, all its threads together; by the clock it may take four times as long.
+    /// CPU time of such a process, all its threads together. Its wall-clock limit is four times as long.
     pub compile_time: Duration,
 }
 
@@ -96,7 +97,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Slots of the sandbox with which so many guests never wait for one another, whatever plugins they are of.
+    /// Returns the number of slots with which `guests` guests never wait for one another, whatever plugins they run.
     #[must_use]
     pub fn slots_for(&self, guests: u32) -> u32 {
         guests.saturating_mul(self.memories.max(self.tables.div_ceil(TABLES_PER_SLOT)).max(1))

@@ -1,4 +1,4 @@
-//! Which executors compute long, for whom: their attempts begin where those are that compute long.
+//! Record of executors that compute long, per tenant: their attempts start on the threads for long computations.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,7 @@ use std::{
 
 use super::origin::Origin;
 
-/// How an attempt has computed.
+/// Load that an attempt caused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Load {
     /// Too little to affect others.
@@ -18,18 +18,19 @@ pub(super) enum Load {
     /// Held a thread for longer than others should wait. Such an attempt may itself be the victim of another, but rarely several
     /// times in a row.
     Heavy,
-    /// For an epoch.
+    /// Computed for an epoch.
     Long,
 }
 
-/// From here on an executor is one that computes long: from the second long attempt in a row, or the fourth heavy one. A light one takes one
-/// away.
+/// Score from which an executor counts as one that computes long: the second long attempt in a row, or the fourth heavy one. A
+/// light attempt
+/// lowers the score by one.
 const LONG_RUNNER_SCORE: u8 = 4;
 const MAX_SCORE: u8 = 8;
-/// Executors and tenants of which this is known at most.
+/// Maximum number of executors and tenants that are recorded.
 const MAX_ORIGINS: usize = 4096;
 
-/// Remembers executors that have computed long of late. Costs nothing where there are none.
+/// Executors that have computed long of late. Costs nothing where there are none.
 #[derive(Debug, Default)]
 pub(super) struct LongRunners {
     known: AtomicUsize,
@@ -37,29 +38,29 @@ pub(super) struct LongRunners {
 }
 
 impl LongRunners {
-    /// Whether attempts of this origin have mostly computed long.
+    /// Returns whether attempts of this origin have mostly computed long.
     pub(super) fn is_long_runner(&self, origin: &Origin) -> bool {
-        self.any() && self.scores().get(origin).is_some_and(|heat| *heat >= LONG_RUNNER_SCORE)
+        self.any() && self.scores().get(origin).is_some_and(|score| *score >= LONG_RUNNER_SCORE)
     }
 
-    /// An attempt is over that has computed so.
+    /// Records the load of a finished attempt.
     pub(super) fn record(&self, origin: &Origin, load: Load) {
         if load == Load::Light && !self.any() {
             return;
         }
-        let mut of = self.scores();
-        let heat = of.get(origin).copied().unwrap_or(0);
-        let heat = match load {
-            Load::Light => heat.saturating_sub(1),
-            Load::Heavy => heat.saturating_add(1).min(MAX_SCORE),
-            Load::Long => heat.saturating_add(2).min(MAX_SCORE),
+        let mut scores = self.scores();
+        let score = scores.get(origin).copied().unwrap_or(0);
+        let score = match load {
+            Load::Light => score.saturating_sub(1),
+            Load::Heavy => score.saturating_add(1).min(MAX_SCORE),
+            Load::Long => score.saturating_add(2).min(MAX_SCORE),
         };
-        if heat == 0 {
-            of.remove(origin);
-        } else if of.len() < MAX_ORIGINS || of.contains_key(origin) {
-            of.insert(origin.clone(), heat);
+        if score == 0 {
+            scores.remove(origin);
+        } else if scores.len() < MAX_ORIGINS || scores.contains_key(origin) {
+            scores.insert(origin.clone(), score);
         }
-        self.known.store(of.len(), Relaxed);
+        self.known.store(scores.len(), Relaxed);
     }
 
     fn any(&self) -> bool {
@@ -81,41 +82,41 @@ mod tests {
 
     /// R-I28.
     #[test]
-    fn twice_long_in_a_row_is_hot_for_that_tenant_until_it_is_short_again() {
-        let (heat, ours, theirs) = (LongRunners::default(), origin("ours"), origin("theirs"));
-        heat.record(&ours, Load::Long);
-        assert!(!heat.is_long_runner(&ours));
-        heat.record(&ours, Load::Long);
-        assert!(heat.is_long_runner(&ours) && !heat.is_long_runner(&theirs));
-        heat.record(&ours, Load::Light);
-        assert!(!heat.is_long_runner(&ours));
+    fn two_long_attempts_make_a_long_runner_for_that_tenant_until_it_is_short_again() {
+        let (runners, ours, theirs) = (LongRunners::default(), origin("ours"), origin("theirs"));
+        runners.record(&ours, Load::Long);
+        assert!(!runners.is_long_runner(&ours));
+        runners.record(&ours, Load::Long);
+        assert!(runners.is_long_runner(&ours) && !runners.is_long_runner(&theirs));
+        runners.record(&ours, Load::Light);
+        assert!(!runners.is_long_runner(&ours));
         for _ in 0..3 {
-            heat.record(&ours, Load::Light);
+            runners.record(&ours, Load::Light);
         }
-        assert!(!heat.any());
+        assert!(!runners.any());
     }
 
     #[test]
-    fn one_that_is_seldom_long_stays_cold() {
-        let (heat, ours) = (LongRunners::default(), origin("ours"));
+    fn an_executor_that_is_seldom_long_is_no_long_runner() {
+        let (runners, ours) = (LongRunners::default(), origin("ours"));
         for _ in 0..100 {
-            heat.record(&ours, Load::Long);
-            assert!(!heat.is_long_runner(&ours));
-            heat.record(&ours, Load::Light);
-            heat.record(&ours, Load::Light);
+            runners.record(&ours, Load::Long);
+            assert!(!runners.is_long_runner(&ours));
+            runners.record(&ours, Load::Light);
+            runners.record(&ours, Load::Light);
         }
     }
 
     #[test]
-    fn who_is_often_in_the_way_is_hot_and_who_is_held_up_now_and_then_is_not() {
-        let (heat, often, seldom) = (LongRunners::default(), origin("often"), origin("seldom"));
+    fn frequent_heavy_attempts_make_a_long_runner_and_rare_ones_do_not() {
+        let (runners, often, seldom) = (LongRunners::default(), origin("often"), origin("seldom"));
         for _ in 0..100 {
             for load in [Load::Heavy, Load::Heavy, Load::Light, Load::Light] {
-                heat.record(&seldom, load);
-                assert!(!heat.is_long_runner(&seldom));
+                runners.record(&seldom, load);
+                assert!(!runners.is_long_runner(&seldom));
             }
         }
-        (0..4).for_each(|_| heat.record(&often, Load::Heavy));
-        assert!(heat.is_long_runner(&often));
+        (0..4).for_each(|_| runners.record(&often, Load::Heavy));
+        assert!(runners.is_long_runner(&often));
     }
 }

@@ -19,12 +19,12 @@ use super::{
     shared_budget::{BudgetError, SharedBudget},
 };
 
-/// The least that a slot is worth: a small guest's memory.
+/// Minimum part of a slot, in bytes: the memory of a small guest.
 const MIN_SLOT_BYTES: u64 = 1 << 20;
 /// Memory that is assumed where neither the operator nor the machine says.
 const DEFAULT_BYTES: u64 = 4 << 30;
 
-/// The memory of all guests of a sandbox.
+/// Memory of all guests of a sandbox.
 pub(super) struct Memory {
     pub(super) all: u64,
     /// Memory that the guest of one slot has for itself, in bytes.
@@ -36,7 +36,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// Divides `all` for so many slots, or as many as there is room for; half of what the machine has, if nothing is said.
+    /// Divides `all` among `slots`, or among fewer if there is not enough; `all` defaults to half of the machine's memory.
     pub(super) fn divide(all: Option<u64>, slots: u32) -> (Self, u32) {
         let all = all.unwrap_or_else(|| of_machine().unwrap_or(DEFAULT_BYTES) / 2);
         let most = u32::try_from(all / 2 / MIN_SLOT_BYTES).unwrap_or(u32::MAX).max(1);
@@ -57,26 +57,26 @@ impl Memory {
         self.mapping.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The most that one guest ever gets.
+    /// Returns the maximum memory that one guest ever gets.
     pub(super) fn max_for_one(&self) -> u64 {
         self.part.saturating_add(self.pool.max_for_one())
     }
 }
 
-/// That a guest got no more memory, though its own limit would have let it.
+/// Error of a guest that got no more memory, though its own limit allowed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoMemory {
     /// Memory of all guests together, in bytes.
     pub(super) all: u64,
-    pub(super) spent: BudgetError,
+    pub(super) exhausted: BudgetError,
     /// Memory that the guest would have had, in bytes.
     pub(super) wanted: u64,
 }
 
 impl fmt::Display for NoMemory {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { all, spent, wanted } = *self;
-        let who = match spent {
+        let Self { all, exhausted, wanted } = *self;
+        let who = match exhausted {
             BudgetError::Tenant(_) => "the tenant's attempts have",
             BudgetError::Own | BudgetError::One | BudgetError::Plugin(_) => "this attempt has",
         };
@@ -99,7 +99,7 @@ fn of_machine() -> Option<u64> {
     limits.chain(machine).min()
 }
 
-/// The least that a line of `/proc/self/cgroup`, and the groups above, allow.
+/// Returns the smallest limit of a group in a line of `/proc/self/cgroup`, and of the groups above it.
 fn of_group(line: &str) -> Option<u64> {
     let mut parts = line.splitn(3, ':').skip(1);
     let (controllers, path) = (parts.next()?, parts.next()?);
@@ -115,7 +115,7 @@ fn of_group(line: &str) -> Option<u64> {
     groups.filter_map(|group| limit(group)?.trim().parse().ok()).min()
 }
 
-/// `MemTotal` of `/proc/meminfo`.
+/// Returns `MemTotal` of `/proc/meminfo`, in bytes.
 fn total(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -128,7 +128,7 @@ mod tests {
 
     /// R-I43.
     #[test]
-    fn half_of_it_is_divided_among_the_slots_and_half_is_everybodys() {
+    fn half_is_divided_among_the_slots_and_half_is_shared() {
         let (mib, gib) = (1 << 20, 1 << 30);
         let rows = [
             (8 * gib, 2048, (2048, 2 * mib)),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_machine_has_is_read() {
+    fn the_machines_memory_is_read() {
         assert_eq!(total("MemFree: 1 kB\n"), None);
         assert_eq!(total("MemTotal:       24576 kB\nMemFree: 1 kB\n"), Some(24 << 20));
         for line in ["", "4:cpu:/", "memory", "0::/there/is/no/such/group"] {

@@ -1,4 +1,4 @@
-//! In place of the compiler, where there is none.
+//! Substitute for the compiler where it was left out.
 
 use std::{
     future::{Ready, ready},
@@ -10,7 +10,7 @@ use wasmtime::{Engine, component::Component};
 
 use super::{child::Children, digest::Digest, key::Key, limits::Limits, program::LoadError};
 
-/// Refuses whatever would have to be compiled.
+/// Refuses whatever has to be compiled.
 pub(super) struct Compiler;
 
 impl Compiler {

@@ -1,4 +1,4 @@
-//! The tenant and the plugin that an attempt works for.
+//! Origin of work: its tenant and plugin.
 
 use std::sync::Arc;
 

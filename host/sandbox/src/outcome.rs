@@ -1,4 +1,4 @@
-//! From the result of a call to the outcome of its attempt.
+//! Conversion of the result of a call to the outcome of its attempt.
 
 use std::sync::Arc;
 
@@ -10,7 +10,6 @@ use phasm_engine::{
 };
 
 use super::{
-    attempt::so_far,
     attempt_context::AttemptContext,
     bindings::{self, phasm::executor::types::NamedValueResult},
     call_context::CallContext,
@@ -18,10 +17,11 @@ use super::{
     capability::refusals,
     executor::Observer,
     limits::Limit,
+    poll_state::so_far,
     transcript::Transcript,
 };
 
-/// The longest name of an output, in bytes.
+/// Maximum length of an output's name, in bytes.
 const MAX_NAME_BYTES: usize = 256;
 
 /// Returns an empty transcript within the limits of the attempt.
@@ -34,7 +34,7 @@ pub(super) fn conclude(call: CallResult, transcript: &Transcript, context: &Call
     let stderr = transcript.finish();
     let attempt = &context.attempt;
     let mut outcome = match call.result {
-        Ok(returned) => read(returned, attempt).unwrap_or_else(Outcome::error),
+        Ok(outcome) => read(outcome, attempt).unwrap_or_else(Outcome::error),
         Err(fault) => {
             context.sandbox.faults.add(&fault);
             // The outcome of an attempt that met its deadline is not passed on.
@@ -44,15 +44,15 @@ pub(super) fn conclude(call: CallResult, transcript: &Transcript, context: &Call
     };
     outcome.message = transcript.brief(&outcome.message);
     if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
-        outcome.message = refusals::explain(outcome.message, &call.refused.summary());
+        outcome.message = refusals::explain(outcome.message, &call.refusals.summary());
     }
     outcome.metered = call.metered;
     outcome
 }
 
-/// Reads what a guest returned; sizes first, so that nothing too large is ever parsed.
-fn read(returned: bindings::Outcome, attempt: &AttemptContext) -> Result<Outcome, String> {
-    let bindings::Outcome { code, message, outputs, detail } = returned;
+/// Reads the outcome that a guest returned. Sizes are checked first, so that nothing too large is ever parsed.
+fn read(outcome: bindings::Outcome, attempt: &AttemptContext) -> Result<Outcome, String> {
+    let bindings::Outcome { code, message, outputs, detail } = outcome;
     let met = |limit| Err(attempt.ceilings.exceeded(limit).message(attempt.owner()));
     let values: usize = outputs.iter().map(|output| output.name.len() + output.value.len()).sum();
     let size = values + message.len() + detail.as_ref().map_or(0, String::len);
@@ -69,7 +69,8 @@ fn read(returned: bindings::Outcome, attempt: &AttemptContext) -> Result<Outcome
     Ok(Outcome { code, message: message.into(), outputs, detail, metered: ResourceUsage::default() })
 }
 
-/// How many values a JSON text has at most, without parsing it: a value in memory takes many times what `[],` takes as text.
+/// Returns an upper bound on the number of values in a JSON text, without parsing it: a value takes many times more memory than
+/// the text `[],`.
 fn most_values(text: &str) -> usize {
     let (mut values, mut quoted, mut escaped) = (1, false, false);
     for byte in text.bytes() {

@@ -3,22 +3,23 @@
 use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, WasmFeatures};
 
 use super::{
-    SandboxError,
+    error::SandboxError,
     limits::{Limits, TABLES_PER_SLOT},
 };
 
 /// Kernel mappings one slot of the pool may take.
 const MAPPINGS_PER_SLOT: u64 = 5;
-/// Kernel mappings left to the rest of the process; past the limit every allocation fails.
+/// Kernel mappings that are left to the rest of the process; past the kernel's limit every allocation fails.
 const MAPPINGS_RESERVED: u64 = 5_000;
-/// Memory that a slot resets and keeps rather than giving it back to the kernel and faulting it in again: stack, data and first
-/// heap of a guest as the builder links it. It is a slot's own once a guest has used it, and half of the least that a slot's part is (R-I43).
+/// Memory that a slot resets and keeps, instead of returning it to the kernel and faulting it in again: stack, data and first
+/// heap of a guest
+/// as the builder links it. A slot holds it once a guest has used it, and it is half of the minimum part of a slot (R-I43).
 const KEEP_RESIDENT_BYTES: usize = 512 * 1024;
 const TABLE_KEEP_RESIDENT_BYTES: usize = 16 * 1024;
 /// Stack that host functions need in addition to the guest's own, in bytes.
 const HOST_STACK_BYTES: u64 = 1536 * 1024;
 
-/// The engine, how many guests it holds at once, and what the operator should know about that.
+/// The engine, its number of slots, and warnings for the operator.
 pub(super) struct Pool {
     pub(super) engine: Engine,
     pub(super) slots: u32,
@@ -67,12 +68,12 @@ fn config(stack: u64) -> Config {
         .wasm_features(DISABLED_FEATURES, false)
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
-        // Never what the environment says.
+        // Environment variables have no influence.
         .wasm_backtrace_details(wasmtime::WasmBacktraceDetails::Disable);
     config
 }
 
-/// An engine for code of [`Pool::reserve`]'s, without room for instances of its own.
+/// Returns an engine that compiles code for [`Pool::reserve`]'s, with no instances of its own.
 #[cfg(all(feature = "compile", target_os = "linux"))]
 pub(super) fn compiling(stack: u64) -> wasmtime::Result<Engine> {
     Engine::new(config(stack).allocation_strategy(InstanceAllocationStrategy::OnDemand))
@@ -109,7 +110,7 @@ fn within(slots: u32, mappings: Option<u64>) -> (u32, Vec<String>) {
     (room, vec![warning])
 }
 
-/// The kernel's limit on a process's memory mappings; none where there is no such limit.
+/// Returns the kernel's limit on mappings of a process; `None` where there is none.
 fn max_map_count() -> Option<u64> {
     std::fs::read_to_string("/proc/sys/vm/max_map_count").ok()?.trim().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Attempts in processes of their own: a child per plugin and attempt, kept for the next one of the same plugin.
+//! Isolated attempts: one child process per plugin and attempt, kept for the next attempt of the same plugin.
 
 use std::{
     collections::VecDeque,
@@ -27,16 +27,16 @@ use crate::{
     shared_budget::Lease,
 };
 
-/// Calls that one child makes before it is replaced: what one of them may have left behind does not stay for ever.
+/// Number of calls after which a child is replaced, so that leftovers of a guest do not stay for ever.
 const MAX_CALLS: u32 = 1000;
 
-/// How long a child may take until it is locked in.
+/// Maximum time until a child is locked in.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The children of a sandbox.
+/// Child processes of a sandbox.
 pub(crate) struct Processes {
     children: Children,
-    /// How many may call guests at once.
+    /// Permits to call guests.
     turns: Semaphore,
     /// Workers that wait for another call, the longest idle first.
     idle: Mutex<VecDeque<WarmWorker>>,
@@ -45,7 +45,7 @@ pub(crate) struct Processes {
     started: AtomicU64,
 }
 
-/// A child of one plugin with certain grants. It never serves another.
+/// A child for one plugin with certain grants. It never serves another.
 struct WarmWorker {
     worker: Worker,
     program: u64,
@@ -54,7 +54,7 @@ struct WarmWorker {
 }
 
 impl Processes {
-    /// Processes of that program, so many at once.
+    /// Makes the processes of `children`, at most `at_once` of them at a time.
     pub(crate) fn new(children: Children, at_once: u32) -> Self {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -67,7 +67,7 @@ impl Processes {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of processes.
     pub(crate) fn occupancy(&self) -> Occupancy {
         let free = u32::try_from(self.turns.available_permits()).unwrap_or(u32::MAX);
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).len();
@@ -90,7 +90,8 @@ impl Processes {
         let Ok(_turn) = self.turns.acquire().await else {
             return Outcome::error("host fault: the sandbox is closed");
         };
-        // How far it has grown is not seen from here: it has all that it may, once that is free.
+        // The parent cannot see how far the guest has grown. So it reserves all memory that the guest may have, once that is
+        // free.
         let memory = Lease::of_tenant(&context.sandbox.memory.pool, &context.attempt.tenant, UNLIMITED);
         memory.reserve_when_free(context.attempt.ceilings.most(Limit::Memory)).await;
         let mut warm = match self.warm(program, context).await {
@@ -128,7 +129,7 @@ impl Processes {
         Ok(WarmWorker { worker, program: program.id, grants: Arc::clone(grants), calls: 0 })
     }
 
-    /// The one that served last is the warmest.
+    /// Takes the worker that served last, as its caches are the warmest.
     fn take(&self, program: &Program, grants: &Arc<Grants>) -> Option<WarmWorker> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain_mut(|warm| !warm.worker.has_ended());
@@ -139,7 +140,7 @@ impl Processes {
         idle.remove(at)
     }
 
-    /// Keeps a child for another call, unless its guest did something odd.
+    /// Keeps a worker for another call, unless its guest ended with a fault.
     fn keep(&self, warm: WarmWorker, ended: &CallResult) {
         let warm = WarmWorker { calls: warm.calls + 1, ..warm };
         if ended.result.is_err() || warm.calls >= MAX_CALLS || warm.worker.is_interrupted() {

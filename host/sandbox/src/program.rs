@@ -1,4 +1,4 @@
-//! A component, compiled and linked: everything about a guest that can be done before it is called.
+//! Compiled and linked components: everything about a guest that is done before it is called.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering::Relaxed},
@@ -13,11 +13,11 @@ use super::{
     limits::{Allowance, Limits, Size, TABLES_PER_SLOT},
 };
 
-/// The package of `wit/` that this host speaks, as names in components begin.
+/// Package of `wit/` that this host implements.
 const PACKAGE: &str = "phasm:executor/";
 const VERSION: &str = "0.1.0";
 
-/// Why a component cannot be used. Attempts to call it end with code 3 and this text.
+/// Reason why a component cannot be used. Attempts to call it end with code 3 and this text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
@@ -32,30 +32,30 @@ pub enum LoadError {
     /// A core module, not a component.
     #[error("this is a core WebAssembly module, not a component; build it for wasm32-wasip2")]
     CoreModule,
-    /// Not WebAssembly, not valid, or over a limit on what it declares.
+    /// Not WebAssembly, not valid, or over a limit on declarations.
     #[error("the component cannot be compiled: {0}{key}", key = key(.0))]
     Invalid(String),
-    /// More of something than is ever compiled, as [`check_complexity`](super::check_complexity) counts it.
+    /// More items than are ever compiled; see [`check_complexity`](super::check_complexity).
     #[error("the component has more than {limit} {what}, the most that is compiled")]
     TooMuch {
         /// Kind of item.
         what: &'static str,
-        /// The most there may be.
+        /// Maximum number of them.
         limit: u64,
     },
-    /// Compiling it met a limit of the process that compiles.
+    /// The compiling process reached a limit.
     #[error("compiling the component takes {0}")]
     Overrun(Overrun),
     /// Made for another version of `phasm:executor`.
     #[error("the plugin wants phasm:executor@{wanted}, this host has phasm:executor@{VERSION}")]
     Version {
-        /// The version the component names.
+        /// Version that the component names.
         wanted: String,
     },
     /// An import that this host does not offer, or offers with another type.
     #[error("the plugin imports `{name}`, which this host does not offer: {cause}")]
     Import {
-        /// The import.
+        /// Name of the import.
         name: String,
         /// Reason why the import cannot be satisfied.
         cause: String,
@@ -69,14 +69,14 @@ pub enum LoadError {
     /// More memories or tables than the limits allow.
     #[error("the plugin has {memories} memories and {tables} tables; the limits are {} and {} (limits.memories, limits.tables)", .limits.0, .limits.1)]
     TooMany {
-        /// Its linear memories.
+        /// Number of its linear memories.
         memories: u32,
-        /// Its tables.
+        /// Number of its tables.
         tables: u32,
-        /// How many of each are allowed.
+        /// Maximum number of each.
         limits: (u32, u32),
     },
-    /// One instance of it takes more than the pool has.
+    /// One instance takes more slots than the pool has.
     #[error("the plugin takes {needed} slots of the sandbox, which has {slots} (limits.slots)")]
     TooWide {
         /// Slots that it takes.
@@ -102,12 +102,12 @@ pub enum LoadError {
          `phasm plugin compile` of this host's version, on a machine like it"
     )]
     Stale {
-        /// The version that compiled it.
+        /// Version that compiled it.
         phasm: String,
         /// Reason why it does not fit.
         cause: String,
     },
-    /// The host failed at compiling it.
+    /// The host failed to compile it.
     #[error("host fault while compiling: {0}")]
     Fault(String),
 }
@@ -123,7 +123,7 @@ fn key(cause: &str) -> &'static str {
     WASMTIME_LIMITS.iter().find(|(says, _)| cause.contains(says)).map_or("", |(_, key)| key)
 }
 
-/// A limit that a component met when it was compiled; its text says where it is set.
+/// Limit that the compilation of a component reached; the text says where it is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Overrun {
@@ -133,25 +133,25 @@ pub enum Overrun {
     /// [`Limits::compile_time`].
     #[error("more than {0:?} of CPU time; the limit is `compile-time` in [limits] of the configuration")]
     Cpu(Duration),
-    /// A multiple of [`Limits::compile_time`], by the clock.
+    /// A multiple of [`Limits::compile_time`], in wall-clock time.
     #[error("longer than {0:?}, four times `compile-time` in [limits] of the configuration")]
     Time(Duration),
-    /// The compiler's stack: something nests too deep.
+    /// The compiler's stack; something nests too deep.
     #[error("more stack than the compiler has: something in it nests too deep")]
     Stack,
-    /// The machine code, in bytes.
+    /// Size of the machine code, in bytes.
     #[error("more than {limit} of machine code, too much for a component of its size", limit = Size(*.0))]
     Code(u64),
 }
 
-/// A component ready to be instantiated.
+/// Component that is ready to be instantiated.
 pub struct Program {
-    /// No other program of this process has it.
+    /// Unique among the programs of this process.
     pub(super) id: u64,
     pub(super) pre: ExecutorPre<Guest>,
     /// Slots of the pool that one instance takes.
     pub(super) slots: u32,
-    /// Linear memory that one instance begins with, at most.
+    /// Maximum initial linear memory of one instance, in bytes.
     pub(super) memory: u64,
     /// Limits that the plugin's manifest sets.
     pub(super) limits: Allowance,
@@ -171,27 +171,27 @@ impl Program {
         slots: u32,
     ) -> Result<Self, LoadError> {
         check_version(component)?;
-        let pre = linker.instantiate_pre(component).map_err(|error| unlinked(component, &error))?;
+        let pre = linker.instantiate_pre(component).map_err(|error| link_error(component, &error))?;
         let pre = ExecutorPre::new(pre).map_err(|error| LoadError::Export(format!("{error:#}")))?;
         let id = NEXT_ID.fetch_add(1, Relaxed);
         let slots = slots_needed(component, limits, slots)?;
         Ok(Self { id, pre, slots, memory: memory_needed(component), limits: Allowance::default() })
     }
 
-    /// The same, whose calls use no more than `limits`: what its manifest says.
+    /// Returns the program with limits on its calls, which its manifest sets.
     #[must_use]
     pub fn within(self, limits: Allowance) -> Self {
         Self { limits, ..self }
     }
 
-    /// Its machine code.
+    /// Serializes its machine code.
     #[cfg(target_os = "linux")]
     pub(super) fn code(&self) -> wasmtime::Result<Vec<u8>> {
         self.pre.instance_pre().component().serialize()
     }
 }
 
-/// Says in so many words when a component was made for another version of the world.
+/// Refuses a component that was made for another version of the world.
 fn check_version(component: &Component) -> Result<(), LoadError> {
     let ty = component.component_type();
     let engine = component.engine();
@@ -201,14 +201,14 @@ fn check_version(component: &Component) -> Result<(), LoadError> {
     others.next().map_or(Ok(()), |wanted| Err(LoadError::Version { wanted: wanted.to_owned() }))
 }
 
-/// Before 1.0 every minor version is a version of its own.
+/// Before 1.0 every minor version is incompatible with others.
 fn compatible(version: &str) -> bool {
     let minor = |version: &str| version.rsplit_once('.').map(|(minor, _)| minor.to_owned());
     minor(version) == minor(VERSION)
 }
 
-/// Names the import that could not be satisfied.
-fn unlinked(component: &Component, error: &wasmtime::Error) -> LoadError {
+/// Returns an error that names the import that could not be satisfied.
+fn link_error(component: &Component, error: &wasmtime::Error) -> LoadError {
     let (what, cause) = (error.to_string(), causes(error));
     let ty = component.component_type();
     let mut imports = ty.imports(component.engine()).map(|(name, _)| name);
@@ -218,7 +218,7 @@ fn unlinked(component: &Component, error: &wasmtime::Error) -> LoadError {
     }
 }
 
-/// Everything below the outermost description of `error`.
+/// Joins all causes below the outermost description of `error`.
 fn causes(error: &wasmtime::Error) -> String {
     error.chain().skip(1).map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
@@ -231,9 +231,9 @@ fn memory_needed(component: &Component) -> u64 {
     pages.unwrap_or(0).saturating_mul(WASM_PAGE_BYTES)
 }
 
-/// How many of `slots` one instance takes.
+/// Returns the number of `slots` that one instance takes.
 fn slots_needed(component: &Component, limits: &Limits, slots: u32) -> Result<u32, LoadError> {
-    // A component that takes modules as arguments could have any number; it counts as having all that is allowed.
+    // A component that takes modules as arguments could have any number of them; it counts as having the maximum.
     let (memories, tables) = component
         .resources_required()
         .map_or((limits.memories, limits.tables), |needed| (needed.num_memories, needed.num_tables));

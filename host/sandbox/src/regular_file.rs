@@ -1,4 +1,4 @@
-//! Reading files that anybody may have put there: regular ones, of a bounded size.
+//! Reading untrusted files: regular ones, of a bounded size.
 
 use std::{
     fs::{File, FileType, OpenOptions},
@@ -14,9 +14,9 @@ use super::limits::Size;
 /// # Errors
 /// Fails when it cannot be opened, or is of another kind, which the message names.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let file = without_waiting().open(path).map_err(|error| no_file(path, error))?;
+    let file = nonblocking_options().open(path).map_err(|error| open_error(path, error))?;
     let kind = file.metadata()?.file_type();
-    if kind.is_file() { Ok(file) } else { Err(expected_regular(name(kind))) }
+    if kind.is_file() { Ok(file) } else { Err(not_regular(name(kind))) }
 }
 
 /// Reads a regular file of at most `most` bytes.
@@ -42,7 +42,7 @@ pub fn read_regular_text(path: &Path, most: u64) -> io::Result<String> {
 }
 
 #[cfg(unix)]
-fn without_waiting() -> OpenOptions {
+fn nonblocking_options() -> OpenOptions {
     use std::os::unix::fs::OpenOptionsExt as _;
     let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
     let mut options = OpenOptions::new();
@@ -51,23 +51,23 @@ fn without_waiting() -> OpenOptions {
 }
 
 #[cfg(not(unix))]
-fn without_waiting() -> OpenOptions {
+fn nonblocking_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
     options
 }
 
-/// A socket cannot be opened at all, and the system's words for it say nothing.
-fn no_file(path: &Path, error: io::Error) -> io::Error {
+/// A socket cannot be opened at all, and the system's error does not explain that.
+fn open_error(path: &Path, error: io::Error) -> io::Error {
     let special =
         path.metadata().ok().map(|found| found.file_type()).filter(|kind| !kind.is_file() && !kind.is_dir());
     match special {
-        Some(kind) if error.kind() != io::ErrorKind::PermissionDenied => expected_regular(name(kind)),
+        Some(kind) if error.kind() != io::ErrorKind::PermissionDenied => not_regular(name(kind)),
         Some(_) | None => error,
     }
 }
 
-fn expected_regular(found: &str) -> io::Error {
+fn not_regular(found: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{found}; expected a regular file"))
 }
 
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_waits_for_what_is_no_file() {
+    fn opening_a_special_file_does_not_block() {
         let dir = std::env::temp_dir().join(format!("phasm-regular-{}", std::process::id()));
         fs::create_dir_all(&dir).unwrap();
         let at = |name: &str| dir.join(name);

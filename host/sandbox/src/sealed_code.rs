@@ -10,18 +10,18 @@ use wasmtime::{Engine, component::Component};
 
 use super::key::Key;
 
-/// Bytes of the tag in front of the code.
+/// Length of the tag in front of the code, in bytes.
 const TAG_BYTES: usize = 32;
 
 /// Purpose of a piece of code. The purpose is sealed with the code, so that one valid piece cannot stand in for another.
 pub(super) struct Purpose<'a> {
-    /// The kind of file, and its format.
+    /// Kind of file, and its format.
     pub(super) kind: &'static str,
-    /// Everything else that is said about the code.
+    /// All other facts about the code.
     pub(super) about: &'a [u8],
 }
 
-/// Why sealed code was not loaded.
+/// Reason why sealed code was not loaded.
 #[derive(Debug)]
 pub(super) enum SealError {
     /// Sealed with another key, for another purpose, or changed since.
@@ -78,7 +78,7 @@ impl FreshCode {
         &self.0
     }
 
-    /// The component that was compiled.
+    /// Returns the component that was compiled.
     pub(super) fn component(&self, engine: &Engine) -> wasmtime::Result<Component> {
         deserialize(engine, &self.0)
     }

@@ -28,7 +28,7 @@ struct Usage {
     all: u64,
     tenants: HashMap<Arc<str>, u64>,
     plugins: HashMap<Plugin, u64>,
-    /// How many wait.
+    /// Number of tasks that wait.
     waiting: usize,
 }
 
@@ -43,17 +43,18 @@ impl SharedBudget {
         Arc::new(Self { total, taken: Mutex::default(), freed: Notify::new() })
     }
 
-    /// Half of the descriptors that the process may open: the others are for stores, connections and the host's own files.
+    /// Makes a budget of half of the descriptors that the process may open. The others are for stores, connections and the host's
+    /// own files.
     pub(crate) fn of_descriptors() -> Arc<Self> {
         Self::new(descriptors() / 2)
     }
 
-    /// The most that one of them ever gets.
+    /// Returns the maximum number of units that one holder ever gets.
     pub(crate) fn max_for_one(&self) -> u64 {
         self.total.div_ceil(2)
     }
 
-    /// How many units are taken, and how many there are.
+    /// Returns the number of units that are taken, and the total.
     pub(crate) fn usage(&self) -> (u64, u64) {
         (self.taken().all, self.total)
     }
@@ -65,9 +66,9 @@ impl SharedBudget {
 
 #[cfg(unix)]
 fn descriptors() -> u64 {
-    const MANY: u64 = 1 << 20;
+    const MAX_DESCRIPTORS: u64 = 1 << 20;
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    limit.current.unwrap_or(MANY).min(MANY)
+    limit.current.unwrap_or(MAX_DESCRIPTORS).min(MAX_DESCRIPTORS)
 }
 
 #[cfg(not(unix))]
@@ -86,7 +87,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// A call that is counted with the others of its plugin.
+    /// Makes the lease of a call that counts together with the others of its plugin.
     pub(crate) fn of_plugin(
         budget: &Arc<SharedBudget>,
         tenant: &Arc<str>,
@@ -97,7 +98,7 @@ impl Lease {
         Arc::new(Self::new(budget, tenant, plugin, limit))
     }
 
-    /// A call that is counted for itself, and with the others of its tenant.
+    /// Makes the lease of a call that counts by itself, and together with the others of its tenant.
     pub(crate) fn of_tenant(budget: &Arc<SharedBudget>, tenant: &Arc<str>, limit: u64) -> Self {
         Self::new(budget, tenant, None, limit)
     }
@@ -127,7 +128,7 @@ impl Lease {
         }
     }
 
-    /// The same, once there is room.
+    /// Like [`Self::reserve`], but waits until there is room.
     pub(crate) async fn reserve_when_free(&self, units: u64) {
         let units = units.min(self.budget.max_for_one());
         if self.reserve(units).is_ok() {
@@ -151,7 +152,7 @@ impl Lease {
         }
         // Units that are free once this lease has them, plus one.
         let free = self.budget.total.saturating_sub(taken.all).saturating_add(1).saturating_sub(units);
-        let (of_one, spent) = match &self.plugin {
+        let (of_one, exhausted) = match &self.plugin {
             Some(plugin) => {
                 let has = taken.plugins.get(plugin).copied().unwrap_or(0);
                 (has.saturating_add(units), BudgetError::Plugin(has))
@@ -159,7 +160,7 @@ impl Lease {
             None => (own, BudgetError::One),
         };
         if of_one > free.saturating_mul(SINGLE_FACTOR) {
-            return Err(spent);
+            return Err(exhausted);
         }
         let of_tenant = taken.tenants.get(&self.tenant).copied().unwrap_or(0);
         if of_tenant.saturating_add(units) > free.saturating_mul(TENANT_FACTOR) {
@@ -215,16 +216,16 @@ impl Drop for WaitGuard<'_> {
     }
 }
 
-/// Why there is nothing left, with how much there is.
+/// Share that is used up, with the number of units in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BudgetError {
-    /// The call has as much as one may have.
+    /// The call has reached its own limit.
     Own,
-    /// The call has its part of what the host has.
+    /// The call has its share of the budget.
     One,
-    /// All calls of the plugin have.
+    /// All calls of the plugin have their share.
     Plugin(u64),
-    /// All of the tenant's plugins have.
+    /// All plugins of the tenant have their share.
     Tenant(u64),
 }
 
@@ -243,7 +244,7 @@ impl fmt::Display for BudgetError {
     }
 }
 
-/// One unit; given back when dropped.
+/// One unit; returned when dropped.
 pub(crate) struct Permit(Arc<Lease>);
 
 impl Drop for Permit {
@@ -286,7 +287,7 @@ mod tests {
 
     /// R-I17.
     #[test]
-    fn whoever_comes_next_finds_some() {
+    fn a_newcomer_always_finds_some() {
         let budget = SharedBudget::new(96);
         let first = all(&lease(&budget, "a", "x"));
         assert_eq!(first.len(), 48);
@@ -314,7 +315,7 @@ mod tests {
 
     /// R-I43.
     #[test]
-    fn many_greedy_ones_leave_room_for_whoever_comes_next() {
+    fn many_greedy_leases_leave_room_for_a_newcomer() {
         let budget = SharedBudget::new(1 << 30);
         let one = |tenant: &str| Lease::of_tenant(&budget, &tenant.into(), u64::MAX);
         let step = 1 << 20;
@@ -336,7 +337,7 @@ mod tests {
 
     /// R-I43.
     #[test]
-    fn who_waits_for_room_gets_it_when_it_is_free() {
+    fn a_waiting_lease_gets_room_when_it_is_free() {
         let budget = SharedBudget::new(100);
         let (has, wants) = (Arc::new(Lease::of_tenant(&budget, &"a".into(), u64::MAX)), Arc::clone(&budget));
         has.reserve(50).unwrap();

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use super::text::cut;
 
-/// The last of it that is kept, in bytes and in lines.
+/// Bytes and lines that are kept.
 const MAX_BYTES: usize = 1024;
 const MAX_LINES: usize = 8;
 
-/// The last lines on standard error: of a Rust guest that panicked its message, of any other guest what there is.
+/// Last lines on standard error: the panic message of a Rust guest, or whatever another guest wrote.
 #[derive(Default)]
 pub(super) struct StderrTail {
     panic: String,
@@ -17,8 +17,8 @@ pub(super) struct StderrTail {
 }
 
 impl StderrTail {
-    /// Hears one line, without secrets.
-    pub(super) fn hear(&mut self, line: &str) {
+    /// Adds one line, without secrets.
+    pub(super) fn push_line(&mut self, line: &str) {
         if let Some((_, place)) = line.split_once(" panicked at ") {
             cut(place, MAX_BYTES).clone_into(&mut self.panic);
             self.panicking = true;
@@ -35,7 +35,7 @@ impl StderrTail {
         }
     }
 
-    /// Why the guest trapped, which the host knows as `cause`: its panic, or the cause with what it said last.
+    /// Explains why the guest trapped: by its panic, or by `cause` and its last output.
     pub(super) fn explain(&self, cause: String) -> String {
         if self.panic.is_empty() {
             self.follow(cause)
@@ -44,16 +44,17 @@ impl StderrTail {
         }
     }
 
-    /// `cause`, and what the guest said last: whole lines, at most 1 KiB of them.
+    /// Returns `cause` with the guest's last output: whole lines, at most 1 KiB of them.
     pub(super) fn follow(&self, cause: String) -> String {
-        let mut said = String::new();
+        let mut output = String::new();
         for line in &self.lines {
-            if !said.is_empty() && said.len() + line.len() >= MAX_BYTES {
+            if !output.is_empty() && output.len() + line.len() >= MAX_BYTES {
                 break;
             }
-            said = if said.is_empty() { line.trim().to_owned() } else { format!("{} {said}", line.trim()) };
+            output =
+                if output.is_empty() { line.trim().to_owned() } else { format!("{} {output}", line.trim()) };
         }
-        if said.is_empty() { cause } else { format!("{cause}; the guest said: {said}") }
+        if output.is_empty() { cause } else { format!("{cause}; the guest said: {output}") }
     }
 }
 
@@ -61,14 +62,14 @@ impl StderrTail {
 mod tests {
     use super::*;
 
-    fn heard<'a>(lines: impl IntoIterator<Item = &'a str>) -> StderrTail {
-        let mut words = StderrTail::default();
-        lines.into_iter().for_each(|line| words.hear(line));
-        words
+    fn tail_of<'a>(lines: impl IntoIterator<Item = &'a str>) -> StderrTail {
+        let mut tail = StderrTail::default();
+        lines.into_iter().for_each(|line| tail.push_line(line));
+        tail
     }
 
-    fn explained<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
-        heard(lines).explain("trap: x".to_owned())
+    fn explain<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
+        tail_of(lines).explain("trap: x".to_owned())
     }
 
     #[test]
@@ -80,14 +81,14 @@ mod tests {
             "note: run with",
             "x",
         ];
-        assert_eq!(explained(lines), "guest panicked at src/lib.rs:7:9: no such fruit");
+        assert_eq!(explain(lines), "guest panicked at src/lib.rs:7:9: no such fruit");
         let again = ["a panicked at 1:", "one", "", "a panicked at 2:", "two"];
-        assert_eq!(explained(again), "guest panicked at 2: two");
+        assert_eq!(explain(again), "guest panicked at 2: two");
     }
 
     /// R-I15.
     #[test]
-    fn what_other_guests_said_last_follows_the_cause() {
+    fn the_last_output_follows_the_cause() {
         let rows: [(&[&str], &str); 4] = [
             (&[], "trap: x"),
             (&["", " "], "trap: x"),
@@ -110,17 +111,17 @@ mod tests {
             ),
         ];
         for (lines, expected) in rows {
-            assert_eq!(explained(lines.iter().copied()), expected);
+            assert_eq!(explain(lines.iter().copied()), expected);
         }
     }
 
     #[test]
-    fn last_words_are_few() {
+    fn the_tail_is_bounded() {
         let long = "é".repeat(1000);
         for lines in [vec![long.as_str(); 3], vec!["a panicked at 1:", &long, &long], vec![&long[..600]; 9]] {
-            let said = explained(lines.iter().copied());
-            assert!((500..MAX_BYTES + 64).contains(&said.len()), "{} bytes", said.len());
-            assert!(heard(lines).lines.iter().map(String::len).sum::<usize>() <= MAX_LINES * MAX_BYTES);
+            let output = explain(lines.iter().copied());
+            assert!((500..MAX_BYTES + 64).contains(&output.len()), "{} bytes", output.len());
+            assert!(tail_of(lines).lines.iter().map(String::len).sum::<usize>() <= MAX_LINES * MAX_BYTES);
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// Measures from when it was started.
+/// Measures time since it was started.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Stopwatch {
-    /// By the clock: reading it costs next to nothing, and who computes for a moment is seldom interrupted.
+    /// Wall-clock time: cheap to read, and a short computation is seldom interrupted.
     Clock(Instant),
     /// CPU time of this thread, which does not grow while others run.
     #[cfg(target_os = "linux")]
@@ -26,7 +26,7 @@ impl Stopwatch {
         started
     }
 
-    /// On the thread that started it.
+    /// Returns the elapsed time. Must be called on the thread that started it.
     pub(super) fn elapsed(self) -> Duration {
         match self {
             Self::Clock(started) => started.elapsed(),
@@ -36,7 +36,7 @@ impl Stopwatch {
     }
 }
 
-/// Microseconds.
+/// Converts to microseconds.
 pub(super) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_computed_takes_time_and_what_is_waited_for_does_not() {
+    fn computing_takes_time_and_waiting_does_not() {
         let watch = Stopwatch::of_thread();
         let mut work = 1_u64;
         while watch.elapsed() < Duration::from_millis(2) {

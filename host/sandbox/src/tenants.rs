@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Allowance, Isolation};
+use super::{isolation::Isolation, limits::Allowance};
 
 /// Tenants that share a sandbox. A namespace without a tenant is a tenant by itself, of weight 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,8 +20,9 @@ impl Tenants {
     /// Pattern for all namespaces that are not given by name.
     pub const OTHERS: &str = "*";
 
-    /// Makes a tenant known that has these namespaces. With twice the weight of another it computes twice as much, if both would
-    /// compute always; 0 counts as 1.
+    /// Adds a tenant with these namespaces. With twice the weight of another it computes twice as much, if both always compute; a
+    /// weight of 0
+    /// counts as 1.
     pub fn add(&mut self, tenant: &Arc<str>, weight: u32, namespaces: impl IntoIterator<Item = Arc<str>>) {
         self.weights.insert(Arc::clone(tenant), weight.max(1));
         for namespace in namespaces {
@@ -33,7 +34,7 @@ impl Tenants {
         }
     }
 
-    /// Has the attempts of a tenant make at most so many requests by HTTP within a minute.
+    /// Limits the HTTP requests that a tenant's attempts make within a minute.
     pub fn limit_requests(&mut self, tenant: &Arc<str>, per_minute: u32) {
         self.requests.insert(Arc::clone(tenant), per_minute);
     }
@@ -68,12 +69,12 @@ impl Tenants {
         self.limits.get(tenant)
     }
 
-    /// Where a tenant's guests run, unless a plugin's [`Grants`](crate::Grants) say it.
+    /// Sets the isolation of a tenant's guests, unless a plugin's [`Grants`](crate::Grants) set it.
     pub fn isolate(&mut self, tenant: &Arc<str>, isolation: Isolation) {
         self.isolation.insert(Arc::clone(tenant), isolation);
     }
 
-    /// Where that is, if it was said.
+    /// Returns the isolation of a tenant's guests, if it was set.
     #[must_use]
     pub fn isolation(&self, tenant: &str) -> Option<Isolation> {
         self.isolation.get(tenant).copied()
@@ -86,7 +87,7 @@ mod tests {
 
     /// R-Q1.
     #[test]
-    fn a_namespace_is_somebodys() {
+    fn every_namespace_has_a_tenant() {
         let mut tenants = Tenants::default();
         let whose = |tenants: &Tenants, namespace: &str| tenants.of(&namespace.into()).to_string();
         tenants.add(&"acme".into(), 3, ["acme".into(), "prod".into()]);

@@ -1,4 +1,4 @@
-//! Text within a limit of bytes.
+//! Cutting text to a limit in bytes.
 
 /// Returns at most `max_bytes` bytes of `text`, cut at the edge of a character.
 pub(super) fn cut(text: &str, max_bytes: usize) -> &str {

@@ -1,4 +1,4 @@
-//! The threads guests run on, and nothing else does.
+//! Threads that run guests and nothing else.
 
 use std::{io, num::NonZeroUsize, sync::OnceLock, thread};
 
@@ -7,20 +7,21 @@ use tokio::{
     task::spawn_blocking,
 };
 
-use super::{SandboxError, program::LoadError};
+use super::{error::SandboxError, program::LoadError};
 
-/// Below whatever controls guests.
+/// Lower than the priority of the threads that control guests.
 const NICE: i32 = 10;
-/// Below those that have just begun: the system interrupts these threads even where an instruction or the host itself takes long.
+/// Lower than the priority of attempts that have just begun: the system preempts these threads even during a long instruction or
+/// host call.
 const NICE_LONG: i32 = 19;
 
-/// Tokio runtimes of their own, at a lower priority than whatever controls them.
+/// Tokio runtimes for guests, at a lower priority than the code that controls them.
 pub(super) struct GuestThreads {
     count: NonZeroUsize,
     /// Present until dropped.
     runtime: Option<Runtime>,
     handle: Handle,
-    /// For those that compute long, once there are any.
+    /// Threads for long computations, once there are any.
     long: OnceLock<Option<Runtime>>,
 }
 
@@ -33,12 +34,12 @@ impl GuestThreads {
         Ok(Self { count, runtime: Some(runtime), handle, long: OnceLock::new() })
     }
 
-    /// How many guests compute at once.
+    /// Returns the number of guests that compute at once.
     pub(super) fn count(&self) -> usize {
         self.count.get()
     }
 
-    /// Where those are that compute long; with the others, if the system gives no more threads.
+    /// Returns the threads for long computations, or the other ones if the system starts no more threads.
     pub(super) fn long(&self) -> &Handle {
         let long = self.long.get_or_init(|| {
             runtime("phasm-long", self.count, NICE_LONG)
@@ -52,7 +53,7 @@ impl GuestThreads {
         &self.handle
     }
 
-    /// Whether the caller is one of these threads.
+    /// Returns whether the caller is one of these threads.
     pub(super) fn is_current(&self) -> bool {
         Handle::try_current().is_ok_and(|current| current.id() == self.handle.id())
     }
@@ -60,7 +61,7 @@ impl GuestThreads {
 
 impl Drop for GuestThreads {
     fn drop(&mut self) {
-        // The last owner may itself be on an async thread, where waiting for the others is not allowed.
+        // The last owner may itself be on an async thread, where blocking on the others is not allowed.
         self.runtime
             .take()
             .into_iter()
@@ -69,7 +70,7 @@ impl Drop for GuestThreads {
     }
 }
 
-/// Does what takes long on a thread that serves nothing else.
+/// Runs long work on a blocking thread.
 pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
 ) -> Result<T, LoadError> {

@@ -20,7 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// How often the epoch advances while guests compute.
+/// Interval of epochs while guests compute.
 const PERIOD: Duration = Duration::from_millis(1);
 
 /// Ticks without a computing guest before the thread parks: unparking it costs a call some microseconds, and calls
@@ -75,7 +75,7 @@ impl Ticker {
         Alarm { state: Arc::clone(&self.state), deadline, set: None }
     }
 
-    /// How many times the thread has looked at the clock; stands still while it is parked.
+    /// Returns the number of ticks so far; it stands still while the thread is parked.
     pub(super) fn ticks(&self) -> u64 {
         self.state.ticks.load(SeqCst)
     }
@@ -92,7 +92,7 @@ impl Drop for Ticker {
     }
 }
 
-/// A guest is being polled.
+/// Counts a guest that is being polled.
 pub(super) struct RunningGuard<'a> {
     state: &'a State,
 }
@@ -103,7 +103,7 @@ impl Drop for RunningGuard<'_> {
     }
 }
 
-/// Wakes one task at one instant; forgotten when dropped.
+/// Alarm that wakes one task at a certain time; cancelled when dropped.
 pub(super) struct Alarm {
     state: Arc<State>,
     deadline: Instant,
@@ -220,7 +220,7 @@ impl State {
     }
 }
 
-/// The next instant of the schedule after `now`; missed ones are skipped, the phase is kept.
+/// Returns the next tick after `now`; missed ones are skipped, the phase is kept.
 fn next_tick(last: Instant, now: Instant) -> Instant {
     let behind = now.saturating_duration_since(last).as_micros() / PERIOD.as_micros();
     last + PERIOD * u32::try_from(behind + 1).unwrap_or(u32::MAX)

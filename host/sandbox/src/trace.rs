@@ -12,22 +12,22 @@ use sha2::{Digest as _, Sha256};
 
 use crate::digest::Hex;
 
-/// The header, or environment variable in capitals, that says which span one goes on in.
+/// Header with the parent span. Environment variables have the same name in capitals.
 pub const TRACEPARENT: &str = "traceparent";
 /// Header with additions of the systems on the way.
 pub const TRACESTATE: &str = "tracestate";
 
-/// How long `traceparent` is, of the version that is written here.
+/// Length of `traceparent` in the version that is written here, in bytes.
 const TRACEPARENT_BYTES: usize = 55;
-/// Flags that mean something: sampled, and that the trace's id is random.
+/// Flags that are defined: sampled, and that the trace id is random.
 const KNOWN_FLAGS: u8 = 3;
 const SAMPLED: u8 = 1;
 
-/// A trace's number.
+/// Id of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TraceId(pub [u8; 16]);
 
-/// A span's number within its trace.
+/// Id of a span within its trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SpanId(pub [u8; 8]);
 
@@ -69,9 +69,9 @@ impl fmt::Display for SpanId {
 /// A span, as it is propagated to its children.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceContext {
-    /// Its trace.
+    /// Id of the trace.
     pub trace: TraceId,
-    /// The span itself.
+    /// Id of the span itself.
     pub span: SpanId,
     flags: u8,
     /// Additions of the systems on the way.
@@ -79,7 +79,7 @@ pub struct TraceContext {
 }
 
 impl TraceContext {
-    /// A span of a trace of its own.
+    /// Makes a span in a trace of its own.
     #[must_use]
     pub fn new(trace: TraceId, span: SpanId, is_sampled: bool) -> Self {
         Self { trace, span, flags: is_sampled.into(), state: None }
@@ -104,7 +104,7 @@ impl TraceContext {
         Some(Self { trace, span, flags: flags & KNOWN_FLAGS, state: state.and_then(state::read) })
     }
 
-    /// Another span of the same trace.
+    /// Returns another span of the same trace.
     #[must_use]
     pub fn with(&self, span: SpanId) -> Self {
         Self { span, ..self.clone() }

@@ -27,23 +27,23 @@ const MAX_SECRET_BYTES: usize = 64 * 1024;
 /// One piece of a guest's output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum GuestOutput<'s> {
-    /// A line or lines for its log.
+    /// Text for the log, of one or more lines.
     Log(Level, Cow<'s, str>),
     Progress(Option<f64>, Cow<'s, str>),
     /// Bytes on a standard stream.
     Bytes(StdStream, Cow<'s, [u8]>),
-    /// Nothing, but that it is alive.
+    /// A sign of life without output.
     Alive,
 }
 
 type Forwarder = Box<dyn Fn(GuestOutput<'_>) + Send + Sync>;
-/// The longest message of a guest, in bytes.
+/// Maximum length of a guest's message, in bytes.
 const MAX_MESSAGE_BYTES: usize = text::MAX_BYTES - 256;
 
 /// Minimum number of bytes that a line counts, so that the number of empty lines is bounded too.
 const MIN_LINE_COST_BYTES: usize = 32;
 
-/// One attempt's voice. Every line reaches the observer at once; the text in all is limited.
+/// Output of one attempt. Every line reaches the observer at once; the text is limited in all.
 pub(super) struct Transcript {
     observer: Arc<dyn Observer>,
     ceiling: Ceiling,
@@ -57,7 +57,7 @@ pub(super) struct Transcript {
 }
 
 impl Transcript {
-    /// A voice whose text is limited in all, and of which a line is cut to `line` bytes.
+    /// Makes a transcript that limits the text in all, and cuts lines to `line` bytes.
     pub(super) fn new(observer: Arc<dyn Observer>, ceiling: Ceiling, line: u64) -> Self {
         Self {
             observer,
@@ -76,9 +76,9 @@ impl Transcript {
         Self { forward: Some(forward), ..Self::new(Arc::new(NullObserver), ceiling, line) }
     }
 
-    /// Takes what was said elsewhere.
-    pub(super) fn receive(&self, said: &GuestOutput<'_>) -> Result<(), LimitError> {
-        match said {
+    /// Takes output that was forwarded by another process.
+    pub(super) fn receive(&self, output: &GuestOutput<'_>) -> Result<(), LimitError> {
+        match output {
             GuestOutput::Log(level, text) => self.log(*level, text),
             GuestOutput::Progress(fraction, text) => self.progress(*fraction, text),
             GuestOutput::Bytes(stream, bytes) => self.write(*stream, bytes),
@@ -89,7 +89,7 @@ impl Transcript {
         }
     }
 
-    /// Passes `text` on, one call for each of its lines.
+    /// Logs `text`, one call for each of its lines.
     pub(super) fn log(&self, level: Level, text: &str) -> Result<(), LimitError> {
         self.charge((text.len() + 1).max(MIN_LINE_COST_BYTES * text.lines().count().max(1)))?;
         if let Some(forward) = &self.forward {
@@ -97,14 +97,14 @@ impl Transcript {
             return Ok(());
         }
         let text = self.observer.hide(text);
-        // `lines` knows none in an empty text, but saying nothing is a sign of life too.
+        // `lines` yields none for an empty text, but logging nothing is a sign of life too.
         for line in text.lines().chain(text.is_empty().then_some("")) {
             self.observer.log(level, cut(line, self.longest_line));
         }
         Ok(())
     }
 
-    /// Passes progress on. Its text counts as log text, so that a flood of it ends too.
+    /// Reports progress. Its text counts as log text, so that a flood of it ends too.
     pub(super) fn progress(&self, fraction: Option<f64>, text: &str) -> Result<(), LimitError> {
         self.charge(text.len())?;
         if let Some(forward) = &self.forward {
@@ -120,8 +120,8 @@ impl Transcript {
     /// Logs a message of the host about the attempt. The caller bounds how often.
     #[cfg(feature = "http")]
     pub(super) fn note(&self, level: Level, text: &str) {
-        let told = self.observer.hide(text);
-        self.observer.log(level, cut(told.lines().next().unwrap_or_default(), self.longest_line));
+        let text = self.observer.hide(text);
+        self.observer.log(level, cut(text.lines().next().unwrap_or_default(), self.longest_line));
     }
 
     /// Reports a request that is over, if requests are observed.
@@ -136,7 +136,7 @@ impl Transcript {
         }
     }
 
-    /// A message as it is passed on, with room for what the host has to add.
+    /// Shortens a message, so that the host has room to add to it.
     pub(super) fn brief(&self, message: &Arc<str>) -> Arc<str> {
         if message.len() <= MAX_MESSAGE_BYTES {
             return Arc::clone(message);
@@ -144,12 +144,12 @@ impl Transcript {
         text::cut(&self.observer.hide(message), MAX_MESSAGE_BYTES).into()
     }
 
-    /// Passes on what the attempt has used so far.
+    /// Reports the resources used so far.
     pub(super) fn used(&self, metered: ResourceUsage) {
         self.observer.used(metered);
     }
 
-    /// Passes a sign of life on (R-T5).
+    /// Reports a sign of life (R-T5).
     pub(super) fn activity(&self) {
         match &self.forward {
             Some(forward) => forward(GuestOutput::Alive),
@@ -157,8 +157,7 @@ impl Transcript {
         }
     }
 
-    /// Passes on what standard output and error still hold without a line's end, and tells what the guest said last on
-    /// standard error.
+    /// Passes on the unfinished lines of standard output and error, and returns the last output on standard error.
     pub(super) fn finish(&self) -> StderrTail {
         for stream in [StdStream::Output, StdStream::Error] {
             let LineBuffer { partial, mut held } = std::mem::take(&mut *lock(self.lines(stream)));
@@ -170,7 +169,7 @@ impl Transcript {
         std::mem::take(&mut lock(&self.stderr_tail))
     }
 
-    /// Adds `bytes` to a standard stream, and passes the lines on that are complete.
+    /// Adds `bytes` to a standard stream, and passes on the complete lines.
     pub(super) fn write(&self, stream: StdStream, bytes: &[u8]) -> Result<(), LimitError> {
         let lines = bytes.iter().filter(|byte| **byte == b'\n').count();
         self.charge(bytes.len().max(MIN_LINE_COST_BYTES * lines))?;
@@ -182,16 +181,16 @@ impl Transcript {
         Ok(())
     }
 
-    /// How many bytes of a line are held until it ends.
+    /// Returns the number of bytes of a line that are held until it ends.
     fn room(&self) -> usize {
         self.longest_line.saturating_add(MAX_SECRET_BYTES)
     }
 
-    /// Passes on a line and those that were held before it, unless they may go on to be a secret of several lines.
+    /// Passes on a line and those held before it, unless they may be the beginning of a secret of several lines.
     fn line(&self, stream: StdStream, held: &mut String, line: &[u8]) {
         held.push_str(&String::from_utf8_lossy(line));
         if line.len() >= self.room() {
-            // The end of what there is of a longer line may be the beginning of a secret.
+            // The end of a longer line that was cut may be the beginning of a secret.
             return self.pass(stream, held, MAX_SECRET_BYTES);
         }
         held.push('\n');
@@ -200,7 +199,7 @@ impl Transcript {
         }
     }
 
-    /// Passes lines on, but for so much at their end.
+    /// Passes lines on, except for `unsure` bytes at their end.
     fn pass(&self, stream: StdStream, held: &mut String, unsure: usize) {
         let lines = std::mem::take(held);
         let hidden = self.observer.hide(&lines);
@@ -215,7 +214,7 @@ impl Transcript {
         match stream {
             StdStream::Output => self.observer.log(Level::Info, line),
             StdStream::Error => {
-                lock(&self.stderr_tail).hear(line);
+                lock(&self.stderr_tail).push_line(line);
                 self.observer.log(Level::Warn, line);
             }
         }
@@ -240,16 +239,16 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Cuts a byte stream into lines.
+/// Splits a byte stream into lines.
 #[derive(Default)]
 struct LineBuffer {
     partial: Vec<u8>,
-    /// Lines that ended and were not passed on yet.
+    /// Complete lines that were not passed on yet.
     held: String,
 }
 
 impl LineBuffer {
-    /// Adds `bytes` and passes each line that is complete to `line`: of a line the first `room` bytes.
+    /// Adds `bytes` and passes each complete line to `line`, cut to `room` bytes.
     fn push(&mut self, bytes: &[u8], room: usize, mut line: impl FnMut(&mut String, &[u8])) {
         let mut parts = bytes.split(|b| *b == b'\n').peekable();
         while let Some(part) = parts.next() {
@@ -263,7 +262,7 @@ impl LineBuffer {
     }
 }
 
-/// Hears nothing.
+/// Observer that ignores everything.
 struct NullObserver;
 
 impl Observer for NullObserver {
@@ -352,9 +351,9 @@ mod tests {
             let keeper = Arc::new(Keeper::default());
             let transcript = transcript(&keeper, 8);
             writes.iter().for_each(|text| transcript.write(StdStream::Error, text.as_bytes()).unwrap());
-            let said = transcript.finish().explain("trap".to_owned());
+            let output = transcript.finish().explain("trap".to_owned());
             assert_eq!(*lock(&keeper.0), [expected], "{writes:?}");
-            assert_eq!(said.strip_prefix("trap; the guest said: ").unwrap_or_default(), expected);
+            assert_eq!(output.strip_prefix("trap; the guest said: ").unwrap_or_default(), expected);
         }
         let keeper = Arc::new(Keeper::default());
         let transcript = transcript(&keeper, 8);

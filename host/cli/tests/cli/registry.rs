@@ -214,11 +214,11 @@ fn lies(good: &[u8], port: u16) -> Vec<Lie> {
     vec![
         ("", ok(&manifest(&other, size)), ok(good), "the registry sent a component that is sha256:"),
         ("", ok(&manifest(&digest, size + 1)), ok(good), "bytes, and not"),
-        ("", ok(&manifest(&digest, size)), flood.clone(), "an answer of more than"),
+        ("", ok(&manifest(&digest, size)), flood.clone(), "a response larger than"),
         ("", ok(&manifest(&digest, 1 << 40)), ok(good), "and `limits.component` is 67108864"),
         ("", ok(&manifest("sha256:0", size)), ok(good), "the digest of its layer: expected sha256:"),
-        ("", flood.clone(), Vec::new(), "an answer of more than 256 KiB"),
-        ("", ok(&vec![b' '; 300_000]), Vec::new(), "an answer of more than 256 KiB"),
+        ("", flood.clone(), Vec::new(), "a response larger than 256 KiB"),
+        ("", ok(&vec![b' '; 300_000]), Vec::new(), "a response larger than 256 KiB"),
         (
             "",
             ok(&named("application/vnd.oci.image.index.v1+json")),

@@ -83,12 +83,12 @@ fn refused(port: u16) -> Vec<(&'static str, String, String)> {
         (
             "GET",
             format!("http://127.1:{port}/v1/x"),
-            "its host cannot be told: it ends with a number and is no IPv4 address of four decimal numbers"
+            "its host is invalid: it ends with a number and is no IPv4 address of four decimal numbers"
                 .to_owned(),
         ),
-        ("GET", format!("http://2130706433:{port}/v1/x"), "its host cannot be told".to_owned()),
-        ("GET", format!("http://0x7f000001:{port}/v1/x"), "its host cannot be told".to_owned()),
-        ("GET", format!("http://0177.0.0.1:{port}/v1/x"), "its host cannot be told".to_owned()),
+        ("GET", format!("http://2130706433:{port}/v1/x"), "its host is invalid".to_owned()),
+        ("GET", format!("http://0x7f000001:{port}/v1/x"), "its host is invalid".to_owned()),
+        ("GET", format!("http://0177.0.0.1:{port}/v1/x"), "its host is invalid".to_owned()),
         ("GET", format!("http://127.0.0.1.:{port}/v1/x"), "it ends with a dot; write it without".to_owned()),
         (
             "GET",

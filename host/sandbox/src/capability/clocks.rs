@@ -1,4 +1,4 @@
-//! Time: how much has passed is every guest's to know, what the clock on the wall shows is a grant.
+//! Clocks: every guest has the monotonic clock; the wall clock needs a grant.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -16,8 +16,8 @@ use wasmtime_wasi::p2::{
 /// Source of a guest's wall clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum WallClock {
-    /// Always the same instant, so long after the beginning of 1970. By default that beginning itself: a guest learns nothing
-    /// and can go on.
+    /// Always the same time, given since the beginning of 1970. By default that beginning itself: it tells a guest nothing, and
+    /// works.
     Standing(Duration),
     /// Time of the host's clock.
     Real,
@@ -29,7 +29,7 @@ impl Default for WallClock {
     }
 }
 
-/// The clocks of one call.
+/// Clocks of one call.
 pub(crate) struct Clocks {
     wall: WallClock,
     /// Origin of the monotonic clock. It tells a guest nothing about the host's clock.
@@ -41,11 +41,11 @@ impl Clocks {
         Self { wall, began: Instant::now() }
     }
 
-    /// Since the beginning of 1970, as the guest sees it.
+    /// Returns the time since the beginning of 1970, as the guest sees it.
     pub(super) fn wall(&self) -> Duration {
         match self.wall {
             WallClock::Standing(at) => at,
-            // A host's clock may stand before 1970; a guest's cannot.
+            // A host's clock may show a time before 1970; a guest's cannot.
             WallClock::Real => SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default(),
         }
     }
@@ -114,7 +114,7 @@ impl monotonic_clock::Host for ClocksView<'_> {
     }
 }
 
-/// Rings once and stays so.
+/// Timer that fires once and stays ready.
 enum Timer {
     /// Due at once. The first poll yields, so that a guest that polls in a loop starves no other.
     Due {

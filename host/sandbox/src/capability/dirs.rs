@@ -71,20 +71,20 @@ impl SharedDirs {
     /// Makes the state of a process that calls the guests of one plugin. Its calls may block, and its parent does the accounting.
     /// The granted directories are examined now, before the process loses access to everything else.
     #[cfg(target_os = "linux")]
-    pub(crate) fn alone(grants: &[DirGrant], quota_client: &Arc<QuotaClient>) -> Self {
-        let host_dirs = Arc::new(HostDirs::alone());
-        // One that is not there is the affair of the call that wants it.
-        grants.iter().for_each(|grant| drop(host_dirs.look(&grant.host)));
+    pub(crate) fn for_single_call(grants: &[DirGrant], quota_client: &Arc<QuotaClient>) -> Self {
+        let host_dirs = Arc::new(HostDirs::for_single_call());
+        // A missing directory is reported by the call that needs it.
+        grants.iter().for_each(|grant| drop(host_dirs.open_in_place(&grant.host)));
         Self { host_dirs, quota_client: Some(Arc::clone(quota_client)), ..Self::default() }
     }
 
-    /// Returns the clerk of one call of a process of its own, which is granted `grants`.
+    /// Returns the quota server of one call in a process of its own, which is granted `grants`.
     #[cfg(target_os = "linux")]
     pub(crate) fn quota_server(&self, grants: &[DirGrant], attempt: &Arc<AttemptContext>) -> QuotaServer {
         QuotaServer::new(&self.host_dirs, grants.to_vec(), attempt)
     }
 
-    /// The books of a grant of what lies at `place`.
+    /// Returns the accounting of a grant of `host_dir`.
     fn accounting(&self, _grant: usize, host_dir: &Arc<HostDir>) -> Accounting {
         #[cfg(target_os = "linux")]
         if let Some(client) = &self.quota_client {
@@ -94,7 +94,7 @@ impl SharedDirs {
     }
 }
 
-/// The directories of one call.
+/// Directories of one call.
 #[derive(Default)]
 pub(crate) struct Dirs(Vec<Dir>);
 
@@ -136,20 +136,20 @@ impl Dirs {
         Ok(Self(dirs))
     }
 
-    /// Bytes that were read and written.
-    pub(super) fn moved(&self) -> (u64, u64) {
+    /// Returns the bytes that were read and written.
+    pub(super) fn byte_counts(&self) -> (u64, u64) {
         // All grants of a call share one count.
-        self.0.first().map_or((0, 0), |dir| dir.handle.root.moved.both())
+        self.0.first().map_or((0, 0), |dir| dir.handle.root.moved.totals())
     }
 }
 
 impl Dirs {
     /// Reports quotas that had no room. This includes writes to streams, which have no other way to report it.
-    pub(crate) fn report_refusals(&self, refused: &mut Refusals) {
+    pub(crate) fn report_refusals(&self, refusals: &mut Refusals) {
         let met = self.0.iter().filter_map(|dir| dir.handle.root.met.get());
-        // Files are told with the directory that they were to be in.
+        // Full quotas of files are reported when a file is created.
         let bytes = met.filter(|full| matches!(full, quota::OverQuota::Bytes(_)));
-        bytes.for_each(|full| refused.because(|| full.to_string()));
+        bytes.for_each(|full| refusals.add(|| full.to_string()));
     }
 }
 
@@ -158,7 +158,7 @@ pub(crate) struct DirsView<'a> {
     pub(crate) dirs: &'a mut Dirs,
     pub(crate) grants: &'a [DirGrant],
     pub(crate) attempt: &'a AttemptContext,
-    pub(crate) refused: &'a mut Refusals,
+    pub(crate) refusals: &'a mut Refusals,
     pub(crate) table: &'a mut ResourceTable,
 }
 
@@ -181,7 +181,7 @@ pub(super) fn link<T: HasDirs>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
 impl preopens::Host for DirsView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<types::Descriptor>, String)>> {
         if self.grants.is_empty() {
-            self.refused.not_granted("directories");
+            self.refusals.add_missing_grant("directories");
         }
         let granted = self.dirs.0.iter().zip(self.grants);
         let table = &mut *self.table;

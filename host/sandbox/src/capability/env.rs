@@ -1,5 +1,6 @@
-//! The environment: what the grant says, and the attempt's place in its trace, as OpenTelemetry has it in environments. Nothing of the
-//! host's; no arguments, no working directory.
+//! The environment: the grant, and the attempt's trace context, as OpenTelemetry defines it for environments. It has nothing of
+//! the host's;
+//! there are no arguments and no working directory.
 
 use std::collections::BTreeMap;
 
@@ -41,13 +42,13 @@ impl environment::Host for EnvView<'_> {
         let granted = self.granted;
         let span = self.invocation.span();
         let state = span.state.as_ref().map(|state| (TRACESTATE, state.to_string()));
-        let told = [(TRACEPARENT, span.parent())].into_iter().chain(state);
-        let told = told.map(|(name, value)| (name.to_ascii_uppercase(), value));
+        let trace = [(TRACEPARENT, span.parent())].into_iter().chain(state);
+        let trace = trace.map(|(name, value)| (name.to_ascii_uppercase(), value));
         // A trace in the operator's grant takes precedence.
         let is_granted = granted.contains_key("TRACEPARENT");
-        let told = told.filter(|(name, _)| !is_granted && !granted.contains_key(name));
+        let trace = trace.filter(|(name, _)| !is_granted && !granted.contains_key(name));
         let granted = granted.iter().map(|(name, value)| (name.clone(), value.clone()));
-        Ok(granted.chain(told).collect())
+        Ok(granted.chain(trace).collect())
     }
 
     fn get_arguments(&mut self) -> wasmtime::Result<Vec<String>> {

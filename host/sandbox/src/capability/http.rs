@@ -1,17 +1,17 @@
-//! HTTP: requests of a guest to where its grant says, and to nowhere else.
+//! HTTP: requests of a guest to the hosts of its grant, and to no others.
 //!
 //! ```text
-//!  guest ── wasi:http ──▶ hooks: target, grant, count        (refused: told, and noted)
+//!  guest ── wasi:http ──▶ hooks: target, grant, count        (refused: reported to the guest, and logged)
 //!                          │ a task of its own, gone with the guest
 //!                          ▼
-//!                 egress: placeholders → secrets
+//!                 secret_injection: placeholders → secrets
 //!                 resolve: one look-up ─▶ addresses that may be reached ─▶ connect to one of these ─▶ TLS
 //!                          │
 //!                          ▼
-//!                 wire: every byte counted; answer: bounded in time, part by part
+//!                 wire: every byte counted; response_body: bounded in time, part by part
 //! ```
 //!
-//! The host follows no redirect: what a guest makes of one is a request like any other.
+//! The host follows no redirect: if the guest follows one, that is a request like any other.
 
 #![cfg_attr(not(feature = "http"), expect(dead_code, reason = "what grants say is read without it, too"))]
 

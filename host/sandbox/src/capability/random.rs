@@ -9,14 +9,14 @@ use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
 
 use crate::limits::{Ceiling, Limit, LimitError};
 
-/// Where a guest's random bytes come from.
+/// Source of a guest's random bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Randomness {
-    /// From generators of the call's own, which the operating system seeds; `wasi:random/random` is fit for keys.
+    /// Generators of the call's own, seeded by the operating system; `wasi:random/random` is fit for keys.
     #[default]
     Fresh,
-    /// From this seed: every call gets the same bytes, of one version of Phasm. For work that is to be repeated exactly, never
-    /// for keys.
+    /// This seed: every call gets the same bytes in one version of Phasm. For work that has to be repeated exactly, never for
+    /// keys.
     Seeded(u64),
 }
 
@@ -29,10 +29,10 @@ impl Randomness {
     }
 }
 
-/// The generators of one call, made when they are first asked: many guests never do.
+/// Generators of one call, made when they are first used: many guests never do.
 pub(crate) struct Random {
     from: Randomness,
-    /// Bytes in one call.
+    /// Maximum number of bytes in one call.
     ceiling: Ceiling,
     secure: Option<Box<StdRng>>,
     insecure: Option<Box<SmallRng>>,
@@ -51,7 +51,7 @@ impl Random {
         self.insecure.get_or_insert_with(|| Box::new(self.from.generator()))
     }
 
-    /// Room for as many bytes as are asked for.
+    /// Returns a buffer of `length` bytes.
     fn room(&self, length: u64) -> Result<Vec<u8>, LimitError> {
         let length = usize::try_from(length).ok().filter(|_| length <= self.ceiling.most);
         length.map(|length| vec![0; length]).ok_or(LimitError { limit: Limit::Random, ceiling: self.ceiling })

@@ -18,13 +18,13 @@ pub(crate) struct Refusals {
 }
 
 impl Refusals {
-    /// Notes that a grant was asked for that there is not.
-    pub(super) fn not_granted(&mut self, what: &'static str) {
+    /// Notes an access for which there is no grant.
+    pub(super) fn add_missing_grant(&mut self, what: &'static str) {
         self.grants.insert(what.into());
     }
 
-    /// Notes why something was refused in spite of a grant. The first few are told.
-    pub(super) fn because(&mut self, why: impl FnOnce() -> String) {
+    /// Notes the reason of a refusal in spite of a grant. The first few are reported.
+    pub(super) fn add(&mut self, why: impl FnOnce() -> String) {
         if self.others.len() < MAX_REFUSALS {
             let why = why();
             let why = cut(&why, MAX_REFUSAL_BYTES);
@@ -40,7 +40,7 @@ impl Refusals {
         let mut bounded = Self::default();
         let grants = self.grants.iter().take(MAX_REFUSALS);
         bounded.grants.extend(grants.map(|what| cut(what, MAX_REFUSAL_BYTES).to_owned().into()));
-        self.others.into_iter().for_each(|why| bounded.because(|| why.into()));
+        self.others.into_iter().for_each(|why| bounded.add(|| why.into()));
         bounded
     }
 
@@ -54,7 +54,7 @@ impl Refusals {
     }
 }
 
-/// `message`, with what was [told](Refused::told) to have been refused.
+/// Adds a [summary](Refusals::summary) of refusals to `message`.
 pub(crate) fn explain(message: Arc<str>, summary: &str) -> Arc<str> {
     let separator = if message.is_empty() { "" } else { "; " };
     if summary.is_empty() { message } else { format!("{message}{separator}{summary}").into() }
@@ -76,13 +76,13 @@ mod tests {
             (&["network"], &["1", "2", "3", "4", "5"], "", "not granted: network; refused: 1; 2; 3; 4"),
         ];
         for (grants, others, message, text) in rows {
-            let mut refused = Refusals::default();
-            grants.iter().for_each(|grant| refused.not_granted(grant));
-            others.iter().for_each(|why| refused.because(|| (*why).to_owned()));
-            assert_eq!(&*explain(message.into(), &refused.summary()), text);
+            let mut refusals = Refusals::default();
+            grants.iter().for_each(|grant| refusals.add_missing_grant(grant));
+            others.iter().for_each(|why| refusals.add(|| (*why).to_owned()));
+            assert_eq!(&*explain(message.into(), &refusals.summary()), text);
         }
         let mut long = Refusals::default();
-        long.because(|| "x".repeat(1 << 20));
+        long.add(|| "x".repeat(1 << 20));
         assert!(long.summary().len() < 500);
     }
 }

@@ -1,4 +1,4 @@
-//! Sockets: there are none. Every attempt at one is answered with access-denied, and noted.
+//! Sockets: there are none. Every attempt to use one fails with access-denied, and is noted.
 
 use wasmtime::component::{Linker, ResourceTable};
 use wasmtime_wasi::{
@@ -10,13 +10,13 @@ use wasmtime_wasi::{
 
 use super::refusals::Refusals;
 
-/// Allows nothing, for every call.
+/// Allows nothing, in any call.
 pub(crate) type Sockets = WasiSocketsCtx;
 
 /// View of the sockets in a store.
 pub(crate) struct SocketsView<'a> {
     pub(crate) sockets: &'a mut Sockets,
-    pub(crate) refused: &'a mut Refusals,
+    pub(crate) refusals: &'a mut Refusals,
     pub(crate) table: &'a mut ResourceTable,
 }
 
@@ -31,9 +31,9 @@ pub(super) fn link<T: HasSockets>(linker: &mut Linker<T>) -> wasmtime::Result<()
     instance_network::add_to_linker::<T, WasiSockets>(linker, sockets::<T>)?;
     tcp::add_to_linker::<T, WasiSockets>(linker, sockets::<T>)?;
     udp::add_to_linker::<T, WasiSockets>(linker, sockets::<T>)?;
-    tcp_create_socket::add_to_linker::<T, WasiSockets>(linker, refused::<T>)?;
-    udp_create_socket::add_to_linker::<T, WasiSockets>(linker, refused::<T>)?;
-    ip_name_lookup::add_to_linker::<T, WasiSockets>(linker, refused::<T>)
+    tcp_create_socket::add_to_linker::<T, WasiSockets>(linker, refusing::<T>)?;
+    udp_create_socket::add_to_linker::<T, WasiSockets>(linker, refusing::<T>)?;
+    ip_name_lookup::add_to_linker::<T, WasiSockets>(linker, refusing::<T>)
 }
 
 fn sockets<T: HasSockets>(state: &mut T) -> WasiSocketsCtxView<'_> {
@@ -41,9 +41,9 @@ fn sockets<T: HasSockets>(state: &mut T) -> WasiSocketsCtxView<'_> {
     WasiSocketsCtxView { ctx: sockets, table }
 }
 
-/// The view of functions that a socket or an address begins with: it notes the refusal.
-fn refused<T: HasSockets>(state: &mut T) -> WasiSocketsCtxView<'_> {
-    let SocketsView { sockets, refused, table } = state.sockets();
-    refused.not_granted("network");
+/// Returns the view for functions that create a socket or an address; it notes the refusal.
+fn refusing<T: HasSockets>(state: &mut T) -> WasiSocketsCtxView<'_> {
+    let SocketsView { sockets, refusals, table } = state.sockets();
+    refusals.add_missing_grant("network");
     WasiSocketsCtxView { ctx: sockets, table }
 }

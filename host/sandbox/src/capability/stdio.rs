@@ -1,4 +1,4 @@
-//! Standard streams: what a guest writes is part of its log, there is nothing to read, and no terminal.
+//! Standard streams: output goes to the log, input is empty, and there is no terminal.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use wasmtime_wasi::p2::{
 
 use crate::transcript::{StdStream, Transcript};
 
-/// The most a guest may write to a standard stream in one call.
+/// Maximum number of bytes that a guest writes to a standard stream in one call.
 const MAX_WRITE_BYTES: usize = 64 * 1024;
 
-/// A guest's standard output or error; bounded as its log is.
+/// A guest's standard output or error; bounded like its log.
 struct Stream {
     transcript: Arc<Transcript>,
     standard: StdStream,

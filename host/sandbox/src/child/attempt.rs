@@ -1,9 +1,9 @@
 //! A child that calls the guests of one plugin, one after the other.
 //!
 //! ```text
-//! parent ── setup, machine code, call, call … ──▶ stdin    a socket: what is said goes back on it
-//!        ◀── ready; said, asks …, ended ─────────
-//! parent ── what comes of what was asked ───────▶ stdout    ends with the parent, and the child with it
+//! parent ── setup, machine code, call, call … ──▶ stdin    a socket: the child's messages go back on it
+//!        ◀── ready; output, requests …, result ──
+//! parent ── events and responses ───────────────▶ stdout    closes with the parent, and ends the child
 //! ```
 
 use std::{
@@ -24,10 +24,9 @@ use super::{
     hardening,
     outbound::Outbound,
     rlimits::ResourceLimits,
-    wire::{Call, ChildMessage, LENGTH_BYTES, ParentMessage, Setup, WireResult, message, owned},
+    wire::{Call, ChildMessage, LENGTH_BYTES, ParentMessage, Setup, WireResult, decode, decode_owned},
 };
 use crate::{
-    attempt::{compute_since, so_far},
     attempt_context::AttemptContext,
     bindings::{self, phasm::executor::types::NamedValueParam},
     call_context::{CallContext, SandboxContext},
@@ -42,6 +41,7 @@ use crate::{
     guest_store::{call_result, store},
     limits::{Ceilings, Limit, Meter, UNLIMITED},
     memory::Memory,
+    poll_state::{compute_since, so_far},
     pool::Pool,
     program::Program,
     sealed_code::FreshCode,
@@ -52,7 +52,7 @@ use crate::{
 /// Name of this kind of job.
 pub(crate) const JOB: &str = "attempt";
 
-/// Does that job, and tells the exit status.
+/// Does the job and returns the exit status.
 pub(super) fn serve(job: &[String]) -> i32 {
     match run(job) {
         Ok(()) => 0,
@@ -65,13 +65,13 @@ fn run(job: &[String]) -> io::Result<()> {
     let socket = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let mut input = BufReader::new(socket.try_clone()?);
     let outbound = Arc::new(Outbound::new(socket));
-    let here = match prepare(job, &mut input, &outbound) {
-        Ok(here) => here,
+    let server = match prepare(job, &mut input, &outbound) {
+        Ok(server) => server,
         Err(why) => return outbound.send(&ChildMessage::Failure(why.to_string())),
     };
     outbound.send(&ChildMessage::Ready)?;
     while let Some(call) = read_frame(&mut input)? {
-        let ended = here.call(&owned(&call)?);
+        let ended = server.call(&decode_owned(&call)?);
         outbound.send(
             &ended.map_or_else(ChildMessage::Failure, |ended| ChildMessage::Result(WireResult::from(ended))),
         )?;
@@ -79,29 +79,31 @@ fn run(job: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// Gets everything ready that calls need, and gives up everything else.
+/// Prepares everything that calls need, and gives up everything else.
 fn prepare(job: &[String], input: &mut BufReader<File>, outbound: &Arc<Outbound>) -> io::Result<CallServer> {
     let [memory, files] = job else { return Err(io::Error::other("no job of this version of Phasm")) };
     let number = |text: &String| text.parse().map_err(io::Error::other);
     ResourceLimits { memory: number(memory)?, cpu: None, files: number(files)? }.enter()?;
-    let setup: Setup = owned(&read_frame(input)?.unwrap_or_default())?;
+    let setup: Setup = decode_owned(&read_frame(input)?.unwrap_or_default())?;
     let code = FreshCode::new(read_frame(input)?.unwrap_or_default());
-    let here = CallServer::new(setup, &code, Arc::clone(outbound)).map_err(io::Error::other)?;
-    let (relay, quota, engine) = (Arc::clone(&here.relay), Arc::clone(&here.quota), here.engine.clone());
+    let server = CallServer::new(setup, &code, Arc::clone(outbound)).map_err(io::Error::other)?;
+    let (relay, quota, engine) =
+        (Arc::clone(&server.relay), Arc::clone(&server.quota), server.engine.clone());
     thread::spawn(move || {
         // The parent has gone.
         let _ = receive_messages(&relay, &quota, &engine);
         exit(EXIT_PARENT_GONE);
     });
-    let of_thread = Arc::clone(outbound);
-    thread::spawn(move || of_thread.keep_flushing());
-    let (of_thread, watchdog) = (Arc::clone(outbound), Arc::clone(&here.watchdog));
-    thread::spawn(move || watchdog.watch(&of_thread));
+    let flushed = Arc::clone(outbound);
+    thread::spawn(move || flushed.keep_flushing());
+    let outbound = Arc::clone(outbound);
+    let watchdog = Arc::clone(&server.watchdog);
+    thread::spawn(move || watchdog.watch(&outbound));
     hardening::system_calls()?;
-    Ok(here)
+    Ok(server)
 }
 
-/// The next frame; nothing where there is none any more.
+/// Reads the next frame; `None` at the end.
 fn read_frame(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0; LENGTH_BYTES];
     match input.read_exact(&mut length) {
@@ -115,18 +117,18 @@ fn read_frame(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
 
 /// Receives messages while calls are made, until the parent has gone.
 fn receive_messages(relay: &RelayClient, quota: &QuotaClient, engine: &Engine) -> io::Result<()> {
-    let mut news = BufReader::new(File::from(io::stdout().as_fd().try_clone_to_owned()?));
-    while let Some(frame) = read_frame(&mut news)? {
-        match message(&frame)? {
+    let mut messages = BufReader::new(File::from(io::stdout().as_fd().try_clone_to_owned()?));
+    while let Some(frame) = read_frame(&mut messages)? {
+        match decode(&frame)? {
             ParentMessage::Epoch => engine.increment_epoch(),
-            ParentMessage::Http(told) => relay.receive(told)?,
+            ParentMessage::Http(event) => relay.receive(event)?,
             ParentMessage::Quota(answer) => quota.receive(answer),
         }
     }
     Ok(())
 }
 
-/// Everything that calls share.
+/// State that calls share.
 struct CallServer {
     context: Arc<SandboxContext>,
     grants: Arc<Grants>,
@@ -152,14 +154,14 @@ impl CallServer {
             Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
         let of_quota = Arc::clone(&outbound);
         let quota = QuotaClient::new(move |entry| of_quota.send_quota(entry));
-        let dirs = SharedDirs::alone(&grants.dirs, &quota);
-        // The thread of the runtime, and those of the voice and the news, have no other files either.
+        let dirs = SharedDirs::for_single_call(&grants.dirs, &quota);
+        // The thread of the runtime, and those that send and receive messages, have no other files either.
         hardening::files(&grants.dirs).map_err(|error| error.to_string())?;
-        // One thread beside the guest's: requests and timers go on, whatever the guest is at.
+        // One thread in addition to the guest's: requests and timers continue while the guest computes.
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let of_relay = Arc::clone(&outbound);
-        let relay = RelayClient::new(move |asked| of_relay.send_http(asked));
+        let relay = RelayClient::new(move |request| of_relay.send_http(request));
         let context = Arc::new(SandboxContext {
             ceilings: Ceilings::of(&limits, &HttpLimits::default()),
             limits: Arc::new(limits),
@@ -199,7 +201,7 @@ impl CallServer {
         };
         let log = context.attempt.ceilings.ceiling(Limit::Log);
         let line = context.attempt.limits.line;
-        let transcript = Transcript::forwarded(log, line, Box::new(move |said| outbound.forward(said)));
+        let transcript = Transcript::forwarded(log, line, Box::new(move |output| outbound.forward(output)));
         let watch = Stopwatch::of_thread();
         let cpu = context.attempt.ceilings.ceiling(Limit::Cpu);
         compute_since(watch);

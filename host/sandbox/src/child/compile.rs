@@ -1,9 +1,9 @@
-//! Compiling a component in a child: what its parent sends and makes of the end, and what the child does.
+//! Compiling a component in a child: the parent's side and the child's.
 //!
 //! ```text
-//! parent ── length, component ──▶ stdin    stays open until the child has ended: a child whose input ends does, too
-//!        ◀── machine code ─────── stdout   or why there is none, with exit status 3
-//!        ◀── last words ───────── stderr
+//! parent ── length, component ──▶ stdin    stays open until the child has ended: a child whose input closes ends, too
+//!        ◀── machine code ─────── stdout   or the reason of a refusal, with exit status 3
+//!        ◀── messages ─────────── stderr
 //! ```
 
 use std::{
@@ -37,20 +37,20 @@ use crate::{
 
 pub(super) const JOB: &str = "compile";
 
-/// Exit statuses of a child that could not compile: the component is at fault, or memory was short.
+/// Exit statuses of a child that could not compile: the component is refused, or memory was short.
 const EXIT_REFUSED: i32 = 3;
 const EXIT_OUT_OF_MEMORY: i32 = 4;
 
-/// Threads of one child; each takes memory, and more than a few gain little.
+/// Maximum number of threads of one child; each takes memory, and more than a few gain little.
 const MAX_THREADS: usize = 4;
-/// How many times its CPU time a child may take by the clock.
+/// Wall-clock limit of a child, as a multiple of its CPU time.
 const WALL_TIME_FACTOR: u32 = 4;
 /// Bytes of a child's standard error that are kept.
 const MAX_STDERR_BYTES: u64 = 4 << 10;
 /// Bytes of the reason why a component is refused.
 const MAX_REASON_BYTES: usize = 4 << 10;
 
-/// Machine code of a component of `size` bytes: real ones have 3 to 6 times as much.
+/// Returns the maximum size of the machine code of a component of `size` bytes; real ones have 3 to 6 times as much.
 const fn most_code(size: usize) -> u64 {
     let most = (size as u64).saturating_mul(32).saturating_add(16 << 20);
     if most > 256 << 20 { 256 << 20 } else { most }
@@ -71,20 +71,20 @@ pub(crate) async fn in_child(
     let longest = limits.compile_time.saturating_mul(WALL_TIME_FACTOR);
     let most = most_code(component.len());
     let ended = async {
-        let (said, stderr, _open) = exchange(streams, &component, most).await;
-        let said = said?;
+        let (output, stderr, _open) = exchange(streams, &component, most).await;
+        let output = output?;
         // A child that returns too much is not waited for.
-        Ok(if said.len() as u64 > most {
+        Ok(if output.len() as u64 > most {
             Err(Overrun::Code(most))
         } else {
-            Ok((child.status().await?, said, stderr))
+            Ok((child.status().await?, output, stderr))
         })
     };
     let ended: io::Result<Result<_, Overrun>> =
         timeout(longest, ended).await.unwrap_or(Ok(Err(Overrun::Time(longest))));
     let ended = ended.map_err(|error| LoadError::Fault(format!("the process that compiles: {error}")))?;
-    let (status, said, stderr) = ended.map_err(LoadError::Overrun)?;
-    conclude(status, said, &stderr, limits)
+    let (status, output, stderr) = ended.map_err(LoadError::Overrun)?;
+    conclude(status, output, &stderr, limits)
 }
 
 fn job(limits: &Limits) -> Vec<String> {
@@ -100,13 +100,13 @@ async fn exchange(
     most: u64,
 ) -> (io::Result<Vec<u8>>, Vec<u8>, Sender) {
     let stderr = async { read_up_to(errors, MAX_STDERR_BYTES).await.unwrap_or_default() };
-    let (said, stderr, open) = join!(read_up_to(output, most + 1), stderr, send(input, component));
-    (said, stderr, open)
+    let (output, stderr, open) = join!(read_up_to(output, most + 1), stderr, send(input, component));
+    (output, stderr, open)
 }
 
 async fn send(mut input: Sender, component: &[u8]) -> Sender {
     let length = (component.len() as u64).to_le_bytes();
-    // A child that does not read to the end has ended, and says why with its status.
+    // A child that does not read to the end has ended, and its status says why.
     if input.write_all(&length).await.is_ok() {
         let _ = input.write_all(component).await;
     }
@@ -121,20 +121,20 @@ async fn read_up_to(stream: impl AsyncRead + Unpin, most: u64) -> io::Result<Vec
 
 fn conclude(
     status: ExitStatus,
-    said: Vec<u8>,
+    output: Vec<u8>,
     stderr: &[u8],
     limits: &Limits,
 ) -> Result<FreshCode, LoadError> {
     let stderr = String::from_utf8_lossy(stderr);
     let memory = || LoadError::Overrun(Overrun::Memory(limits.compile_memory));
     Err(match (status.code(), status.signal()) {
-        (Some(0), _) => return Ok(FreshCode::new(said)),
-        (Some(EXIT_REFUSED), _) => LoadError::Invalid(String::from_utf8_lossy(&said).into_owned()),
+        (Some(0), _) => return Ok(FreshCode::new(output)),
+        (Some(EXIT_REFUSED), _) => LoadError::Invalid(String::from_utf8_lossy(&output).into_owned()),
         (Some(EXIT_OUT_OF_MEMORY), _) => memory(),
         (_, Some(signal)) if signal == Signal::XCPU.as_raw() => {
             LoadError::Overrun(Overrun::Cpu(limits.compile_time))
         }
-        // How Rust's allocator and its handler of full stacks take their leave.
+        // Messages of Rust's allocator and of its handler of stack overflows.
         (_, Some(signal)) if signal == Signal::ABORT.as_raw() && stderr.contains("memory allocation of") => {
             memory()
         }
@@ -153,7 +153,7 @@ fn in_a_line(stderr: &str) -> String {
     lines.collect::<Vec<_>>().join("; ")
 }
 
-/// Does that job, and tells the exit status.
+/// Does the job and returns the exit status.
 pub(super) fn serve(job: &[String]) -> i32 {
     match run(job) {
         Ok(status) => status,
@@ -173,14 +173,14 @@ fn run(job: &[String]) -> io::Result<i32> {
     ResourceLimits { memory: *memory, cpu: Some(Duration::from_millis(*cpu)), files: 0 }.enter()?;
     rlimits::limit_addresses(*memory)?;
     let component = component()?;
-    thread::spawn(end_with_parent);
+    thread::spawn(exit_with_parent);
     let engine = pool::compiling(*stack).map_err(io::Error::other)?;
-    let (status, said) = match engine.precompile_component(&component) {
+    let (status, output) = match engine.precompile_component(&component) {
         Ok(code) => (0, code),
         Err(error) if error.is::<wasmtime::error::OutOfMemory>() => (EXIT_OUT_OF_MEMORY, Vec::new()),
         Err(error) => (EXIT_REFUSED, reason(&error).into_bytes()),
     };
-    io::stdout().write_all(&said)?;
+    io::stdout().write_all(&output)?;
     Ok(status)
 }
 
@@ -193,8 +193,8 @@ fn component() -> io::Result<Vec<u8>> {
     Ok(component)
 }
 
-/// The parent keeps our input open for as long as it lives and waits.
-fn end_with_parent() {
+/// Waits for the end of the input, which the parent keeps open for as long as it lives and waits.
+fn exit_with_parent() {
     let _ = io::stdin().read(&mut [0]);
     exit(EXIT_PARENT_GONE);
 }

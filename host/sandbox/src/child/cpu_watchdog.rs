@@ -1,4 +1,4 @@
-//! How long the guest of a call may compute: nothing in the process ends it, so the process does.
+//! Watchdog for the CPU time of a call: nothing within the process can end the guest, so the watchdog ends the process.
 
 use std::{
     process::exit,
@@ -21,10 +21,10 @@ use crate::{
     stopwatch::{cpu, micros},
 };
 
-/// The least that is slept at once: who has nearly nothing left and waits is not looked at all the time.
+/// Minimum sleep, so that a guest that waits with little time left is not polled constantly.
 const MIN_SLEEP: Duration = Duration::from_millis(2);
 
-/// Runs while a call is made that may not compute for ever.
+/// Watchdog that runs while a call with a CPU limit is made.
 #[derive(Default)]
 pub(super) struct CpuWatchdog {
     deadline: Mutex<Option<Deadline>>,
@@ -33,13 +33,13 @@ pub(super) struct CpuWatchdog {
 
 #[derive(Clone, Copy)]
 struct Deadline {
-    /// The CPU time of this process at which it has run out.
+    /// CPU time of this process at which the limit is reached.
     ends: Duration,
     ceiling: Ceiling,
 }
 
 impl CpuWatchdog {
-    /// A call begins.
+    /// Starts at the beginning of a call.
     pub(super) fn start(&self, ceiling: Ceiling) {
         if ceiling.most != UNLIMITED {
             let ends = cpu::of_process().saturating_add(Duration::from_micros(ceiling.most));
@@ -53,7 +53,7 @@ impl CpuWatchdog {
         *self.deadline() = None;
     }
 
-    /// Ends the process when a call has computed for as long as it may.
+    /// Ends the process when a call reaches its limit.
     pub(super) fn watch(&self, outbound: &Outbound) {
         loop {
             let nothing = |deadline: &mut Option<Deadline>| deadline.is_none();
@@ -62,7 +62,7 @@ impl CpuWatchdog {
             let Some(Deadline { ends, ceiling }) = *deadline else { continue };
             let left = ends.saturating_sub(cpu::of_process());
             if left.is_zero() {
-                // Held until the end: what the call itself comes to is not said any more.
+                // Held until the end, so that the call's own result is not sent any more.
                 end(outbound, ceiling);
             }
             drop(deadline);
@@ -80,7 +80,7 @@ fn end(outbound: &Outbound, ceiling: Ceiling) -> ! {
     let metered =
         ResourceUsage { cpu_us: micros(Duration::from_micros(ceiling.most)), ..ResourceUsage::default() };
     let exceeded = Fault::Exceeded(LimitError { limit: Limit::Cpu, ceiling });
-    let ended = CallResult { result: Err(exceeded), refused: Refusals::default(), metered };
+    let ended = CallResult { result: Err(exceeded), refusals: Refusals::default(), metered };
     // A parent that no longer listens has killed this process already.
     let _ = outbound.send(&ChildMessage::Result(WireResult::from(ended)));
     exit(EXIT_PARENT_GONE);

@@ -10,14 +10,14 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_thr
 
 use crate::capability::dirs::DirGrant;
 
-/// The kernel's rules that are used; of an older kernel as many as it has.
+/// Version of Landlock; an older kernel enforces the rules that it knows.
 const LANDLOCK_ABI: ABI = ABI::V6;
 
-/// Leaves this thread, and those that it starts, nothing of the file system but what is granted, and no network. Does nothing on a
-/// kernel without Landlock.
+/// Restricts this thread, and those that it starts, to the granted files, and to no network. Does nothing on a kernel without
+/// Landlock.
 ///
 /// # Errors
-/// When the kernel refuses its own rules.
+/// Fails when the kernel refuses its own rules.
 pub(super) fn files(dirs: &[DirGrant]) -> io::Result<()> {
     let ruleset =
         Ruleset::default().handle_access(AccessFs::from_all(LANDLOCK_ABI)).map_err(io::Error::other)?;
@@ -25,7 +25,7 @@ pub(super) fn files(dirs: &[DirGrant]) -> io::Result<()> {
     let ruleset = ruleset.scope(Scope::from_all(LANDLOCK_ABI)).map_err(io::Error::other)?;
     let mut ruleset = ruleset.create().map_err(io::Error::other)?;
     for DirGrant { host, read_only, .. } in dirs {
-        // One that is not there is the affair of the call that wants it.
+        // A missing directory is reported by the call that needs it.
         if let Ok(rule) = rule(host, *read_only) {
             ruleset = ruleset.add_rule(rule).map_err(io::Error::other)?;
         }
@@ -47,10 +47,10 @@ fn rule(host: &Path, read_only: bool) -> io::Result<PathBeneath<PathFd>> {
     Ok(PathBeneath::new(PathFd::new(host).map_err(io::Error::other)?, access))
 }
 
-/// Leaves every thread of this process these system calls; any other fails.
+/// Restricts every thread of this process to these system calls; any other fails.
 ///
 /// # Errors
-/// When the kernel does not take the filter.
+/// Fails when the kernel does not take the filter.
 pub(super) fn system_calls() -> io::Result<()> {
     apply_filter_all_threads(&filter()?).map_err(io::Error::other)
 }
@@ -64,7 +64,7 @@ fn filter() -> io::Result<BpfProgram> {
     filter.and_then(TryInto::try_into).map_err(io::Error::other)
 }
 
-/// Its own memory and threads, and its end.
+/// Calls about memory, threads, and the end of the process.
 const MEMORY_CALLS: &[i64] = &[
     libc::SYS_brk,
     libc::SYS_exit,
@@ -87,7 +87,7 @@ const MEMORY_CALLS: &[i64] = &[
     libc::SYS_sigaltstack,
 ];
 
-/// The time, and waiting for it.
+/// Calls about time, and waiting.
 const TIME_CALLS: &[i64] = &[
     libc::SYS_clock_getres,
     libc::SYS_clock_gettime,
@@ -148,12 +148,15 @@ mod tests {
 
     use super::*;
 
-    /// Runs `tried` on a thread of its own, which alone is locked in.
-    fn locked<T: Send + 'static>(dirs: Vec<DirGrant>, tried: impl FnOnce() -> T + Send + 'static) -> T {
+    /// Runs `attempted` on a thread of its own, which alone is locked in.
+    fn run_locked<T: Send + 'static>(
+        dirs: Vec<DirGrant>,
+        attempted: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
         let thread = thread::spawn(move || {
             files(&dirs).unwrap();
             seccompiler::apply_filter(&filter().unwrap()).unwrap();
-            tried()
+            attempted()
         });
         thread.join().unwrap()
     }
@@ -168,7 +171,7 @@ mod tests {
         }
         let grant = |name: &str, read_only| DirGrant { read_only, ..DirGrant::read_only(path(name), "/") };
         let (root, own) = (dir.path().to_owned(), rustix::process::getpid());
-        let tried = locked(vec![grant("read", true), grant("write", false)], move || {
+        let attempted = run_locked(vec![grant("read", true), grant("write", false)], move || {
             let file = |name: &str| root.join(name).join("file");
             [
                 ("read", fs::read(file("read")).is_ok()),
@@ -184,7 +187,7 @@ mod tests {
                 ("start a thread", thread::Builder::new().spawn(|| ()).is_ok()),
             ]
         });
-        let done: Vec<_> = tried.iter().filter(|(_, done)| *done).map(|(what, _)| *what).collect();
+        let done: Vec<_> = attempted.iter().filter(|(_, done)| *done).map(|(what, _)| *what).collect();
         assert_eq!(done, ["read", "read what may be written", "write", "make"]);
     }
 }

@@ -8,20 +8,20 @@ use tokio::{
     sync::{Notify, mpsc::Sender},
 };
 
-use super::wire::{ChildMessage, LENGTH_BYTES, ParentMessage, frame, message};
+use super::wire::{ChildMessage, LENGTH_BYTES, ParentMessage, decode, frame};
 use crate::{
-    attempt::so_far,
     attempt_context::AttemptContext,
     call_result::CallResult,
     capability::{
         dirs::{QuotaRequest, QuotaServer},
         http::RelayServer,
     },
+    poll_state::so_far,
     text::cut,
     transcript::Transcript,
 };
 
-/// How much longer than what a guest hands over at once the longest frame may be.
+/// Maximum length of a frame, in addition to the data that a guest may hand over at once, in bytes.
 pub(super) const FRAME_OVERHEAD_BYTES: u64 = 1 << 20;
 
 /// Size of the read buffer, in bytes.
@@ -38,10 +38,10 @@ pub(super) struct Services {
 }
 
 impl Services {
-    async fn enter(&mut self, entry: QuotaRequest) -> io::Result<()> {
-        if let Some(answer) = self.quota.receive(entry).await? {
+    async fn account(&mut self, request: QuotaRequest) -> io::Result<()> {
+        if let Some(response) = self.quota.receive(request).await? {
             // A child that has gone needs no response.
-            let _ = self.frames.send(frame(&ParentMessage::Quota(answer))?).await;
+            let _ = self.frames.send(frame(&ParentMessage::Quota(response))?).await;
         }
         Ok(())
     }
@@ -58,7 +58,7 @@ impl Inbound {
         Self { socket: BufReader::with_capacity(READ_BUFFER_BYTES, socket), frame_bytes: Vec::new() }
     }
 
-    /// Hears all that is said until the call has ended, and notes when what was used is told.
+    /// Receives messages until the call has ended; `answered` is notified when usage was reported.
     pub(super) async fn listen(
         &mut self,
         attempt: &AttemptContext,
@@ -71,15 +71,15 @@ impl Inbound {
             limits.hostcall.max(limits.output).saturating_mul(2).saturating_add(FRAME_OVERHEAD_BYTES);
         loop {
             self.read_frame(longest).await?;
-            match message(&self.frame_bytes)? {
-                ChildMessage::Output(said) => {
-                    // The child counts, too, and ends the call; one that does not is not heard any longer.
-                    if let Err(exceeded) = transcript.receive(&said) {
+            match decode(&self.frame_bytes)? {
+                ChildMessage::Output(output) => {
+                    // The child counts as well, and ends the call; one that does not is cut off.
+                    if let Err(exceeded) = transcript.receive(&output) {
                         return Ok(Err(exceeded.message(attempt.owner())));
                     }
                 }
-                ChildMessage::Http(asked) => services.requests.receive(asked)?,
-                ChildMessage::Quota(entry) => services.enter(entry).await?,
+                ChildMessage::Http(request) => services.requests.receive(request)?,
+                ChildMessage::Quota(request) => services.account(request).await?,
                 ChildMessage::Usage(metered) => {
                     transcript.used(so_far(services.requests.with(metered)));
                     answered.notify_one();
@@ -91,7 +91,7 @@ impl Inbound {
         }
     }
 
-    /// Hears the next frame.
+    /// Reads the next frame.
     pub(super) async fn read_frame(&mut self, longest: u64) -> io::Result<()> {
         let mut length = [0; LENGTH_BYTES];
         self.socket.read_exact(&mut length).await?;

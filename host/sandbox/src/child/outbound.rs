@@ -1,4 +1,4 @@
-//! The way back from a child to its parent: at once what comes alone, together what comes in floods.
+//! Messages from a child to its parent: single ones are sent at once, floods are batched.
 
 use std::{
     fs::File,
@@ -21,16 +21,16 @@ use crate::{
     transcript::GuestOutput,
 };
 
-/// How long something may wait for more to come, unless so much has come already.
+/// Maximum time that a message waits to be batched, and the number of bytes that are sent at once anyway.
 const FLUSH_INTERVAL: Duration = Duration::from_millis(1);
 const FLUSH_BYTES: usize = 64 << 10;
-/// A guest that calls the host all the time is alive, and need not say so each time.
+/// Minimum interval of signs of life: a guest that calls the host all the time need not report each one.
 const ALIVE_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Sender of messages to the parent.
 pub(super) struct Outbound {
     buffer: Mutex<SendBuffer>,
-    /// Something waits.
+    /// Notified when messages are pending.
     has_pending: Condvar,
 }
 
@@ -38,7 +38,7 @@ struct SendBuffer {
     socket: File,
     pending: Vec<u8>,
     last_sent: Option<Instant>,
-    /// When the guest last said anything.
+    /// Time of the last sign of life.
     last_alive: Option<Instant>,
 }
 
@@ -48,7 +48,7 @@ impl Outbound {
         Self { buffer: Mutex::new(buffer), has_pending: Condvar::new() }
     }
 
-    /// Says something that is waited for.
+    /// Sends a message that is waited for.
     pub(super) fn send(&self, message: &ChildMessage<'_>) -> io::Result<()> {
         let frame = frame(message)?;
         let mut buffer = self.buffer();
@@ -56,46 +56,47 @@ impl Outbound {
         buffer.flush()
     }
 
-    /// Says what was used.
+    /// Sends usage.
     pub(super) fn send_usage(&self, metered: ResourceUsage) {
         if self.send(&ChildMessage::Usage(metered)).is_err() {
             exit(EXIT_PARENT_GONE);
         }
     }
 
-    /// Says what a guest changes.
-    pub(super) fn send_quota(&self, entry: QuotaRequest) {
-        if self.send(&ChildMessage::Quota(entry)).is_err() {
+    /// Sends a request about a quota.
+    pub(super) fn send_quota(&self, request: QuotaRequest) {
+        if self.send(&ChildMessage::Quota(request)).is_err() {
             exit(EXIT_PARENT_GONE);
         }
     }
 
-    /// Asks for something that is waited for.
-    pub(super) fn send_http(&self, asked: RelayRequest<'_>) {
-        if self.send(&ChildMessage::Http(asked)).is_err() {
+    /// Sends a request that is waited for.
+    pub(super) fn send_http(&self, request: RelayRequest<'_>) {
+        if self.send(&ChildMessage::Http(request)).is_err() {
             exit(EXIT_PARENT_GONE);
         }
     }
 
-    /// Says what the guest says, soon.
-    pub(super) fn forward(&self, said: GuestOutput<'_>) {
+    /// Sends output of the guest, soon.
+    pub(super) fn forward(&self, output: GuestOutput<'_>) {
         let now = Instant::now();
         let mut buffer = self.buffer();
-        let lately = |then: Option<Instant>, while_: Duration| then.is_some_and(|then| now - then < while_);
-        if said == GuestOutput::Alive && lately(buffer.last_alive, ALIVE_INTERVAL) {
+        let is_recent =
+            |then: Option<Instant>, while_: Duration| then.is_some_and(|then| now - then < while_);
+        if output == GuestOutput::Alive && is_recent(buffer.last_alive, ALIVE_INTERVAL) {
             return;
         }
         buffer.last_alive = Some(now);
-        let Ok(frame) = frame(&ChildMessage::Output(said)) else { exit(EXIT_PARENT_GONE) };
+        let Ok(frame) = frame(&ChildMessage::Output(output)) else { exit(EXIT_PARENT_GONE) };
         buffer.pending.extend_from_slice(&frame);
-        if lately(buffer.last_sent, FLUSH_INTERVAL) && buffer.pending.len() < FLUSH_BYTES {
+        if is_recent(buffer.last_sent, FLUSH_INTERVAL) && buffer.pending.len() < FLUSH_BYTES {
             self.has_pending.notify_one();
         } else {
             buffer.flush_or_exit();
         }
     }
 
-    /// Sends what waits for more, for ever: the guest may be at anything else by now.
+    /// Sends pending messages, for ever: the guest may be busy with anything else by now.
     pub(super) fn keep_flushing(&self) {
         loop {
             let nothing = |buffer: &mut SendBuffer| buffer.pending.is_empty();

@@ -20,7 +20,7 @@ const EPOCH_INTERVAL: Duration = Duration::from_millis(10);
 /// Channel to a child. When it closes, the child knows that its parent has gone.
 pub(super) struct ParentChannel {
     socket: UnixStream,
-    /// Whether the child was told the beginning of something.
+    /// Whether a frame was sent in part.
     pub(super) is_sending: bool,
 }
 
@@ -29,7 +29,7 @@ impl ParentChannel {
         Self { socket, is_sending: false }
     }
 
-    /// Passes frames on until that fails.
+    /// Sends frames until that fails.
     pub(super) async fn forward(&mut self, mut frames: Receiver<Vec<u8>>) -> io::Error {
         while let Some(frame) = frames.recv().await {
             self.is_sending = true;
@@ -38,12 +38,12 @@ impl ParentChannel {
             }
             self.is_sending = false;
         }
-        // There will be none; the call goes on.
+        // There will be none, but the call continues.
         pending().await
     }
 }
 
-/// Tells of epochs until that fails, of each when the last was answered.
+/// Sends epochs until that fails, each after the last was answered.
 pub(super) async fn send_epochs(frames: &Sender<Vec<u8>>, answered: &Notify) -> io::Error {
     let epoch = match frame(&ParentMessage::Epoch) {
         Ok(epoch) => epoch,

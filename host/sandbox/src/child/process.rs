@@ -1,4 +1,4 @@
-//! A child as its parent sees it.
+//! A child process, as its parent sees it.
 
 use std::{
     io,
@@ -20,7 +20,7 @@ pub(super) struct ChildProcess {
     ended: oneshot::Receiver<io::Result<ExitStatus>>,
 }
 
-/// A child's standard streams.
+/// Standard streams of a child.
 #[cfg(feature = "compile")]
 pub(super) struct Streams {
     pub(super) input: Sender,
@@ -29,7 +29,7 @@ pub(super) struct Streams {
 }
 
 impl ChildProcess {
-    /// Starts a child to do `job` on so many `threads`. Needs the runtime that its streams are used on.
+    /// Starts a child to do `job` on `threads` threads. Must be called on the runtime that uses its streams.
     #[cfg(feature = "compile")]
     pub(super) fn start(children: &Children, job: &[String], threads: usize) -> io::Result<(Self, Streams)> {
         let mut child = command(children, job)
@@ -42,25 +42,25 @@ impl ChildProcess {
         Ok((Self::of(child)?, streams?))
     }
 
-    /// A child that was started.
+    /// Wraps a child that was started.
     pub(super) fn of(child: Child) -> io::Result<Self> {
-        let process = watched(&child);
-        let ended = reaped(child)?;
+        let process = open_pidfd(&child);
+        let ended = reap(child)?;
         Ok(Self { process: process?, ended })
     }
 
-    /// How it ended, once it has.
+    /// Waits for the child and returns its exit status.
     pub(super) async fn status(&mut self) -> io::Result<ExitStatus> {
         let status = (&mut self.ended).await;
         status.unwrap_or_else(|_| Err(io::Error::other("the exit status of the child is lost")))
     }
 
-    /// Whether it has ended.
+    /// Returns whether it has ended.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.ended.try_recv(), Err(oneshot::error::TryRecvError::Empty))
     }
 
-    /// How the process of an attempt ended that went away, for people.
+    /// Describes the end of an attempt's process, for people.
     pub(super) async fn last_status(&mut self) -> String {
         match self.status().await {
             Ok(status) => format!("host fault: the process of the attempt ended with {status}"),
@@ -107,16 +107,16 @@ impl Streams {
     }
 }
 
-fn watched(child: &Child) -> io::Result<OwnedFd> {
+fn open_pidfd(child: &Child) -> io::Result<OwnedFd> {
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| io::Error::other("the child has no number"))?;
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-/// Has a thread wait for the child; there are only ever a few.
-fn reaped(mut child: Child) -> io::Result<oneshot::Receiver<io::Result<ExitStatus>>> {
+/// Waits for the child on a thread of its own; there are only ever a few.
+fn reap(mut child: Child) -> io::Result<oneshot::Receiver<io::Result<ExitStatus>>> {
     let (sender, ended) = oneshot::channel();
-    // Without a thread the child ends with its streams, and what is left of it with this process.
+    // Without a thread the child ends with its streams, and its zombie with this process.
     thread::Builder::new().name("phasm-reaper".to_owned()).spawn(move || sender.send(child.wait()))?;
     Ok(ended)
 }

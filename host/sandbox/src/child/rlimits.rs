@@ -12,23 +12,23 @@ use rustix::{
 /// Resources that a child may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ResourceLimits {
-    /// Bytes of memory that it can write to.
+    /// Writable memory, in bytes.
     pub(super) memory: u64,
-    /// Time it may compute, all its threads together.
+    /// CPU time of all threads together.
     pub(super) cpu: Option<Duration>,
-    /// Files that it can have open, beside its own few.
+    /// Files that it can have open, in addition to its own few.
     pub(super) files: u64,
 }
 
-/// Standard streams, and what the standard library looks up while it runs.
+/// Number of files for standard streams, and for look-ups of the standard library.
 const OWN_FILES: u64 = 16;
-/// How long after its CPU time is over a child is killed that does not end by itself.
+/// Time after which a child is killed that did not end at its CPU limit, in seconds.
 const CPU_GRACE_SECONDS: u64 = 5;
 /// The priority of guests' threads.
 const NICE: i32 = 10;
 
 impl ResourceLimits {
-    /// Confines this process, for good.
+    /// Applies the limits to this process, for good.
     pub(super) fn enter(self) -> io::Result<()> {
         lower(Resource::Core, 0, 0)?;
         let files = self.files.saturating_add(OWN_FILES);
@@ -45,11 +45,11 @@ impl ResourceLimits {
     }
 }
 
-/// Addresses beyond the memory: allocators and threads reserve more than they use.
+/// Address space in addition to the memory, in bytes: allocators and threads reserve more than they use.
 #[cfg(feature = "compile")]
 const RESERVED_ADDRESS_BYTES: u64 = 4 << 30;
 
-/// Leaves this process so many addresses beside its memory, and no file that it can write to.
+/// Limits the address space of this process, and lets it write to no file.
 #[cfg(feature = "compile")]
 pub(super) fn limit_addresses(memory: u64) -> io::Result<()> {
     let addresses = memory.saturating_add(RESERVED_ADDRESS_BYTES);
@@ -57,7 +57,7 @@ pub(super) fn limit_addresses(memory: u64) -> io::Result<()> {
     lower(Resource::Fsize, 0, 0)
 }
 
-/// Lowers a limit, and leaves one alone that is lower.
+/// Lowers a limit, and keeps one that is lower.
 fn lower(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
     let most = getrlimit(resource).maximum.unwrap_or(u64::MAX);
     Ok(setrlimit(resource, Rlimit { current: Some(soft.min(most)), maximum: Some(hard.min(most)) })?)

@@ -26,11 +26,11 @@ use crate::{
 pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) grants: Grants,
-    /// The most bytes of headers of a message by HTTP.
+    /// Maximum size of the headers of an HTTP message, in bytes.
     pub(crate) headers: u64,
 }
 
-/// One call, as the guest is to see it.
+/// One call, as the guest sees it.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Call {
     pub(crate) run_id: String,
@@ -48,7 +48,7 @@ pub(crate) struct Call {
     pub(crate) inputs: Vec<(String, String)>,
     pub(crate) tenant: String,
     pub(crate) ceilings: Ceilings,
-    /// The run's place in its trace.
+    /// Trace context of the run.
     pub(crate) trace: Option<String>,
 }
 
@@ -106,13 +106,13 @@ impl Call {
 pub(crate) enum ChildMessage<'s> {
     /// The child is locked in and waits for calls.
     Ready,
-    /// Its guest says something.
+    /// Output of its guest.
     Output(#[serde(borrow)] GuestOutput<'s>),
-    /// Its guest makes requests.
+    /// A message about its guest's requests.
     Http(#[serde(borrow)] RelayRequest<'s>),
     /// Usage at the epoch that was announced.
     Usage(ResourceUsage),
-    /// Its guest changes something in a directory with a quota.
+    /// A request about a quota.
     Quota(QuotaRequest),
     /// The call could not be made.
     Failure(String),
@@ -123,7 +123,7 @@ pub(crate) enum ChildMessage<'s> {
 /// Message to a child while it makes a call.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum ParentMessage<'n> {
-    /// Another epoch has begun: a guest that computes is to say what it has used.
+    /// Another epoch has begun: a guest that computes reports its usage.
     Epoch,
     /// An event of a request of its guest.
     Http(#[serde(borrow)] RelayEvent<'n>),
@@ -131,11 +131,11 @@ pub(crate) enum ParentMessage<'n> {
     Quota(QuotaResponse),
 }
 
-/// [`CallResult`], for the wire.
+/// [`CallResult`] in serializable form.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct WireResult {
     result: Result<Outcome, Fault>,
-    refused: Refusals,
+    refusals: Refusals,
     metered: ResourceUsage,
 }
 
@@ -148,26 +148,26 @@ struct Outcome {
 }
 
 impl From<CallResult> for WireResult {
-    fn from(CallResult { result, refused, metered }: CallResult) -> Self {
+    fn from(CallResult { result, refusals, metered }: CallResult) -> Self {
         let result = result.map(|bindings::Outcome { code, message, outputs, detail }| {
             let outputs = outputs.into_iter().map(|NamedValueResult { name, value }| (name, value)).collect();
             Outcome { code, message, outputs, detail }
         });
-        Self { result, refused, metered }
+        Self { result, refusals, metered }
     }
 }
 
 impl From<WireResult> for CallResult {
-    fn from(WireResult { result, refused, metered }: WireResult) -> Self {
+    fn from(WireResult { result, refusals, metered }: WireResult) -> Self {
         let result = result.map(|Outcome { code, message, outputs, detail }| {
             let outputs = outputs.into_iter().map(|(name, value)| NamedValueResult { name, value }).collect();
             bindings::Outcome { code, message, outputs, detail }
         });
-        Self { result, refused: refused.bounded(), metered }
+        Self { result, refusals: refusals.bounded(), metered }
     }
 }
 
-/// A frame with `message` in it.
+/// Returns a frame with `message` in it.
 pub(crate) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut frame = postcard::to_extend(message, vec![0; LENGTH_BYTES]).map_err(io::Error::other)?;
     let length = length(frame.len() - LENGTH_BYTES)?;
@@ -175,7 +175,7 @@ pub(crate) fn frame(message: &impl Serialize) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// Bytes that say how long a frame is.
+/// Length of a frame's header, in bytes.
 pub(crate) const LENGTH_BYTES: usize = 4;
 
 /// Returns the header of a frame with `bytes` bytes.
@@ -183,12 +183,12 @@ pub(crate) fn length(bytes: usize) -> io::Result<[u8; LENGTH_BYTES]> {
     Ok(u32::try_from(bytes).map_err(io::Error::other)?.to_le_bytes())
 }
 
-/// The message in a frame.
-pub(crate) fn message<'f, T: Deserialize<'f>>(frame: &'f [u8]) -> io::Result<T> {
+/// Decodes the message in a frame.
+pub(crate) fn decode<'f, T: Deserialize<'f>>(frame: &'f [u8]) -> io::Result<T> {
     postcard::from_bytes(frame).map_err(io::Error::other)
 }
 
-/// [`message`], of what keeps nothing of the frame.
-pub(crate) fn owned<T: DeserializeOwned>(frame: &[u8]) -> io::Result<T> {
-    message(frame)
+/// [`message`], for types that borrow nothing from the frame.
+pub(crate) fn decode_owned<T: DeserializeOwned>(frame: &[u8]) -> io::Result<T> {
+    decode(frame)
 }

@@ -19,7 +19,7 @@ use super::{
     inbound::{FRAME_OVERHEAD_BYTES, Inbound, Services},
     parent_channel::{self, ParentChannel},
     process::{ChildProcess, command},
-    wire::{Call, ChildMessage, ParentMessage, Setup, frame, length, message},
+    wire::{Call, ChildMessage, ParentMessage, Setup, decode, frame, length},
 };
 use crate::{
     call_context::CallContext,
@@ -33,10 +33,10 @@ use crate::{
 
 /// Memory that a process needs in addition to that of its guest, in bytes.
 const PROCESS_MEMORY_BYTES: u64 = 256 << 20;
-/// Frames that may wait to be told.
+/// Maximum number of frames that wait to be sent.
 const MAX_QUEUED_FRAMES: usize = 8;
 
-/// A child that is locked in, and waits for calls. Dropping it ends it.
+/// A child that is locked in and waits for calls. Dropping it ends it.
 pub(crate) struct Worker {
     process: ChildProcess,
     inbound: Inbound,
@@ -62,7 +62,7 @@ impl Worker {
                 .stderr(Stdio::null())
                 .spawn()?,
         )?;
-        let (inbound, channel) = (Inbound::new(unblocked(ours)?), ParentChannel::new(unblocked(open)?));
+        let (inbound, channel) = (Inbound::new(nonblocking(ours)?), ParentChannel::new(nonblocking(open)?));
         let mut worker = Self { process, inbound, channel };
         let setup = Setup { limits: limits.clone(), grants: grants.clone(), headers };
         worker.inbound.socket.write_all(&frame(&setup)?).await?;
@@ -71,7 +71,7 @@ impl Worker {
         if worker.inbound.read_frame(FRAME_OVERHEAD_BYTES).await.is_err() {
             return Err(io::Error::other(worker.process.last_status().await));
         }
-        match message(&worker.inbound.frame_bytes)? {
+        match decode(&worker.inbound.frame_bytes)? {
             ChildMessage::Ready => Ok(worker),
             ChildMessage::Failure(why) => Err(io::Error::other(why)),
             ChildMessage::Output(_)
@@ -82,12 +82,12 @@ impl Worker {
         }
     }
 
-    /// Whether the process has ended, without having been told to.
+    /// Returns whether the process has ended by itself.
     pub(crate) fn has_ended(&mut self) -> bool {
         self.process.has_ended()
     }
 
-    /// Whether there is something amid which the last call ended.
+    /// Returns whether the last call ended while a frame was being sent.
     pub(crate) fn is_interrupted(&self) -> bool {
         self.channel.is_sending
     }
@@ -101,7 +101,7 @@ impl Worker {
         context: &CallContext,
         transcript: &Arc<Transcript>,
     ) -> Result<CallResult, String> {
-        match self.talk(context, transcript).await {
+        match self.exchange(context, transcript).await {
             Ok(ended) => ended,
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                 Err(self.process.last_status().await)
@@ -110,12 +110,12 @@ impl Worker {
         }
     }
 
-    async fn talk(
+    async fn exchange(
         &mut self,
         context: &CallContext,
         transcript: &Arc<Transcript>,
     ) -> io::Result<Result<CallResult, String>> {
-        let (frames, news) = channel(MAX_QUEUED_FRAMES);
+        let (frames, queue) = channel(MAX_QUEUED_FRAMES);
         let CallContext { attempt, grants, sandbox } = context;
         let outbox = Outbox::new(frames.clone(), |event| frame(&ParentMessage::Http(event)));
         let requests = RelayServer::new(&sandbox.net, &grants.http, attempt, transcript, outbox);
@@ -126,7 +126,7 @@ impl Worker {
         let ended = select! {
             biased;
             ended = self.inbound.listen(attempt, transcript, &mut services, &answered) => ended?,
-            failed = self.channel.forward(news) => return Err(failed),
+            failed = self.channel.forward(queue) => return Err(failed),
             failed = parent_channel::send_epochs(&frames, &answered) => return Err(failed),
         };
         Ok(ended.map(|mut ended| {
@@ -136,7 +136,7 @@ impl Worker {
     }
 }
 
-fn unblocked(socket: Socket) -> io::Result<UnixStream> {
+fn nonblocking(socket: Socket) -> io::Result<UnixStream> {
     socket.set_nonblocking(true)?;
     UnixStream::from_std(socket)
 }

@@ -1,4 +1,4 @@
-//! Limits that several may set for an attempt: of each the smallest counts, and whose that is stays known.
+//! Limits that several parties may set for an attempt. The smallest of them counts, and its origin is kept.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::capability::http::HttpLimits;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Limit {
-    /// Linear memory, all of a guest's together.
+    /// Linear memory of all of a guest's memories.
     Memory,
     /// Time that its guest computes, and the host on its behalf.
     Cpu,
@@ -27,7 +27,7 @@ pub enum Limit {
     Random,
     /// Files, directories and streams of them open at once.
     Descriptors,
-    /// Requests by HTTP.
+    /// HTTP requests.
     HttpRequests,
     /// Bytes that requests send.
     HttpSent,
@@ -37,11 +37,11 @@ pub enum Limit {
     HttpConnections,
 }
 
-/// How many there are.
+/// Number of resources.
 const COUNT: usize = Limit::ALL.len();
 
 impl Limit {
-    /// All of them.
+    /// All resources.
     pub const ALL: [Self; 12] = [
         Self::Memory,
         Self::Cpu,
@@ -104,14 +104,14 @@ impl Limit {
 pub struct Allowance(BTreeMap<Limit, u64>);
 
 impl Allowance {
-    /// The same with one limit more; bytes, microseconds, or as many.
+    /// Adds a limit, in bytes, microseconds, or as a number.
     #[must_use]
     pub fn with(mut self, limit: Limit, most: u64) -> Self {
         self.0.insert(limit, most);
         self
     }
 
-    /// The same, and of each limit no more than `other` says.
+    /// Lowers each limit to that of `other`.
     #[must_use]
     pub fn within(mut self, other: &Self) -> Self {
         for (limit, most) in &other.0 {
@@ -126,7 +126,7 @@ impl Allowance {
         self.0.get(&limit).copied()
     }
 
-    /// Whether it says nothing.
+    /// Returns whether it sets no limit.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -136,21 +136,21 @@ impl Allowance {
 /// Party that set a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum SetBy {
-    /// For every attempt.
+    /// The operator, for every attempt.
     Operator,
-    /// For all guests together, of which one gets so much.
+    /// The host's memory, of which one guest gets a part.
     Host,
-    /// For those of a tenant.
+    /// A tenant, for its attempts.
     Tenant,
-    /// For those of a plugin.
+    /// A plugin's grants, for its attempts.
     Plugin,
-    /// The plugin itself says that it needs no more.
+    /// The plugin's manifest.
     Manifest,
-    /// The document, for the task.
+    /// The task in the workflow.
     Task,
 }
 
-/// A limit that counts.
+/// An effective limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Ceiling {
     pub(crate) most: u64,
@@ -162,7 +162,7 @@ pub(crate) struct Ceiling {
 pub(crate) struct Ceilings([Ceiling; COUNT]);
 
 impl Ceilings {
-    /// The operator's, for every attempt.
+    /// Returns the operator's limits, for every attempt.
     pub(crate) fn of(limits: &Limits, http: &HttpLimits) -> Self {
         let cpu = |time: std::time::Duration| u64::try_from(time.as_micros()).unwrap_or(UNLIMITED);
         let most = |limit| match limit {
@@ -182,7 +182,7 @@ impl Ceilings {
         Self(Limit::ALL.map(|limit| Ceiling { most: most(limit), by: SetBy::Operator }))
     }
 
-    /// The same, and no more than `allowance` says.
+    /// Lowers each limit to that of `allowance`.
     #[must_use]
     pub(crate) fn within(mut self, allowance: &Allowance, by: SetBy) -> Self {
         for (limit, most) in &allowance.0 {
@@ -203,12 +203,12 @@ impl Ceilings {
         self.0.get(limit as usize).copied().unwrap_or(Ceiling { most: 0, by: SetBy::Operator })
     }
 
-    /// How much there may be.
+    /// Returns the effective limit as a number.
     pub(crate) fn most(&self, limit: Limit) -> u64 {
         self.ceiling(limit).most
     }
 
-    /// That this one was met.
+    /// Returns the error for a limit that was reached.
     pub(crate) fn exceeded(&self, limit: Limit) -> LimitError {
         LimitError { limit, ceiling: self.ceiling(limit) }
     }
@@ -220,7 +220,7 @@ mod tests {
 
     /// R-I40.
     #[test]
-    fn of_each_limit_the_smallest_counts_and_whose_it_is_stays_known() {
+    fn the_smallest_limit_counts_with_its_party() {
         let operator = Ceilings::of(&Limits::default(), &HttpLimits::default());
         for (place, limit) in Limit::ALL.into_iter().enumerate() {
             assert_eq!(limit as usize, place, "{limit:?}");

@@ -1,4 +1,4 @@
-//! That a limit was met, for people: which, and who set it.
+//! Error of an attempt that reached a limit: which one, and the party that set it.
 
 use std::{fmt, time::Duration};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Ceiling, KIB, Limit, MIB, SetBy};
 
-/// A limit that an attempt met.
+/// Limit that an attempt reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LimitError {
     pub(crate) limit: Limit,
@@ -21,7 +21,7 @@ pub(crate) struct Owner<'a> {
 }
 
 impl LimitError {
-    /// In so many words.
+    /// Returns the message, which says where the limit is set.
     pub(crate) fn message(self, Owner { tenant, plugin }: Owner<'_>) -> String {
         let key = self.limit.key();
         let whose = match self.ceiling.by {
@@ -64,7 +64,7 @@ impl fmt::Display for LimitError {
 
 impl std::error::Error for LimitError {}
 
-/// A number of bytes for people: `64 MiB`, `1000 bytes`.
+/// Number of bytes, formatted for people: `64 MiB`, `1000 bytes`.
 pub(crate) struct Size(pub(crate) u64);
 
 impl fmt::Display for Size {
@@ -90,7 +90,7 @@ mod tests {
 
     /// R-I40.
     #[test]
-    fn who_set_a_limit_is_told() {
+    fn the_party_that_set_a_limit_is_named() {
         let owner = Owner { tenant: "acme", plugin: "jq" };
         let rows = [
             (Limit::Memory, 1 << 20, SetBy::Operator, "memory limit of 1 MiB reached (limits.memory)"),

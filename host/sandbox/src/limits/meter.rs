@@ -5,10 +5,11 @@ use crate::shared_budget::{BudgetError, Lease};
 
 const LARGE_BYTES: u64 = 4 << 20;
 
-/// Counts what one guest's memories take, of what it may use itself and of what all guests have together.
+/// Counts the memory of one guest, against its own limit and against the memory of all guests.
 ///
-/// Growing past the limit is a trap, not a refusal: a guest that ignores a refused `memory.grow` would go on for ever,
-/// and one that heeds it dies with less to say.
+/// Growing past the limit is a trap, not a refusal: a guest that ignores a refused `memory.grow` would go on for ever, and one
+/// that handles
+/// it dies with a less useful message.
 pub(crate) struct Meter {
     used: u64,
     last_growth: u64,
@@ -19,7 +20,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// A meter for one call that has this part for itself, and maybe more already.
+    /// Makes the meter of one call with its part, and perhaps a lease on more.
     pub(crate) fn new(part: u64, beyond: Option<Lease>) -> Self {
         Self { used: 0, last_growth: 0, part, beyond }
     }
@@ -29,7 +30,7 @@ impl Meter {
         self.used
     }
 
-    /// Whether to map or unmap its memory takes long.
+    /// Returns whether mapping or unmapping its memory takes long.
     pub(crate) fn is_large(&self) -> bool {
         self.used > LARGE_BYTES
     }
@@ -50,24 +51,24 @@ impl Meter {
         }
         if used > self.part {
             let beyond = self.beyond.get_or_insert_with(lease);
-            beyond.reserve(used - self.part).map_err(|spent| GrowthError::Exhausted(spent, used))?;
+            beyond.reserve(used - self.part).map_err(|exhausted| GrowthError::Exhausted(exhausted, used))?;
         }
         self.used = used;
         self.last_growth = growth;
         Ok(())
     }
 
-    /// The last growth came to nothing.
+    /// Undoes the last growth, which failed.
     pub(crate) fn undo(&mut self) {
         self.used -= std::mem::take(&mut self.last_growth);
     }
 }
 
-/// Why a memory does not grow.
+/// Reason why a memory does not grow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GrowthError {
     Limit(LimitError),
-    /// All guests together have their part, and this one would have so much.
+    /// The shared memory is used up; the guest would have had this many bytes.
     Exhausted(BudgetError, u64),
 }
 
@@ -111,7 +112,7 @@ mod tests {
         meter.grow(65_536, &ceilings(65_536), no_lease).unwrap();
     }
 
-    /// R-I43: what is beyond its part is everybody's, and comes back.
+    /// R-I43: memory beyond its part is shared, and is returned.
     #[test]
     fn beyond_its_part_a_guest_takes_what_is_free() {
         let pool = SharedBudget::new(1000);

@@ -1,18 +1,18 @@
-//! `tracestate`: a list of what systems on the way say to themselves.
+//! `tracestate`: a list of additions by the systems on the way.
 
 use std::sync::Arc;
 
-/// Members that are passed on at most.
+/// Maximum number of members.
 const MAX_MEMBERS: usize = 32;
-/// Bytes that are passed on at most; the longest members go first, then the last ones, which are the oldest.
+/// Maximum length of the list, in bytes. Long members are dropped first, then the last ones, which are the oldest.
 const MAX_BYTES: usize = 512;
-/// A member that is longer goes first.
+/// Length from which a member is dropped first, in bytes.
 const LONG_MEMBER_BYTES: usize = 128;
 
-/// The list as it is passed on; nothing, if it is not what W3C says it has to be, or nothing is left of it.
+/// Reads the list in the form in which it is passed on; `None` if it is invalid, or empty.
 pub(super) fn read(text: &str) -> Option<Arc<str>> {
     let members = text.split(',').map(|member| member.trim_matches([' ', '\t']));
-    // More are not looked at: the list is none then, however long it is.
+    // Further members are not examined: the list is invalid anyway.
     let mut members: Vec<&str> = members.filter(|member| !member.is_empty()).take(MAX_MEMBERS + 1).collect();
     let keys = || members.iter().map(|member| member.split('=').next());
     let is_list = members.len() <= MAX_MEMBERS && members.iter().all(|member| is_member(member));
@@ -33,7 +33,8 @@ fn is_member(member: &str) -> bool {
     member.split_once('=').is_some_and(|(key, value)| is_key(key) && is_value(value))
 }
 
-/// A name, or one at a system: `a/b` of up to 256 characters, or `tenant@system` of up to 241 and 14.
+/// Returns whether a key is valid: a name, or one at a system: `a/b` of up to 256 characters, or `tenant@system` of up to 241 and
+/// 14.
 fn is_key(key: &str) -> bool {
     let is_part = |part: &str, longest: usize, first: fn(&u8) -> bool| {
         let rest = |b: &u8| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'*' | b'/');
@@ -49,7 +50,7 @@ fn is_key(key: &str) -> bool {
     }
 }
 
-/// Up to 256 characters that can be seen, with spaces between them.
+/// Returns whether a value is valid: up to 256 visible characters, with spaces between them.
 fn is_value(value: &str) -> bool {
     let is_text = |b: u8| (b' '..=b'~').contains(&b) && b != b',' && b != b'=';
     (1..=256).contains(&value.len()) && !value.ends_with(' ') && value.bytes().all(is_text)

@@ -4,7 +4,7 @@ const GOOD: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 /// R-O1: a `traceparent` that does not follow W3C counts as absent.
 #[test]
-fn what_is_no_traceparent_is_not_there() {
+fn an_invalid_traceparent_counts_as_absent() {
     let read = TraceContext::read(GOOD, None).unwrap();
     assert_eq!((read.parent().as_str(), read.is_sampled()), (GOOD, true));
     let trace = "0af7651916cd43dd8448eb211c80319c";
@@ -38,7 +38,7 @@ fn what_is_no_traceparent_is_not_there() {
 
 /// R-O1: a later version may say more.
 #[test]
-fn of_a_later_version_what_is_known_is_read() {
+fn the_known_fields_of_a_later_version_are_read() {
     for more in ["", "-", "-what-comes-then"] {
         let later = format!("cc{}{more}", &GOOD[2..]);
         assert_eq!(
@@ -51,7 +51,7 @@ fn of_a_later_version_what_is_known_is_read() {
     assert!(!flags.is_sampled() && flags.parent().ends_with("-02"), "{flags}");
 }
 
-/// R-O1: a state that is none takes nothing else with it.
+/// R-O1: an invalid state does not invalidate the parent.
 #[test]
 fn a_state_is_passed_on_as_far_as_it_is_one() {
     let state =
@@ -78,7 +78,7 @@ fn a_state_is_passed_on_as_far_as_it_is_one() {
 }
 
 #[test]
-fn what_is_kept_is_read_again() {
+fn a_stored_context_is_read_again() {
     let context = TraceContext::read(GOOD, Some("a=1,b=2 3")).unwrap();
     assert_eq!(context.to_string().parse(), Ok(context));
     let alone = TraceContext::new(TraceId::of_run("r"), SpanId::of("a"), false);

@@ -1,29 +1,29 @@
-//! The grant of a directory.
+//! Grants of directories.
 
 use std::path::PathBuf;
 
 use super::quota::usage::Quota;
 
-/// One directory a guest may reach.
+/// Directory that a guest may reach.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct DirGrant {
-    /// Where it is on the host. It must exist when the guest is called.
+    /// Path on the host. It must exist when the guest is called.
     pub host: PathBuf,
-    /// The path under which the guest sees it.
+    /// Path under which the guest sees it.
     pub guest: String,
-    /// Whether the guest can only read there.
+    /// Whether the guest can only read it.
     pub read_only: bool,
     /// Quota of the directory.
     pub quota: Quota,
 }
 
 impl DirGrant {
-    /// The directory `host`, to be read as `guest`.
+    /// Grants `host` for reading, as `guest`.
     pub fn read_only(host: impl Into<PathBuf>, guest: impl Into<String>) -> Self {
         Self { host: host.into(), guest: guest.into(), read_only: true, quota: Quota::default() }
     }
 
-    /// The same, to be written as well.
+    /// Grants `host` for reading and writing, as `guest`.
     pub fn read_write(host: impl Into<PathBuf>, guest: impl Into<String>) -> Self {
         Self { read_only: false, ..Self::read_only(host, guest) }
     }

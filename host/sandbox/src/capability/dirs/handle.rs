@@ -32,9 +32,9 @@ pub(super) struct Root {
     pub(super) lease: Arc<Lease>,
     pub(super) read_only: bool,
     pub(super) quota: Quota,
-    /// The quota that had no room for bytes.
+    /// Quota that had no room for bytes.
     pub(super) met: OnceLock<OverQuota>,
-    /// When the call began.
+    /// Start of the call.
     pub(super) began: Instant,
     /// Bytes that the call has read and written.
     pub(super) moved: Arc<ByteCounts>,
@@ -48,21 +48,21 @@ pub(super) struct ByteCounts {
 }
 
 impl ByteCounts {
-    pub(super) fn read(&self, bytes: usize) {
+    pub(super) fn add_read(&self, bytes: usize) {
         self.read.fetch_add(bytes as u64, Relaxed);
     }
 
-    pub(super) fn wrote(&self, bytes: usize) {
+    pub(super) fn add_written(&self, bytes: usize) {
         self.written.fetch_add(bytes as u64, Relaxed);
     }
 
-    pub(super) fn both(&self) -> (u64, u64) {
+    pub(super) fn totals(&self) -> (u64, u64) {
         (self.read.load(Relaxed), self.written.load(Relaxed))
     }
 }
 
 impl Root {
-    /// Adds `more` to what lies there.
+    /// Adds `more` to the usage.
     pub(super) fn take(&self, more: Usage) -> Result<(), OverQuota> {
         let taken = if self.quota.is_none() { Ok(()) } else { self.accounting.take(&self.quota, more) };
         taken.inspect_err(|full| {
@@ -77,7 +77,7 @@ impl Root {
     }
 }
 
-/// A descriptor of the system, and what it is counted against.
+/// A descriptor of the system, and its accounting.
 pub(super) struct Handle {
     /// Present until dropped.
     file: Option<StdFile>,
@@ -107,13 +107,13 @@ impl Handle {
         if self.root.host_dir.may_block() { self.run_long(work).await } else { work(self.file()?) }
     }
 
-    /// Does `work` with it, which takes long by its nature.
+    /// Runs `work`, which takes long by its nature, on a blocking thread.
     pub(super) async fn run_long<R: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&StdFile) -> io::Result<R> + Send + 'static,
     ) -> io::Result<R> {
         let this = Arc::clone(self);
-        self.root.host_dir.elsewhere(move || work(this.file()?)).await
+        self.root.host_dir.run_blocking(move || work(this.file()?)).await
     }
 
     /// Starts `work` as a task that the caller joins later.
@@ -125,7 +125,7 @@ impl Handle {
         BackgroundTask(tokio::spawn(async move { this.run_long(work).await }))
     }
 
-    /// Counts what lies below the grant, unless that is known.
+    /// Counts the usage below the grant, unless it is known.
     pub(super) async fn count(self: &Arc<Self>, granted: &Arc<Self>) -> io::Result<()> {
         let root = &self.root;
         if root.quota.is_none() {
@@ -162,7 +162,7 @@ impl Drop for Handle {
     }
 }
 
-/// Work that goes on elsewhere, and is given up when dropped.
+/// Task in the background; cancelled when dropped.
 pub(super) struct BackgroundTask<R>(JoinHandle<io::Result<R>>);
 
 impl<R> BackgroundTask<R> {
@@ -224,20 +224,20 @@ impl Open {
 }
 
 impl Dir {
-    /// That something may be changed there.
+    /// Checks that the directory may be changed.
     pub(super) fn writable(&self) -> Result<(), ErrorCode> {
         if self.handle.root.read_only { Err(ErrorCode::NotPermitted) } else { Ok(()) }
     }
 }
 
 impl File {
-    /// That it may be changed.
+    /// Checks that the file may be changed.
     pub(super) fn writable(&self) -> Result<(), ErrorCode> {
         if self.handle.root.read_only { Err(ErrorCode::NotPermitted) } else { Ok(()) }
     }
 }
 
-/// Puts what is open where the guest's handle of it is a [`Descriptor`] of the bindings.
+/// Adds an object to the table and returns a handle of the bindings' type [`Descriptor`].
 pub(super) fn push(
     table: &mut ResourceTable,
     open: Open,

@@ -40,7 +40,7 @@ impl DirsView<'_> {
         Ok(self.open(descriptor)?.file()?)
     }
 
-    /// The directory of the grant that `dir` is of.
+    /// Returns the directory of the grant that `dir` belongs to.
     fn granted(&self, dir: &Dir) -> Arc<Handle> {
         let of = |granted: &&Dir| Arc::ptr_eq(&granted.handle.root, &dir.handle.root);
         Arc::clone(&self.dirs.0.iter().find(of).unwrap_or(dir).handle)
@@ -51,23 +51,23 @@ impl DirsView<'_> {
         match refusal.into() {
             Refusal::Code(code) => code.into(),
             Refusal::Reason(code, why) => {
-                self.refused.because(|| why);
+                self.refusals.add(|| why);
                 code.into()
             }
-            // One's own limit stays as it is; others may give something back.
+            // The guest's own limit stays as it is; a shared one may become free.
             Refusal::Exhausted(BudgetError::Own) => {
-                let Self { attempt, refused, .. } = self;
-                refused.because(|| attempt.ceilings.exceeded(Limit::Descriptors).message(attempt.owner()));
+                let Self { attempt, refusals, .. } = self;
+                refusals.add(|| attempt.ceilings.exceeded(Limit::Descriptors).message(attempt.owner()));
                 ErrorCode::Quota.into()
             }
             Refusal::Exhausted(exhausted) => {
-                self.refused.because(|| exhausted.to_string());
+                self.refusals.add(|| exhausted.to_string());
                 ErrorCode::Busy.into()
             }
         }
     }
 
-    /// A refusal that names the quota, if that is what `error` is about.
+    /// Converts an error, and names the quota if it was reached.
     fn failed(&mut self, error: io::Error) -> FsError {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<QuotaError>()) {
             Some(over_quota) => {
@@ -95,7 +95,7 @@ impl types::Host for DirsView<'_> {
 }
 
 impl HostDescriptor for DirsView<'_> {
-    /// Advice need not be taken.
+    /// Advice may be ignored.
     async fn advise(
         &mut self,
         descriptor: Resource<Descriptor>,
@@ -181,7 +181,7 @@ impl HostDescriptor for DirsView<'_> {
     ) -> FsResult<(Vec<u8>, bool)> {
         let file = self.file(&descriptor)?;
         let bytes = file.handle.run(move |file| read(file, offset, length)).await?;
-        file.handle.root.moved.read(bytes.len());
+        file.handle.root.moved.add_read(bytes.len());
         let end = bytes.is_empty();
         Ok((bytes, end))
     }
@@ -402,7 +402,7 @@ impl HostDirectoryEntryStream for DirsView<'_> {
 }
 
 impl DirsView<'_> {
-    /// A directory in which something is about to change.
+    /// Returns a directory that is about to be changed.
     async fn changing(&mut self, descriptor: &Resource<Descriptor>, path: &str) -> FsResult<Dir> {
         let dir = self.dir(descriptor)?;
         check_path(path)?;

@@ -1,4 +1,4 @@
-//! A directory of the host that is granted, to whomever.
+//! Directories of the host that are granted, shared by all calls.
 
 use std::{
     collections::HashMap,
@@ -31,22 +31,24 @@ pub(super) struct HostDir {
     inode: Inode,
     mounts: MountInfo,
     /// Set in a process that makes one call at a time: calls may block there, and there is no other thread.
-    alone: bool,
+    single_call: bool,
     waiting: Arc<Semaphore>,
     pub(super) counter: Counter,
 }
 
 impl HostDir {
-    /// Looks at what lies at `path`.
+    /// Examines the directory at `path`.
     ///
     /// # Errors
-    /// When it is gone.
+    /// Fails when it is gone.
     fn find(path: &Path, inode: Inode) -> io::Result<Self> {
         Ok(Self::new(inode, mounts::at_and_below(&path.canonicalize()?)))
     }
 
+    /// Checks that guests may use the directory.
+    ///
     /// # Errors
-    /// When it holds the kernel's tables and no data.
+    /// Fails when it holds the kernel's tables and no data.
     fn check(&self) -> io::Result<()> {
         match &self.mounts.is_kernel {
             Some(kind) => Err(io::Error::other(format!("its file system ({kind}) holds no data"))),
@@ -58,7 +60,7 @@ impl HostDir {
         Self {
             inode,
             mounts,
-            alone: false,
+            single_call: false,
             waiting: Arc::new(Semaphore::new(MAX_BLOCKING_CALLS)),
             counter: Counter::default(),
         }
@@ -66,10 +68,10 @@ impl HostDir {
 
     /// Returns whether a call may block on a remote machine or another program. Such a call never runs on a guest's thread.
     pub(super) fn may_block(&self) -> bool {
-        self.mounts.may_block && !self.alone
+        self.mounts.may_block && !self.single_call
     }
 
-    /// Whether nothing opens on `device`.
+    /// Returns whether files on `device` must not be opened.
     pub(super) fn is_kernel(&self, device: u64) -> bool {
         self.mounts.kernel.contains(&device)
     }
@@ -79,11 +81,11 @@ impl HostDir {
     ///
     /// # Errors
     /// The errors of `work`.
-    pub(super) async fn elsewhere<R: Send + 'static>(
+    pub(super) async fn run_blocking<R: Send + 'static>(
         &self,
         work: impl FnOnce() -> io::Result<R> + Send + 'static,
     ) -> io::Result<R> {
-        if self.alone {
+        if self.single_call {
             return work();
         }
         let turn = Arc::clone(&self.waiting).acquire_owned().await.map_err(io::Error::other)?;
@@ -95,52 +97,52 @@ impl HostDir {
     }
 }
 
-/// The places that are known, by the paths they were granted by; as many as grants name.
+/// Known directories, by the paths of their grants.
 #[derive(Default)]
 pub(super) struct HostDirs {
     known: Mutex<HashMap<PathBuf, Arc<HostDir>>>,
     /// Set in a process that makes one call at a time: calls may block there, and there is no other thread.
-    alone: bool,
+    single_call: bool,
 }
 
 impl HostDirs {
-    /// Places of a process in which one call at a time is made.
-    pub(super) fn alone() -> Self {
-        Self { alone: true, ..Self::default() }
+    /// Makes the directories of a process that makes one call at a time.
+    pub(super) fn for_single_call() -> Self {
+        Self { single_call: true, ..Self::default() }
     }
 
-    /// The host_dir at `path`, without leaving this thread.
+    /// Opens the directory at `path`, on this thread.
     ///
     /// # Errors
-    /// When it cannot be opened.
-    pub(super) fn look(&self, path: &Path) -> io::Result<(Arc<HostDir>, File)> {
+    /// Fails when it cannot be opened.
+    pub(super) fn open_in_place(&self, path: &Path) -> io::Result<(Arc<HostDir>, File)> {
         let (file, inode) = opened(path)?;
         let known = self.known().get(path).filter(|host_dir| host_dir.inode == inode).cloned();
         let host_dir = match known {
             Some(host_dir) => host_dir,
-            None => self.keep(path, HostDir { alone: true, ..HostDir::find(path, inode)? }),
+            None => self.keep(path, HostDir { single_call: true, ..HostDir::find(path, inode)? }),
         };
         host_dir.check()?;
         Ok((host_dir, file))
     }
 
-    /// The host_dir at `path`, and the directory that lies there now.
+    /// Opens the directory at `path`, and returns its shared state as well.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// Fails when it cannot be opened.
     pub(super) async fn open(&self, path: &Path) -> io::Result<(Arc<HostDir>, File)> {
-        if self.alone {
-            return self.look(path);
+        if self.single_call {
+            return self.open_in_place(path);
         }
         let known = self.known().get(path).cloned();
         let wanted = path.to_owned();
         let open = move || opened(&wanted);
         let (file, inode) = match &known {
-            Some(host_dir) if host_dir.may_block() => host_dir.elsewhere(open).await?,
+            Some(host_dir) if host_dir.may_block() => host_dir.run_blocking(open).await?,
             Some(_) => open()?,
             None => spawn_blocking(open).await.map_err(io::Error::other)??,
         };
-        // By now another directory may lie there.
+        // Meanwhile another directory may have taken its place.
         let host_dir = match known.filter(|host_dir| host_dir.inode == inode) {
             Some(host_dir) => host_dir,
             None => self.find(path, inode).await?,
@@ -162,7 +164,7 @@ impl HostDirs {
 
     fn keep(&self, path: &Path, found: HostDir) -> Arc<HostDir> {
         let mut known = self.known();
-        // Under all of its names it is one host_dir.
+        // A directory with several names has one state.
         let host_dir = known.values().find(|host_dir| host_dir.inode == found.inode).cloned();
         let host_dir = host_dir.unwrap_or_else(|| Arc::new(found));
         known.insert(path.to_owned(), Arc::clone(&host_dir));

@@ -1,4 +1,4 @@
-//! The names in a directory, read as they are asked for.
+//! Listing directories, read in batches as the guest asks.
 
 use std::{collections::VecDeque, io, sync::Arc};
 
@@ -8,15 +8,15 @@ use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorType, DirectoryEn
 use super::{handle::Handle, open::Refusal};
 use crate::shared_budget::Permit;
 
-/// Names read at once.
+/// Number of entries in a batch.
 const BATCH_ENTRIES: usize = 32;
 
 type Entry = Result<DirectoryEntry, ErrorCode>;
 
-/// A directory that is being read, with a descriptor of its own.
+/// A directory that is being listed, with a descriptor of its own.
 pub(super) struct Listing {
     handle: Arc<Handle>,
-    /// Gone at the end.
+    /// Rest of the listing; `None` at the end.
     rest: Option<ReadDir>,
     read: VecDeque<Entry>,
     _permit: Permit,
@@ -29,7 +29,7 @@ impl Listing {
         Ok(Self { handle, rest: Some(rest), read: VecDeque::new(), _permit: permit })
     }
 
-    /// The next name, if there is one.
+    /// Returns the next entry, if there is one.
     pub(super) async fn next(&mut self) -> Result<Option<DirectoryEntry>, Refusal> {
         if self.read.is_empty()
             && let Some(rest) = self.rest.take()
@@ -42,7 +42,7 @@ impl Listing {
     }
 }
 
-/// Some more names, and what is left if there is more.
+/// Reads a batch of entries. Returns the rest as well, if there is more.
 fn batch(mut rest: ReadDir) -> (VecDeque<Entry>, Option<ReadDir>) {
     let read: VecDeque<_> = rest.by_ref().take(BATCH_ENTRIES).map(entry_of).collect();
     let rest = (read.len() == BATCH_ENTRIES).then_some(rest);
@@ -53,7 +53,7 @@ fn entry_of(entry: io::Result<DirEntry>) -> Entry {
     let entry = entry?;
     let name = entry.file_name().into_string().map_err(|_| ErrorCode::IllegalByteSequence)?;
     let mut type_ = kind(entry.file_type()?);
-    // Not every file system says so in the list.
+    // Some file systems do not list the type.
     if type_ == DescriptorType::Unknown {
         type_ = entry.metadata().map_or(type_, |metadata| kind(metadata.file_type()));
     }

@@ -59,7 +59,7 @@ pub(super) async fn set_times(
     Ok(dir.handle.run(set).await?)
 }
 
-/// The instant that is meant, if any.
+/// Converts a timestamp; `None` if it is not to be changed.
 pub(super) fn timestamp(of: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> {
     let at = match of {
         NewTimestamp::NoChange => return Ok(None),
@@ -86,7 +86,7 @@ pub(super) fn descriptor_stat(metadata: &Metadata) -> DescriptorStat {
     }
 }
 
-/// The same for one file, whatever it is called.
+/// Returns a hash that depends on the file only, not on its name.
 pub(super) fn hash(metadata: &Metadata) -> MetadataHashValue {
     let hashes = BuildHasherDefault::<DefaultHasher>::default();
     let of = |part: u64| hashes.hash_one((part, inode(metadata)));

@@ -8,14 +8,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// File systems of this machine's own disks and memory: a call returns soon, whatever others do.
-const LOCAL: [&str; 22] = [
+/// File systems on this machine's own disks and memory: a call returns soon, whatever others do.
+const LOCAL_FILE_SYSTEMS: [&str; 22] = [
     "bcachefs", "btrfs", "erofs", "exfat", "ext2", "ext3", "ext4", "f2fs", "hfsplus", "iso9660", "jfs",
     "minix", "ntfs3", "overlay", "ramfs", "reiserfs", "squashfs", "tmpfs", "udf", "vfat", "xfs", "zfs",
 ];
 
-/// The kernel's own tables in the form of files, behind which is the machine and not its data.
-const KERNEL: [&str; 19] = [
+/// Virtual file systems of the kernel, which hold no data.
+const KERNEL_FILE_SYSTEMS: [&str; 19] = [
     "binfmt_misc",
     "bpf",
     "cgroup",
@@ -42,9 +42,9 @@ const KERNEL: [&str; 19] = [
 pub(super) struct MountInfo {
     /// Whether a call may block on another machine, or on a program that serves files.
     pub(super) may_block: bool,
-    /// The devices of file systems where nothing opens.
+    /// Devices of file systems whose files must not be opened.
     pub(super) kernel: BTreeSet<u64>,
-    /// The file system of the directory itself, if it is one of the kernel's.
+    /// Kind of the directory's own file system, if it is a virtual one of the kernel.
     pub(super) is_kernel: Option<String>,
 }
 
@@ -70,28 +70,29 @@ fn read(table: &str, dir: &Path) -> MountInfo {
     let below = mounts.iter().filter(|mount| mount.point.starts_with(dir) && mount.point != dir);
     let mut info = MountInfo { may_block: own.is_none(), ..MountInfo::default() };
     for mount in own.into_iter().chain(below) {
-        if KERNEL.contains(&&*mount.kind) {
+        if KERNEL_FILE_SYSTEMS.contains(&&*mount.kind) {
             info.kernel.insert(mount.device);
-        } else if !LOCAL.contains(&&*mount.kind) {
+        } else if !LOCAL_FILE_SYSTEMS.contains(&&*mount.kind) {
             info.may_block = true;
         }
     }
-    info.is_kernel = own.map(|mount| mount.kind.clone()).filter(|kind| KERNEL.contains(&&**kind));
+    info.is_kernel =
+        own.map(|mount| mount.kind.clone()).filter(|kind| KERNEL_FILE_SYSTEMS.contains(&&**kind));
     info
 }
 
-/// `36 35 98:0 /root /point options optional… - kind source options`.
+/// Parses a line: `36 35 98:0 /root /point options optional… - kind source options`.
 fn mount(line: &str) -> Option<Mount> {
     let (left, right) = line.split_once(" - ")?;
     let mut left = left.split(' ').skip(2);
     let (major, minor) = left.next()?.split_once(':')?;
     let device = rustix::fs::makedev(major.parse().ok()?, minor.parse().ok()?);
-    let point = unescaped(left.nth(1)?);
+    let point = unescape(left.nth(1)?);
     Some(Mount { device, point, kind: right.split(' ').next()?.to_owned() })
 }
 
-/// `\040` is a space.
-fn unescaped(text: &str) -> PathBuf {
+/// Replaces octal escapes: `\040` is a space.
+fn unescape(text: &str) -> PathBuf {
     let mut parts = text.split('\\');
     let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
     for part in parts {
@@ -117,7 +118,7 @@ mod tests {
 
     /// R-I18.
     #[test]
-    fn what_may_block_is_known_by_its_mounts() {
+    fn mounts_tell_whether_a_call_may_block() {
         let rows = [
             ("/home/me", false, 0, None),
             ("/srv", true, 0, None),

@@ -11,17 +11,17 @@ use super::{
 };
 use crate::shared_budget::BudgetError;
 
-/// Longer paths no system takes.
+/// Maximum length of a path, in bytes; no system takes longer ones.
 const MAX_PATH_BYTES: usize = 4096;
 
-/// Why something did not happen.
+/// Reason of a refusal.
 #[derive(Debug)]
 pub(super) enum Refusal {
     /// Error code for the guest.
     Code(ErrorCode),
     /// Error code for the guest, and the reason for the operator.
     Reason(ErrorCode, String),
-    /// There are no descriptors for it.
+    /// No descriptor is free.
     Exhausted(BudgetError),
 }
 
@@ -38,21 +38,21 @@ impl From<io::Error> for Refusal {
 }
 
 impl Dir {
-    /// A refusal that names `path` as the guest calls it.
+    /// Returns a refusal that names `path` as the guest knows it.
     pub(super) fn refusal(&self, code: ErrorCode, path: &str, why: &str) -> Refusal {
         let path: String = path.chars().take(80).collect();
         Refusal::Reason(code, format!("`{}/{}` {why}", self.name, path.escape_debug()))
     }
 
-    /// A refusal for want of room.
+    /// Returns the refusal for a quota without room.
     pub(super) fn full(&self, full: OverQuota) -> Refusal {
         Refusal::Reason(ErrorCode::Quota, format!("{full} of `{}`", self.name))
     }
 }
 
 impl From<BudgetError> for Refusal {
-    fn from(spent: BudgetError) -> Self {
-        Self::Exhausted(spent)
+    fn from(exhausted: BudgetError) -> Self {
+        Self::Exhausted(exhausted)
     }
 }
 
@@ -111,7 +111,7 @@ pub(super) fn check_path(path: &str) -> Result<(), ErrorCode> {
 enum Lookup {
     File(StdFile, Metadata),
     Dir(StdFile),
-    /// Something that is no file.
+    /// Another kind of file.
     Other,
     OverQuota(OverQuota),
 }
@@ -157,7 +157,7 @@ fn find(from: &StdFile, path: &Path, mode: OpenMode, root: &Root) -> io::Result<
         Err(error) if error.kind() == io::ErrorKind::NotFound && mode.creates => None,
         Err(error) => return Err(error),
     };
-    // Links that are not to be followed are left to the system to refuse.
+    // The system refuses links that are not to be followed.
     let opens = |metadata: &Metadata| opens(metadata, root) || metadata.is_symlink();
     if before.as_ref().is_some_and(|metadata| !opens(metadata)) {
         return Ok(Lookup::Other);

@@ -1,5 +1,6 @@
-//! Where is kept what lies in a granted directory, as far as quotas go: with its host_dir, or in the process that started this one, which keeps
-//! it for all that are granted the directory.
+//! Accounting for quotas of granted directories: in this process, or in the parent, which does it for all processes with a grant
+//! of the
+//! directory.
 
 #[cfg(target_os = "linux")]
 mod client;
@@ -22,7 +23,7 @@ pub(crate) use self::{
 };
 use super::host_dir::HostDir;
 
-/// The books of one grant.
+/// Accounting of one grant.
 #[derive(Clone)]
 pub(super) enum Accounting {
     Local(Arc<HostDir>),
@@ -40,7 +41,7 @@ impl Accounting {
         }
     }
 
-    /// Takes `less` out again.
+    /// Subtracts `less`.
     pub(super) fn give(&self, less: Usage) {
         match self {
             Self::Local(host_dir) => host_dir.counter.give(less),
@@ -57,7 +58,7 @@ impl Accounting {
         }
     }
 
-    /// One less has the file open; `size` is asked for if it may have no name.
+    /// Accounts for a closed file; `size` is called if the file may have no name.
     pub(super) fn closed(&self, inode: Inode, size: impl FnOnce() -> u64) {
         match self {
             Self::Local(host_dir) => host_dir.counter.closed(inode, size),
@@ -66,7 +67,7 @@ impl Accounting {
         }
     }
 
-    /// A name of a file is gone.
+    /// Accounts for a removed name of a file.
     pub(super) fn removed(&self, removal: Removal) {
         match self {
             Self::Local(host_dir) => host_dir.counter.removed(removal),

@@ -11,10 +11,10 @@ use super::{
 };
 use crate::shared_budget::Permit;
 
-/// The most that is read or written at once.
+/// Maximum number of bytes that are read or written at once.
 pub(super) const SLICE_BYTES: usize = 64 * 1024;
 
-/// At most `size` bytes from `offset` on; none at the end.
+/// Reads at most `size` bytes at `offset`; none at the end.
 pub(super) fn read(file: &StdFile, offset: u64, size: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(size).unwrap_or(SLICE_BYTES).min(SLICE_BYTES)];
     let count = again(|| file.read_at(&mut bytes, offset))?;
@@ -22,14 +22,14 @@ pub(super) fn read(file: &StdFile, offset: u64, size: u64) -> io::Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Where bytes are written.
+/// Position of a write.
 #[derive(Clone, Copy)]
 pub(super) enum At {
     Offset(u64),
     End,
 }
 
-/// Writes what it can of `bytes`, if there is room for that.
+/// Writes as much of `bytes` as one slice takes, if there is room for it.
 pub(super) fn write(file: &StdFile, bytes: &[u8], at: At, root: &Root) -> io::Result<usize> {
     let bytes = bytes.get(..SLICE_BYTES).unwrap_or(bytes);
     let more = if root.quota.is_none() { 0 } else { growth(file.metadata()?.len(), bytes.len() as u64, at) };
@@ -39,13 +39,13 @@ pub(super) fn write(file: &StdFile, bytes: &[u8], at: At, root: &Root) -> io::Re
         At::End => append(file, bytes),
     });
     let kept = *written.as_ref().unwrap_or(&0) as u64;
-    // A slice that was written in part grew the file by less; what is missing is missing at its end.
+    // A partial write grew the file by less than was reserved; the missing bytes are those at its end.
     root.give(Usage::bytes(more.min(bytes.len() as u64 - kept)));
-    root.moved.wrote(*written.as_ref().unwrap_or(&0));
+    root.moved.add_written(*written.as_ref().unwrap_or(&0));
     written
 }
 
-/// By how much `length` bytes make a file of `size` longer.
+/// Returns the number of bytes by which a write of `length` bytes makes a file of `size` longer.
 fn growth(size: u64, length: u64, at: At) -> u64 {
     match at {
         At::End => length,
@@ -60,13 +60,13 @@ fn append(file: &StdFile, bytes: &[u8]) -> io::Result<usize> {
     Ok(pwritev2(file, &[io::IoSlice::new(bytes)], 0, ReadWriteFlags::APPEND)?)
 }
 
-/// Not one step: of two who append at once one may overwrite the other.
+/// Not atomic: of two concurrent appends one may overwrite the other.
 #[cfg(not(target_os = "linux"))]
 fn append(file: &StdFile, bytes: &[u8]) -> io::Result<usize> {
     file.write_at(bytes, file.metadata()?.len())
 }
 
-/// Once more while signals come between.
+/// Retries a call that a signal interrupted.
 fn again(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match call() {
@@ -76,7 +76,7 @@ fn again(mut call: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-/// A quota without room, on its way through an [`io::Error`].
+/// Error about a quota without room, as the inner error of an [`io::Error`].
 #[derive(Debug)]
 pub(super) struct QuotaError(pub(super) OverQuota);
 
@@ -94,7 +94,7 @@ impl std::fmt::Display for QuotaError {
 
 impl std::error::Error for QuotaError {}
 
-/// A file that is read from front to back.
+/// Stream that reads a file from front to back.
 pub(super) struct Reader {
     handle: Arc<Handle>,
     offset: u64,
@@ -115,7 +115,7 @@ impl Reader {
         Self { handle, offset, state: Reading::Idle, _permit: permit }
     }
 
-    /// Reads on, here or elsewhere.
+    /// Starts to read, on this thread or in the background.
     fn begin(&mut self, size: u64) {
         let offset = self.offset;
         self.state = if self.handle.root.host_dir.may_block() {
@@ -139,7 +139,7 @@ impl From<io::Result<Vec<u8>>> for Reading {
 #[wasmtime_wasi::async_trait]
 impl Pollable for Reader {
     async fn ready(&mut self) {
-        // Where a file is read in place there is nothing to wait for.
+        // A file that is read in place needs no waiting.
         if matches!(self.state, Reading::Idle) && self.handle.root.host_dir.may_block() {
             self.begin(SLICE_BYTES as u64);
         }
@@ -158,7 +158,7 @@ impl InputStream for Reader {
             Reading::Read(mut bytes) => {
                 let wanted = bytes.split_to(bytes.len().min(size));
                 self.offset += wanted.len() as u64;
-                self.handle.root.moved.read(wanted.len());
+                self.handle.root.moved.add_read(wanted.len());
                 self.state = if bytes.is_empty() { Reading::Idle } else { Reading::Read(bytes) };
                 Ok(wanted)
             }
@@ -172,7 +172,7 @@ impl InputStream for Reader {
     }
 }
 
-/// A file that is written from somewhere on.
+/// Stream that writes a file from a position on.
 pub(super) struct Writer {
     handle: Arc<Handle>,
     at: At,
@@ -192,7 +192,7 @@ impl Writer {
         Self { handle, at, state: Writing::Idle, _permit: permit }
     }
 
-    /// Goes on behind what was written.
+    /// Continues after the bytes that were written.
     fn wrote(&mut self, written: io::Result<usize>) {
         self.state = match written {
             Ok(count) => {
@@ -217,7 +217,7 @@ impl Writer {
     }
 }
 
-/// All of `bytes`.
+/// Writes all of `bytes`.
 fn write_all(file: &StdFile, bytes: &[u8], mut at: At, root: &Root) -> io::Result<usize> {
     let mut left = bytes;
     while !left.is_empty() {

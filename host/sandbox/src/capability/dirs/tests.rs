@@ -21,7 +21,7 @@ use super::{
     *,
 };
 
-/// `path` as a file system that is far away.
+/// Returns `path` as if it were on a remote file system.
 fn far(path: &Path, quota: Quota) -> Dir {
     let mounts = MountInfo { may_block: true, ..MountInfo::default() };
     let lease = Lease::of_plugin(&SharedBudget::new(100), &"a".into(), &"x".into(), 10);
@@ -49,7 +49,7 @@ async fn opened(dir: &Dir, path: &str, flags: types::OpenFlags) -> Open {
 
 /// R-I18.
 #[tokio::test]
-async fn whoever_stops_waiting_leaves_what_hangs_behind() {
+async fn a_caller_that_stops_waiting_abandons_its_call() {
     let temporary = tempfile::tempdir().unwrap();
     let dir = far(temporary.path(), Quota::default());
     let (go_on, hangs) = mpsc::channel::<()>();
@@ -59,12 +59,12 @@ async fn whoever_stops_waiting_leaves_what_hangs_behind() {
         Ok(hangs.recv().is_ok())
     });
     let mut hanging = Box::pin(hanging);
-    // Begun, and not done here.
+    // Started, but on another thread.
     assert!(futures_poll(&mut hanging).is_none());
     let elsewhere = tokio::task::spawn_blocking(move || began.recv().unwrap()).await.unwrap();
     assert_ne!(elsewhere, thread::current().id());
     drop(hanging);
-    // Others go on meanwhile, and so does what was left behind in the end.
+    // Other calls continue meanwhile, and so does the abandoned one in the end.
     assert!(dir.handle.run(StdFile::metadata).await.unwrap().is_dir());
     go_on.send(()).unwrap();
 }
@@ -77,9 +77,9 @@ fn futures_poll<F: Future>(future: &mut std::pin::Pin<Box<F>>) -> Option<F::Outp
     }
 }
 
-/// R-I18: far away everything works as it does here.
+/// R-I18: everything works on a remote file system as on a local one.
 #[tokio::test]
-async fn files_far_away_are_read_and_written() {
+async fn files_on_a_remote_file_system_are_read_and_written() {
     let temporary = tempfile::tempdir().unwrap();
     let dir = far(temporary.path(), Quota { bytes: Some(20), files: Some(3) });
     let file = opened(&dir, "a", types::OpenFlags::CREATE).await.file().unwrap();

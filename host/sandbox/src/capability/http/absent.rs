@@ -1,4 +1,4 @@
-//! In the place of HTTP where it was left out: components that import it are refused when they are loaded.
+//! Substitute for HTTP where it was left out: components that import it are refused when they are loaded.
 
 #[cfg(target_os = "linux")]
 use std::{io, sync::Arc};
@@ -51,7 +51,7 @@ impl RelayClient {
     }
 }
 
-/// Way to the process, which is sent nothing.
+/// Stands in for the way to the process.
 #[cfg(target_os = "linux")]
 pub(crate) struct Outbox;
 
@@ -98,7 +98,7 @@ pub(crate) struct Http(());
 impl Http {
     pub(crate) fn report_refusals(&self, _: &mut Refusals) {}
 
-    pub(crate) fn moved(&self) -> (u64, u64) {
+    pub(crate) fn byte_counts(&self) -> (u64, u64) {
         (0, 0)
     }
 }

@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
-/// Names of hosts that are longer are none (RFC 1035).
+/// Maximum length of a host name (RFC 1035), and of a label.
 const MAX_NAME_BYTES: usize = 253;
 const MAX_LABEL_BYTES: usize = 63;
 
@@ -51,7 +51,7 @@ impl fmt::Display for Host {
     }
 }
 
-/// An IPv4 address that is written as an IPv6 one is an IPv4 address.
+/// Converts an IPv4 address that is written as an IPv6 one.
 pub(super) fn plain(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(six) => six.to_ipv4_mapped().map_or(address, IpAddr::V4),
@@ -100,7 +100,7 @@ pub(super) fn split_port(authority: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Reads a port of digits alone; the standard library would take a sign, too.
+/// Parses a port of digits only; the standard library would accept a sign, too.
 pub(super) fn parse_port(port: &str) -> Option<u16> {
     let digits = port.bytes().all(|b| b.is_ascii_digit());
     if digits { port.parse().ok().filter(|port| *port != 0) } else { None }

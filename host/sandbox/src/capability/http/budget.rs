@@ -18,7 +18,7 @@ pub(super) struct RequestBudget {
     connections: Arc<Semaphore>,
 }
 
-/// A connection's places among those of its attempt, its plugin, and all.
+/// Permits of a connection: of its attempt, of its plugin, and of all guests.
 pub(super) struct Permits {
     _all: [OwnedSemaphorePermit; 3],
 }
@@ -53,7 +53,7 @@ impl RequestBudget {
         take(&self.requests, 1).ok_or_else(|| self.over(Limit::HttpRequests))
     }
 
-    /// Takes a place for a connection of this attempt, and waits for those of its plugin and of all.
+    /// Takes a permit for a connection of this attempt, and waits for those of its plugin and of all guests.
     pub(super) async fn connection(&self, net: &Net, plugin: Arc<Semaphore>) -> Result<Permits, OverLimit> {
         let over = self.over(Limit::HttpConnections);
         let own = Arc::clone(&self.connections).try_acquire_owned().map_err(|_| over)?;
@@ -72,15 +72,15 @@ impl RequestBudget {
         take(&self.received, bytes as u64).ok_or_else(|| transfer.exceed(self.over(Limit::HttpReceived)))
     }
 
-    /// Bytes that came in and went out.
-    pub(super) fn moved(&self) -> (u64, u64) {
+    /// Returns the bytes that came in and went out.
+    pub(super) fn byte_counts(&self) -> (u64, u64) {
         let gone = |limit, left: &AtomicU64| self.ceilings.most(limit).saturating_sub(left.load(Relaxed));
         (gone(Limit::HttpReceived, &self.received), gone(Limit::HttpSent, &self.sent))
     }
 }
 
 impl Transfer {
-    /// The limit that ended the request, whatever else was made of that since.
+    /// Returns the limit that ended the request, even if another error was reported since.
     pub(super) fn over(&self) -> Option<OverLimit> {
         *self.over.lock().unwrap_or_else(PoisonError::into_inner)
     }

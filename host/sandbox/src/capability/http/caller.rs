@@ -1,4 +1,4 @@
-//! On whose behalf requests are made.
+//! The attempt that makes requests.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -24,7 +24,7 @@ use crate::{
 /// Refusals that are kept for the attempt's message; each has a line in the log besides.
 const MAX_REFUSALS: usize = 3;
 
-/// One attempt, as its requests see it.
+/// An attempt, as its requests see it.
 pub(super) struct Caller {
     pub(super) net: Arc<Net>,
     pub(super) grant: HttpGrant,
@@ -32,7 +32,7 @@ pub(super) struct Caller {
     pub(super) transcript: Arc<Transcript>,
     pub(super) budget: RequestBudget,
     pub(super) log: RequestLog,
-    /// The secrets whose placeholders it was given.
+    /// Secrets whose placeholders the attempt was given.
     pub(super) secrets: Vec<EgressSecret>,
     made: AtomicU32,
     /// Span of the attempt, for subscribers to the traces of this process.
@@ -82,18 +82,18 @@ impl Caller {
         Failure::over(over, self.context.owner())
     }
 
-    /// Numbers a request.
+    /// Returns the number of the next request.
     pub(super) fn number(&self) -> u32 {
         self.made.fetch_add(1, Relaxed)
     }
 
-    /// The span of the request with that number: the same however often its attempt is executed.
+    /// Returns the span of a request, which is the same for every execution of its attempt.
     pub(super) fn span(&self, number: u32) -> TraceContext {
         let invocation = &self.context.invocation;
         invocation.span().with(SpanId::of(&format!("{}/{number}", invocation.idempotency_key())))
     }
 
-    /// Whether the request may be made at all.
+    /// Checks that the request is granted.
     pub(super) fn allows(&self, target: &Target) -> Result<(), Failure> {
         if self.grant().allow.iter().any(|pattern| pattern.matches(target)) {
             return Ok(());
@@ -103,7 +103,7 @@ impl Caller {
         Err(Failure::refused(why))
     }
 
-    /// Keeps what an operator could have otherwise for the attempt's message, and says whether that is news.
+    /// Keeps a refusal that an operator could lift for the attempt's message, and returns whether it is new.
     pub(super) fn refuse(&self, why: &str) -> bool {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         let is_news = refusals.len() < MAX_REFUSALS && refusals.iter().all(|known| known != why);
@@ -135,14 +135,14 @@ impl AttemptRequests {
         &self.0
     }
 
-    /// Tells what was refused.
-    pub(super) fn report_refusals(&self, refused: &mut Refusals) {
-        self.0.refusals().into_iter().for_each(|why| refused.because(|| why));
+    /// Reports the refusals.
+    pub(super) fn report_refusals(&self, refusals: &mut Refusals) {
+        self.0.refusals().into_iter().for_each(|why| refusals.add(|| why));
     }
 
-    /// Bytes that came in and went out.
-    pub(super) fn moved(&self) -> (u64, u64) {
-        self.0.budget.moved()
+    /// Returns the bytes that came in and went out.
+    pub(super) fn byte_counts(&self) -> (u64, u64) {
+        self.0.budget.byte_counts()
     }
 }
 

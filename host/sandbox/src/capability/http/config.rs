@@ -7,31 +7,31 @@ use super::HttpPattern;
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// How guests reach the network by HTTP. Whether they may is what their grants say.
+/// HTTP access of guests. Their grants decide whether they have it.
 #[derive(Clone, Debug, Default)]
 pub struct HttpConfig {
     /// Limits on one attempt, one plugin and all guests together.
     pub limits: HttpLimits,
-    /// Certificates in PEM that are trusted beside those of the platform.
+    /// Trusted certificates in PEM, in addition to those of the platform.
     pub roots: Vec<Arc<str>>,
-    /// Addresses of names that DNS is not asked for.
+    /// Addresses of names that are not looked up in DNS.
     pub hosts: BTreeMap<String, Vec<IpAddr>>,
-    /// Secrets that guests know by placeholders only.
+    /// Secrets that guests know only by placeholders.
     pub secrets: Vec<EgressSecret>,
 }
 
-/// Limits on requests; past one of them the request fails, and the guest is told.
+/// Limits on requests. A request that exceeds one fails, and the guest is told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpLimits {
-    /// Requests of an attempt.
+    /// Number of requests of an attempt.
     pub requests: u32,
     /// Bytes that an attempt sends, headers included.
     pub sent: u64,
-    /// Bytes that an attempt is sent, headers included.
+    /// Bytes that an attempt receives, headers included.
     pub received: u64,
     /// Bytes of the headers of one message.
     pub headers: u64,
-    /// From the beginning of a request to the end of its answer.
+    /// Time from the start of a request to the end of its response.
     pub time: Duration,
     /// Connections of an attempt at once. One more is refused.
     pub connections: u32,
@@ -56,23 +56,23 @@ impl Default for HttpLimits {
     }
 }
 
-/// A secret that a guest never holds: it has the placeholder, and the value takes its place in requests that are on their way to
-/// where it belongs.
+/// A secret that a guest never holds. The guest has a placeholder; the value replaces it in requests to the secret's
+/// destinations.
 #[derive(Clone)]
 pub struct EgressSecret {
-    /// For people: which secret it is.
+    /// Name of the secret, for people.
     pub name: Arc<str>,
     /// Placeholder that guests have instead.
     pub placeholder: Arc<str>,
-    /// The secret itself.
+    /// Value of the secret.
     pub value: Arc<str>,
-    /// Where it belongs.
+    /// Destinations of the secret.
     pub to: Arc<[HttpPattern]>,
-    /// The tenant whose attempts alone may have it; without one anybody's.
+    /// Tenant whose attempts may use it; all tenants if none is set.
     pub tenant: Option<Arc<str>>,
 }
 
-/// Without the value.
+/// Omits the value.
 impl std::fmt::Debug for EgressSecret {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EgressSecret").field("name", &self.name).field("to", &self.to).finish_non_exhaustive()

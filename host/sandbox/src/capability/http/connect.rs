@@ -1,4 +1,4 @@
-//! A connection to one of the addresses that were looked at.
+//! Connecting to one of the checked addresses.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,7 +12,7 @@ use super::{failure::Failure, net::Net, target::Target, tls};
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
-/// The first address that answers.
+/// Connects to the first address that responds.
 pub(super) async fn connect(
     net: &Net,
     target: &Target,
@@ -29,7 +29,7 @@ pub(super) async fn connect(
 }
 
 async fn secured(net: &Net, target: &Target, stream: TcpStream) -> Result<Box<dyn Stream>, Failure> {
-    // Only slower without.
+    // Only slower without it.
     let _ = stream.set_nodelay(true);
     if !target.secure {
         return Ok(Box::new(stream));

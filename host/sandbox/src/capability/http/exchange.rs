@@ -1,4 +1,4 @@
-//! One request, from its grant to the head of its answer.
+//! One request, from its grant to the head of its response.
 
 use std::{sync::Arc, time::Duration};
 
@@ -30,13 +30,13 @@ use crate::{
 /// Connect timeout of a request that sets none.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The least that hyper reads at once.
+/// Minimum size of hyper's buffer, in bytes.
 const MIN_BUFFER_BYTES: usize = 8192;
 
-/// The head of an answer, and what has to go on for its body to come.
+/// The head of a response, and the driver that its body needs.
 pub(super) type DrivenResponse = (Response<WasiBody>, Driver);
 pub(super) type Driver = Box<dyn Future<Output = Result<(), Error>> + Send>;
-/// A request that was begun.
+/// Future of a request.
 pub(super) type Sending = Box<dyn Future<Output = Result<DrivenResponse, Error>> + Send>;
 
 /// A request that was checked before anything was awaited.
@@ -47,7 +47,7 @@ struct PreparedRequest {
     number: u32,
 }
 
-/// Makes a request of an attempt, or says why it is not made.
+/// Starts a request of an attempt, or refuses it.
 pub(super) fn begin(caller: &Arc<Caller>, request: Request<WasiBody>, options: RequestOptions) -> Sending {
     match prepare(caller, request, options) {
         Ok(prepared) => {
@@ -75,7 +75,7 @@ fn prepare(
 ) -> Result<PreparedRequest, Failure> {
     caller.budget.request().map_err(|over| caller.over(over))?;
     let (tenant, now) = (&caller.context.tenant, std::time::Instant::now());
-    caller.net().quota.take(tenant, now).map_err(|spent| Failure::quota(&spent))?;
+    caller.net().quota.take(tenant, now).map_err(|over_quota| Failure::quota(&over_quota))?;
     let uri = request.uri();
     let secure = uri.scheme() == Some(&http::uri::Scheme::HTTPS);
     let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
@@ -87,7 +87,8 @@ fn prepare(
     Ok(PreparedRequest { target, request, options, number: caller.number() })
 }
 
-/// Where a request begins and ends is the host's to say, and said once. Guests cannot say it; a process of theirs could.
+/// Checks the headers that delimit a message. They are the host's to set, and only once. Guests cannot set them, but a
+/// compromised process could.
 fn check_framing(headers: &HeaderMap) -> Result<(), Failure> {
     let is_theirs = |name: &&HeaderName| **name != header::HOST && headers.contains_key(*name);
     if let Some(name) = DEFAULT_FORBIDDEN_HEADERS.iter().find(is_theirs) {
@@ -112,7 +113,7 @@ fn visible(text: &str) -> String {
     text.chars().filter(char::is_ascii_graphic).take(100).collect()
 }
 
-/// Sends what was prepared. Whatever becomes of it has a line of the log.
+/// Sends a prepared request. Every request has a line in the log, however it ends.
 async fn exchange(caller: Arc<Caller>, prepared: PreparedRequest) -> Result<DrivenResponse, Error> {
     let transfer = Arc::new(Transfer::default());
     let pending = PendingRequest::new(&caller, prepared.number, &prepared.target, &transfer);
@@ -166,9 +167,9 @@ async fn send(
     let stream = connected.map_err(timed_out(Error::ConnectionTimeout, "connecting"))??;
     let wire = Wire { stream, caller: Arc::clone(caller), transfer: Arc::clone(transfer) };
     let (mut sender, driver) = handshake(Box::new(wire), caller.limits().headers).await?;
-    let answered = timeout_at(until(options.first_byte_timeout, longest), sender.send_request(request)).await;
-    let answered = answered.map_err(timed_out(Error::ConnectionReadTimeout, "waiting for the answer"))?;
-    let response = answered.map_err(|error| Failure::hyper(&error, true))?;
+    let response = timeout_at(until(options.first_byte_timeout, longest), sender.send_request(request)).await;
+    let response = response.map_err(timed_out(Error::ConnectionReadTimeout, "waiting for the answer"))?;
+    let response = response.map_err(|error| Failure::hyper(&error, true))?;
     Ok(SentRequest {
         response,
         driver,
@@ -181,7 +182,7 @@ fn timed_out<E>(error: Error, what: &'static str) -> impl FnOnce(E) -> Failure {
     move |_| Failure::new(error, format!("timeout of {what}"))
 }
 
-/// A connection to an address that may be reached.
+/// Connects to an address that may be reached.
 async fn open_connection(caller: &Caller, target: &Target) -> Result<Box<dyn connect::Stream>, Failure> {
     let addresses = resolve::addresses(caller.net(), caller.grant(), target, caller.plugin()).await?;
     connect::connect(caller.net(), target, &addresses).await
@@ -189,7 +190,7 @@ async fn open_connection(caller: &Caller, target: &Target) -> Result<Box<dyn con
 
 pub(super) type HttpConnection = (http1::SendRequest<WasiBody>, Driver);
 
-/// HTTP over a connection, with headers of so many bytes, and what has to go on for that.
+/// Starts HTTP on a connection, with headers of at most `headers` bytes. Returns the driver that the connection needs as well.
 pub(super) async fn handshake(
     stream: Box<dyn connect::Stream>,
     headers: u64,
@@ -229,7 +230,7 @@ async fn build_request(
     Ok(Request::from_parts(parts, body))
 }
 
-/// Says where a request belongs, unless its guest does.
+/// Adds the trace context, unless the guest has set one.
 fn set_trace_headers(span: &TraceContext, headers: &mut HeaderMap) {
     if headers.contains_key(TRACEPARENT) {
         return;

@@ -1,4 +1,4 @@
-//! Why a request came to nothing: for the guest, and for people.
+//! Failures of requests, for the guest and for people.
 
 use std::io::{self, ErrorKind};
 
@@ -7,7 +7,7 @@ use wasmtime_wasi_http::Error;
 use super::quota::OverQuota;
 use crate::limits::{Limit, LimitError, Owner, Size};
 
-/// A limit on requests that was met.
+/// Limit on requests that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OverLimit {
     /// A limit of the attempt.
@@ -21,7 +21,7 @@ pub(super) struct Failure {
     pub(super) error: Error,
     /// Reason for people.
     pub(super) why: String,
-    /// Whether an operator could have it otherwise, and should be told where people look first.
+    /// Whether an operator could lift the refusal; if so, it is reported where operators look first.
     pub(super) refusal: bool,
 }
 
@@ -53,13 +53,13 @@ impl Failure {
         Self { error, why, refusal: true }
     }
 
-    pub(super) fn quota(spent: &OverQuota) -> Self {
-        Self::refused(spent.to_string())
+    pub(super) fn quota(over_quota: &OverQuota) -> Self {
+        Self::refused(over_quota.to_string())
     }
 
     pub(super) fn connection(error: &io::Error) -> Self {
         let kind = error.kind();
-        let told = if kind == ErrorKind::ConnectionRefused {
+        let code = if kind == ErrorKind::ConnectionRefused {
             Error::ConnectionRefused
         } else if kind == ErrorKind::TimedOut {
             Error::ConnectionTimeout
@@ -70,12 +70,12 @@ impl Failure {
         } else {
             Error::ConnectionTerminated
         };
-        Self::new(told, error.to_string())
+        Self::new(code, error.to_string())
     }
 
     /// Converts an error of hyper: before a response (`head`), or amid its body.
     pub(super) fn hyper(error: &hyper::Error, head: bool) -> Self {
-        let told = if error.is_parse_too_large() {
+        let code = if error.is_parse_too_large() {
             Error::HttpResponseHeaderSectionSize(None)
         } else if error.is_parse() {
             Error::HttpProtocolError
@@ -85,7 +85,7 @@ impl Failure {
             Error::HttpResponseIncomplete
         };
         let cause = std::error::Error::source(error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        Self::new(told, format!("{error}{cause}"))
+        Self::new(code, format!("{error}{cause}"))
     }
 }
 

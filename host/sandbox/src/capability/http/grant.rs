@@ -1,19 +1,20 @@
-//! The grant of requests by HTTP.
+//! Grants of HTTP.
 
 use super::{network::Network, pattern::HttpPattern};
 
-/// Where one plugin may send requests; the default is nowhere.
+/// Requests that one plugin may make; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HttpGrant {
-    /// Requests that may be made.
+    /// Patterns of requests that may be made.
     pub allow: Vec<HttpPattern>,
-    /// Addresses inside of networks (private, loopback and so on) that names may stand for. An address that a pattern names,
-    /// and `localhost` where one names that, need no mention.
+    /// Internal addresses (private, loopback and so on) that names may resolve to. An address that a pattern names, and
+    /// `localhost` where one
+    /// names that, need no entry.
     pub networks: Vec<Network>,
 }
 
 impl HttpGrant {
-    /// Whether there is nothing in it.
+    /// Returns whether it grants nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.allow.is_empty()

@@ -1,4 +1,4 @@
-//! Between `wasi:http` as wasmtime has it, and what is made of its requests here.
+//! Hooks of wasmtime's `wasi:http`, which pass its requests to this module.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{attempt_context::AttemptContext, capability::refusals::Refusals, transcript::Transcript};
 
-/// One call's part of the network; made when the guest first speaks of HTTP.
+/// HTTP of one call; set up when the guest first uses it.
 #[derive(Default)]
 pub(crate) struct Http(Option<Open>);
 
@@ -36,7 +36,7 @@ struct Open {
 /// Sender of the requests.
 enum Hooks {
     Local(AttemptRequests),
-    /// The process that started this one.
+    /// The parent of this process.
     #[cfg(target_os = "linux")]
     Remote(Arc<RelayClient>),
 }
@@ -60,7 +60,7 @@ impl Hooks {
     }
 }
 
-/// Network of one call, from which its part is made when the guest first speaks of HTTP.
+/// Network of one call, from which its HTTP is set up at the first use.
 pub(crate) struct Connection<'a> {
     pub(crate) net: &'a Arc<Net>,
     /// Set where the parent of this process makes the requests.
@@ -91,14 +91,14 @@ impl Http {
         self.0.as_ref().and_then(|open| open.hooks.own())
     }
 
-    /// Tells what was refused here.
-    pub(crate) fn report_refusals(&self, refused: &mut Refusals) {
-        self.own().into_iter().for_each(|own| own.report_refusals(refused));
+    /// Reports the refusals of this process.
+    pub(crate) fn report_refusals(&self, refusals: &mut Refusals) {
+        self.own().into_iter().for_each(|own| own.report_refusals(refusals));
     }
 
-    /// Bytes that came in here and went out.
-    pub(crate) fn moved(&self) -> (u64, u64) {
-        self.own().map_or((0, 0), AttemptRequests::moved)
+    /// Returns the bytes that came in and went out in this process.
+    pub(crate) fn byte_counts(&self) -> (u64, u64) {
+        self.own().map_or((0, 0), AttemptRequests::byte_counts)
     }
 }
 
@@ -132,7 +132,7 @@ pub(in crate::capability) fn link<T: HasHttp>(linker: &mut Linker<T>) -> wasmtim
 /// The interface as wasmtime 48 names it.
 const TYPES: &str = "wasi:http/types@0.2.12";
 
-/// Why a body's stream ended. wasmtime's own function knows nothing about the errors that it puts there itself.
+/// Returns why a body's stream ended. wasmtime's own function does not recognise its own errors.
 fn error_code<T: HasHttp>(
     mut store: StoreContextMut<'_, T>,
     params: (Resource<IoError>,),

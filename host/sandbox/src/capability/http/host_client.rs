@@ -1,4 +1,4 @@
-//! Requests of the host itself, by the rules that those of guests are held to.
+//! Requests of the host itself, by the rules for those of guests.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, Response, Uri, header, uri::Scheme};
@@ -19,32 +19,32 @@ pub struct HttpClient {
 /// A request of the host.
 #[derive(Clone, Debug)]
 pub struct HttpRequest {
-    /// Such as `GET`.
+    /// Method, such as `GET`.
     pub method: &'static str,
-    /// Where to, with `https://` or `http://`.
+    /// URL, with `https://` or `http://`.
     pub url: String,
     /// Headers of the request.
     pub headers: Vec<(&'static str, String)>,
     /// Body of the request.
     pub body: Vec<u8>,
-    /// The most bytes of an answer's body; one that has more is none.
+    /// Maximum size of a response's body, in bytes; a larger one is an error.
     pub most: u64,
-    /// Whether its host may be inside of a network (private, loopback and so on).
+    /// Whether the host may be on an internal network (private, loopback and so on).
     pub inside: bool,
 }
 
 /// Response to a request.
 #[derive(Clone, Debug)]
 pub struct HttpAnswer {
-    /// Such as 200.
+    /// Status, such as 200.
     pub status: u16,
     headers: http::HeaderMap,
-    /// All of it.
+    /// The whole body.
     pub body: Vec<u8>,
 }
 
 impl HttpAnswer {
-    /// The first header of that name, if it is text.
+    /// Returns the first header of that name, if it is text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
@@ -52,7 +52,7 @@ impl HttpAnswer {
 }
 
 impl HttpClient {
-    /// With the roots, addresses, and limits of time and headers of that configuration.
+    /// Makes a client with the roots, addresses, and limits on time and headers of a configuration.
     #[must_use]
     pub fn new(config: HttpConfig) -> Self {
         Self { net: Net::new(config, &crate::tenants::Tenants::default()) }
@@ -76,7 +76,7 @@ impl HttpClient {
         more: &[(String, String)],
     ) -> Result<HttpAnswer, String> {
         let time = self.net.config.limits.time;
-        let timed_out = |_| format!("no whole answer within {} s", time.as_secs());
+        let timed_out = |_| format!("no complete response within {} s", time.as_secs());
         timeout(time, self.exchange(request, more)).await.map_err(timed_out)?
     }
 
@@ -88,7 +88,7 @@ impl HttpClient {
     /// The message for the user, without the URL, which may hold a secret.
     pub async fn head(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
         let time = self.net.config.limits.time;
-        let timed_out = |_| format!("no answer within {} s", time.as_secs());
+        let timed_out = |_| format!("no response within {} s", time.as_secs());
         let (target, uri) = parse_url(&request).map_err(|_| "its URL cannot be used".to_owned())?;
         let grant = HttpGrant { allow: target.pattern().parse().into_iter().collect(), ..grant_of(&request) };
         let response =
@@ -107,7 +107,7 @@ impl HttpClient {
         read(response, most).await.map_err(|why| format!("{}: {why}", target.shown()))
     }
 
-    /// The head of its answer, and what has to go on for its body.
+    /// Sends the request, and returns the head of the response and the driver that its body needs.
     async fn start(
         &self,
         request: HttpRequest,
@@ -141,7 +141,7 @@ fn grant_of(request: &HttpRequest) -> HttpGrant {
     HttpGrant { allow: Vec::new(), networks }
 }
 
-/// Without what is of use to a guest's grant alone.
+/// Removes the part that applies only to a guest's grant.
 fn without_grant_hint(why: &str) -> &str {
     why.split("; `http-networks").next().unwrap_or(why)
 }
@@ -181,7 +181,7 @@ async fn read(response: Response<Incoming>, most: u64) -> Result<HttpAnswer, Str
             frame.map_err(|error| without_grant_hint(&Failure::hyper(&error, false).why).to_owned())?;
         let Ok(data) = frame.into_data() else { continue };
         if (body.len() + data.len()) as u64 > most {
-            return Err(format!("an answer of more than {}", Size(most)));
+            return Err(format!("a response larger than {}", Size(most)));
         }
         body.extend_from_slice(&data);
     }

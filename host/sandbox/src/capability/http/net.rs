@@ -17,7 +17,7 @@ use crate::tenants::Tenants;
 /// Maximum number of DNS look-ups in progress. An abandoned look-up counts until the system has responded.
 const MAX_LOOKUPS: usize = 16;
 
-/// A request that may take longer than this may take as long as it likes.
+/// Maximum time of a request; longer limits are cut to it.
 const MAX_REQUEST_TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// A tenant, and a plugin of its runs.
@@ -53,13 +53,13 @@ impl Net {
         Self::new(config, &Tenants::default())
     }
 
-    /// The most bytes of headers of a message.
+    /// Returns the maximum size of the headers of a message, in bytes.
     #[cfg(target_os = "linux")]
     pub(crate) fn headers(&self) -> u64 {
         self.config.limits.headers
     }
 
-    /// The connections of one plugin of a tenant, while it has any.
+    /// Returns the connection permits of a tenant's plugin, which are shared while it has any.
     pub(super) fn of_plugin(&self, tenant: &str, plugin: &str) -> Arc<Semaphore> {
         let key = (Arc::from(tenant), Arc::from(plugin));
         let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Which addresses anybody may be sent to, and which only who was granted them.
+//! Networks, and the addresses that are internal or special.
 
 use std::{
     fmt,
@@ -12,7 +12,7 @@ use super::authority::plain;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Network {
     address: IpAddr,
-    /// How many bits are the network's.
+    /// Number of bits of the network.
     bits: u8,
 }
 
@@ -22,13 +22,13 @@ pub struct Network {
 pub struct NotANetwork;
 
 impl Network {
-    /// Whether all of `other` is in it.
+    /// Returns whether `other` is a part of it.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.bits <= other.bits && self.contains(other.address)
     }
 
-    /// Whether `address` is in it. IPv4 addresses that are written as IPv6 ones are IPv4 addresses.
+    /// Returns whether it contains `address`. An IPv4 address that is written as an IPv6 one counts as IPv4.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, plain(address)) {
@@ -63,7 +63,7 @@ impl FromStr for Network {
         let whole = Self::from(written);
         match bits {
             None => Ok(whole),
-            // A mapped one has other bits than it seems.
+            // A mapped address has another number of bits than written.
             Some(_) if whole.address != written => Err(NotANetwork),
             Some(bits) => match bits.parse() {
                 Ok(bits) if bits <= whole.bits => Ok(Self { bits, ..whole }),
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leads_inside_is_known_in_every_disguise() {
+    fn internal_addresses_are_recognised_in_every_notation() {
         let inside = [
             "0.0.0.0",
             "0.1.2.3",

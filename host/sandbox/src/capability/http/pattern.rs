@@ -7,11 +7,13 @@ use super::{
     target::Target,
 };
 
-/// Requests that are granted: `GET,POST https://*.example.com:8443/v1/*`.
+/// Pattern of granted requests: `GET,POST https://*.example.com:8443/v1/*`.
 ///
-/// Methods may be left out, and any is meant but CONNECT and TRACE. `*.` before a name stands for one or more labels, `*` alone for
-/// any host. Without a port it is the scheme's own, `:*` is any. Without a path any is meant, with one that ends in `*` all that
-/// begin so, else exactly that one; a query is not looked at.
+/// Without methods, all are granted but CONNECT and TRACE. `*.` before a name stands for one or more labels, `*` alone for any
+/// host. Without a
+/// port, the scheme's default is granted; `:*` grants any. Without a path, any is granted; one that ends in `*` grants all paths
+/// with that
+/// prefix, another exactly itself. The query is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpPattern {
     methods: Vec<String>,
@@ -24,7 +26,7 @@ pub struct HttpPattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum HostPattern {
     Any,
-    /// Everything that ends so, its first character being a dot.
+    /// All names with this suffix, which starts with a dot.
     Below(String),
     Exactly(Host),
 }
@@ -52,7 +54,7 @@ impl HttpPattern {
             && self.path.matches(target)
     }
 
-    /// Whether it means every request that `other` means.
+    /// Returns whether it matches every request that `other` matches.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         let methods = |method: &String| self.methods.contains(method);
@@ -63,7 +65,7 @@ impl HttpPattern {
             && self.path.covers(&other.path)
     }
 
-    /// Whether it is about this very host, and not about one among others.
+    /// Returns whether it names exactly this host.
     pub(super) fn names(&self, host: &Host) -> bool {
         matches!(&self.host, HostPattern::Exactly(own) if own == host)
     }
@@ -281,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_told_why() {
+    fn an_invalid_pattern_is_explained() {
         let rows = [
             ("a.example", "it has no scheme"),
             ("ftp://a", "its scheme is neither `https` nor `http`"),

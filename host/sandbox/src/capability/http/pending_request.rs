@@ -1,4 +1,4 @@
-//! A request that is under way, and is logged when it ends.
+//! A request in progress, which is logged when it ends.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{
     target::Target,
 };
 
-/// A request that is under way. Dropping it before [`Self::end`] logs it as given up.
+/// A request in progress. Dropping it before [`Self::end`] logs it as given up.
 pub(super) struct PendingRequest {
     caller: Arc<Caller>,
     number: u32,

@@ -1,4 +1,4 @@
-//! How many requests a tenant makes within a minute.
+//! Quota of requests per minute, for tenants.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -11,7 +11,7 @@ use crate::tenants::Tenants;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The tenants that may make so many, and when each made its last ones.
+/// Tenants with a quota, and the times of their last requests.
 pub(super) struct RequestQuota(BTreeMap<Arc<str>, Mutex<Window>>);
 
 struct Window {
@@ -20,12 +20,12 @@ struct Window {
     at: VecDeque<Instant>,
 }
 
-/// That there are none left.
+/// Error of a tenant that has used up its quota.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct OverQuota {
     tenant: Arc<str>,
     most: usize,
-    /// When there will be one again.
+    /// Time until the next request is allowed.
     left: Duration,
 }
 
@@ -47,7 +47,7 @@ impl RequestQuota {
         Self(tenants.requests().map(|(tenant, most)| (Arc::clone(tenant), window(most))).collect())
     }
 
-    /// Takes one.
+    /// Takes one request.
     pub(super) fn take(&self, tenant: &Arc<str>, now: Instant) -> Result<(), OverQuota> {
         let Some(window) = self.0.get(tenant) else { return Ok(()) };
         let mut window = window.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +74,7 @@ mod tests {
 
     /// R-Q5.
     #[test]
-    fn a_tenant_makes_so_many_within_a_minute() {
+    fn a_tenants_requests_within_a_minute_are_limited() {
         let mut tenants = Tenants::default();
         tenants.add(&"acme".into(), 1, []);
         tenants.limit_requests(&"acme".into(), 2);
@@ -82,10 +82,10 @@ mod tests {
         let take =
             |tenant: &str, seconds: u64| quota.take(&tenant.into(), begin + Duration::from_secs(seconds));
         assert_eq!((take("acme", 0), take("acme", 20)), (Ok(()), Ok(())));
-        let spent = take("acme", 50).unwrap_err();
+        let over_quota = take("acme", 50).unwrap_err();
         assert!(
-            spent.to_string().ends_with("`[tenants.acme.quotas]`); the next may be made in 10 s"),
-            "{spent}"
+            over_quota.to_string().ends_with("`[tenants.acme.quotas]`); the next may be made in 10 s"),
+            "{over_quota}"
         );
         assert_eq!((take("acme", 60), take("other", 60)), (Ok(()), Ok(())));
         assert!(take("acme", 79).is_err() && take("acme", 80).is_ok());

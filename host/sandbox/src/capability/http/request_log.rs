@@ -1,4 +1,4 @@
-//! The requests of an attempt that are under way, and the line of its log that each leaves when it is over.
+//! Requests of an attempt that are in progress, and the line that each leaves in the log.
 
 use std::{
     collections::BTreeMap,
@@ -16,11 +16,12 @@ use crate::{
 /// Reason that the log gives for a request that its guest dropped.
 pub(super) const GIVEN_UP: &str = "given up";
 
-/// Requests that are under way, by number. Those that an attempt leaves behind are logged when it ends; nothing is logged after that.
+/// Requests in progress, by number. Those that an attempt leaves behind are logged when it ends, and nothing is logged after
+/// that.
 #[derive(Default)]
 pub(super) struct RequestLog(Mutex<BTreeMap<u32, Entry>>);
 
-/// One request that is under way.
+/// One request in progress.
 pub(super) struct Entry {
     target: Target,
     started: Instant,
@@ -53,19 +54,19 @@ impl RequestLog {
         }
     }
 
-    /// Takes a request out, once.
+    /// Removes a request, once.
     pub(super) fn remove(&self, number: u32) -> Option<Entry> {
         self.lock().remove(&number)
     }
 
-    /// Takes out the requests that are still under way when the attempt is over.
+    /// Removes the requests that are still in progress when the attempt is over.
     pub(super) fn take_all(&self) -> BTreeMap<u32, Entry> {
         std::mem::take(&mut *self.lock())
     }
 }
 
 impl Entry {
-    /// Writes how the request ended to the attempt's log and to its trace, where it is `span`; `why` says why it failed, if it did.
+    /// Writes to the attempt's log and to its trace, in `span`, how the request ended; `why` says why it failed, if it did.
     pub(super) fn report(
         self,
         transcript: &Transcript,

@@ -18,12 +18,12 @@ use super::{
     target::Target,
 };
 
-/// A look-up that takes longer has failed.
+/// Maximum time of a look-up.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
-/// More addresses of a name are not looked at.
+/// Maximum number of addresses of a name that are considered.
 const MAX_ADDRESSES: usize = 16;
 
-/// The addresses of the target that the grant allows.
+/// Returns the addresses of the target that the grant allows.
 pub(super) async fn addresses(
     net: &Net,
     grant: &HttpGrant,
@@ -131,7 +131,7 @@ mod tests {
         for address in ["10.0.0.1", "::ffff:10.0.0.1"] {
             assert_eq!(reach(a, &allow, &["10.0.1.0/24", "127.0.0.1"], &[address]), Err(refused.to_owned()));
         }
-        // A pattern that names the address is a word about it; one that names a name, or any host, is none.
+        // A pattern that names an address grants it; one that names a host, or any host, does not.
         assert!(reach("http://127.0.0.1/", &["http://127.0.0.1"], &[], &["127.0.0.1"]).is_ok());
         assert!(reach("http://127.0.0.1/", &["http://*"], &[], &["127.0.0.1"]).is_err());
         assert!(reach("http://localhost/", &["http://localhost"], &[], &["127.0.0.1"]).is_ok());

@@ -1,4 +1,4 @@
-//! An answer's body, part by part: bounded in time, and told of when it is over.
+//! Body of a response, part by part: bounded in time, and reported when it is over.
 
 use std::{
     future::Future as _,
@@ -21,9 +21,9 @@ use super::{
 
 pub(super) struct ResponseBody {
     incoming: Incoming,
-    /// The longest between two parts.
+    /// Maximum time between two parts.
     max_pause: Duration,
-    /// When the request is over, whatever there is still to come.
+    /// End of the request, even if the body is incomplete.
     deadline: Instant,
     alarm: Pin<Box<Sleep>>,
     pending: PendingRequest,

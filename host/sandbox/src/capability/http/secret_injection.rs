@@ -1,4 +1,4 @@
-//! Secrets that guests never hold: in their place stand placeholders, until a request is on its way to where they belong.
+//! Injection of secrets that guests never hold: placeholders are replaced in requests to the secrets' destinations.
 
 use std::sync::Arc;
 
@@ -11,11 +11,12 @@ use wasmtime_wasi_http::WasiBody;
 use super::{EgressSecret, failure::Failure, target::Target};
 use crate::executor::Invocation;
 
-/// Bodies of attempts with such secrets are looked through whole; larger ones are refused.
+/// Maximum size of a body, for attempts with such secrets, in bytes: the whole body is searched.
 const MAX_BODY_BYTES: usize = 1 << 20;
 
-/// The secrets whose placeholders an attempt of the tenant was given: one that it came by otherwise, or that is another tenant's, is worth
-/// nothing to it.
+/// Returns the secrets whose placeholders the attempt of the tenant was given. A placeholder that it got in another way, or of
+/// another
+/// tenant's secret, is worthless.
 pub(super) fn given(all: &[EgressSecret], tenant: &str, invocation: &Invocation) -> Vec<EgressSecret> {
     if all.is_empty() {
         return Vec::new();
@@ -27,7 +28,7 @@ pub(super) fn given(all: &[EgressSecret], tenant: &str, invocation: &Invocation)
     all.iter().filter(is_own).filter(is_given).cloned().collect()
 }
 
-/// How a value stands where its placeholder stood.
+/// Encoding of the value in the place of its placeholder.
 #[derive(Clone, Copy)]
 enum Form {
     Plain,
@@ -35,7 +36,7 @@ enum Form {
     Query,
 }
 
-/// Refuses a placeholder in a URL, which is logged by everybody on its way.
+/// Refuses a placeholder in a URL, which every system on the way may log.
 pub(super) fn check_url(secrets: &[EgressSecret], url: &str) -> Result<(), Failure> {
     match secrets.iter().find(|secret| url.contains(&*secret.placeholder)) {
         Some(secret) => Err(Failure::refused(format!(
@@ -46,7 +47,7 @@ pub(super) fn check_url(secrets: &[EgressSecret], url: &str) -> Result<(), Failu
     }
 }
 
-/// Puts values into headers. Basic authentication is looked into.
+/// Replaces placeholders in headers, within Basic authentication too.
 pub(super) fn swap_headers(
     secrets: &[EgressSecret],
     target: &Target,
@@ -69,7 +70,7 @@ pub(super) fn swap_headers(
     Ok(())
 }
 
-/// Puts values into the body, whose length may change by that.
+/// Replaces placeholders in the body, which may change its length.
 pub(super) async fn swap_body(
     secrets: &[EgressSecret],
     target: &Target,
@@ -98,7 +99,7 @@ pub(super) async fn swap_body(
     Ok(Full::new(bytes).map_err(|never| match never {}).boxed_unsync())
 }
 
-/// `text` with values for placeholders; nothing if there are none.
+/// Replaces placeholders in `text`; `None` if there are none.
 fn swap(
     secrets: &[EgressSecret],
     target: &Target,
@@ -213,7 +214,7 @@ mod tests {
         Ok(String::from_utf8(bytes.to_vec()).unwrap())
     }
 
-    /// R-I26: in bodies, as their kind writes it.
+    /// R-I26: in bodies, in the encoding of their type.
     #[tokio::test]
     async fn a_value_takes_the_place_of_its_placeholder_in_bodies() {
         let rows = [

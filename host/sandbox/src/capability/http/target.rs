@@ -5,7 +5,7 @@ use super::authority::{Host, parse_port, split_port};
 /// Methods that are never granted: CONNECT would make the host a tunnel, TRACE reveals headers.
 const FORBIDDEN_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
 
-/// Paths that are longer are cut where people read them.
+/// Maximum length of a path in messages, in characters.
 const MAX_SHOWN_PATH_CHARS: usize = 200;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub(super) struct Target {
     pub(super) secure: bool,
     pub(super) host: Host,
     pub(super) port: u16,
-    /// Without the query.
+    /// Path without the query.
     pub(super) path: String,
 }
 
@@ -34,13 +34,13 @@ impl Target {
         let usual = if secure { 443 } else { 80 };
         let port = port.map_or(Some(usual), parse_port);
         let port = port.ok_or("its port is no number from 1 to 65535")?;
-        let host = Host::read(host).map_err(|why| format!("its host cannot be told: {why}"))?;
+        let host = Host::read(host).map_err(|why| format!("its host is invalid: {why}"))?;
         let path = path.split(['?', '#']).next().unwrap_or_default();
         let path = if path.is_empty() { "/" } else { path };
         Ok(Self { method: method.to_owned(), secure, host, port, path: path.to_owned() })
     }
 
-    /// Whether servers may read another path in it.
+    /// Returns whether servers may read another path in it.
     pub(super) fn is_ambiguous(&self) -> bool {
         is_ambiguous(&self.path)
     }
@@ -55,19 +55,19 @@ impl Target {
         if self.secure { "https" } else { "http" }
     }
 
-    /// For people: `GET https://api.example.com/v1/items`.
+    /// Formats the request for people: `GET https://api.example.com/v1/items`.
     pub(super) fn shown(&self) -> String {
         format!("{} {}", self.method, self.url())
     }
 
-    /// Without the method.
+    /// Returns the URL.
     pub(super) fn url(&self) -> String {
         let visible = |c: &char| c.is_ascii_graphic();
         let path: String = self.path.chars().filter(visible).take(MAX_SHOWN_PATH_CHARS).collect();
         format!("{}://{}{path}", self.scheme(), self.authority())
     }
 
-    /// The pattern that would grant it, and not much else.
+    /// Returns a narrow pattern that would grant the request.
     pub(super) fn pattern(&self) -> String {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"/-._~:@!$&'()+,;=%".contains(&b);
         let is_plain =
@@ -84,7 +84,7 @@ impl Target {
     }
 }
 
-/// Whether a path goes up or around, plainly or encoded.
+/// Returns whether a path has parts that lead up or elsewhere, plainly or encoded.
 pub(super) fn is_ambiguous(path: &str) -> bool {
     let path = path.to_ascii_lowercase().replace("%2e", ".");
     let is_up = |part: &str| {
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leaves_open_where_it_goes_is_no_target() {
+    fn ambiguous_targets_are_refused() {
         let rows = [
             ("https://user:pw@a.example/", "there is a user in its URL; credentials go into headers"),
             ("https://a.example@evil.example/", "there is a user in its URL; credentials go into headers"),
@@ -113,13 +113,13 @@ mod tests {
             ("https://a.example:/", "its port is no number from 1 to 65535"),
             ("https://a.example:+80/", "its port is no number from 1 to 65535"),
             ("https://a.example:99999/", "its port is no number from 1 to 65535"),
-            ("https://a.example:80:443/", "its host cannot be told: it is no name of a host"),
-            ("https://a.example./", "its host cannot be told: it ends with a dot; write it without"),
+            ("https://a.example:80:443/", "its host is invalid: it is no name of a host"),
+            ("https://a.example./", "its host is invalid: it ends with a dot; write it without"),
             (
                 "https://2130706433/",
-                "its host cannot be told: it ends with a number and is no IPv4 address of four decimal numbers",
+                "its host is invalid: it ends with a number and is no IPv4 address of four decimal numbers",
             ),
-            ("https:///", "its host cannot be told: it is empty"),
+            ("https:///", "its host is invalid: it is empty"),
         ];
         for (url, why) in rows {
             assert_eq!(Target::of_url("GET", url), Err(why.to_owned()), "{url}");

@@ -13,7 +13,7 @@ use tokio_rustls::{TlsConnector, client::TlsStream};
 
 use super::{authority::Host, failure::Failure};
 
-/// Trusts the platform's authorities, and those of `roots`. Nothing of one connection is kept for another.
+/// Returns a configuration that trusts the platform's authorities and `roots`. No state of one connection is kept for another.
 pub(super) fn config(roots: &[Arc<str>]) -> Result<Arc<ClientConfig>, String> {
     let mut trusted = RootCertStore::empty();
     let platform = rustls_native_certs::load_native_certs();

@@ -1,4 +1,4 @@
-//! Every byte of HTTP that passes is counted; each is a sign of life.
+//! Counting of HTTP on the wire: every byte counts, and each is a sign of life.
 
 use std::{
     io,

@@ -1,4 +1,4 @@
-//! The side of a process that asks whether there is room.
+//! The child's side of accounting.
 
 use std::{
     io,
@@ -13,7 +13,7 @@ use super::{
     usage::{OverQuota, Usage},
 };
 
-/// Has the books kept by the process that started this one.
+/// Sends accounting to the parent of this process.
 pub(crate) struct QuotaClient {
     send: Box<dyn Fn(QuotaRequest) + Send + Sync>,
     responses_in: Sender<QuotaResponse>,
@@ -28,7 +28,7 @@ impl QuotaClient {
         Arc::new(Self { send: Box::new(send), responses_in, responses: Mutex::new(responses) })
     }
 
-    /// Takes an answer, on a thread that asks nothing.
+    /// Takes a response, on a thread that makes no requests.
     pub(crate) fn receive(&self, response: QuotaResponse) {
         // The caller waits for it.
         let _ = self.responses_in.send(response);
@@ -45,10 +45,10 @@ impl QuotaClient {
         responses.recv().ok()
     }
 
-    /// Sees to it that there is a count.
+    /// Has the usage counted.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Says why it could not be counted.
     pub(in crate::capability::dirs) fn count(&self, grant: u32) -> io::Result<()> {
         match self.ask(QuotaRequest::Count(grant)) {
             Some(QuotaResponse::Failed(why)) => Err(io::Error::other(why)),

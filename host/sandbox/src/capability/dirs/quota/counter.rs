@@ -13,7 +13,7 @@ use cap_primitives::fs::{open_dir_nofollow, read_base_dir};
 
 use super::usage::{Inode, OverQuota, Quota, Removal, Usage};
 
-/// The count of one directory; nothing is counted while no grant of it has a quota.
+/// Usage of one directory; it is not counted while no grant of it has a quota.
 #[derive(Default)]
 pub(in crate::capability::dirs) struct Counter(Mutex<State>);
 
@@ -21,7 +21,8 @@ pub(in crate::capability::dirs) struct Counter(Mutex<State>);
 struct State {
     counted: Option<Instant>,
     usage: Usage,
-    /// Files that guests have open, so often. Bytes of one that has no name any more are given back with the last.
+    /// Number of times that guests have each file open. The bytes of a file without a name are freed when it is closed for the
+    /// last time.
     open: HashMap<Inode, OpenFile>,
 }
 
@@ -36,7 +37,7 @@ impl Counter {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether there is a count at all, and one that was made after `since` if the last one leaves no room.
+    /// Returns whether there is a count. If the count leaves no room, it must be newer than `since`.
     pub(in crate::capability::dirs) fn is_counted(&self, quota: &Quota, since: Instant) -> bool {
         let state = self.state();
         let room = |most: Option<u64>, used: u64| most.is_none_or(|most| used < most);
@@ -44,7 +45,7 @@ impl Counter {
         state.counted.is_some_and(|at| has_room || at > since)
     }
 
-    /// Begins with `usage`, which was found just now.
+    /// Starts with `usage`, which was just counted.
     pub(in crate::capability::dirs) fn begin(&self, usage: Usage) {
         let mut state = self.state();
         state.usage = usage;
@@ -66,7 +67,7 @@ impl Counter {
         Ok(())
     }
 
-    /// Takes `less` out again.
+    /// Subtracts `less`.
     pub(in crate::capability::dirs) fn give(&self, less: Usage) {
         self.state().give(less);
     }
@@ -75,7 +76,7 @@ impl Counter {
         self.state().open.entry(inode).or_default().times += 1;
     }
 
-    /// One less has the file open; `size` is asked for if it has no name.
+    /// Accounts for a closed file; `size` is called if the file has no name.
     pub(in crate::capability::dirs) fn closed(&self, inode: Inode, size: impl FnOnce() -> u64) {
         let mut state = self.state();
         let Some(open) = state.open.get_mut(&inode) else { return };
@@ -114,7 +115,7 @@ impl State {
     }
 }
 
-/// More is not counted.
+/// Maximum number of files that are counted.
 const MAX_COUNTED_FILES: u64 = 1_000_000;
 
 /// Counts the files in `root` and below, without following links.
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(counter.take(&Quota::default(), Usage::bytes(u64::MAX)), Ok(()));
     }
 
-    /// R-I19: a file that was deleted takes its place until it is closed.
+    /// R-I19: a deleted file uses space until it is closed.
     #[test]
     fn bytes_without_a_name_count_while_they_are_open() {
         let dir = tempfile::tempdir().unwrap();
@@ -203,7 +204,7 @@ mod tests {
 
     /// R-I19.
     #[test]
-    fn what_lies_there_is_counted_without_following_links() {
+    fn usage_is_counted_without_following_links() {
         let dir = tempfile::tempdir().unwrap();
         let outside = tempfile::tempdir().unwrap();
         fs::write(outside.path().join("big"), [0; 1000]).unwrap();

@@ -14,7 +14,7 @@ pub(crate) enum QuotaRequest {
     /// Returns an amount.
     Give(u32, Usage),
     Opened(u32, Inode),
-    /// With the file's size.
+    /// The last field is the file's size.
     Closed(u32, Inode, u64),
     Removed(u32, Removal),
 }

@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// Keeps the books of one call.
+/// Accounting for one call.
 pub(crate) struct QuotaServer {
     attempt: Arc<AttemptContext>,
     grants: Vec<DirGrant>,
@@ -42,12 +42,12 @@ impl QuotaServer {
         }
     }
 
-    /// Enters it; the answer, if there is one.
+    /// Applies a request, and returns the response if it has one.
     ///
     /// # Errors
-    /// When no process says that which is what it should be.
-    pub(crate) async fn receive(&mut self, entry: QuotaRequest) -> io::Result<Option<QuotaResponse>> {
-        match entry {
+    /// Fails when no guest could cause the request.
+    pub(crate) async fn receive(&mut self, request: QuotaRequest) -> io::Result<Option<QuotaResponse>> {
+        match request {
             QuotaRequest::Count(grant) => Ok(Some(match self.count(grant).await? {
                 Ok(()) => QuotaResponse::Done,
                 Err(error) => QuotaResponse::Failed(error.to_string()),
@@ -65,7 +65,7 @@ impl QuotaServer {
             QuotaRequest::Give(grant, less) => self.write(grant, |counter| counter.give(less)).await,
             QuotaRequest::Removed(grant, gone) => self.write(grant, |counter| counter.removed(gone)).await,
             QuotaRequest::Opened(grant, inode) => {
-                // A guest has no more of them either.
+                // A guest cannot have more of them open either.
                 if self.open.len() >= self.attempt.limits.resources as usize {
                     return Err(invalid_request());
                 }
@@ -119,7 +119,7 @@ impl QuotaServer {
 }
 
 async fn counted(host_dir: &HostDir, file: File) -> io::Result<()> {
-    let found = host_dir.elsewhere(move || usage_below(&file)).await?;
+    let found = host_dir.run_blocking(move || usage_below(&file)).await?;
     host_dir.counter.begin(found);
     Ok(())
 }
@@ -161,9 +161,9 @@ mod tests {
 
     /// R-I27: a process whose requests no guest could cause is cut off.
     #[tokio::test]
-    async fn nobody_enters_what_no_guest_can_do() {
+    async fn requests_that_no_guest_could_cause_are_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let entries = [
+        let sequences = [
             vec![QuotaRequest::Count(1)],
             vec![QuotaRequest::Count(2)],
             vec![QuotaRequest::Take(0, Usage::bytes(1))],
@@ -174,31 +174,31 @@ mod tests {
                 QuotaRequest::Opened(0, (1, 3)),
             ],
         ];
-        for mut entries in entries {
+        for mut requests in sequences {
             let mut server = server(dir.path(), &Arc::default());
-            let last = entries.pop().unwrap();
-            for entry in entries {
-                assert!(server.receive(entry).await.is_ok());
+            let last = requests.pop().unwrap();
+            for request in requests {
+                assert!(server.receive(request).await.is_ok());
             }
             assert!(server.receive(last).await.is_err());
         }
     }
 
-    /// R-I19, R-I27: who ends while it has a file open that it deleted leaves its bytes to be counted anew.
+    /// R-I19, R-I27: if a process ends with a deleted file open, the directory is counted anew.
     #[tokio::test]
-    async fn what_somebody_leaves_behind_is_counted_anew() {
+    async fn leftovers_of_a_process_are_counted_anew() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("a"), "12345").unwrap();
         let metadata = Metadata::from_file(&File::open(dir.path().join("a")).unwrap()).unwrap();
         let opened_dirs = Arc::default();
         let mut first = server(dir.path(), &opened_dirs);
         let inode = inode(&metadata);
-        for entry in [
+        for request in [
             QuotaRequest::Opened(0, inode),
             QuotaRequest::Count(0),
             QuotaRequest::Removed(0, Removal::of(&metadata)),
         ] {
-            assert!(first.receive(entry).await.is_ok());
+            assert!(first.receive(request).await.is_ok());
         }
         fs::remove_file(dir.path().join("a")).unwrap();
         let is_full = |answer: io::Result<Option<QuotaResponse>>| {

@@ -9,9 +9,9 @@ use crate::limits::Size;
 /// Maximum content of a granted directory, including files of others; checked when a guest adds something. Unlimited by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Quota {
-    /// Bytes of all files together, as long as they say they are.
+    /// Apparent size of all files together, in bytes.
     pub bytes: Option<u64>,
-    /// Files and directories.
+    /// Number of files and directories.
     pub files: Option<u64>,
 }
 
@@ -21,7 +21,7 @@ impl Quota {
     }
 }
 
-/// Something that is counted.
+/// Amount that is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Usage {
     pub(in crate::capability::dirs) bytes: u64,
@@ -36,7 +36,7 @@ impl Usage {
     }
 }
 
-/// A quota that has no room.
+/// Quota that has no room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum OverQuota {
     Bytes(u64),
@@ -52,14 +52,14 @@ impl fmt::Display for OverQuota {
     }
 }
 
-/// A file, whatever it is called.
+/// Identity of a file, independent of its names.
 pub(crate) type Inode = (u64, u64);
 
 pub(in crate::capability::dirs) fn inode(metadata: &Metadata) -> Inode {
     (metadata.dev(), metadata.ino())
 }
 
-/// A file or directory that has a name less.
+/// Removal of a name of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Removal {
     pub(super) inode: Inode,

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::capability::http::exchange::{DrivenResponse, Driver, Sending};
 
-/// Has the parent of this process make its guests' requests.
+/// Client of relayed requests, in the child.
 pub(crate) struct RelayClient {
     send: Box<dyn Fn(RelayRequest<'_>) + Send + Sync>,
     under_way: Mutex<HashMap<Id, Waiters>>,
@@ -35,13 +35,13 @@ pub(crate) struct RelayClient {
 
 /// Channels to the tasks that wait for events of one request. Each event was asked for, so that there is always room.
 struct Waiters {
-    /// Until no other part is wanted.
+    /// Dropped once no other part is wanted.
     more: Option<Sender<()>>,
     head: Sender<Result<ResponseHead, Error>>,
     parts: Sender<Next>,
 }
 
-/// The head of an answer, and whether that is all of it.
+/// Head of a response, and whether it has no body.
 type ResponseHead = (Response<()>, bool);
 
 impl RelayClient {
@@ -58,8 +58,8 @@ impl RelayClient {
     ///
     /// # Errors
     /// Fails when the event was not asked for.
-    pub(crate) fn receive(&self, told: RelayEvent<'_>) -> io::Result<()> {
-        match told {
+    pub(crate) fn receive(&self, event: RelayEvent<'_>) -> io::Result<()> {
+        match event {
             RelayEvent::More(id) => {
                 let under_way = self.under_way();
                 let more = under_way.get(&id).and_then(|ends| ends.more.as_ref());
@@ -75,23 +75,25 @@ impl RelayClient {
                 *response.status_mut() = StatusCode::from_u16(status).map_err(io::Error::other)?;
                 *response.headers_mut() = fields.read()?;
                 let ends = self.under_way();
-                ends.get(&id)
-                    .map_or(Ok(()), |ends| ends.head.try_send(Ok((response, is_all))).map_err(|_| excess()))
+                ends.get(&id).map_or(Ok(()), |ends| {
+                    ends.head.try_send(Ok((response, is_all))).map_err(|_| unexpected_event())
+                })
             }
             RelayEvent::Failed(id, code) => {
                 let ends = self.under_way();
-                ends.get(&id)
-                    .map_or(Ok(()), |ends| ends.head.try_send(Err(code.into())).map_err(|_| excess()))
+                ends.get(&id).map_or(Ok(()), |ends| {
+                    ends.head.try_send(Err(code.into())).map_err(|_| unexpected_event())
+                })
             }
             RelayEvent::Body(id, part) => {
                 let part = part.read()?;
                 let ends = self.under_way();
-                ends.get(&id).map_or(Ok(()), |ends| ends.parts.try_send(part).map_err(|_| excess()))
+                ends.get(&id).map_or(Ok(()), |ends| ends.parts.try_send(part).map_err(|_| unexpected_event()))
             }
         }
     }
 
-    /// Has `request` made, from now on.
+    /// Has the parent make `request`, starting now.
     pub(in crate::capability::http) fn send(
         self: &Arc<Self>,
         request: Request<WasiBody>,
@@ -114,8 +116,8 @@ impl RelayClient {
     }
 }
 
-fn excess() -> io::Error {
-    io::Error::other("more was told than was asked for")
+fn unexpected_event() -> io::Error {
+    io::Error::other("it sent an event that was not asked for")
 }
 
 fn head_of(
@@ -139,8 +141,8 @@ struct RequestHandle {
 }
 
 impl RequestHandle {
-    fn send(&self, asked: RelayRequest<'_>) {
-        (self.relay.send)(asked);
+    fn send(&self, request: RelayRequest<'_>) {
+        (self.relay.send)(request);
     }
 }
 
@@ -164,14 +166,14 @@ async fn answered(
     Ok((response.map(|()| body.boxed_unsync()), driver))
 }
 
-/// Sends the request's body as it is wanted, in pieces.
+/// Sends the request's body in pieces, as it is asked for.
 async fn send_body(handle: Arc<RequestHandle>, mut body: WasiBody, mut wanted: Receiver<()>) {
     let mut rest = Bytes::new();
     while wanted.recv().await.is_some() {
         if rest.is_empty() {
             let next = select! {
                 next = next(&mut body) => next,
-                // Another part is not wanted before this one was: none is any more.
+                // Another part is not asked for before this one, so the channel has closed: no more is wanted.
                 _ = wanted.recv() => return,
             };
             match next {

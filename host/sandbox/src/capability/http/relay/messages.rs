@@ -4,38 +4,38 @@ use std::{borrow::Cow, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers a request among those of a process.
+/// Number of a request within its process.
 pub(super) type Id = u32;
 
-/// The largest piece of a request's body that goes over at once.
+/// Maximum size of a piece of a request's body, in bytes.
 #[cfg(feature = "http")]
 pub(super) const MAX_PIECE_BYTES: usize = 64 << 10;
 
 /// Message of a child that wants requests made. Its parent does not trust it.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum RelayRequest<'a> {
-    /// To make a request.
+    /// Makes a request.
     Begin(Id, #[serde(borrow)] Head<'a>),
-    /// A part of its body, which was asked for.
+    /// Sends a part of its body, which was asked for.
     Body(Id, #[serde(borrow)] Part<'a>),
-    /// For the next part of the answer's body.
+    /// Asks for the next part of the response's body.
     More(Id),
-    /// Nothing any more.
+    /// Gives the request up.
     GiveUp(Id),
 }
 
 /// Event of a request, sent by the parent.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum RelayEvent<'a> {
-    /// The next part of the request's body is wanted.
+    /// Asks for the next part of the request's body.
     More(Id),
-    /// No other part of it is.
+    /// Says that no more parts of it are wanted.
     Enough(Id),
-    /// The head of the answer, and whether that is all of it.
+    /// Carries the head of the response, and whether it has no body.
     Head(Id, u16, #[serde(borrow)] Fields<'a>, bool),
-    /// A part of the answer's body, which was asked for.
+    /// Carries a part of the response's body, which was asked for.
     Body(Id, #[serde(borrow)] Part<'a>),
-    /// There is no answer.
+    /// Says that the request failed.
     Failed(Id, Code),
 }
 
@@ -48,12 +48,12 @@ pub(crate) struct Head<'a> {
     pub(super) uri: Cow<'a, str>,
     #[serde(borrow)]
     pub(super) fields: Fields<'a>,
-    /// For a connection, for the first byte, and between two.
+    /// Timeouts: to connect, to the first byte, and between two.
     pub(super) timeouts: [Option<Duration>; 3],
     pub(super) has_body: bool,
 }
 
-/// Headers, or trailers: in one text as HTTP has them, so that there are never more of them than bytes were sent.
+/// Headers or trailers, in one text as in HTTP, so that their number is bounded by the bytes that were sent.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Fields<'a>(#[serde(borrow)] pub(super) Cow<'a, [u8]>);
 
@@ -66,7 +66,7 @@ pub(crate) enum Part<'a> {
     Failed(Code),
 }
 
-/// Why a request or a body came to nothing, as far as guests are told.
+/// Reason of the failure of a request or a body, as guests see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Code {
     ConnectionLimitReached,
@@ -91,7 +91,7 @@ pub(crate) enum Code {
     HttpResponseTimeout,
     TlsCertificateError,
     TlsProtocolError,
-    /// Nothing that requests come to here.
+    /// An error that requests here never have.
     Other,
 }
 
@@ -101,7 +101,7 @@ mod errors {
 
     use super::Code;
 
-    /// The same both ways.
+    /// Conversions in both directions.
     macro_rules! codes {
         ($($plain:ident)*; $($sized:ident)*) => {
             impl From<&Error> for Code {

@@ -1,4 +1,4 @@
-//! Bodies that come part by part from another process, and how they get there.
+//! Bodies that are received part by part from another process.
 
 use std::{
     borrow::Cow,
@@ -19,7 +19,7 @@ use super::messages::{Fields, Part};
 /// Next item of a body.
 pub(super) type Next = Option<Result<Frame<Bytes>, Error>>;
 
-/// A body of which the next part is asked for when it is wanted.
+/// Body that asks for each part when it is wanted.
 pub(super) struct Remote {
     ask: Box<dyn FnMut() + Send>,
     parts: Receiver<Next>,
@@ -32,7 +32,7 @@ impl Remote {
         Self { ask: Box::new(ask), parts, is_asked: false, is_over: false }
     }
 
-    /// One of which there is nothing.
+    /// Makes it an empty body.
     pub(super) fn ended(self) -> Self {
         Self { is_over: true, ..self }
     }
@@ -62,7 +62,7 @@ impl Body for Remote {
     }
 }
 
-/// The next part of `body`.
+/// Returns the next part of `body`.
 pub(super) async fn next(body: &mut WasiBody) -> Part<'static> {
     match body.frame().await {
         None => Part::End,
@@ -104,8 +104,10 @@ impl Fields<'_> {
         Fields(text.into())
     }
 
+    /// Parses the headers.
+    ///
     /// # Errors
-    /// When they are none, or too many.
+    /// Fails when they are invalid, or too many.
     pub(super) fn read(&self) -> io::Result<HeaderMap> {
         let mut headers = HeaderMap::new();
         for line in self.0.split_inclusive(|byte| *byte == b'\n') {

@@ -56,23 +56,23 @@ impl Outbox {
     }
 }
 
-/// The requests of one call. Dropping this ends them.
+/// Requests of one call. Dropping this ends them.
 pub(crate) struct RelayServer {
     net: Arc<Net>,
     grant: HttpGrant,
     attempt: Arc<AttemptContext>,
     transcript: Arc<Transcript>,
     under_way: HashMap<Id, ActiveRequest>,
-    /// Once there was one.
+    /// Set once there was a request.
     own: Option<AttemptRequests>,
     outbox: Outbox,
 }
 
-/// A request that is made, and who waits for what is said of it.
+/// A request in progress, and the channels to its tasks.
 struct ActiveRequest {
     parts: Sender<Next>,
     more: Sender<()>,
-    making: AbortOnDropJoinHandle<()>,
+    task: AbortOnDropJoinHandle<()>,
 }
 
 impl RelayServer {
@@ -95,12 +95,12 @@ impl RelayServer {
         }
     }
 
-    /// Takes what the process asks for.
+    /// Takes a message of the process.
     ///
     /// # Errors
-    /// When that is nothing that a process asks for which is what it should be.
-    pub(crate) fn receive(&mut self, asked: RelayRequest<'_>) -> io::Result<()> {
-        match asked {
+    /// Fails when no guest could cause the message.
+    pub(crate) fn receive(&mut self, message: RelayRequest<'_>) -> io::Result<()> {
+        match message {
             RelayRequest::Begin(id, head) => self.begin(id, &head),
             RelayRequest::Body(id, part) => {
                 if matches!(&part, Part::Data(data) if data.len() > MAX_PIECE_BYTES)
@@ -127,9 +127,9 @@ impl RelayServer {
     }
 
     fn begin(&mut self, id: Id, head: &Head<'_>) -> io::Result<()> {
-        self.under_way.retain(|_, request| !request.making.is_finished());
+        self.under_way.retain(|_, request| !request.task.is_finished());
         let size = (head.uri.len() + head.fields.0.len()) as u64;
-        // A guest has no more of them either.
+        // A guest cannot have more of them either.
         let is_one_more = self.under_way.len() < self.attempt.limits.resources as usize;
         if size > self.headers() || !is_one_more || self.under_way.contains_key(&id) {
             return Err(invalid_request());
@@ -137,30 +137,30 @@ impl RelayServer {
         let (parts, body) = channel(1);
         let (wants, wanted) = channel(1);
         let body = Remote::new(body, move || {
-            // There is room: the last one was answered.
+            // There is room, as the last one was received.
             let _ = wants.try_send(());
         });
         let (request, options) = read(head, body)?;
         let Self { net, grant, attempt, transcript, own, .. } = self;
         let own = own.get_or_insert_with(|| AttemptRequests::new(net, grant, attempt, transcript));
         let sending = exchange::begin(own.caller(), request, options);
-        let (more, asked) = channel(1);
-        let telling = EventSender { id, outbox: self.outbox.clone() };
-        let making = spawn(make(telling, sending, [wanted, asked]));
-        self.under_way.insert(id, ActiveRequest { parts, more, making });
+        let (more, response_wanted) = channel(1);
+        let events = EventSender { id, outbox: self.outbox.clone() };
+        let task = spawn(run_request(events, sending, [wanted, response_wanted]));
+        self.under_way.insert(id, ActiveRequest { parts, more, task });
         Ok(())
     }
 
-    /// The call is over: what its requests came to belongs to its end.
+    /// Ends the requests, and adds their refusals and usage to the result of the call.
     pub(crate) fn finish(mut self, ended: &mut CallResult) {
         self.under_way.clear();
-        self.own.iter().for_each(|own| own.report_refusals(&mut ended.refused));
+        self.own.iter().for_each(|own| own.report_refusals(&mut ended.refusals));
         ended.metered = self.with(ended.metered);
     }
 
     /// Adds the bytes of relayed requests to the usage that the child reports.
     pub(crate) fn with(&self, metered: ResourceUsage) -> ResourceUsage {
-        let (received, sent) = self.own.as_ref().map_or((0, 0), AttemptRequests::moved);
+        let (received, sent) = self.own.as_ref().map_or((0, 0), AttemptRequests::byte_counts);
         let bytes_in = metered.bytes_in.saturating_add(received);
         ResourceUsage { bytes_in, bytes_out: metered.bytes_out.saturating_add(sent), ..metered }
     }
@@ -174,7 +174,7 @@ fn too_long(part: &Part<'_>, most: u64) -> bool {
     matches!(part, Part::Trailers(fields) if fields.0.len() as u64 > most)
 }
 
-/// Passes on what was asked for; there is room for that.
+/// Passes on a part that was asked for, for which there is room.
 fn pass_on<T>(to: &Sender<T>, what: T) -> io::Result<()> {
     match to.try_send(what) {
         Err(TrySendError::Full(_)) => Err(invalid_request()),
@@ -197,7 +197,7 @@ fn read(head: &Head<'_>, body: Remote) -> io::Result<(Request<WasiBody>, Request
     Ok((request, options))
 }
 
-/// Tells a process of one request.
+/// Sends the events of one request.
 struct EventSender {
     id: Id,
     outbox: Outbox,
@@ -216,7 +216,7 @@ impl EventSender {
         self.send(RelayEvent::Enough(self.id)).await;
     }
 
-    /// Tells of the answer as that is wanted, and returns what has to go on until all is sent.
+    /// Sends the response as it is asked for, and returns the driver that has to run until all is sent.
     async fn answer(&self, sending: Sending, mut wanted: Receiver<()>) -> Option<Driver> {
         let (response, driver) = match Box::into_pin(sending).await {
             Ok(answered) => answered,
@@ -240,8 +240,8 @@ impl EventSender {
     }
 }
 
-/// Makes a request, until its answer has come and its body has gone.
-async fn make(telling: EventSender, sending: Sending, wants: [Receiver<()>; 2]) {
-    let [of_request, of_answer] = wants;
-    join!(telling.answer(sending, of_answer), telling.ask(of_request));
+/// Makes a request, until its response has come and its body has gone.
+async fn run_request(events: EventSender, sending: Sending, wants: [Receiver<()>; 2]) {
+    let [body_wanted, response_wanted] = wants;
+    join!(events.answer(sending, response_wanted), events.ask(body_wanted));
 }

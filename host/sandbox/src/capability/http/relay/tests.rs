@@ -25,11 +25,11 @@ impl Observer for NullObserver {
     fn activity(&self) {}
 }
 
-/// A call with grants of this machine's own address, and what its process is told.
+/// A call that may reach this machine, and the events that its process gets.
 struct Stage {
     requests: RelayServer,
-    told: Receiver<Vec<u8>>,
-    /// Takes connections and never says anything.
+    frames_out: Receiver<Vec<u8>>,
+    /// Accepts connections and never responds.
     server: TcpListener,
 }
 
@@ -40,11 +40,11 @@ impl Stage {
         let attempt = AttemptContext::for_tests(Limits { resources: 3, ..Limits::default() });
         let net = Arc::new(Net::new(HttpConfig::default(), &Tenants::default()));
         let transcript = Transcript::new(Arc::new(NullObserver), attempt.ceilings.ceiling(Limit::Log), 1000);
-        let (frames, told) = channel(64);
+        let (frames, frames_out) = channel(64);
         let encode = |event: RelayEvent<'_>| postcard::to_allocvec(&event).map_err(std::io::Error::other);
         let outbox = Outbox::new(frames, encode);
         let requests = RelayServer::new(&net, &grant, &attempt, &Arc::new(transcript), outbox);
-        Self { requests, told, server: TcpListener::bind("127.0.0.1:0").unwrap() }
+        Self { requests, frames_out, server: TcpListener::bind("127.0.0.1:0").unwrap() }
     }
 
     fn begin(&mut self, id: Id, method: &str, fields: &[u8]) -> bool {
@@ -59,10 +59,10 @@ impl Stage {
         self.requests.receive(RelayRequest::Body(id, Part::Data(vec![0; size].into()))).is_ok()
     }
 
-    /// Why a request came to nothing, which is all that is told but for its body's end.
+    /// Returns why a request failed; no other event is sent but for the end of its body.
     async fn failed(&mut self) -> Option<Code> {
         loop {
-            let frame = self.told.recv().await?;
+            let frame = self.frames_out.recv().await?;
             match postcard::from_bytes(&frame).unwrap() {
                 RelayEvent::Failed(_, code) => return Some(code),
                 RelayEvent::Enough(_) => {}
@@ -74,7 +74,7 @@ impl Stage {
 
 /// R-I27: a child that asks for what no guest can ask for is cut off.
 #[tokio::test]
-async fn nobody_asks_for_more_than_a_guest_can() {
+async fn a_child_cannot_ask_for_more_than_a_guest() {
     let mut stage = Stage::new();
     assert!(stage.begin(1, "POST", b""));
     assert!(!stage.begin(1, "POST", b""), "a number that has a request");
@@ -85,9 +85,9 @@ async fn nobody_asks_for_more_than_a_guest_can() {
     assert!(!Stage::new().begin(1, "PO ST", b""));
 }
 
-/// R-I27: parts come when they are wanted, and are no larger than agreed.
+/// R-I27: parts are sent when they are asked for, and are no larger than agreed.
 #[tokio::test]
-async fn nobody_sends_what_is_not_wanted() {
+async fn parts_that_were_not_asked_for_are_refused() {
     let mut stage = Stage::new();
     assert!(stage.begin(1, "POST", b""));
     assert!(stage.body(1, MAX_PIECE_BYTES), "one is kept until it is wanted");
@@ -104,9 +104,10 @@ async fn nobody_sends_what_is_not_wanted() {
     assert!(stage.body(7, 1) && !stage.body(7, MAX_PIECE_BYTES + 1));
 }
 
-/// R-I27, R-I21: grants are looked at where requests are made, and what a guest's host functions refuse is refused there, too.
+/// R-I27, R-I21: grants are checked where requests are made; requests that a guest's host functions refuse are refused there,
+/// too.
 #[tokio::test]
-async fn who_asks_past_the_guests_host_functions_gets_no_further() {
+async fn a_child_that_bypasses_host_functions_gets_no_further() {
     let rows: [(&str, &[u8]); 5] = [
         ("GET", b""),
         ("CONNECT", b""),
