@@ -20,7 +20,7 @@ use phasm_engine::{plan::Plan, problem::Problems, time::Timestamp, value::Value}
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::store::{
-    Change, Entries, EntryName, KeptEntry, Labels, ReadStore, Shelf, Store, StoreError, Text,
+    CatalogEntry, CatalogKind, Change, EntryName, EntryQuery, Labels, ReadStore, Store, StoreError, Text,
 };
 use phasm_sandbox::Digest;
 
@@ -101,7 +101,7 @@ pub struct CatalogItem<T> {
 impl<T: DeserializeOwned> CatalogItem<T> {
     /// # Errors
     /// [`StoreError::Corrupt`] if it is none.
-    pub(crate) fn read(entry: &KeptEntry) -> Result<Self, StoreError> {
+    pub(crate) fn read(entry: &CatalogEntry) -> Result<Self, StoreError> {
         let EntryName { namespace, name, .. } = &entry.name;
         let what = serde_json::from_str(&entry.body).map_err(|error| StoreError::Corrupt {
             path: "store".into(),
@@ -133,7 +133,7 @@ pub enum SaveError {
     #[error("there is no {shelf} {namespace}/{name} in this store")]
     NotFound {
         /// The kind of entry.
-        shelf: Shelf,
+        shelf: CatalogKind,
         /// In which namespace.
         namespace: Arc<str>,
         /// By which name.
@@ -172,7 +172,7 @@ pub(crate) fn labels_of(plan: &Plan) -> Labels {
     plan.labels.iter().map(|(key, value)| (Arc::clone(key), text(value))).collect()
 }
 
-fn named(shelf: Shelf, namespace: &str, name: &str) -> EntryName {
+fn named(shelf: CatalogKind, namespace: &str, name: &str) -> EntryName {
     EntryName { shelf, namespace: namespace.into(), name: name.into() }
 }
 
@@ -185,13 +185,13 @@ async fn find<T: DeserializeOwned>(
 
 async fn list<T: DeserializeOwned>(
     store: &dyn ReadStore,
-    shelf: Shelf,
+    shelf: CatalogKind,
     namespace: Option<&str>,
     after: Option<(&str, &str)>,
     limit: usize,
 ) -> Result<Vec<CatalogItem<T>>, StoreError> {
     let after = after.map(|(namespace, name)| (namespace.into(), name.into()));
-    let wanted = Entries { shelf, namespace: namespace.map(Arc::from), after, limit };
+    let wanted = EntryQuery { shelf, namespace: namespace.map(Arc::from), after, limit };
     store.entries(wanted).await?.iter().map(CatalogItem::read).collect()
 }
 

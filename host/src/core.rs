@@ -28,7 +28,7 @@ use crate::{
     planner::{AdmissionTarget, Planner},
     run::{lifecycle::LifecycleFeed, message::Message, registry::Registry},
     store::retention::Retention,
-    store::{EntryName, HostId, RunHead, Shelf, Store, StoreError},
+    store::{CatalogKind, EntryName, HostId, RunHead, Store, StoreError},
     tenants::{environment::TenantEnvironments, tenant::QuotaCache},
     watch::spans::Tracer,
 };
@@ -142,7 +142,7 @@ impl HostCore {
         }
         if let Some(name) = head.labels.get(SCHEDULE_LABEL) {
             let (namespace, name) = (Arc::clone(&head.namespace), Arc::clone(name));
-            self.pending_schedules.add(EntryName { shelf: Shelf::Schedules, namespace, name });
+            self.pending_schedules.add(EntryName { shelf: CatalogKind::Schedules, namespace, name });
         }
     }
 

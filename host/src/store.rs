@@ -3,12 +3,12 @@
 //! ```text
 //!  host   ── claim(due) ──▶ leases ── load(run) ──▶ records in order ──▶ replay
 //!  driver ── append(lease, status, record) ──▶ store       queued in the order of the calls
-//!         ◀── Ok: durable │ Fenced: let go ──              many runs' records share one commit
+//!         ◀── Ok: durable │ LeaseLost: let go ──              many runs' records share one commit
 //!         ── release(lease, wake_at) ──▶ nobody's until it is due, or has mail
 //!  others ── post(run, letter) ──▶ mailbox ── answer ──▶   once the run has recorded it
 //! ```
 //!
-//! Beside runs it keeps [entries](KeptEntry), by their names: a schedule changes in the same write that creates the run it fires.
+//! Beside runs it keeps [entries](CatalogEntry), by their names: a schedule changes in the same write that creates the run it fires.
 //!
 //! A [`Record`] is durable or not as a whole. Each says how many events its run had before it, and each comes with the epoch of
 //! a [`Lease`]; a store takes it only if both are so, hence two hosts never both advance a run.
@@ -17,7 +17,6 @@
 mod checksum;
 mod entry;
 mod error;
-mod followed;
 #[cfg(feature = "sqlite")]
 mod group_commit;
 mod lease;
@@ -31,6 +30,7 @@ pub(crate) mod retention;
 mod row;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+mod subscriptions;
 #[cfg(test)]
 #[cfg(feature = "sqlite")]
 mod tests;
@@ -51,13 +51,15 @@ pub use self::postgres::{Postgres, PostgresReader};
 #[cfg(feature = "sqlite")]
 pub use self::sqlite::{Sqlite, SqliteReader};
 pub use self::{
-    entry::{Change, DuePlace, Entries, EntryName, KeptEntry, MOST_ENTRIES, MOST_TEXT_BYTES, Shelf, Text},
+    entry::{
+        CatalogEntry, CatalogKind, Change, DuePlace, EntryName, EntryQuery, MAX_ENTRIES, MAX_TEXT_BYTES, Text,
+    },
     error::StoreError,
-    lease::{Claim, HostId, Lease, Wanted},
-    mail::{Answer, KEPT_ANSWERS, LETTER_BYTES, Letter, MAILBOX, Reply},
+    lease::{Claim, ClaimRequest, HostId, Lease},
+    mail::{Answer, Letter, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, RETAINED_ANSWERS, Reply},
     memory::Memory,
-    notice::{KeptNotice, NewNotice, NoticeId, Notices, Settle},
-    offer::{Offer, OfferId, Report, Reported, Shares, Sharing, TakenOffer},
+    notice::{NewNotice, NoticeId, NoticeRow, Notices, Settle},
+    offer::{ExchangeRequest, ExchangeResponse, IncomingReport, Offer, OfferId, Report, TakenOffer},
     row::{Census, Filter, Labels, Note, Rest, RunHead, RunRow, RunStatus},
 };
 
@@ -242,19 +244,19 @@ pub trait ReadStore: Send + Sync {
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>>;
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>>;
 
     /// Entries of a kind, by namespace and name.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>>;
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>>;
 
     /// The first `limit` entries that are due at some time, or those behind a place among them.
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>>;
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>>;
 
     /// The text of that digest, if an entry names it.
     ///
@@ -266,7 +268,7 @@ pub trait ReadStore: Send + Sync {
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn due_notices(&self, _endpoint: &str, _limit: usize) -> Pending<Vec<KeptNotice>> {
+    fn due_notices(&self, _endpoint: &str, _limit: usize) -> Pending<Vec<NoticeRow>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
@@ -282,7 +284,7 @@ pub trait ReadStore: Send + Sync {
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn notices(&self, _wanted: Notices) -> Pending<Vec<KeptNotice>> {
+    fn notices(&self, _wanted: Notices) -> Pending<Vec<NoticeRow>> {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
@@ -301,7 +303,7 @@ pub trait Store: ReadStore {
     /// lease's head but the `run_id`. A run that is no longer open is nobody's.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] if the run was claimed by somebody else; [`StoreError::Conflict`] unless the run has exactly
+    /// [`StoreError::LeaseLost`] if the run was claimed by somebody else; [`StoreError::Conflict`] unless the run has exactly
     /// `first_seq` events, 0 standing for a run that does not exist; [`StoreError::Exists`] for a new run with the key of
     /// another; [`StoreError::TooLarge`]. In these cases nothing was written.
     fn append(
@@ -317,7 +319,7 @@ pub trait Store: ReadStore {
     ///
     /// # Errors
     /// When the store fails; nothing was claimed.
-    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>>;
+    fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>>;
 
     /// Claims one run, whether it is due or not. One that the host has already keeps its epoch.
     ///
@@ -328,7 +330,7 @@ pub trait Store: ReadStore {
     /// Gives a run back: it is due at `wake_at`, or when somebody writes to it.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] if it was claimed by somebody else.
+    /// [`StoreError::LeaseLost`] if it was claimed by somebody else.
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()>;
 
     /// [`Self::release`] of a host that cannot go on with the run and says why, for whoever looks at its row. A store without a place for that
@@ -352,7 +354,7 @@ pub trait Store: ReadStore {
     /// that says nothing.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] if it was claimed by somebody else.
+    /// [`StoreError::LeaseLost`] if it was claimed by somebody else.
     fn note(&self, _lease: &Lease, _note: Option<Note>) -> Pending<()> {
         Box::pin(std::future::ready(Ok(())))
     }
@@ -361,7 +363,7 @@ pub trait Store: ReadStore {
     ///
     /// # Errors
     /// When the store cannot be read.
-    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>>;
+    fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>>;
 
     /// Says that the host is there until `until`, whatever the number of its runs; until 0, that it goes. A store with a clock
     /// of its own takes it to be there for a [`lease_time`](Self::lease_time) instead.
@@ -413,20 +415,20 @@ pub trait Store: ReadStore {
     /// Leaves replies to letters that changed nothing.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] if the run was claimed by somebody else.
+    /// [`StoreError::LeaseLost`] if the run was claimed by somebody else.
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()>;
 
     /// Keeps what an attempt wrote, in place of what was kept of it before.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] if the run was claimed by somebody else.
+    /// [`StoreError::LeaseLost`] if the run was claimed by somebody else.
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()>;
 
     /// Ends a run as Error, as nobody can go on with its journal: a record that could not be read any more is not asked for. What waits for
     /// an answer has none. The `notices` are told of it.
     ///
     /// # Errors
-    /// [`StoreError::Fenced`] if it was claimed by somebody else; [`StoreError::Closed`] if it has ended.
+    /// [`StoreError::LeaseLost`] if it was claimed by somebody else; [`StoreError::Closed`] if it has ended.
     fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()>;
 
     /// Writes another revision of a notice; false if it is not the one any more that was seen. What nobody has to deliver goes with its run.
@@ -483,12 +485,12 @@ pub trait Store: ReadStore {
     }
 
     /// Exchanges with the other hosts what is offered, taken, told and returned; all of it or nothing. It may be asked again, with
-    /// [`Sharing::holds`], after an error that leaves open whether it was done.
+    /// [`ExchangeRequest::holds`], after an error that leaves open whether it was done.
     ///
     /// # Errors
     /// When the store fails.
-    fn share(&self, _ask: Sharing) -> Pending<Shares> {
-        Box::pin(std::future::ready(Ok(Shares::default())))
+    fn share(&self, _ask: ExchangeRequest) -> Pending<ExchangeResponse> {
+        Box::pin(std::future::ready(Ok(ExchangeResponse::default())))
     }
 
     /// Changes when `share` may have something for somebody.

@@ -210,7 +210,7 @@ async fn of_two_hosts_on_one_store_one_advances_a_run() {
     let Err(RequestError::Lost(lost)) = ours.resume("ask", Map::new()).await else {
         panic!("it was recorded")
     };
-    assert!(matches!(lost.as_ref(), StoreError::Fenced { .. }), "{lost:?}");
+    assert!(matches!(lost.as_ref(), StoreError::LeaseLost { .. }), "{lost:?}");
     let Err(RunError::Lost(lost)) = ours.wait().await else { panic!("it goes on") };
     assert!(lost.to_string().contains("was claimed by another host"), "{lost}");
 

@@ -12,7 +12,7 @@ use std::{future::Future, sync::Arc};
 use phasm::{
     catalog::{CatalogItem, SavedWorkflow, ScheduleState},
     engine::{time::Timestamp, value::Map},
-    store::Shelf,
+    store::CatalogKind,
 };
 
 pub(super) use self::target::TargetArguments;
@@ -107,7 +107,7 @@ pub(super) trait Backend {
     ///
     /// # Errors
     /// When there is none of that name, or when it is refused.
-    fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<(), Failure>;
+    fn remove(&self, shelf: CatalogKind, name: &QualifiedName) -> Result<(), Failure>;
 }
 
 /// Result of submitting a run.

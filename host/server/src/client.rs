@@ -17,7 +17,7 @@ use phasm::{
     },
     spans::caller,
     store::{
-        Answer, AttemptLog, Census, Entries, EntryName, Filter, KeptEntry, Pending, ReadStore, Record,
+        Answer, AttemptLog, CatalogEntry, Census, EntryName, EntryQuery, Filter, Pending, ReadStore, Record,
         RunRow, StoreError,
     },
 };
@@ -422,17 +422,21 @@ impl ReadStore for Remote {
         })
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         let (remote, name) = (self.clone(), name.clone());
         Box::pin(async move { remote.kept_entry(&name).await })
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         let remote = self.clone();
         Box::pin(async move { remote.kept_entries(wanted).await })
     }
 
-    fn due_entries(&self, _after: Option<(Timestamp, EntryName)>, _limit: usize) -> Pending<Vec<KeptEntry>> {
+    fn due_entries(
+        &self,
+        _after: Option<(Timestamp, EntryName)>,
+        _limit: usize,
+    ) -> Pending<Vec<CatalogEntry>> {
         untold(&self.0.url)
     }
 

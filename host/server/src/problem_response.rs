@@ -128,7 +128,7 @@ impl From<StoreError> for ProblemResponse {
             | StoreError::Locked { .. }
             | StoreError::Unavailable { .. }
             // Another host drives the run by now: a retry is answered from its records.
-            | StoreError::Fenced { .. } => Self::unavailable(&error),
+            | StoreError::LeaseLost { .. } => Self::unavailable(&error),
             StoreError::Conflict { .. }
             | StoreError::StillOpen { .. }
             | StoreError::Unreachable { .. }

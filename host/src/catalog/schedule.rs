@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     reader,
-    store::{EntryName, ReadStore, Shelf, Store, StoreError, view},
+    store::{CatalogKind, EntryName, ReadStore, Store, StoreError, view},
 };
 
 /// The label of a run that says which schedule has fired it.
@@ -190,7 +190,7 @@ impl CatalogItem<ScheduleState> {
 }
 
 fn of(namespace: &str, name: &str) -> EntryName {
-    named(Shelf::Schedules, namespace, name)
+    named(CatalogKind::Schedules, namespace, name)
 }
 
 /// Saves a schedule by the name of its workflow, in the namespace of its runs. An existing one gets this version: its history
@@ -250,7 +250,7 @@ pub async fn schedules(
     after: Option<(&str, &str)>,
     limit: usize,
 ) -> Result<Vec<CatalogItem<ScheduleState>>, StoreError> {
-    list(store, Shelf::Schedules, namespace, after, limit).await
+    list(store, CatalogKind::Schedules, namespace, after, limit).await
 }
 
 /// Has a schedule pause until it is resumed, whatever its document says. One that pauses already goes on doing so.

@@ -4,7 +4,7 @@ use phasm_engine::{plan::Plan, time::Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::{CatalogItem, SaveError, Version, WrittenDocument, find, labels_of, list, named, update};
-use crate::store::{Labels, ReadStore, Shelf, Store, StoreError};
+use crate::store::{CatalogKind, Labels, ReadStore, Store, StoreError};
 
 /// How many versions of a workflow are kept; the oldest go first.
 const MAX_VERSIONS: usize = 100;
@@ -53,7 +53,7 @@ pub async fn save_workflow(
     let labels = labels_of(plan);
     update(
         store,
-        named(Shelf::Workflows, &plan.namespace, &plan.name),
+        named(CatalogKind::Workflows, &plan.namespace, &plan.name),
         |found: Option<&CatalogItem<SavedWorkflow>>| {
             let mut versions = found.map(|found| found.what.versions.clone()).unwrap_or_default();
             if versions.last().is_some_and(|last| last.digest == new.digest) {
@@ -79,7 +79,7 @@ pub async fn saved_workflow(
     namespace: &str,
     name: &str,
 ) -> Result<Option<CatalogItem<SavedWorkflow>>, StoreError> {
-    find(store, &named(Shelf::Workflows, namespace, name)).await
+    find(store, &named(CatalogKind::Workflows, namespace, name)).await
 }
 
 /// The first `limit` workflows, of a namespace or of all, by namespace and name; those behind `after`, if it is given.
@@ -92,7 +92,7 @@ pub async fn saved_workflows(
     after: Option<(&str, &str)>,
     limit: usize,
 ) -> Result<Vec<CatalogItem<SavedWorkflow>>, StoreError> {
-    list(store, Shelf::Workflows, namespace, after, limit).await
+    list(store, CatalogKind::Workflows, namespace, after, limit).await
 }
 
 /// Deletes a workflow with all its versions; false if there is none. Its runs stay.
@@ -100,5 +100,5 @@ pub async fn saved_workflows(
 /// # Errors
 /// When the store fails.
 pub async fn remove_workflow(store: &dyn Store, namespace: &str, name: &str) -> Result<bool, StoreError> {
-    store.remove_entry(&named(Shelf::Workflows, namespace, name)).await
+    store.remove_entry(&named(CatalogKind::Workflows, namespace, name)).await
 }

@@ -21,7 +21,7 @@ use crate::{
     drive::load,
     journal::RecoverError,
     run::lifecycle::LifecycleChange,
-    store::{StoreError, Wanted},
+    store::{ClaimRequest, StoreError},
 };
 
 /// Runs claimed at once; more follow when these are loaded.
@@ -126,7 +126,7 @@ async fn claim_due(core: &Arc<HostCore>, skipped: &mut SkippedRuns) -> Result<Op
         if !core.begins() {
             return Ok(None);
         }
-        let wanted = || Wanted {
+        let wanted = || ClaimRequest {
             host: core.host.clone(),
             now: core.clock.now(),
             limit: MAX_CLAIMED_AT_ONCE,
@@ -144,8 +144,8 @@ async fn claim_due(core: &Arc<HostCore>, skipped: &mut SkippedRuns) -> Result<Op
             let run_id = Arc::clone(&head.run_id);
             match load::drive_claimed(core, lease).await {
                 // A conflict: another host's record was faster, and the run is driven there.
-                Ok(_) | Err(RecoverError::Store(StoreError::Conflict { .. } | StoreError::Fenced { .. })) => {
-                }
+                Ok(_)
+                | Err(RecoverError::Store(StoreError::Conflict { .. } | StoreError::LeaseLost { .. })) => {}
                 // The run is leased to this host, so no other host claims it.
                 Err(RecoverError::Store(error)) if error.is_passing() => {
                     let entry = core.registry.entry(&run_id);

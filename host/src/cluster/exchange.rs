@@ -26,7 +26,7 @@ use crate::{
         slots::WakeConditions,
     },
     run::message::Message,
-    store::{Shares, Sharing, StoreError},
+    store::{ExchangeRequest, ExchangeResponse, StoreError},
 };
 
 /// Messages taken in one go.
@@ -156,7 +156,7 @@ impl Exchange {
         self.was_full = false;
         self.news = false;
         self.changed.mark_unchanged();
-        let mut request = Sharing::nothing(host.host.clone(), host.clock.now());
+        let mut request = ExchangeRequest::nothing(host.host.clone(), host.clock.now());
         request.room = reserved.room;
         request.recalled = u32::try_from(reserved.permits.len()).unwrap_or(0);
         self.offered.add_to(&mut request, self.missed);
@@ -182,8 +182,8 @@ impl Exchange {
         self.borrowed.hear_what_is_there();
     }
 
-    fn take_in(&mut self, host: &Arc<HostCore>, shares: Shares, reserved: Reservation) {
-        let Shares { taken, stopped, recalled, reported, room, look_again } = shares;
+    fn take_in(&mut self, host: &Arc<HostCore>, shares: ExchangeResponse, reserved: Reservation) {
+        let ExchangeResponse { taken, stopped, recalled, reported, room, look_again } = shares;
         self.offered.acknowledge();
         self.borrowed.acknowledge();
         self.offered.hear(reported);

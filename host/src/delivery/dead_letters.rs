@@ -10,7 +10,7 @@ use crate::{
         background::{BackgroundTask, Wake, never},
     },
     notify::{NoticeProgress, NoticeTry, progress::Progress},
-    store::{KeptNotice, Settle, StoreError},
+    store::{NoticeRow, Settle, StoreError},
 };
 
 /// Time without a delivery to an endpoint, or a new notification to it, after which no host has it: a week, more than twice as
@@ -84,7 +84,7 @@ async fn give_up(shared: &HostCore, endpoint: &str, now: Timestamp) -> Result<()
 }
 
 /// Marks a notification as given up. An unreadable one stays as it is, and is not delivered either.
-fn given_up(notice: KeptNotice, now: Timestamp) -> Settle {
+fn given_up(notice: NoticeRow, now: Timestamp) -> Settle {
     let body = Progress::read(&notice).map_or_else(
         |_unreadable| Arc::clone(&notice.body),
         |mut progress| {

@@ -22,7 +22,7 @@ use crate::{
         progress::Progress,
         retry,
     },
-    store::{KeptNotice, Notices, Settle, StoreError},
+    store::{NoticeRow, Notices, Settle, StoreError},
 };
 
 /// Posts at once to one endpoint.
@@ -119,7 +119,7 @@ impl DeliveryWorker {
     }
 
     /// Claims a delivery by postponing it for other hosts, and posts it unless another host was faster.
-    async fn claim(&mut self, core: &Arc<HostCore>, notice: KeptNotice) -> Result<(), StoreError> {
+    async fn claim(&mut self, core: &Arc<HostCore>, notice: NoticeRow) -> Result<(), StoreError> {
         let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else { return Ok(()) };
         let Some(place) = core.webhooks.poster.place().await else { return Ok(()) };
         let mut progress = match Progress::read(&notice) {
@@ -132,7 +132,7 @@ impl DeliveryWorker {
         if !core.store.settle(settle).await? {
             return Ok(());
         }
-        let claimed = KeptNotice { revision: notice.revision + 1, due, ..notice };
+        let claimed = NoticeRow { revision: notice.revision + 1, due, ..notice };
         let is_unwanted = self.route.is_unwanted(core, &claimed).await?;
         let route = self.route.clone();
         let webhooks = Arc::clone(&core.webhooks);
@@ -162,30 +162,30 @@ impl Route {
     async fn set_aside(
         &self,
         shared: &HostCore,
-        notice: KeptNotice,
+        notice: NoticeRow,
         error: &StoreError,
     ) -> Result<(), StoreError> {
         tracing::warn!(error = error as &dyn std::error::Error, "notification {} is given up", notice.id);
         self.tally.given_up.fetch_add(1, Relaxed);
-        let KeptNotice { id, revision: from, body, .. } = notice;
+        let NoticeRow { id, revision: from, body, .. } = notice;
         shared.store.settle(Settle { id, from, due: None, body }).await.map(drop)
     }
 
     /// Whether the endpoint has said of the notice before that it wants nothing more of the run.
-    async fn is_unwanted(&self, shared: &HostCore, notice: &KeptNotice) -> Result<bool, StoreError> {
+    async fn is_unwanted(&self, shared: &HostCore, notice: &NoticeRow) -> Result<bool, StoreError> {
         let before = shared.store.notices(self.others(notice, Some(notice.id.seq), 1)).await?;
         let standing = before.first().map(Progress::read).transpose()?.map(|progress| progress.standing);
         Ok(standing == Some(NoticeProgress::Gone))
     }
 
     /// Selects notifications of the same run.
-    fn others(&self, notice: &KeptNotice, before: Option<u64>, limit: usize) -> Notices {
+    fn others(&self, notice: &NoticeRow, before: Option<u64>, limit: usize) -> Notices {
         let (run_id, endpoint) = (Arc::clone(&notice.id.run_id), Some(Arc::clone(&self.name)));
         Notices { run_id, endpoint, before, limit }
     }
 
     /// Records the result. If that cannot be written, the notification is posted again.
-    async fn finish(&self, notice: KeptNotice, progress: Progress, verdict: Delivery) {
+    async fn finish(&self, notice: NoticeRow, progress: Progress, verdict: Delivery) {
         let Some(shared) = self.host.upgrade() else { return };
         let (settle, gone) = self.settled(&notice, progress, verdict, shared.clock.now());
         let mut written = shared.store.settle(settle).await.map(drop);
@@ -205,7 +205,7 @@ impl Route {
     /// Returns the state to write, and whether the endpoint wants nothing more of the run.
     fn settled(
         &self,
-        notice: &KeptNotice,
+        notice: &NoticeRow,
         mut progress: Progress,
         verdict: Delivery,
         now: Timestamp,
@@ -238,7 +238,7 @@ impl Route {
     }
 
     /// The endpoint wants nothing more of the run: what waits for it is not posted.
-    async fn drop_others(&self, shared: &HostCore, notice: &KeptNotice) -> Result<(), StoreError> {
+    async fn drop_others(&self, shared: &HostCore, notice: &NoticeRow) -> Result<(), StoreError> {
         let mut before = None;
         loop {
             let page = shared.store.notices(self.others(notice, before, PAGE)).await?;

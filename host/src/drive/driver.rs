@@ -172,7 +172,7 @@ impl Driver {
         loop {
             self.advance();
             if self.commit.is_none() && !self.inbox.dismissals.is_empty() {
-                let fenced = Arc::new(self.lease.fenced());
+                let fenced = Arc::new(self.lease.lost());
                 return self.leave(Err(fenced));
             }
             if self.is_over() {

@@ -10,7 +10,7 @@ use crate::{
         self, CatalogItem, SaveError, SavedWorkflow, ScheduleState, Version, WrittenDocument, saved_text,
     },
     planner::TriggerError,
-    store::Shelf,
+    store::CatalogKind,
 };
 
 impl Host {
@@ -39,7 +39,7 @@ impl Host {
     ) -> Result<Arc<Plan>, TriggerError> {
         let store = &*self.shared.store;
         let none = || SaveError::NotFound {
-            shelf: Shelf::Workflows,
+            shelf: CatalogKind::Workflows,
             namespace: namespace.into(),
             name: name.into(),
         };

@@ -11,7 +11,7 @@ use crate::{
     drive::{follow::Watch, handle::RunHandle, load},
     journal::RecoverError,
     run::message::{Message, Request, RequestError},
-    store::{Claim, RunHead, StoreError, Wanted},
+    store::{Claim, ClaimRequest, RunHead, StoreError},
 };
 
 /// Runs claimed at once.
@@ -49,7 +49,7 @@ impl Host {
         loop {
             let (host, except) = (self.shared.host.clone(), Vec::new());
             let leases =
-                self.shared.store.claim(Wanted { host, now, limit: MAX_RUNS_AT_ONCE, except }).await?;
+                self.shared.store.claim(ClaimRequest { host, now, limit: MAX_RUNS_AT_ONCE, except }).await?;
             if leases.is_empty() {
                 return Ok(claimed);
             }

@@ -35,10 +35,10 @@ use crate::{
     drive::load,
     planner::SubmitError,
     run::request::LetterBody,
-    store::{DuePlace, EntryName, KeptEntry, Shelf, StoreError},
+    store::{CatalogEntry, CatalogKind, DuePlace, EntryName, StoreError},
 };
 
-/// Entries that are looked at in one go.
+/// EntryQuery that are looked at in one go.
 const PAGE: usize = 64;
 /// How long a schedule that cannot fire is left alone, at first and at most.
 const TRIES_AGAIN: (Millis, Millis) = (10_000, 600_000);
@@ -57,17 +57,17 @@ struct Backoff {
     document: Option<Arc<str>>,
 }
 
-fn document(entry: &KeptEntry) -> Option<Arc<str>> {
+fn document(entry: &CatalogEntry) -> Option<Arc<str>> {
     CatalogItem::<ScheduleState>::read(entry).ok().map(|saved| saved.what.document.digest)
 }
 
 impl ScheduleBackoff {
-    fn waits(&self, entry: &KeptEntry, elapsed: Millis) -> bool {
+    fn waits(&self, entry: &CatalogEntry, elapsed: Millis) -> bool {
         let known = self.0.get(&entry.name);
         known.is_some_and(|known| known.until > elapsed && known.document == document(entry))
     }
 
-    fn add(&mut self, entry: &KeptEntry, elapsed: Millis) {
+    fn add(&mut self, entry: &CatalogEntry, elapsed: Millis) {
         let known = self.0.get(&entry.name);
         let pause = known.map_or(TRIES_AGAIN.0, |known| (known.pause * 2).min(TRIES_AGAIN.1));
         let (until, document) = (elapsed.saturating_add(pause), document(entry));
@@ -147,7 +147,7 @@ async fn round(shared: &Arc<HostCore>, backoff: &mut ScheduleBackoff) -> Result<
                 return Ok([Some(until), backoff.next()].into_iter().flatten().min());
             }
             after = Some((due, entry.name.clone()));
-            if entry.name.shelf == Shelf::Schedules && !backoff.waits(&entry, shared.clock.elapsed()) {
+            if entry.name.shelf == CatalogKind::Schedules && !backoff.waits(&entry, shared.clock.elapsed()) {
                 look(shared, &entry, backoff).await?;
                 // The schedule may be due again, at once.
                 after = None;
@@ -160,7 +160,7 @@ async fn round(shared: &Arc<HostCore>, backoff: &mut ScheduleBackoff) -> Result<
 /// Looks at a schedule, and does what is to be done.
 async fn look(
     shared: &Arc<HostCore>,
-    entry: &KeptEntry,
+    entry: &CatalogEntry,
     backoff: &mut ScheduleBackoff,
 ) -> Result<(), StoreError> {
     let name = entry.name.clone();
@@ -178,7 +178,7 @@ async fn look(
     Ok(())
 }
 
-async fn look_once(shared: &Arc<HostCore>, entry: &KeptEntry) -> Result<CheckResult, StoreError> {
+async fn look_once(shared: &Arc<HostCore>, entry: &CatalogEntry) -> Result<CheckResult, StoreError> {
     let found: CatalogItem<ScheduleState> = CatalogItem::read(entry)?;
     let (draft, cron) = match catalog::read(&*shared.store, &entry.name, &found.what.document).await {
         Ok(read) => read,
@@ -252,7 +252,7 @@ async fn cancel(shared: &Arc<HostCore>, run_id: &str) -> Result<(), StoreError> 
 /// Starts the run of an instant, with the schedule's next revision.
 async fn fire(
     shared: &Arc<HostCore>,
-    entry: &KeptEntry,
+    entry: &CatalogEntry,
     cron: &Cron,
     draft: Draft,
     decided: &Decision,
@@ -273,7 +273,7 @@ async fn fire(
 /// Says in a schedule's row why it cannot fire.
 async fn tell(
     shared: &HostCore,
-    entry: &KeptEntry,
+    entry: &CatalogEntry,
     state: &ScheduleState,
     why: &str,
 ) -> Result<CheckResult, StoreError> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::store::{KeptNotice, StoreError};
+use crate::store::{NoticeRow, StoreError};
 
 /// The state of a notification in the store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -99,7 +99,7 @@ impl Progress {
 
     /// # Errors
     /// [`StoreError::Corrupt`] for what no Phasm has written, or a later one.
-    pub(crate) fn read(notice: &KeptNotice) -> Result<Self, StoreError> {
+    pub(crate) fn read(notice: &NoticeRow) -> Result<Self, StoreError> {
         serde_json::from_str(&notice.body).map_err(|error| StoreError::Corrupt {
             path: notice.id.to_string().into(),
             found: format!("a notification that cannot be read: {error}"),
@@ -123,7 +123,7 @@ impl NoticeView {
     ///
     /// # Errors
     /// [`StoreError::Corrupt`] for what cannot be read.
-    pub fn of(notice: &KeptNotice) -> Result<Self, StoreError> {
+    pub fn of(notice: &NoticeRow) -> Result<Self, StoreError> {
         let Progress { kind, at, payload: _, tries, last, standing } = Progress::read(notice)?;
         let id = &notice.id;
         Ok(Self {

@@ -47,7 +47,7 @@ pub(super) fn bind(
 pub(super) fn log_release(run_id: &str, released: Result<(), StoreError>) {
     match released {
         // A fenced release: another host runs it already, or will once this host's lease has expired.
-        Ok(()) | Err(StoreError::Fenced { .. }) => {}
+        Ok(()) | Err(StoreError::LeaseLost { .. }) => {}
         Err(error) => tracing::warn!(
             error = &error as &dyn std::error::Error,
             "failed to release run {run_id}; it will start when this host's lease expires"

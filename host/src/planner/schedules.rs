@@ -13,7 +13,7 @@ use crate::{
         self, CatalogItem, FiringResult, MAX_OPEN_RUNS, MAX_TRIES, SCHEDULE_LABEL, SCHEDULED_LABEL,
         SaveError, ScheduleState, WrittenDocument, change,
     },
-    store::{Change, EntryName, Labels, Shelf, Store, StoreError},
+    store::{CatalogKind, Change, EntryName, Labels, Store, StoreError},
 };
 
 /// Why a schedule was not triggered, or a saved workflow not planned.
@@ -87,7 +87,7 @@ impl Planner {
         name: &str,
         parameters: &Map,
     ) -> Result<Arc<str>, TriggerError> {
-        let shelf = Shelf::Schedules;
+        let shelf = CatalogKind::Schedules;
         let key = EntryName { shelf, namespace: namespace.into(), name: name.into() };
         let not_found = || SaveError::NotFound { shelf, namespace: namespace.into(), name: name.into() };
         let store = target.store;

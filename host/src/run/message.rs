@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 
 use crate::{
     dispatch::signal::Signal,
-    store::{LETTER_BYTES, StoreError},
+    store::{MAX_LETTER_BYTES, StoreError},
 };
 
 /// A message to a driver.
@@ -74,10 +74,10 @@ impl Request {
     pub(crate) fn check_size(&self) -> Result<(), RequestError> {
         let Self::Resume(_, payload) = self else { return Ok(()) };
         let size = serde_json::to_string(payload).map_or(usize::MAX, |text| text.len());
-        if size <= LETTER_BYTES {
+        if size <= MAX_LETTER_BYTES {
             return Ok(());
         }
-        let refused = format!("the answer has {size} bytes, of at most {LETTER_BYTES}");
+        let refused = format!("the answer has {size} bytes, of at most {MAX_LETTER_BYTES}");
         Err(RequestError::Refused(refused))
     }
 

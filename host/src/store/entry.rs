@@ -1,7 +1,7 @@
 //! What is kept by a name besides runs: saved workflows and schedules.
 //!
 //! ```text
-//!  entry(name) ──▶ KeptEntry at some revision ── change(from that revision) ──▶ the next one, or StoreError::Moved
+//!  entry(name) ──▶ CatalogEntry at some revision ── change(from that revision) ──▶ the next one, or StoreError::Moved
 //!                                         └─ fire(the same, and a run's first record) ──▶ both or neither
 //! ```
 //!
@@ -15,20 +15,20 @@ use phasm_engine::time::Timestamp;
 use super::StoreError;
 
 /// How many entries of a kind a namespace may have.
-pub const MOST_ENTRIES: usize = 1000;
+pub const MAX_ENTRIES: usize = 1000;
 /// How many bytes the texts of a namespace's entries of a kind may have; what several entries name counts for each.
-pub const MOST_TEXT_BYTES: u64 = 64 << 20;
+pub const MAX_TEXT_BYTES: u64 = 64 << 20;
 
 /// Kinds of entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Shelf {
+pub enum CatalogKind {
     /// Schedules.
     Schedules,
     /// Saved workflows.
     Workflows,
 }
 
-impl Shelf {
+impl CatalogKind {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::Schedules, Self::Workflows];
 
@@ -42,7 +42,7 @@ impl Shelf {
     }
 }
 
-impl fmt::Display for Shelf {
+impl fmt::Display for CatalogKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Shelf {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryName {
     /// What it is.
-    pub shelf: Shelf,
+    pub shelf: CatalogKind,
     /// Whose it is.
     pub namespace: Arc<str>,
     /// Unique among those of its kind in the namespace.
@@ -68,7 +68,7 @@ impl fmt::Display for EntryName {
 
 /// Something that is kept by a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptEntry {
+pub struct CatalogEntry {
     /// What it is called.
     pub name: EntryName,
     /// Another one after each change, and never one that any entry has had before.
@@ -111,18 +111,18 @@ impl Change {
     }
 
     /// Whether there is room for it beside `others`, so many other entries of its kind with so many bytes of text.
-    pub(super) fn check_room(&self, (others, bytes): (u64, u64)) -> Result<(), StoreError> {
+    pub(super) fn check_room(&self, others: u64, bytes: u64) -> Result<(), StoreError> {
         let own: u64 = self.texts.iter().flatten().map(|text| text.size).sum();
         let crowded = |limit: String| StoreError::Crowded {
             namespace: Arc::clone(&self.name.namespace),
             shelf: self.name.shelf,
             limit,
         };
-        if others >= MOST_ENTRIES as u64 {
-            return Err(crowded(format!("{MOST_ENTRIES} of them")));
+        if others >= MAX_ENTRIES as u64 {
+            return Err(crowded(format!("{MAX_ENTRIES} of them")));
         }
-        if bytes.saturating_add(own) > MOST_TEXT_BYTES {
-            return Err(crowded(format!("{} MiB of their documents", MOST_TEXT_BYTES >> 20)));
+        if bytes.saturating_add(own) > MAX_TEXT_BYTES {
+            return Err(crowded(format!("{} MiB of their documents", MAX_TEXT_BYTES >> 20)));
         }
         Ok(())
     }
@@ -133,9 +133,9 @@ pub type DuePlace = (Timestamp, EntryName);
 
 /// Which entries [`ReadStore::entries`](super::ReadStore::entries) returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entries {
+pub struct EntryQuery {
     /// Of which kind.
-    pub shelf: Shelf,
+    pub shelf: CatalogKind,
     /// Of that namespace alone, if one is given.
     pub namespace: Option<Arc<str>>,
     /// Those behind that namespace and name.

@@ -2,7 +2,7 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use super::Shelf;
+use super::CatalogKind;
 
 /// Why a store did not do what it was asked. Cheap to clone: one failed commit fails many appends.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -19,7 +19,7 @@ pub enum StoreError {
     },
     /// Somebody else has claimed the run.
     #[error("run {run_id} was claimed by another host")]
-    Fenced {
+    LeaseLost {
         /// The run.
         run_id: Arc<str>,
     },
@@ -85,7 +85,7 @@ pub enum StoreError {
         /// The namespace.
         namespace: Arc<str>,
         /// Of which kind.
-        shelf: Shelf,
+        shelf: CatalogKind,
         /// What there are as many of as there may be.
         limit: String,
     },
@@ -172,7 +172,7 @@ impl StoreError {
         match self {
             Self::Full { .. } | Self::Io { .. } | Self::Locked { .. } | Self::Unavailable { .. } => true,
             Self::Conflict { .. }
-            | Self::Fenced { .. }
+            | Self::LeaseLost { .. }
             | Self::Exists { .. }
             | Self::Closed { .. }
             | Self::StillOpen { .. }

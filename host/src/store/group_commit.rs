@@ -76,7 +76,9 @@ impl GroupCommit {
     }
 
     fn next(&mut self, now: Instant) {
-        (self.since, self.jobs, self.commits) = (Some(now), 0, 0);
+        self.since = Some(now);
+        self.jobs = 0;
+        self.commits = 0;
     }
 
     /// So much was written in a second.
@@ -86,9 +88,11 @@ impl GroupCommit {
             let is_better = if self.gathers { rate > kept * BETTER } else { rate * BETTER >= kept };
             self.tries = false;
             if is_better {
-                (self.kept, self.rest) = (Some(rate), REST.0);
+                self.kept = Some(rate);
+                self.rest = REST.0;
             } else {
-                (self.gathers, self.rest) = (!self.gathers, (self.rest * 2).min(REST.1));
+                self.gathers = !self.gathers;
+                self.rest = (self.rest * 2).min(REST.1);
             }
             self.left = self.rest;
             return;
@@ -100,7 +104,8 @@ impl GroupCommit {
         } else if are_several {
             self.left = self.left.saturating_sub(1);
             if self.left == 0 {
-                (self.gathers, self.tries) = (!self.gathers, true);
+                self.gathers = !self.gathers;
+                self.tries = true;
             }
         }
     }

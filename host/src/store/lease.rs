@@ -56,14 +56,14 @@ impl Lease {
         Self { head, host, epoch: 1 }
     }
 
-    pub(crate) fn fenced(&self) -> StoreError {
-        StoreError::Fenced { run_id: Arc::clone(&self.head.run_id) }
+    pub(crate) fn lost(&self) -> StoreError {
+        StoreError::LeaseLost { run_id: Arc::clone(&self.head.run_id) }
     }
 }
 
 /// Which runs a host would drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct ClaimRequest {
     /// Whose they become.
     pub host: HostId,
     /// What is due by then.
@@ -74,7 +74,7 @@ pub struct Wanted {
     pub except: Vec<Arc<str>>,
 }
 
-impl Wanted {
+impl ClaimRequest {
     /// Whether this host could drive the run.
     pub(super) fn admits(&self, row: &RunRow) -> bool {
         !self.except.contains(&row.head.run_id)

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 /// How many requests to one run may be unanswered.
-pub const MAILBOX: usize = 1000;
+pub const MAX_WAITING_LETTERS: usize = 1000;
 /// How many answers of a run are kept at least, for whoever has not fetched theirs.
-pub const KEPT_ANSWERS: u64 = 64;
+pub const RETAINED_ANSWERS: u64 = 64;
 /// The largest request, in bytes.
-pub const LETTER_BYTES: usize = 16 << 20;
+pub const MAX_LETTER_BYTES: usize = 16 << 20;
 
 /// A request to a run that nobody has answered yet.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -17,12 +17,12 @@ use std::{
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
 
-use self::{documents::Documents, entries::Shelves, notices::Notified, offers::Offers};
+use self::{documents::Documents, entries::Catalog, notices::NoticeTable, offers::Offers};
 use super::{
-    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-    KEPT_ANSWERS, KeptEntry, KeptNotice, LETTER_BYTES, Lease, Letter, MAILBOX, NewNotice, Note, Notices,
-    Pending, ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError,
-    StoredBytes, Wanted, followed::Followed,
+    Answer, AttemptLog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode, EntryName,
+    EntryQuery, ExchangeRequest, ExchangeResponse, Filter, HostId, Lease, Letter, MAX_LETTER_BYTES,
+    MAX_WAITING_LETTERS, NewNotice, Note, NoticeRow, Notices, Pending, RETAINED_ANSWERS, ReadStore, Record,
+    Reply, RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, subscriptions::Subscriptions,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -31,12 +31,12 @@ use crate::metrics::{CommitCounters, CommitCounts};
 /// Open runs are kept whatever they hold. Of closed ones, the oldest are forgotten, row and journal, as soon as all
 /// closed ones together hold more events than the limit; the one closed last always stays.
 pub struct Memory {
-    kept: Mutex<Kept>,
+    kept: Mutex<State>,
     changed: watch::Sender<()>,
     entries_changed: watch::Sender<()>,
     notices_changed: watch::Sender<()>,
     shared: watch::Sender<()>,
-    followed: Followed,
+    followed: Subscriptions,
     commits: CommitCounters,
 }
 
@@ -47,14 +47,14 @@ impl Memory {
     /// An empty store that keeps up to `closed_events` events of closed runs.
     #[must_use]
     pub fn new(closed_events: u64) -> Self {
-        let kept = Mutex::new(Kept { limit: closed_events, ..Kept::default() });
+        let kept = Mutex::new(State { limit: closed_events, ..State::default() });
         Self {
             kept,
             changed: watch::Sender::new(()),
             entries_changed: watch::Sender::new(()),
             notices_changed: watch::Sender::new(()),
             shared: watch::Sender::new(()),
-            followed: Followed::default(),
+            followed: Subscriptions::default(),
             commits: CommitCounters::default(),
         }
     }
@@ -75,8 +75,8 @@ impl Memory {
         now(done)
     }
 
-    /// Every change to `Kept` is complete before anything that could panic, so a poisoned lock guards sound data.
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    /// Every change to `State` is complete before anything that could panic, so a poisoned lock guards sound data.
+    fn kept(&self) -> MutexGuard<'_, State> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -173,15 +173,15 @@ impl ReadStore for Memory {
         now(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         now(Ok(self.kept().shelves.entry(name)))
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         now(Ok(self.kept().shelves.entries(&wanted)))
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
         now(Ok(self.kept().shelves.due(after.as_ref(), limit)))
     }
 
@@ -189,7 +189,7 @@ impl ReadStore for Memory {
         now(Ok(self.kept().shelves.text(digest)))
     }
 
-    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
         now(Ok(self.kept().notified.due(endpoint, limit)))
     }
 
@@ -197,7 +197,7 @@ impl ReadStore for Memory {
         now(Ok(self.kept().notified.endpoint_after(endpoint)))
     }
 
-    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+    fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
         now(Ok(self.kept().notified.of(&wanted)))
     }
 
@@ -230,7 +230,7 @@ impl Store for Memory {
         if answers { self.tell(appended) } else { now(appended) }
     }
 
-    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+    fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
         let claimed = self.kept().claim(&wanted);
         self.shared.send_replace(());
         now(Ok(claimed))
@@ -261,7 +261,7 @@ impl Store for Memory {
         now(self.kept().leased(lease).map(|run| run.row.note = note))
     }
 
-    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+    fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
         now(Ok(self.kept().next_due(&wanted)))
     }
 
@@ -291,7 +291,7 @@ impl Store for Memory {
         true
     }
 
-    fn share(&self, ask: Sharing) -> Pending<Shares> {
+    fn share(&self, ask: ExchangeRequest) -> Pending<ExchangeResponse> {
         let (shares, is_news) = self.kept().share(&ask);
         if is_news {
             self.shared.send_replace(());
@@ -418,7 +418,7 @@ fn encoded(record: Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
 }
 
 #[derive(Default)]
-struct Kept {
+struct State {
     runs: HashMap<Arc<str>, Run>,
     /// Of runs that were submitted with one, by namespace and key.
     keys: HashMap<(Arc<str>, Arc<str>), Arc<str>>,
@@ -437,8 +437,8 @@ struct Kept {
     limit: u64,
     documents: Documents,
     offers: Offers,
-    shelves: Shelves,
-    notified: Notified,
+    shelves: Catalog,
+    notified: NoticeTable,
     tenants: Option<Arc<str>>,
 }
 
@@ -478,13 +478,13 @@ impl Run {
             self.letters.remove(at);
             self.replies.push_back(reply);
         }
-        while self.replies.len() as u64 > KEPT_ANSWERS {
+        while self.replies.len() as u64 > RETAINED_ANSWERS {
             self.replies.pop_front();
         }
     }
 }
 
-impl Kept {
+impl State {
     fn run(&self, run_id: &str) -> Option<&Run> {
         self.runs.get(run_id)
     }
@@ -498,7 +498,7 @@ impl Kept {
         let run_id = &lease.head.run_id;
         let run =
             self.runs.get_mut(run_id).ok_or_else(|| StoreError::NotFound { run_id: Arc::clone(run_id) })?;
-        if run.epoch == lease.epoch { Ok(run) } else { Err(lease.fenced()) }
+        if run.epoch == lease.epoch { Ok(run) } else { Err(lease.lost()) }
     }
 
     /// Returns the runs forgotten over it, to be dropped once the lock is free again.
@@ -512,7 +512,7 @@ impl Kept {
         let document = record.document.take();
         let run_id = &lease.head.run_id;
         match self.runs.get(run_id) {
-            Some(run) if run.epoch != lease.epoch => return Err(lease.fenced()),
+            Some(run) if run.epoch != lease.epoch => return Err(lease.lost()),
             Some(run) => {
                 record.check_follows(run_id, run.row.seq)?;
                 if !run.row.status.open {
@@ -604,13 +604,14 @@ impl Kept {
     ) -> Result<(), StoreError> {
         self.leased(lease)?;
         let Some(run) = self.runs.get_mut(&lease.head.run_id) else { return Ok(()) };
-        (run.row.owner, run.row.note) = (None, note);
+        run.row.owner = None;
+        run.row.note = note;
         let at = at.filter(|_| run.row.status.open);
         wake_at(&mut self.due, &mut run.row, at);
         Ok(())
     }
 
-    fn share(&mut self, ask: &Sharing) -> (Shares, bool) {
+    fn share(&mut self, ask: &ExchangeRequest) -> (ExchangeResponse, bool) {
         let Self { offers, runs, hosts, .. } = self;
         let epoch = |run_id: &str| runs.get(run_id).map(|run| run.epoch);
         offers.share(ask, epoch, |host| hosts.get(host).copied().unwrap_or(Timestamp(0)))
@@ -621,7 +622,8 @@ impl Kept {
         if run.row.owner.as_ref() != Some(host) {
             run.epoch += 1;
             self.offers.void(run_id);
-            (run.row.owner, run.row.note) = (Some(host.clone()), None);
+            run.row.owner = Some(host.clone());
+            run.row.note = None;
             self.owners.insert(host.clone());
             wake_at(&mut self.due, &mut run.row, None);
         }
@@ -640,7 +642,7 @@ impl Kept {
     }
 
     /// Every run that this host might claim at some time, without looking at those that nobody wants.
-    fn candidates(&self, wanted: &Wanted) -> impl Iterator<Item = (Timestamp, &RunRow)> {
+    fn candidates(&self, wanted: &ClaimRequest) -> impl Iterator<Item = (Timestamp, &RunRow)> {
         let due = self.due.iter().map(|(.., run_id)| run_id).take(wanted.limit + wanted.except.len());
         // Whoever is alone has nobody to take runs from.
         let alone = self.owners.iter().all(|owner| *owner == wanted.host);
@@ -650,7 +652,7 @@ impl Kept {
         rows.filter(|row| wanted.admits(row)).filter_map(|row| Some((self.free_at(row, &wanted.host)?, row)))
     }
 
-    fn next_due(&self, wanted: &Wanted) -> Option<Timestamp> {
+    fn next_due(&self, wanted: &ClaimRequest) -> Option<Timestamp> {
         self.candidates(wanted).map(|(at, _)| at).min()
     }
 
@@ -669,7 +671,7 @@ impl Kept {
         }
     }
 
-    fn claim(&mut self, wanted: &Wanted) -> Vec<Lease> {
+    fn claim(&mut self, wanted: &ClaimRequest) -> Vec<Lease> {
         self.let_rest(wanted.now, Some(&wanted.host));
         let due = self.candidates(wanted).filter(|(at, _)| *at <= wanted.now);
         let mut due: Vec<_> =
@@ -692,15 +694,15 @@ impl Kept {
 
     fn post(&mut self, run_id: &str, body: Vec<u8>) -> Result<u64, StoreError> {
         let named = || Arc::from(run_id);
-        if body.len() > LETTER_BYTES {
-            return Err(StoreError::TooLarge { run_id: named(), size: body.len(), limit: LETTER_BYTES });
+        if body.len() > MAX_LETTER_BYTES {
+            return Err(StoreError::TooLarge { run_id: named(), size: body.len(), limit: MAX_LETTER_BYTES });
         }
         let run = self.runs.get_mut(run_id).ok_or_else(|| StoreError::NotFound { run_id: named() })?;
         if !run.row.status.open {
             return Err(StoreError::Closed { run_id: named() });
         }
-        if run.letters.len() >= MAILBOX {
-            return Err(StoreError::MailboxFull { run_id: named(), limit: MAILBOX });
+        if run.letters.len() >= MAX_WAITING_LETTERS {
+            return Err(StoreError::MailboxFull { run_id: named(), limit: MAX_WAITING_LETTERS });
         }
         self.last_letter += 1;
         run.letters.push_back(Letter { id: self.last_letter, body });

@@ -45,7 +45,7 @@ pub struct NewNotice {
 
 /// A notice that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptNotice {
+pub struct NoticeRow {
     /// Which one.
     pub id: NoticeId,
     /// 1 at first, and one more each time it is settled.

@@ -60,8 +60,8 @@ pub struct Report {
 
 /// What was told of an offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reported {
-    /// Kept, and told again, until it is acknowledged by this.
+pub struct IncomingReport {
+    /// Number that acknowledges the report; it is sent again until then.
     pub report: u64,
     /// The offer.
     pub number: u64,
@@ -71,7 +71,7 @@ pub struct Reported {
 
 /// What one host has for the others, and wants of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sharing {
+pub struct ExchangeRequest {
     /// Who.
     pub host: HostId,
     /// The time.
@@ -98,7 +98,7 @@ pub struct Sharing {
 
 /// What comes of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shares {
+pub struct ExchangeResponse {
     /// What it has taken: of each tenant the highest priority first, then the oldest; of several first of the one of which least is executed
     /// elsewhere, for its weight.
     pub taken: Vec<TakenOffer>,
@@ -107,14 +107,14 @@ pub struct Shares {
     /// Which of its own it has back.
     pub recalled: Vec<u64>,
     /// What was told of its own.
-    pub reported: Vec<Reported>,
+    pub reported: Vec<IncomingReport>,
     /// How many more the other hosts said that they could execute.
     pub room: u32,
     /// When one that executes an offer of this host may have gone.
     pub look_again: Option<Timestamp>,
 }
 
-impl Sharing {
+impl ExchangeRequest {
     /// Of a host that has nothing and wants nothing.
     #[must_use]
     pub fn nothing(host: HostId, now: Timestamp) -> Self {

@@ -11,15 +11,16 @@
 
 mod address;
 pub(super) mod append;
+pub(super) mod connection;
 mod entries;
 mod fault;
 mod follow;
+mod format;
 mod listener;
 mod notices;
 mod offers;
 pub(super) mod reader;
 mod reconnect;
-pub(super) mod schema;
 mod statement;
 mod thread;
 mod tls;
@@ -34,7 +35,7 @@ use tokio_postgres::Row;
 pub use self::reader::PostgresReader;
 use self::{
     address::{Address, SCHEMES},
-    append::{APPEND, Unencoded},
+    append::{APPEND, AppendRequest},
     fault::{Parameter, PostgresError, count, get, saturated},
     follow::{Audience, Following, TELL},
     listener::Tells,
@@ -42,13 +43,13 @@ use self::{
     reconnect::ReconnectingClient,
     statement::Statement,
     thread::Thread,
-    writer::{PostgresWriter, Queued},
+    writer::{PostgresWriter, WriteJob},
 };
 use super::{
-    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-    KeptEntry, KeptNotice, LETTER_BYTES, Lease, Letter, MAILBOX, NewNotice, Note, Notices, Pending,
-    ReadStore, Record, Reply, RunRow, RunStatus, Settle, Shares, Sharing, Store, StoreError, StoredBytes,
-    Wanted,
+    Answer, AttemptLog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode, EntryName,
+    EntryQuery, ExchangeRequest, ExchangeResponse, Filter, HostId, Lease, Letter, MAX_LETTER_BYTES,
+    MAX_WAITING_LETTERS, NewNotice, Note, NoticeRow, Notices, Pending, ReadStore, Record, Reply, RunRow,
+    RunStatus, Settle, Store, StoreError, StoredBytes,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -97,7 +98,7 @@ const STATEMENTS: [&str; 20] = [
 pub struct Postgres {
     address: Arc<Address>,
     readers: Readers,
-    thread: Thread<Queued>,
+    thread: Thread<WriteJob>,
     commits: Arc<CommitCounters>,
     changed: Arc<watch::Sender<()>>,
     shared: Arc<watch::Sender<()>>,
@@ -199,7 +200,7 @@ impl Postgres {
             let (call, _answered) = Statement::new(&address, TELL, said, |_| Ok(()));
             // A store that is closed meanwhile has written its last.
             if let Some(queue) = queue.upgrade() {
-                drop(queue.send(Queued::Statement(call)));
+                drop(queue.send(WriteJob::Statement(call)));
             }
         });
     }
@@ -211,7 +212,7 @@ impl Postgres {
         read: impl FnOnce(&[Row]) -> Result<T, PostgresError> + Send + Sync + 'static,
     ) -> Pending<T> {
         let (call, answered) = Statement::new(&self.address, sql, parameters, read);
-        self.thread.send(Queued::Statement(call));
+        self.thread.send(WriteJob::Statement(call));
         answered
     }
 }
@@ -265,19 +266,19 @@ impl ReadStore for Postgres {
         self.readers.logs(run_id, task)
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         self.readers.entry(name)
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         self.readers.entries(wanted)
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
         self.readers.due_entries(after, limit)
     }
 
-    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
         self.readers.due_notices(endpoint, limit)
     }
 
@@ -285,7 +286,7 @@ impl ReadStore for Postgres {
         self.readers.endpoint_after(endpoint)
     }
 
-    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+    fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
         self.readers.notices(&wanted)
     }
 
@@ -308,7 +309,13 @@ impl Store for Postgres {
     ) -> Pending<()> {
         let (answer, answered) = oneshot::channel();
         let run_id = &lease.head.run_id;
-        self.thread.send(Queued::Append(Unencoded { lease: lease.clone(), status, record, replies, answer }));
+        self.thread.send(WriteJob::Append(AppendRequest {
+            lease: lease.clone(),
+            status,
+            record,
+            replies,
+            answer,
+        }));
         if self.audience.wants(run_id) {
             let said: Vec<Parameter> =
                 vec![Box::new(follow::written(&self.address.schema)), Box::new(run_id.to_string())];
@@ -319,7 +326,7 @@ impl Store for Postgres {
         later(answered)
     }
 
-    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+    fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
         let parameters: Vec<Parameter> = vec![
             Box::new(wanted.host.to_string()),
             Box::new(wanted.now.0),
@@ -378,7 +385,7 @@ impl Store for Postgres {
         self.ask(NOTE, parameters, move |rows| leased(rows, &lease))
     }
 
-    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+    fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
         let parameters: Vec<Parameter> = vec![
             Box::new(wanted.host.to_string()),
             Box::new(wanted.now.0),
@@ -413,7 +420,7 @@ impl Store for Postgres {
         true
     }
 
-    fn share(&self, ask: Sharing) -> Pending<Shares> {
+    fn share(&self, ask: ExchangeRequest) -> Pending<ExchangeResponse> {
         let (parameters, now) = (offers::parameters(&ask, self.clock(ask.now)), ask.now);
         self.ask(offers::SHARE, parameters, move |rows| offers::shares(rows, now))
     }
@@ -424,16 +431,19 @@ impl Store for Postgres {
 
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
         let named: Arc<str> = run_id.into();
-        if body.len() > LETTER_BYTES {
+        if body.len() > MAX_LETTER_BYTES {
             let (run_id, size) = (named, body.len());
-            return refused(StoreError::TooLarge { run_id, size, limit: LETTER_BYTES });
+            return refused(StoreError::TooLarge { run_id, size, limit: MAX_LETTER_BYTES });
         }
-        let parameters: Vec<Parameter> =
-            vec![Box::new(run_id.to_owned()), Box::new(body), Box::new(saturated(MAILBOX as u64))];
+        let parameters: Vec<Parameter> = vec![
+            Box::new(run_id.to_owned()),
+            Box::new(body),
+            Box::new(saturated(MAX_WAITING_LETTERS as u64)),
+        ];
         self.ask(POST, parameters, move |rows| match one(rows, |row| get(row, "verdict"))? {
             "none" => Err(StoreError::NotFound { run_id: named }.into()),
             "closed" => Err(StoreError::Closed { run_id: named }.into()),
-            "full" => Err(StoreError::MailboxFull { run_id: named, limit: MAILBOX }.into()),
+            "full" => Err(StoreError::MailboxFull { run_id: named, limit: MAX_WAITING_LETTERS }.into()),
             _ => one(rows, |row| count(row, "id")),
         })
     }
@@ -515,7 +525,7 @@ impl Store for Postgres {
     ) -> Pending<u64> {
         let (answer, fired) = oneshot::channel();
         let lease = lease.clone();
-        self.thread.send(Queued::Fire(Box::new(entries::UnencodedFire {
+        self.thread.send(WriteJob::Fire(Box::new(entries::FireRequest {
             lease,
             status,
             record,
@@ -561,7 +571,7 @@ fn run_id(lease: &Lease) -> Parameter {
     Box::new(lease.head.run_id.to_string())
 }
 
-fn except(wanted: &Wanted) -> Parameter {
+fn except(wanted: &ClaimRequest) -> Parameter {
     Box::new(wanted.except.iter().map(ToString::to_string).collect::<Vec<String>>())
 }
 
@@ -572,7 +582,7 @@ fn lease(row: &Row, host: &HostId) -> Result<Lease, PostgresError> {
 /// What came of something that only the holder of a lease may do.
 fn leased(rows: &[Row], lease: &Lease) -> Result<(), PostgresError> {
     match one(rows, |row| get(row, "verdict"))? {
-        "fenced" => Err(lease.fenced().into()),
+        "fenced" => Err(lease.lost().into()),
         "none" => Err(StoreError::NotFound { run_id: Arc::clone(&lease.head.run_id) }.into()),
         _ => Ok(()),
     }

@@ -47,7 +47,9 @@ impl Retention {
 /// Returns the runs to delete among the first `limit` runs of a namespace that ended, and whether there may be more.
 async fn page(
     store: &dyn ReadStore,
-    (namespace, phase, keep): (&str, Option<Phase>, Keep),
+    namespace: &str,
+    phase: Option<Phase>,
+    keep: Keep,
     now: Timestamp,
     limit: usize,
 ) -> Result<(Vec<Arc<RunHead>>, bool), StoreError> {
@@ -76,7 +78,7 @@ pub async fn prunable(
     for (namespace, keep) in bounded(store, retention).await? {
         let mut limit = BATCH;
         found.extend(loop {
-            let (goes, more) = page(store, (&namespace, retention.phase, keep), now, limit).await?;
+            let (goes, more) = page(store, &namespace, retention.phase, keep, now, limit).await?;
             if !more {
                 break goes;
             }
@@ -96,7 +98,7 @@ pub async fn prune(store: &dyn Store, retention: &Retention, now: Timestamp) -> 
     let mut count = 0;
     for (namespace, keep) in bounded(store, retention).await? {
         loop {
-            let (goes, more) = page(store, (&namespace, retention.phase, keep), now, BATCH).await?;
+            let (goes, more) = page(store, &namespace, retention.phase, keep, now, BATCH).await?;
             // They share commits.
             let deleting: Vec<_> = goes.iter().map(|head| store.delete(&head.run_id)).collect();
             for deleted in deleting {

@@ -14,10 +14,13 @@ mod documents;
 mod entries;
 mod fault;
 mod file;
+mod format;
 mod heads;
-mod kept;
 mod notices;
+mod queue;
 mod reader;
+mod records;
+mod rows;
 mod schema;
 
 #[cfg(unix)]
@@ -41,12 +44,12 @@ use self::{
     file::Lock,
     write_thread::WriteThread,
     write_transaction::WriteTransaction,
-    writer::{Asked, Writer},
+    writer::{JobHandle, Writer},
 };
 use super::{
-    Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-    KeptEntry, KeptNotice, Lease, Letter, NewNotice, Note, Notices, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, Wanted, followed::Followed,
+    Answer, AttemptLog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode, EntryName,
+    EntryQuery, Filter, HostId, Lease, Letter, NewNotice, Note, NoticeRow, Notices, Pending, ReadStore,
+    Record, Reply, RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, subscriptions::Subscriptions,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -62,7 +65,7 @@ pub struct Sqlite {
     changed: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
     notices_changed: Arc<watch::Sender<()>>,
-    followed: Followed,
+    followed: Subscriptions,
     _lock: Option<Lock>,
 }
 
@@ -110,7 +113,7 @@ impl Sqlite {
             changed: Arc::default(),
             entries_changed: Arc::default(),
             notices_changed: Arc::default(),
-            followed: Followed::default(),
+            followed: Subscriptions::default(),
             _lock: lock,
         })
     }
@@ -125,7 +128,7 @@ impl Sqlite {
         let mut post = || -> Result<u64, Fault> {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-            let letter = kept::post(&transaction, &Arc::from(run_id), body)?;
+            let letter = records::post(&transaction, &Arc::from(run_id), body)?;
             transaction.commit()?;
             Ok(letter)
         };
@@ -147,7 +150,7 @@ impl Sqlite {
         status: RunStatus,
         record: Record<Arc<dyn Encode>>,
         replies: Vec<Reply>,
-    ) -> Asked<()> {
+    ) -> JobHandle<()> {
         let lease = lease.clone();
         let mut told: Vec<_> = self.followed.of(&lease.head.run_id).into_iter().collect();
         if !replies.is_empty() {
@@ -239,15 +242,15 @@ impl ReadStore for Sqlite {
         self.reader.logs(run_id, task)
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         self.reader.entry(name)
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         self.reader.entries(wanted)
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
         self.reader.due_entries(after, limit)
     }
 
@@ -255,7 +258,7 @@ impl ReadStore for Sqlite {
         self.reader.text(digest)
     }
 
-    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
         self.reader.due_notices(endpoint, limit)
     }
 
@@ -263,7 +266,7 @@ impl ReadStore for Sqlite {
         self.reader.endpoint_after(endpoint)
     }
 
-    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+    fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
         self.reader.notices(wanted)
     }
 
@@ -285,7 +288,7 @@ impl Store for Sqlite {
         later(answered)
     }
 
-    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+    fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
         self.write(move |tx| Ok((claims::claim(tx, &wanted)?, 0)))
     }
 
@@ -317,7 +320,7 @@ impl Store for Sqlite {
         self.write(move |tx| Ok((claims::note(tx, &lease, note.as_ref())?, 0)))
     }
 
-    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+    fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
         self.write(move |tx| Ok((claims::next_due(tx.connection, &wanted)?, 0)))
     }
 
@@ -328,7 +331,7 @@ impl Store for Sqlite {
 
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
         let run_id = Arc::from(run_id);
-        self.tell(move |tx| Ok((kept::post(tx.connection, &run_id, &body)?, body.len())))
+        self.tell(move |tx| Ok((records::post(tx.connection, &run_id, &body)?, body.len())))
     }
 
     fn changed(&self) -> watch::Receiver<()> {
@@ -337,12 +340,12 @@ impl Store for Sqlite {
 
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
         let run_id = Arc::clone(&lease.head.run_id);
-        self.write(move |tx| Ok((kept::mail(tx.connection, &run_id)?, 0)))
+        self.write(move |tx| Ok((records::mail(tx.connection, &run_id)?, 0)))
     }
 
     fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
         let owner = owner.cloned();
-        self.write(move |tx| Ok((kept::mailed(tx.connection, owner.as_ref())?, 0)))
+        self.write(move |tx| Ok((records::mailed(tx.connection, owner.as_ref())?, 0)))
     }
 
     fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
@@ -360,13 +363,13 @@ impl Store for Sqlite {
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         let lease = lease.clone();
-        self.write(move |tx| Ok(((), kept::keep_log(tx, &lease, &log)?)))
+        self.write(move |tx| Ok(((), records::keep_log(tx, &lease, &log)?)))
     }
 
     fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
         let lease = lease.clone();
         let told = vec![Arc::clone(&self.changed), Arc::clone(&self.notices_changed)];
-        let work = move |tx: &mut WriteTransaction<'_>| Ok((kept::abandon(tx, &lease, at, &notices)?, 0));
+        let work = move |tx: &mut WriteTransaction<'_>| Ok((records::abandon(tx, &lease, at, &notices)?, 0));
         let (job, answered) = writer::job(work, told);
         self.writer.send(job);
         later(answered)
@@ -396,7 +399,7 @@ impl Store for Sqlite {
         if !record.notices.is_empty() {
             told.push(Arc::clone(&self.notices_changed));
         }
-        let work = move |tx: &mut WriteTransaction<'_>| entries::fire(tx, (&lease, status, &record), &change);
+        let work = move |tx: &mut WriteTransaction<'_>| entries::fire(tx, &lease, status, &record, &change);
         let (job, answered) = writer::job(work, told);
         self.writer.send(job);
         later(answered)
@@ -420,12 +423,12 @@ impl Store for Sqlite {
     }
 
     fn give_back(&self) -> Pending<bool> {
-        self.write(|tx| Ok((kept::give_back(tx.connection)?, 0)))
+        self.write(|tx| Ok((records::give_back(tx.connection)?, 0)))
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
         let run_id = Arc::from(run_id);
-        self.write(move |tx| Ok((kept::delete(tx, &run_id)?, 0)))
+        self.write(move |tx| Ok((records::delete(tx, &run_id)?, 0)))
     }
 }
 

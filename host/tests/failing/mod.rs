@@ -9,9 +9,9 @@ use phasm::{
     Phase,
     engine::time::Timestamp,
     store::{
-        Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-        KeptEntry, Lease, Letter, Memory, NewNotice, Pending, ReadStore, Record, Reply, RunRow, RunStatus,
-        Store, StoreError, Wanted,
+        Answer, AttemptLog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode, EntryName,
+        EntryQuery, Filter, HostId, Lease, Letter, Memory, NewNotice, Pending, ReadStore, Record, Reply,
+        RunRow, RunStatus, Store, StoreError,
     },
 };
 
@@ -100,13 +100,13 @@ impl ReadStore for Failing {
     fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
         self.inner.ended(namespace, phase, limit)
     }
-    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         self.inner.entry(name)
     }
-    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         self.inner.entries(wanted)
     }
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
         self.inner.due_entries(after, limit)
     }
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
@@ -151,7 +151,7 @@ impl Store for Failing {
             }),
         }
     }
-    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+    fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
         let claimed = self.full().unwrap_or_else(|| self.inner.claim(wanted));
         self.unheard("claim", claimed, |leases| !leases.is_empty())
     }
@@ -161,7 +161,7 @@ impl Store for Failing {
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
         self.full().unwrap_or_else(|| self.inner.release(lease, wake_at))
     }
-    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+    fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
         self.inner.next_due(wanted)
     }
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {

@@ -12,9 +12,9 @@ use phasm::{
     Phase,
     engine::time::Timestamp,
     store::{
-        Answer, AttemptLog, Census, Change, Claim, DuePlace, Encode, Entries, EntryName, Filter, HostId,
-        KeptEntry, KeptNotice, Lease, Letter, Memory, NewNotice, Note, Notices, Pending, ReadStore, Record,
-        Reply, RunRow, RunStatus, Settle, Store, StoreError, Wanted,
+        Answer, AttemptLog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode, EntryName,
+        EntryQuery, Filter, HostId, Lease, Letter, Memory, NewNotice, Note, NoticeRow, Notices, Pending,
+        ReadStore, Record, Reply, RunRow, RunStatus, Settle, Store, StoreError,
     },
 };
 use tokio::{
@@ -117,15 +117,15 @@ impl ReadStore for Shaky {
         self.ask(Memory::open_runs)
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         self.ask(|store| store.entry(name))
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         self.ask(|store| store.entries(wanted))
     }
 
-    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
         self.ask(|store| store.due_notices(endpoint, limit))
     }
 
@@ -133,11 +133,11 @@ impl ReadStore for Shaky {
         self.ask(|store| store.endpoint_after(endpoint))
     }
 
-    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+    fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
         self.ask(|store| store.notices(wanted))
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
         self.ask(|store| store.due_entries(after, limit))
     }
 
@@ -185,7 +185,7 @@ impl Store for Shaky {
         self.ask(|store| store.append(lease, status, record, replies))
     }
 
-    fn claim(&self, wanted: Wanted) -> Pending<Vec<Lease>> {
+    fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
         self.ask(|store| store.claim(wanted))
     }
 
@@ -201,7 +201,7 @@ impl Store for Shaky {
         self.ask(|store| store.leave(lease, wake_at, note))
     }
 
-    fn next_due(&self, wanted: Wanted) -> Pending<Option<Timestamp>> {
+    fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
         self.ask(|store| store.next_due(wanted))
     }
 

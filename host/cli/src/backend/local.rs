@@ -10,7 +10,7 @@ use phasm::{
 use phasm::{
     catalog::{CatalogItem, SavedWorkflow, ScheduleState},
     engine::time::Timestamp,
-    store::Shelf,
+    store::CatalogKind,
 };
 
 #[cfg(unix)]
@@ -123,7 +123,7 @@ impl Backend for LocalBackend<'_> {
         wait(catalog::submit_saved(self, run))
     }
 
-    fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<(), Failure> {
+    fn remove(&self, shelf: CatalogKind, name: &QualifiedName) -> Result<(), Failure> {
         wait(catalog::remove(self, shelf, name))
     }
 }

@@ -12,7 +12,7 @@ use phasm::engine::{
 use phasm::{
     catalog::{CatalogItem, SavedWorkflow, ScheduleState},
     engine::time::Timestamp,
-    store::Shelf,
+    store::CatalogKind,
 };
 use phasm_server::client::{Remote, RemoteError};
 
@@ -127,7 +127,7 @@ impl Backend for RemoteBackend<'_> {
         wait(catalog::submit_saved(self, run))
     }
 
-    fn remove(&self, shelf: Shelf, name: &QualifiedName) -> Result<(), Failure> {
+    fn remove(&self, shelf: CatalogKind, name: &QualifiedName) -> Result<(), Failure> {
         wait(catalog::remove(self, shelf, name))
     }
 }

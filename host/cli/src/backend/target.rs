@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use phasm::store::Shelf;
+use phasm::store::CatalogKind;
 use phasm_server::client::Remote;
 
 use super::{Backend, LocalBackend, RemoteBackend};
@@ -62,7 +62,7 @@ impl TargetArguments {
     /// When there is none of that name, or when it is refused.
     pub(crate) fn remove(
         &self,
-        shelf: Shelf,
+        shelf: CatalogKind,
         name: &QualifiedName,
         screen: &Screen,
     ) -> Result<Exit, Failure> {

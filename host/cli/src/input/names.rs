@@ -5,7 +5,7 @@ use std::fmt;
 use clap::Args;
 use phasm::{
     catalog::{SaveError, Version},
-    store::{Entries, ReadStore, Shelf, StoreError},
+    store::{CatalogKind, EntryQuery, ReadStore, StoreError},
 };
 
 use crate::{failure::Failure, terminal::text};
@@ -91,23 +91,23 @@ pub(crate) async fn refused(error: SaveError, reader: &dyn ReadStore) -> Failure
 }
 
 /// There is none of that name.
-pub(crate) async fn not_found(shelf: Shelf, name: &QualifiedName, reader: &dyn ReadStore) -> Failure {
+pub(crate) async fn not_found(shelf: CatalogKind, name: &QualifiedName, reader: &dyn ReadStore) -> Failure {
     let (namespace, name) = (name.namespace.as_str().into(), name.name.as_str().into());
     refused(SaveError::NotFound { shelf, namespace, name }, reader).await
 }
 
 /// There is no workflow of that name.
 pub(crate) async fn no_workflow(name: &QualifiedName, reader: &dyn ReadStore) -> Failure {
-    not_found(Shelf::Workflows, name, reader).await
+    not_found(CatalogKind::Workflows, name, reader).await
 }
 
 /// There is no schedule of that name.
 pub(crate) async fn no_schedule(name: &QualifiedName, reader: &dyn ReadStore) -> Failure {
-    not_found(Shelf::Schedules, name, reader).await
+    not_found(CatalogKind::Schedules, name, reader).await
 }
 
-async fn others(reader: &dyn ReadStore, shelf: Shelf) -> Result<String, StoreError> {
-    let wanted = Entries { shelf, namespace: None, after: None, limit: MAX_NAMED + 1 };
+async fn others(reader: &dyn ReadStore, shelf: CatalogKind) -> Result<String, StoreError> {
+    let wanted = EntryQuery { shelf, namespace: None, after: None, limit: MAX_NAMED + 1 };
     let found = reader.entries(wanted).await?;
     let mut names: Vec<_> = found
         .iter()

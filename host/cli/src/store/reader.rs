@@ -5,7 +5,7 @@ use std::{ops::Deref, path::Path, sync::Arc};
 use phasm::{
     catalog::saved_text,
     notify::{NoticeView, notices_of},
-    store::{ReadStore, Shelf, SqliteReader, StoreError},
+    store::{CatalogKind, ReadStore, SqliteReader, StoreError},
 };
 use phasm_server::client::Remote;
 
@@ -41,7 +41,7 @@ impl StoreReader {
     /// When it cannot be read.
     pub(crate) async fn document(
         &self,
-        shelf: Shelf,
+        shelf: CatalogKind,
         name: &QualifiedName,
         digest: &str,
     ) -> Result<String, Failure> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use phasm::{
     catalog::{CatalogItem, ScheduleState},
     engine::time::Timestamp,
-    store::{Entries, EntryName, KeptEntry, Shelf, StoreError},
+    store::{CatalogEntry, CatalogKind, EntryName, EntryQuery, StoreError},
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -22,14 +22,14 @@ pub struct DocumentText<'a> {
 }
 
 /// A part of the path of what is kept.
-const fn word(shelf: Shelf) -> &'static str {
+const fn word(shelf: CatalogKind) -> &'static str {
     match shelf {
-        Shelf::Schedules => "schedules",
-        Shelf::Workflows => "workflows",
+        CatalogKind::Schedules => "schedules",
+        CatalogKind::Workflows => "workflows",
     }
 }
 
-fn path(shelf: Shelf, namespace: &str, name: &str, more: &str) -> String {
+fn path(shelf: CatalogKind, namespace: &str, name: &str, more: &str) -> String {
     format!("/v1/{}/{}/{}{more}", word(shelf), segment(namespace), segment(name))
 }
 
@@ -45,7 +45,7 @@ impl Remote {
     /// When it refuses, or cannot be reached.
     pub async fn put<T: DeserializeOwned>(
         &self,
-        shelf: Shelf,
+        shelf: CatalogKind,
         name: (&str, &str),
         document: DocumentText<'_>,
     ) -> Result<CatalogItem<T>, RemoteError> {
@@ -64,12 +64,12 @@ impl Remote {
     /// When it refuses, or cannot be reached.
     pub async fn document(
         &self,
-        shelf: Shelf,
+        shelf: CatalogKind,
         name: (&str, &str),
         digest: &str,
     ) -> Result<String, RemoteError> {
         let version = [("version", digest.to_owned())];
-        let query = if shelf == Shelf::Workflows { version.as_slice() } else { &[] };
+        let query = if shelf == CatalogKind::Workflows { version.as_slice() } else { &[] };
         let path = Cow::Owned(path(shelf, name.0, name.1, "/document"));
         let asked = ClientRequest { method: "GET", path, query, headers: Vec::new(), body: None };
         let answer = self.send(asked).await?;
@@ -86,7 +86,7 @@ impl Remote {
         pauses: bool,
     ) -> Result<CatalogItem<ScheduleState>, RemoteError> {
         let word = if pauses { "/suspend" } else { "/resume" };
-        self.ask(post(path(Shelf::Schedules, name.0, name.1, word), None)).await
+        self.ask(post(path(CatalogKind::Schedules, name.0, name.1, word), None)).await
     }
 
     /// The next instants of a schedule.
@@ -99,7 +99,7 @@ impl Remote {
         count: usize,
     ) -> Result<Vec<Timestamp>, RemoteError> {
         let said: Value = self
-            .get(&path(Shelf::Schedules, name.0, name.1, "/next"), &[("count", count.to_string())])
+            .get(&path(CatalogKind::Schedules, name.0, name.1, "/next"), &[("count", count.to_string())])
             .await?;
         let all = said.get("next").and_then(Value::as_array).cloned().unwrap_or_default();
         let instant = |at: &Value| at.as_str().and_then(Timestamp::from_rfc3339);
@@ -114,7 +114,7 @@ impl Remote {
     pub async fn trigger(&self, name: (&str, &str), texts: &[(&str, &str)]) -> Result<Value, RemoteError> {
         let texts = parameters(texts);
         let query: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
-        let asked = post(path(Shelf::Schedules, name.0, name.1, "/trigger"), None);
+        let asked = post(path(CatalogKind::Schedules, name.0, name.1, "/trigger"), None);
         self.ask(ClientRequest { query: &query, ..asked }).await
     }
 
@@ -133,7 +133,7 @@ impl Remote {
         let mut query: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
         query.extend(version.map(|version| ("version", version.to_owned())));
         let headers = key.map(|key| ("idempotency-key", key.to_owned())).into_iter().collect();
-        let asked = post(path(Shelf::Workflows, name.0, name.1, "/runs"), None);
+        let asked = post(path(CatalogKind::Workflows, name.0, name.1, "/runs"), None);
         self.ask(ClientRequest { query: &query, headers, ..asked }).await
     }
 
@@ -141,7 +141,7 @@ impl Remote {
     ///
     /// # Errors
     /// When it refuses, or cannot be reached.
-    pub async fn remove(&self, shelf: Shelf, name: (&str, &str)) -> Result<bool, RemoteError> {
+    pub async fn remove(&self, shelf: CatalogKind, name: (&str, &str)) -> Result<bool, RemoteError> {
         let path = Cow::Owned(path(shelf, name.0, name.1, ""));
         let asked = ClientRequest { method: "DELETE", path, query: &[], headers: Vec::new(), body: None };
         match self.send(asked).await {
@@ -162,7 +162,7 @@ impl Remote {
     }
 
     /// Returns the saved document of that name, as a store would.
-    pub(super) async fn kept_entry(&self, name: &EntryName) -> Result<Option<KeptEntry>, StoreError> {
+    pub(super) async fn kept_entry(&self, name: &EntryName) -> Result<Option<CatalogEntry>, StoreError> {
         let path = path(name.shelf, &name.namespace, &name.name, "");
         match self.get::<Value>(&path, &[]).await {
             Ok(said) => self.entry_of(name.shelf, &said).map(Some),
@@ -172,8 +172,8 @@ impl Remote {
     }
 
     /// Pages of what is kept, until there is as much as is wanted.
-    pub(super) async fn kept_entries(&self, wanted: Entries) -> Result<Vec<KeptEntry>, StoreError> {
-        let Entries { shelf, namespace, after, limit } = wanted;
+    pub(super) async fn kept_entries(&self, wanted: EntryQuery) -> Result<Vec<CatalogEntry>, StoreError> {
+        let EntryQuery { shelf, namespace, after, limit } = wanted;
         let mut query = vec![("limit", limit.clamp(1, PAGE_RUNS).to_string())];
         query.extend(namespace.map(|namespace| ("namespace", namespace.to_string())));
         query.extend(after.map(|(namespace, name)| ("cursor", format!("{namespace}/{name}"))));
@@ -195,7 +195,7 @@ impl Remote {
         Ok(found)
     }
 
-    fn entry_of(&self, shelf: Shelf, said: &Value) -> Result<KeptEntry, StoreError> {
+    fn entry_of(&self, shelf: CatalogKind, said: &Value) -> Result<CatalogEntry, StoreError> {
         let text = |name: &str| said.get(name).and_then(Value::as_str);
         let (Some(namespace), Some(name)) = (text("namespace"), text("name")) else {
             return Err(senseless(self.url(), format!("what it says is no {shelf}: {said}")));
@@ -203,6 +203,6 @@ impl Remote {
         let name = EntryName { shelf, namespace: namespace.into(), name: name.into() };
         let due = text("next").and_then(Timestamp::from_rfc3339);
         // A client does not change it.
-        Ok(KeptEntry { name, revision: 0, due, body: said.to_string().into() })
+        Ok(CatalogEntry { name, revision: 0, due, body: said.to_string().into() })
     }
 }

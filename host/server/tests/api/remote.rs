@@ -5,7 +5,7 @@ use phasm::{
     catalog::{self, CatalogItem, SavedWorkflow, ScheduleState},
     engine::run::RunView,
     journal,
-    store::{Entries, Filter, ReadStore, Shelf, StoreError},
+    store::{CatalogKind, EntryQuery, Filter, ReadStore, StoreError},
 };
 use phasm_server::{
     client::{DocumentText, Remote},
@@ -74,16 +74,23 @@ async fn what_is_kept_is_what_its_store_keeps() {
     for (namespace, name) in [("a", "one"), ("a", "two"), ("b", "one")] {
         let text = crate::saved::nightly(namespace, name);
         let kept: CatalogItem<ScheduleState> = remote
-            .put(Shelf::Schedules, (namespace, name), DocumentText { file: "nightly.yaml", text: &text })
+            .put(
+                CatalogKind::Schedules,
+                (namespace, name),
+                DocumentText { file: "nightly.yaml", text: &text },
+            )
             .await
             .unwrap();
         assert_eq!((&*kept.name, &*kept.what.document.file), (name, "nightly.yaml"));
-        let document = remote.document(Shelf::Schedules, (namespace, name), &kept.what.document.digest).await;
+        let document =
+            remote.document(CatalogKind::Schedules, (namespace, name), &kept.what.document.digest).await;
         assert_eq!(document.unwrap(), text);
     }
     let text = workflow("a", &["ok"]);
-    let _kept: CatalogItem<SavedWorkflow> =
-        remote.put(Shelf::Workflows, ("a", "w"), DocumentText { file: "w.yaml", text: &text }).await.unwrap();
+    let _kept: CatalogItem<SavedWorkflow> = remote
+        .put(CatalogKind::Workflows, ("a", "w"), DocumentText { file: "w.yaml", text: &text })
+        .await
+        .unwrap();
     for (namespace, after, limit) in [
         (None, None, 100),
         (None, None, 2),
@@ -98,8 +105,8 @@ async fn what_is_kept_is_what_its_store_keeps() {
         let shown = |all: &[CatalogItem<ScheduleState>]| serde_json::to_value(all).unwrap();
         assert_eq!(shown(&told), shown(&kept), "{namespace:?} {after:?} {limit}");
     }
-    let wanted = |shelf| Entries { shelf, namespace: None, after: None, limit: 2 };
-    assert_eq!(remote.entries(wanted(Shelf::Workflows)).await.unwrap().len(), 1);
+    let wanted = |shelf| EntryQuery { shelf, namespace: None, after: None, limit: 2 };
+    assert_eq!(remote.entries(wanted(CatalogKind::Workflows)).await.unwrap().len(), 1);
     let name = ("a", "one");
     let paused = remote.pause(name, true).await.unwrap();
     assert_eq!((paused.standing(), paused.next), ("suspended", None));
@@ -113,7 +120,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
     let submitted = remote.run(("a", "w"), None, &[("who", "Ada")], Some("once")).await.unwrap();
     let again = remote.run(("a", "w"), None, &[], Some("once")).await.unwrap();
     assert_eq!((&submitted["runID"], &again["isNew"]), (&again["runID"], &Value::Bool(false)));
-    for (shelf, name) in [(Shelf::Schedules, ("b", "one")), (Shelf::Workflows, ("a", "w"))] {
+    for (shelf, name) in [(CatalogKind::Schedules, ("b", "one")), (CatalogKind::Workflows, ("a", "w"))] {
         assert_eq!(
             (remote.remove(shelf, name).await.unwrap(), remote.remove(shelf, name).await.unwrap()),
             (true, false)

@@ -19,7 +19,7 @@ use crate::{
         wire::{OfferBody, ReportBody, bytes, read},
     },
     run::message::Message,
-    store::{OfferId, Report, Sharing, TakenOffer},
+    store::{ExchangeRequest, OfferId, Report, TakenOffer},
     watch::{observer::AttemptObserver, spans::Calls},
 };
 
@@ -88,7 +88,7 @@ impl BorrowedAttempts {
     }
 
     /// Adds what is to be told, and with `again` what is held.
-    pub(super) fn add_to(&self, request: &mut Sharing, again: bool) {
+    pub(super) fn add_to(&self, request: &mut ExchangeRequest, again: bool) {
         request.reports.clone_from(&self.reports);
         request.returned.clone_from(&self.returned);
         let lacking =

@@ -13,7 +13,7 @@ use crate::{
         dispatcher::{Outbound, Permit, WaitReply, WaitingAttempt},
         signal::Signal,
     },
-    store::{Reported, Sharing},
+    store::{ExchangeRequest, IncomingReport},
 };
 
 /// Where one of them is.
@@ -116,7 +116,7 @@ impl OfferedAttempts {
     }
 
     /// Adds what is to be told; all of it again, if an answer may have been lost.
-    pub(super) fn add_to(&mut self, request: &mut Sharing, again: bool) {
+    pub(super) fn add_to(&mut self, request: &mut ExchangeRequest, again: bool) {
         let mut new = Vec::new();
         for (number, (waiting, stage)) in &self.all {
             let Some(offer) = &waiting.offer else { continue };
@@ -138,8 +138,8 @@ impl OfferedAttempts {
         self.heard.clear();
     }
 
-    pub(super) fn hear(&mut self, reported: Vec<Reported>) {
-        for Reported { report, number, body } in reported {
+    pub(super) fn hear(&mut self, reported: Vec<IncomingReport>) {
+        for IncomingReport { report, number, body } in reported {
             self.heard.push(report);
             let Some((waiting, _)) = self.all.get(&number) else { continue };
             let fence = waiting.fence;

@@ -140,7 +140,7 @@ impl Driver {
         let gauges = &self.core.gauges;
         match result {
             Ok(()) => gauges.ended(self.run.phase()),
-            Err(error) if matches!(**error, StoreError::Fenced { .. }) => gauges.lost.one_more(),
+            Err(error) if matches!(**error, StoreError::LeaseLost { .. }) => gauges.lost.one_more(),
             Err(_) => gauges.interrupted.one_more(),
         }
     }

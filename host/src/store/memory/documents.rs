@@ -7,11 +7,11 @@ use super::super::{Component, Document};
 /// By digest, with how many runs speak of it, or documents name it.
 #[derive(Default)]
 pub(super) struct Documents {
-    documents: HashMap<Arc<str>, Counted>,
+    documents: HashMap<Arc<str>, SharedDocument>,
     components: HashMap<Arc<str>, (Arc<[u8]>, usize)>,
 }
 
-struct Counted {
+struct SharedDocument {
     /// As it is loaded.
     document: Arc<Document>,
     components: Vec<Arc<str>>,
@@ -38,7 +38,7 @@ impl Documents {
         }
         let (digest, bytes) = (Arc::clone(&given.digest), Arc::clone(&given.bytes));
         let document = Arc::new(Document { digest, bytes, components: Vec::new() });
-        let known = Counted { document: Arc::clone(&document), components, runs: 1 };
+        let known = SharedDocument { document: Arc::clone(&document), components, runs: 1 };
         self.documents.insert(Arc::clone(&given.digest), known);
         document
     }

@@ -5,30 +5,30 @@ use std::{
     sync::Arc,
 };
 
-use super::super::{Change, DuePlace, Entries, EntryName, KeptEntry, StoreError};
+use super::super::{CatalogEntry, Change, DuePlace, EntryName, EntryQuery, StoreError};
 
 #[derive(Default)]
-pub(super) struct Shelves {
-    entries: BTreeMap<EntryName, Shelved>,
+pub(super) struct Catalog {
+    entries: BTreeMap<EntryName, EntryTexts>,
     due: BTreeSet<DuePlace>,
     /// By digest, with how many entries name it.
     texts: HashMap<Arc<str>, (Arc<[u8]>, usize)>,
     last_revision: u64,
 }
 
-struct Shelved {
-    entry: KeptEntry,
+struct EntryTexts {
+    entry: CatalogEntry,
     /// With the size of each.
     texts: BTreeMap<Arc<str>, u64>,
 }
 
-impl Shelves {
-    pub(super) fn entry(&self, name: &EntryName) -> Option<KeptEntry> {
+impl Catalog {
+    pub(super) fn entry(&self, name: &EntryName) -> Option<CatalogEntry> {
         self.entries.get(name).map(|shelved| shelved.entry.clone())
     }
 
-    pub(super) fn entries(&self, wanted: &Entries) -> Vec<KeptEntry> {
-        let Entries { shelf, namespace, after, limit } = wanted;
+    pub(super) fn entries(&self, wanted: &EntryQuery) -> Vec<CatalogEntry> {
+        let EntryQuery { shelf, namespace, after, limit } = wanted;
         let fits = |name: &EntryName| {
             let behind =
                 |(namespace, own): &(Arc<str>, Arc<str>)| (&name.namespace, &name.name) > (namespace, own);
@@ -40,7 +40,7 @@ impl Shelves {
         all.map(|(_, shelved)| shelved.entry.clone()).take(*limit).collect()
     }
 
-    pub(super) fn due(&self, after: Option<&DuePlace>, limit: usize) -> Vec<KeptEntry> {
+    pub(super) fn due(&self, after: Option<&DuePlace>, limit: usize) -> Vec<CatalogEntry> {
         let behind = self.due.iter().filter(|place| after.is_none_or(|after| *place > after));
         behind.take(limit).filter_map(|(_, name)| self.entry(name)).collect()
     }
@@ -64,15 +64,19 @@ impl Shelves {
         };
         let others = || self.entries.iter().filter(|(other, _)| is_other(other));
         let bytes = others().flat_map(|(_, shelved)| shelved.texts.values()).sum();
-        change.check_room((others().count() as u64, bytes))
+        change.check_room(others().count() as u64, bytes)
     }
 
     /// What has been checked is done.
     pub(super) fn change(&mut self, change: &Change) -> u64 {
         self.last_revision += 1;
         let Change { name, from: _, due, body, texts } = change;
-        let entry =
-            KeptEntry { name: name.clone(), revision: self.last_revision, due: *due, body: Arc::clone(body) };
+        let entry = CatalogEntry {
+            name: name.clone(),
+            revision: self.last_revision,
+            due: *due,
+            body: Arc::clone(body),
+        };
         let before = self.entries.remove(name);
         if let Some(due) = before.as_ref().and_then(|before| before.entry.due) {
             self.due.remove(&(due, name.clone()));
@@ -89,12 +93,12 @@ impl Shelves {
                 texts.iter().map(|text| (Arc::clone(&text.digest), text.size)).collect()
             }
         };
-        self.entries.insert(name.clone(), Shelved { entry, texts: now });
+        self.entries.insert(name.clone(), EntryTexts { entry, texts: now });
         self.last_revision
     }
 
     pub(super) fn remove(&mut self, name: &EntryName) -> bool {
-        let Some(Shelved { entry, texts }) = self.entries.remove(name) else { return false };
+        let Some(EntryTexts { entry, texts }) = self.entries.remove(name) else { return false };
         if let Some(due) = entry.due {
             self.due.remove(&(due, name.clone()));
         }

@@ -8,17 +8,17 @@ use std::{
 
 use phasm_engine::time::Timestamp;
 
-use super::super::{KeptNotice, NewNotice, NoticeId, Notices, Settle};
+use super::super::{NewNotice, NoticeId, NoticeRow, Notices, Settle};
 
 #[derive(Default)]
-pub(super) struct Notified {
-    kept: BTreeMap<NoticeId, KeptNotice>,
+pub(super) struct NoticeTable {
+    kept: BTreeMap<NoticeId, NoticeRow>,
     /// Those to be delivered, by endpoint and when.
     due: BTreeMap<Arc<str>, BTreeSet<(Timestamp, NoticeId)>>,
 }
 
-impl Notified {
-    pub(super) fn due(&self, endpoint: &str, limit: usize) -> Vec<KeptNotice> {
+impl NoticeTable {
+    pub(super) fn due(&self, endpoint: &str, limit: usize) -> Vec<NoticeRow> {
         let first = self.due.get(endpoint).into_iter().flatten().take(limit);
         first.filter_map(|(_, id)| self.kept.get(id)).cloned().collect()
     }
@@ -29,15 +29,15 @@ impl Notified {
         Some((Arc::clone(endpoint), due.last()?.0))
     }
 
-    pub(super) fn of(&self, wanted: &Notices) -> Vec<KeptNotice> {
-        let fits = |notice: &&KeptNotice| {
+    pub(super) fn of(&self, wanted: &Notices) -> Vec<NoticeRow> {
+        let fits = |notice: &&NoticeRow| {
             wanted.endpoint.as_ref().is_none_or(|endpoint| *endpoint == notice.id.endpoint)
                 && wanted.before.is_none_or(|before| notice.id.seq < before)
         };
         self.of_run(&wanted.run_id).rev().filter(fits).take(wanted.limit).cloned().collect()
     }
 
-    fn of_run(&self, run_id: &Arc<str>) -> impl DoubleEndedIterator<Item = &KeptNotice> {
+    fn of_run(&self, run_id: &Arc<str>) -> impl DoubleEndedIterator<Item = &NoticeRow> {
         let from = NoticeId { run_id: Arc::clone(run_id), seq: 0, endpoint: "".into() };
         let its = self.kept.range(from..).map(|(_, notice)| notice);
         let its: Vec<_> = its.take_while(|notice| notice.id.run_id == *run_id).collect();
@@ -48,11 +48,11 @@ impl Notified {
         for NewNotice { seq, endpoint, due, body } in notices {
             let id = NoticeId { run_id: Arc::clone(run_id), seq, endpoint };
             drop(self.take(&id));
-            self.put(KeptNotice { id, revision: 1, due: Some(due), body });
+            self.put(NoticeRow { id, revision: 1, due: Some(due), body });
         }
     }
 
-    fn put(&mut self, notice: KeptNotice) {
+    fn put(&mut self, notice: NoticeRow) {
         let place = |due| (due, notice.id.clone());
         if let Some(due) = notice.due {
             self.due.entry(Arc::clone(&notice.id.endpoint)).or_default().insert(place(due));
@@ -60,7 +60,7 @@ impl Notified {
         self.kept.insert(notice.id.clone(), notice);
     }
 
-    fn take(&mut self, id: &NoticeId) -> Option<KeptNotice> {
+    fn take(&mut self, id: &NoticeId) -> Option<NoticeRow> {
         let notice = self.kept.remove(id)?;
         if let (Some(due), Some(all)) = (notice.due, self.due.get_mut(&id.endpoint)) {
             all.remove(&(due, id.clone()));
@@ -79,7 +79,7 @@ impl Notified {
         }
         drop(self.take(&id));
         if due.is_some() || is_there {
-            self.put(KeptNotice { id, revision: from + 1, due, body });
+            self.put(NoticeRow { id, revision: from + 1, due, body });
         }
         true
     }

@@ -7,7 +7,9 @@ use std::{
 
 use phasm_engine::time::Timestamp;
 
-use super::super::{HostId, Offer, OfferId, Report, Reported, Shares, Sharing, TakenOffer};
+use super::super::{
+    ExchangeRequest, ExchangeResponse, HostId, IncomingReport, Offer, OfferId, Report, TakenOffer,
+};
 
 /// What an attempt counts for a tenant of weight 1.
 const SHARE: u64 = 1 << 32;
@@ -34,10 +36,10 @@ impl Offers {
     /// One exchange; true if it is news for other hosts. `epoch` is that of a run, `until` says until when a host is there.
     pub(super) fn share(
         &mut self,
-        ask: &Sharing,
+        ask: &ExchangeRequest,
         epoch: impl Fn(&str) -> Option<u64>,
         until: impl Fn(&HostId) -> Timestamp,
-    ) -> (Shares, bool) {
+    ) -> (ExchangeResponse, bool) {
         let is_there = |host: &HostId| until(host) > ask.now;
         ask.heard.iter().for_each(|report| drop(self.reports.remove(report)));
         let told = self.report(ask);
@@ -49,7 +51,7 @@ impl Offers {
         let room = ask.room.saturating_sub(u32::try_from(taken.len()).unwrap_or(u32::MAX));
         let grew = room > self.room.insert(ask.host.clone(), room).unwrap_or(0);
         let own = self.offered.range((ask.host.clone(), 0)..=(ask.host.clone(), u64::MAX));
-        let shares = Shares {
+        let shares = ExchangeResponse {
             taken,
             stopped: self.stops.remove(&ask.host).unwrap_or_default(),
             recalled,
@@ -78,7 +80,7 @@ impl Offers {
         released
     }
 
-    fn give_back(&mut self, ask: &Sharing) -> bool {
+    fn give_back(&mut self, ask: &ExchangeRequest) -> bool {
         for id in &ask.returned {
             if let Some(offered) = self.held(&ask.host, id) {
                 offered.taker = None;
@@ -99,7 +101,7 @@ impl Offers {
         (offered.taking == id.taking && offered.taker.as_ref() == Some(taker)).then_some(offered)
     }
 
-    fn report(&mut self, ask: &Sharing) -> bool {
+    fn report(&mut self, ask: &ExchangeRequest) -> bool {
         let mut told = false;
         for Report { id, is_last, body } in &ask.reports {
             if self.held(&ask.host, id).is_none() {
@@ -115,10 +117,10 @@ impl Offers {
         told
     }
 
-    fn reported(&self, host: &HostId) -> Vec<Reported> {
+    fn reported(&self, host: &HostId) -> Vec<IncomingReport> {
         let of_host = self.reports.iter().filter(|(_, (to, ..))| to == host);
         of_host
-            .map(|(report, (_, number, _, body))| Reported {
+            .map(|(report, (_, number, _, body))| IncomingReport {
                 report: *report,
                 number: *number,
                 body: body.clone(),
@@ -126,7 +128,7 @@ impl Offers {
             .collect()
     }
 
-    fn offer(&mut self, ask: &Sharing, epoch: impl Fn(&str) -> Option<u64>) -> bool {
+    fn offer(&mut self, ask: &ExchangeRequest, epoch: impl Fn(&str) -> Option<u64>) -> bool {
         let mut offered = false;
         for offer in &ask.offers {
             let is_over = |(by, number, last, _): &(HostId, u64, bool, Vec<u8>)| {
@@ -150,7 +152,7 @@ impl Offers {
         self.stops.entry(taker).or_default().push(OfferId { by: by.clone(), number, taking });
     }
 
-    fn recall(&mut self, ask: &Sharing) -> Vec<u64> {
+    fn recall(&mut self, ask: &ExchangeRequest) -> Vec<u64> {
         let own = self.offered.range((ask.host.clone(), 0)..=(ask.host.clone(), u64::MAX));
         let free = own.filter(|(_, offered)| offered.taker.is_none()).map(|((_, number), _)| *number);
         let recalled: Vec<u64> = free.take(ask.recalled as usize).collect();
@@ -168,7 +170,7 @@ impl Offers {
         had
     }
 
-    fn take(&mut self, ask: &Sharing) -> Vec<TakenOffer> {
+    fn take(&mut self, ask: &ExchangeRequest) -> Vec<TakenOffer> {
         let fits = |((by, _), offered): &(&(HostId, u64), &mut OnOffer)| {
             *by != ask.host && offered.taker.is_none() && !ask.except.contains(&offered.offer.kind)
         };

@@ -13,11 +13,11 @@ use super::{
     address::Address,
     fault::{PostgresError, count, get, saturated},
     notices::NoticeColumns,
-    reconnect::Connected,
+    reconnect::Session,
 };
 
 /// The largest record: well below what a value may have (10^9), far above what a step writes.
-pub(super) const RECORD_BYTES: usize = 256 << 20;
+pub(super) const MAX_RECORD_BYTES: usize = 256 << 20;
 
 pub(super) const APPEND: &str = "SELECT * FROM append_records($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
     $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
@@ -32,7 +32,7 @@ pub(super) struct Append {
 }
 
 /// One that is not yet encoded.
-pub(super) struct Unencoded {
+pub(super) struct AppendRequest {
     pub(super) lease: Lease,
     pub(super) status: RunStatus,
     pub(super) record: Record<Arc<dyn Encode>>,
@@ -40,7 +40,7 @@ pub(super) struct Unencoded {
     pub(super) answer: oneshot::Sender<Result<(), StoreError>>,
 }
 
-impl Unencoded {
+impl AppendRequest {
     /// Encodes it; one that is too large is refused.
     pub(super) fn encode(self) -> Option<Append> {
         let Self { lease, status, record, replies, answer } = self;
@@ -62,9 +62,9 @@ pub(super) fn encoded(lease: &Lease, record: Record<Arc<dyn Encode>>) -> Result<
     let document = record.document.iter().flat_map(|document| {
         document.components.iter().map(|component| component.bytes.len()).chain([document.bytes.len()])
     });
-    if let Some(size) = document.chain([body.len()]).find(|size| *size > RECORD_BYTES) {
+    if let Some(size) = document.chain([body.len()]).find(|size| *size > MAX_RECORD_BYTES) {
         let run_id = Arc::clone(&lease.head.run_id);
-        return Err(StoreError::TooLarge { run_id, size, limit: RECORD_BYTES });
+        return Err(StoreError::TooLarge { run_id, size, limit: MAX_RECORD_BYTES });
     }
     let Record { first_seq, events, time, body: _, document, notices } = record;
     Ok(Record { first_seq, events, time, body, document, notices })
@@ -152,7 +152,7 @@ impl Chains {
     /// Sends them, without the bytes of documents that are known to be kept.
     pub(super) async fn send(
         &self,
-        connected: &Connected,
+        connected: &Session,
         kept: &HashSet<Arc<str>>,
     ) -> Result<Vec<Row>, Error> {
         let columns = self.columns(kept);
@@ -201,7 +201,7 @@ impl Verdict {
         let (lease, expected) = (&append.lease, append.record.first_seq);
         let run_id = Arc::clone(&lease.head.run_id);
         match (self.run, &self.holder) {
-            (Some((epoch, _)), _) if epoch != lease.epoch => lease.fenced(),
+            (Some((epoch, _)), _) if epoch != lease.epoch => lease.lost(),
             (Some((_, found)), _) => StoreError::Conflict { run_id, expected, found },
             (None, Some(holder)) if expected == 0 => StoreError::Exists { run_id: Arc::clone(holder) },
             (None, _) => StoreError::Conflict { run_id, expected, found: 0 },
@@ -232,13 +232,13 @@ pub(super) struct Columns<'a> {
     reply_chain: Vec<i64>,
     letter: Vec<i64>,
     reply: Vec<&'a [u8]>,
-    documents: Spoken<'a>,
+    documents: DocumentColumns<'a>,
     notices: NoticeColumns<'a>,
 }
 
 /// What new runs speak of, once each.
 #[derive(Default)]
-struct Spoken<'a> {
+struct DocumentColumns<'a> {
     digest: Vec<&'a str>,
     bytes: Vec<Option<&'a [u8]>>,
     needing: Vec<&'a str>,
@@ -246,7 +246,7 @@ struct Spoken<'a> {
     component_bytes: Vec<&'a [u8]>,
 }
 
-impl<'a> Spoken<'a> {
+impl<'a> DocumentColumns<'a> {
     fn add(&mut self, document: &'a Document, kept: &HashSet<Arc<str>>) {
         if self.digest.contains(&&*document.digest) {
             return;
@@ -329,7 +329,7 @@ impl<'a> Columns<'a> {
     pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 36] {
         let Heads { host, workflow, namespace, priority, submitted, key, document, labels } = &self.heads;
         let NoticeColumns { chain, seq, endpoint, due, body: notice_body } = &self.notices;
-        let Spoken { digest, bytes, needing, component, component_bytes } = &self.documents;
+        let DocumentColumns { digest, bytes, needing, component, component_bytes } = &self.documents;
         [
             &self.run_id,
             &self.epoch,

@@ -8,14 +8,14 @@ use tokio_postgres::{Error, Row, types::ToSql};
 
 use super::{
     super::{
-        Change, DuePlace, Encode, Entries, EntryName, KeptEntry, Lease, MOST_ENTRIES, MOST_TEXT_BYTES,
-        Record, RunStatus, Shelf, StoreError, Text,
+        CatalogEntry, CatalogKind, Change, DuePlace, Encode, EntryName, EntryQuery, Lease, MAX_ENTRIES,
+        MAX_TEXT_BYTES, Record, RunStatus, StoreError, Text,
     },
     address::Address,
     append::{Append, Chains, encoded},
     fault::{Parameter, PostgresError, count, get, saturated},
     one,
-    reconnect::Connected,
+    reconnect::Session,
 };
 
 pub(super) const ENTRY: &str = "SELECT * FROM entries WHERE shelf = $1 AND namespace = $2 AND name = $3";
@@ -35,7 +35,7 @@ pub(super) fn channel(schema: &str) -> String {
 }
 
 /// A change that a new run's first record comes with.
-pub(super) struct UnencodedFire {
+pub(super) struct FireRequest {
     pub(super) lease: Lease,
     pub(super) status: RunStatus,
     pub(super) record: Record<Arc<dyn Encode>>,
@@ -44,26 +44,21 @@ pub(super) struct UnencodedFire {
 }
 
 /// One that is encoded.
-pub(super) struct EncodedFire {
+pub(super) struct Fire {
     size: usize,
     run: Chains,
     change: Change,
     answer: oneshot::Sender<Result<u64, StoreError>>,
 }
 
-impl UnencodedFire {
+impl FireRequest {
     /// Encodes it; one that is too large is refused.
-    pub(super) fn encode(self) -> Option<EncodedFire> {
+    pub(super) fn encode(self) -> Option<Fire> {
         let Self { lease, status, record, change, answer } = self;
         match encoded(&lease, record) {
             Ok(record) => {
                 let size = record.body.len();
-                Some(EncodedFire {
-                    size,
-                    run: Chains::of(Append::alone(lease, status, record)),
-                    change,
-                    answer,
-                })
+                Some(Fire { size, run: Chains::of(Append::alone(lease, status, record)), change, answer })
             }
             Err(refused) => {
                 drop(answer.send(Err(refused)));
@@ -73,13 +68,13 @@ impl UnencodedFire {
     }
 }
 
-impl EncodedFire {
+impl Fire {
     pub(super) fn size(&self) -> usize {
         self.size
     }
 
     /// Sends it, with all that it speaks of.
-    pub(super) async fn send(&self, connected: &Connected) -> Result<Vec<Row>, Error> {
+    pub(super) async fn send(&self, connected: &Session) -> Result<Vec<Row>, Error> {
         let Change { name, from, due, body, texts: _ } = &self.change;
         let EntryName { shelf, namespace, name } = name;
         let (shelf, from, due) = (shelf.as_str(), saturated(*from), due.map(|due| due.0));
@@ -113,7 +108,7 @@ pub(super) fn name(EntryName { shelf, namespace, name }: &EntryName) -> Vec<Para
     vec![Box::new(shelf.as_str()), Box::new(namespace.to_string()), Box::new(name.to_string())]
 }
 
-pub(super) fn wanted(Entries { shelf, namespace, after, limit }: Entries) -> Vec<Parameter> {
+pub(super) fn wanted(EntryQuery { shelf, namespace, after, limit }: EntryQuery) -> Vec<Parameter> {
     let (after_namespace, after_name) =
         after.map_or_else(Default::default, |(namespace, name)| (namespace.to_string(), name.to_string()));
     vec![
@@ -155,8 +150,8 @@ pub(super) fn parameters(change: &Change) -> Vec<Parameter> {
         Box::new(digests),
         Box::new(sizes),
         Box::new(bytes),
-        Box::new(saturated(MOST_ENTRIES as u64)),
-        Box::new(saturated(MOST_TEXT_BYTES) - saturated(own)),
+        Box::new(saturated(MAX_ENTRIES as u64)),
+        Box::new(saturated(MAX_TEXT_BYTES) - saturated(own)),
     ];
     name(named).into_iter().chain(more).collect()
 }
@@ -166,16 +161,16 @@ pub(super) fn changed(rows: &[Row], change: &Change) -> Result<u64, PostgresErro
     one(rows, |row| match get(row, "verdict")? {
         "moved" => Err(change.moved().into()),
         "crowded" => {
-            change.check_room((count(row, "others")?, count(row, "bytes")?))?;
+            change.check_room(count(row, "others")?, count(row, "bytes")?)?;
             Err(PostgresError::Damaged("an entry was refused for nothing".into()))
         }
         _ => count(row, "revision"),
     })
 }
 
-pub(super) fn entry(row: &Row) -> Result<KeptEntry, PostgresError> {
+pub(super) fn entry(row: &Row) -> Result<CatalogEntry, PostgresError> {
     let word: &str = get(row, "shelf")?;
-    let shelf = Shelf::ALL.into_iter().find(|shelf| shelf.as_str() == word);
+    let shelf = CatalogKind::ALL.into_iter().find(|shelf| shelf.as_str() == word);
     let shelf = shelf.ok_or_else(|| PostgresError::Damaged(format!("there are no {word}s")))?;
     let name = EntryName {
         shelf,
@@ -183,5 +178,5 @@ pub(super) fn entry(row: &Row) -> Result<KeptEntry, PostgresError> {
         name: get::<&str>(row, "name")?.into(),
     };
     let due = get::<Option<i64>>(row, "due")?.map(Timestamp);
-    Ok(KeptEntry { name, revision: count(row, "revision")?, due, body: get::<&str>(row, "body")?.into() })
+    Ok(CatalogEntry { name, revision: count(row, "revision")?, due, body: get::<&str>(row, "body")?.into() })
 }

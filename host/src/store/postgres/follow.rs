@@ -25,7 +25,7 @@ use tokio::{
 use tokio_postgres::{AsyncMessage, Client};
 
 use super::{
-    super::followed::Followed,
+    super::subscriptions::Subscriptions,
     address::Address,
     reconnect::{PAUSES, connect},
 };
@@ -51,7 +51,7 @@ pub(super) const AT_ONCE: Duration = Duration::from_millis(200);
 /// The runs that somebody here follows.
 #[derive(Debug, Default)]
 pub(super) struct Following {
-    followed: Followed,
+    followed: Subscriptions,
     more: Notify,
     listens: AtomicBool,
 }

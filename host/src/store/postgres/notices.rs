@@ -6,7 +6,7 @@ use phasm_engine::time::Timestamp;
 use tokio_postgres::Row;
 
 use super::{
-    super::{KeptNotice, NewNotice, NoticeId, Notices, Settle},
+    super::{NewNotice, NoticeId, NoticeRow, Notices, Settle},
     fault::{Parameter, PostgresError, count, get, saturated},
 };
 
@@ -85,12 +85,12 @@ pub(super) fn endpoint(row: &Row) -> Result<(Arc<str>, Timestamp), PostgresError
     Ok((get::<&str>(row, "endpoint")?.into(), Timestamp(get(row, "due")?)))
 }
 
-pub(super) fn notice(row: &Row) -> Result<KeptNotice, PostgresError> {
+pub(super) fn notice(row: &Row) -> Result<NoticeRow, PostgresError> {
     let id = NoticeId {
         run_id: get::<&str>(row, "run_id")?.into(),
         seq: count(row, "seq")?,
         endpoint: get::<&str>(row, "endpoint")?.into(),
     };
     let due = get::<Option<i64>>(row, "due")?.map(Timestamp);
-    Ok(KeptNotice { id, revision: count(row, "revision")?, due, body: get::<&str>(row, "body")?.into() })
+    Ok(NoticeRow { id, revision: count(row, "revision")?, due, body: get::<&str>(row, "body")?.into() })
 }

@@ -4,7 +4,7 @@ use phasm_engine::time::Timestamp;
 use tokio_postgres::Row;
 
 use super::{
-    super::{HostId, OfferId, Reported, Shares, Sharing, TakenOffer},
+    super::{ExchangeRequest, ExchangeResponse, HostId, IncomingReport, OfferId, TakenOffer},
     fault::{Parameter, PostgresError, count, get, saturated},
 };
 
@@ -32,7 +32,7 @@ fn ids(ids: &[OfferId]) -> [Parameter; 3] {
 }
 
 /// In the order of the function's.
-pub(super) fn parameters(ask: &Sharing, clock: Parameter) -> Vec<Parameter> {
+pub(super) fn parameters(ask: &ExchangeRequest, clock: Parameter) -> Vec<Parameter> {
     let offers = &ask.offers;
     let reports: Vec<OfferId> = ask.reports.iter().map(|report| report.id.clone()).collect();
     let mut all: Vec<Parameter> = vec![
@@ -62,8 +62,8 @@ pub(super) fn parameters(ask: &Sharing, clock: Parameter) -> Vec<Parameter> {
 }
 
 /// What the function answers; `now` is the time of whoever asked.
-pub(super) fn shares(rows: &[Row], now: Timestamp) -> Result<Shares, PostgresError> {
-    let mut shares = Shares::default();
+pub(super) fn shares(rows: &[Row], now: Timestamp) -> Result<ExchangeResponse, PostgresError> {
+    let mut shares = ExchangeResponse::default();
     for row in rows {
         match get(row, "what")? {
             "taken" => shares.taken.push(TakenOffer {
@@ -73,7 +73,7 @@ pub(super) fn shares(rows: &[Row], now: Timestamp) -> Result<Shares, PostgresErr
             }),
             "stopped" => shares.stopped.push(id(row)?),
             "recalled" => shares.recalled.push(count(row, "number")?),
-            "reported" => shares.reported.push(Reported {
+            "reported" => shares.reported.push(IncomingReport {
                 report: count(row, "taking")?,
                 number: count(row, "number")?,
                 body: get(row, "body")?,

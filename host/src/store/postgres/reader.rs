@@ -14,8 +14,8 @@ use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, Document, DuePlace, Entries, EntryName, Filter, HostId, KeptEntry,
-        KeptNotice, Labels, Note, Notices, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus,
+        Answer, AttemptLog, CatalogEntry, Census, Document, DuePlace, EntryName, EntryQuery, Filter, HostId,
+        Labels, Note, NoticeRow, Notices, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus,
         StoreError, StoredBytes, checksum::checksum,
     },
     address::Address,
@@ -276,20 +276,20 @@ impl Readers {
         })
     }
 
-    pub(super) fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+    pub(super) fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         let read = |rows: &[Row]| rows.first().map(entries::entry).transpose();
         self.ask(entries::ENTRY, entries::name(name), read)
     }
 
-    pub(super) fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+    pub(super) fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         self.ask(entries::ENTRIES, entries::wanted(wanted), |rows| rows.iter().map(entries::entry).collect())
     }
 
-    pub(super) fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
+    pub(super) fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
         self.ask(entries::DUE, entries::place(after, limit), |rows| rows.iter().map(entries::entry).collect())
     }
 
-    pub(super) fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+    pub(super) fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
         let parameters: Vec<Parameter> =
             vec![Box::new(endpoint.to_owned()), Box::new(saturated(limit as u64))];
         self.ask(notices::DUE, parameters, |rows| rows.iter().map(notices::notice).collect())
@@ -300,7 +300,7 @@ impl Readers {
         self.ask(notices::ENDPOINT, vec![Box::new(endpoint.to_owned())], read)
     }
 
-    pub(super) fn notices(&self, wanted: &Notices) -> Pending<Vec<KeptNotice>> {
+    pub(super) fn notices(&self, wanted: &Notices) -> Pending<Vec<NoticeRow>> {
         self.ask(notices::OF_RUN, notices::wanted(wanted), |rows| rows.iter().map(notices::notice).collect())
     }
 
@@ -495,19 +495,19 @@ impl ReadStore for PostgresReader {
         self.readers.logs(run_id, task)
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         self.readers.entry(name)
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         self.readers.entries(wanted)
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
         self.readers.due_entries(after, limit)
     }
 
-    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
         self.readers.due_notices(endpoint, limit)
     }
 
@@ -515,7 +515,7 @@ impl ReadStore for PostgresReader {
         self.readers.endpoint_after(endpoint)
     }
 
-    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+    fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
         self.readers.notices(&wanted)
     }
 

@@ -8,21 +8,22 @@ use tokio_postgres::{Client, Connection, Row, Socket, Statement, types::ToSql};
 use super::{
     super::StoreError,
     address::Address,
+    connection,
     fault::PostgresError,
-    schema,
-    tls::{Encrypted, Tls},
+    format,
+    tls::{Tls, TlsConnection},
 };
 
 /// Between two tries to connect at first, and at most.
 pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(2));
 
 /// A connection and the statements that it knows.
-pub(super) struct Connected {
+pub(super) struct Session {
     pub(super) client: Client,
     statements: HashMap<&'static str, Statement>,
 }
 
-impl Connected {
+impl Session {
     /// Sends the statement when it is polled first, so that several are one round trip.
     pub(super) async fn query(
         &self,
@@ -42,7 +43,7 @@ pub(super) struct ReconnectingClient {
     statements: &'static [&'static str],
     /// Whether it brings the tables up to date.
     is_writer: bool,
-    current: Option<Arc<Connected>>,
+    current: Option<Arc<Session>>,
     pause: Duration,
     not_before: Instant,
 }
@@ -61,7 +62,7 @@ impl ReconnectingClient {
     ///
     /// # Errors
     /// When the server is not to be had: nothing was sent.
-    pub(super) async fn connected(&mut self) -> Result<Arc<Connected>, StoreError> {
+    pub(super) async fn connected(&mut self) -> Result<Arc<Session>, StoreError> {
         if let Some(current) = self.current.as_ref().filter(|current| !current.client.is_closed()) {
             return Ok(Arc::clone(current));
         }
@@ -79,24 +80,24 @@ impl ReconnectingClient {
         }
     }
 
-    async fn connect(&self) -> Result<Connected, PostgresError> {
+    async fn connect(&self) -> Result<Session, PostgresError> {
         let (client, connection) = connect(&self.address).await?;
         tokio::spawn(connection);
-        schema::prepare(&client, &self.address).await?;
+        connection::prepare(&client, &self.address).await?;
         if self.is_writer {
-            schema::bring_up_to_date(&client, &self.address).await?;
+            format::bring_up_to_date(&client, &self.address).await?;
         } else {
-            schema::check(&client, &self.address).await?;
+            format::check(&client, &self.address).await?;
         }
         let mut statements = HashMap::new();
         for sql in self.statements {
             statements.insert(*sql, client.prepare(sql).await?);
         }
-        Ok(Connected { client, statements })
+        Ok(Session { client, statements })
     }
 
     /// Gives up a connection that failed, unless there is a new one already.
-    pub(super) fn forget(&mut self, failed: &Arc<Connected>) {
+    pub(super) fn forget(&mut self, failed: &Arc<Session>) {
         if self.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, failed)) {
             self.current = None;
         }
@@ -106,6 +107,6 @@ impl ReconnectingClient {
 /// A new connection; somebody has to poll its second half.
 pub(super) async fn connect(
     address: &Address,
-) -> Result<(Client, Connection<Socket, Encrypted<Socket>>), tokio_postgres::Error> {
+) -> Result<(Client, Connection<Socket, TlsConnection<Socket>>), tokio_postgres::Error> {
     address.config.connect::<Tls>(address.tls.clone()).await
 }

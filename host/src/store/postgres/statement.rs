@@ -10,7 +10,7 @@ use super::{
     address::Address,
     fault::{Parameter, PostgresError},
     later,
-    reconnect::Connected,
+    reconnect::Session,
 };
 
 /// A statement to be made.
@@ -37,7 +37,7 @@ impl Statement {
         (Self { sql, parameters, answer }, later(answered))
     }
 
-    pub(super) async fn send(&self, connected: &Connected) -> Result<Vec<Row>, Error> {
+    pub(super) async fn send(&self, connected: &Session) -> Result<Vec<Row>, Error> {
         let parameters: Vec<&(dyn ToSql + Sync)> =
             self.parameters.iter().map(|one| &**one as &(dyn ToSql + Sync)).collect();
         connected.query(self.sql, &parameters).await

@@ -125,7 +125,7 @@ impl ServerCertVerifier for Verifier {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for Tls {
-    type Stream = Encrypted<S>;
+    type Stream = TlsConnection<S>;
     type TlsConnect = ToServer;
     type Error = io::Error;
 
@@ -144,26 +144,26 @@ pub(super) struct ToServer {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for ToServer {
-    type Stream = Encrypted<S>;
+    type Stream = TlsConnection<S>;
     type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = io::Result<TlsConnection<S>>> + Send>>;
 
     fn connect(self, stream: S) -> Self::Future {
         let connecting = TlsConnector::from(self.config).connect(self.name, stream);
-        Box::pin(async move { Ok(Encrypted(Box::new(connecting.await?))) })
+        Box::pin(async move { Ok(TlsConnection(Box::new(connecting.await?))) })
     }
 }
 
 /// A connection that is encrypted.
-pub(super) struct Encrypted<S>(Box<client::TlsStream<S>>);
+pub(super) struct TlsConnection<S>(Box<client::TlsStream<S>>);
 
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for TlsConnection<S> {
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for TlsConnection<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut task::Context<'_>,
@@ -173,7 +173,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for TlsConnection<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut task::Context<'_>,

@@ -14,10 +14,10 @@ use tokio_postgres::{Error, Row};
 
 use super::{
     super::StoreError,
-    append::{Append, Chains, Unencoded},
-    entries::{EncodedFire, UnencodedFire},
+    append::{Append, AppendRequest, Chains},
+    entries::{Fire, FireRequest},
     fault::{PostgresError, is_gone, is_passing},
-    reconnect::{Connected, ReconnectingClient},
+    reconnect::{ReconnectingClient, Session},
     statement::Statement,
 };
 use crate::metrics::CommitCounters;
@@ -29,24 +29,24 @@ const BATCH_BYTES: usize = 8 << 20;
 /// How often a transaction is made again that others were in the way of.
 const TRIES: usize = 8;
 /// Documents that are remembered to be kept.
-const MOST_KNOWN: usize = 4096;
+const MAX_KNOWN_DOCUMENTS: usize = 4096;
 
 /// What is queued.
-pub(super) enum Queued {
-    Append(Unencoded),
-    Fire(Box<UnencodedFire>),
+pub(super) enum WriteJob {
+    Append(AppendRequest),
+    Fire(Box<FireRequest>),
     Statement(Statement),
 }
 
 /// What is sent as one statement.
 enum Outgoing {
     Append(Chains),
-    Fire(EncodedFire),
+    Fire(Fire),
     Statement(Statement),
 }
 
 impl Outgoing {
-    async fn send(&self, connected: &Connected, kept: &HashSet<Arc<str>>) -> Result<Vec<Row>, Error> {
+    async fn send(&self, connected: &Session, kept: &HashSet<Arc<str>>) -> Result<Vec<Row>, Error> {
         match self {
             Self::Append(chains) => chains.send(connected, kept).await,
             Self::Fire(firing) => firing.send(connected).await,
@@ -96,7 +96,7 @@ impl Outgoing {
 /// Works off a queue on a connection of its own.
 pub(super) struct PostgresWriter {
     link: ReconnectingClient,
-    queue: UnboundedReceiver<Queued>,
+    queue: UnboundedReceiver<WriteJob>,
     /// Digests of documents that were kept; others may have deleted them since.
     kept: HashSet<Arc<str>>,
     commits: Arc<CommitCounters>,
@@ -105,7 +105,7 @@ pub(super) struct PostgresWriter {
 impl PostgresWriter {
     pub(super) fn new(
         link: ReconnectingClient,
-        queue: UnboundedReceiver<Queued>,
+        queue: UnboundedReceiver<WriteJob>,
         commits: Arc<CommitCounters>,
     ) -> Self {
         Self { link, queue, kept: HashSet::new(), commits }
@@ -141,7 +141,7 @@ impl PostgresWriter {
     }
 
     /// What waits, in the order of the calls.
-    fn gather(&mut self, first: Queued) -> (Vec<Outgoing>, usize, usize) {
+    fn gather(&mut self, first: WriteJob) -> (Vec<Outgoing>, usize, usize) {
         let (mut requests, mut count, mut bytes) = (Vec::new(), 0, 0);
         let mut next = Some(first);
         while let Some(job) = next {
@@ -195,7 +195,7 @@ impl PostgresWriter {
 
 impl PostgresWriter {
     fn remember(&mut self, requests: &[Outgoing]) {
-        if self.kept.len() > MOST_KNOWN {
+        if self.kept.len() > MAX_KNOWN_DOCUMENTS {
             self.kept.clear();
         }
         self.kept.extend(requests.iter().flat_map(Outgoing::documents).cloned());
@@ -203,19 +203,19 @@ impl PostgresWriter {
 }
 
 /// Adds a job behind the others; returns the bytes of its record.
-fn add(requests: &mut Vec<Outgoing>, job: Queued) -> usize {
+fn add(requests: &mut Vec<Outgoing>, job: WriteJob) -> usize {
     let append = match job {
-        Queued::Statement(call) => {
+        WriteJob::Statement(call) => {
             requests.push(Outgoing::Statement(call));
             return 0;
         }
-        Queued::Fire(fire) => {
+        WriteJob::Fire(fire) => {
             let Some(firing) = fire.encode() else { return 0 };
             let size = firing.size();
             requests.push(Outgoing::Fire(firing));
             return size;
         }
-        Queued::Append(unencoded) => match unencoded.encode() {
+        WriteJob::Append(unencoded) => match unencoded.encode() {
             Some(append) => append,
             None => return 0,
         },
@@ -233,15 +233,15 @@ fn add(requests: &mut Vec<Outgoing>, job: Queued) -> usize {
     size
 }
 
-type Sent<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
+type QueryFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, Error>> + Send + 'a>>;
 
 /// All of them or none, in one round trip. A statement by itself is a transaction.
 async fn transact(
-    connected: &Connected,
+    connected: &Session,
     requests: &[Outgoing],
     kept: &HashSet<Arc<str>>,
 ) -> Result<Vec<Vec<Row>>, Error> {
-    let ask = |request| Box::pin(Outgoing::send(request, connected, kept)) as Sent<'_, _>;
+    let ask = |request| Box::pin(Outgoing::send(request, connected, kept)) as QueryFuture<'_, _>;
     if let [request] = requests {
         return Ok(vec![ask(request).await?]);
     }
@@ -265,12 +265,12 @@ async fn transact(
     failed.map_or(Ok(found), Err)
 }
 
-fn command<'a>(connected: &'a Connected, sql: &'static str) -> Sent<'a, ()> {
+fn command<'a>(connected: &'a Session, sql: &'static str) -> QueryFuture<'a, ()> {
     Box::pin(connected.client.batch_execute(sql))
 }
 
 /// Sends it, without waiting.
-async fn start<T>(sent: &mut Sent<'_, T>) -> Option<Result<T, Error>> {
+async fn start<T>(sent: &mut QueryFuture<'_, T>) -> Option<Result<T, Error>> {
     poll_fn(|cx| match sent.as_mut().poll(cx) {
         Poll::Ready(ready) => Poll::Ready(Some(ready)),
         Poll::Pending => Poll::Ready(None),
@@ -278,7 +278,7 @@ async fn start<T>(sent: &mut Sent<'_, T>) -> Option<Result<T, Error>> {
     .await
 }
 
-async fn finish<T>(sent: Sent<'_, T>, ready: Option<Result<T, Error>>) -> Result<T, Error> {
+async fn finish<T>(sent: QueryFuture<'_, T>, ready: Option<Result<T, Error>>) -> Result<T, Error> {
     match ready {
         Some(ready) => ready,
         None => sent.await,

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use phasm_engine::time::Timestamp;
-use rusqlite::{
-    Connection, OptionalExtension, Row, named_params, params,
-    types::{FromSqlError, ValueRef},
-};
+use rusqlite::{Connection, named_params, params};
 
 use super::{
-    super::{Claim, HostId, Labels, Lease, Note, RunHead, StoreError, Wanted},
+    super::{Claim, ClaimRequest, HostId, Lease, Note, RunHead, StoreError},
     fault::Fault,
+    rows,
     write_transaction::WriteTransaction,
 };
 
@@ -49,7 +47,7 @@ pub(super) const TAKE_OVER: &str = "
     COMMIT;";
 
 /// As `next_due` of a store.
-pub(super) fn next_due(connection: &Connection, wanted: &Wanted) -> Result<Option<Timestamp>, Fault> {
+pub(super) fn next_due(connection: &Connection, wanted: &ClaimRequest) -> Result<Option<Timestamp>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT min(at) FROM ({FREE}) CROSS JOIN runs USING (number)
          WHERE run_id NOT IN (SELECT value FROM json_each(:except))"
@@ -63,7 +61,7 @@ pub(super) fn next_due(connection: &Connection, wanted: &Wanted) -> Result<Optio
 }
 
 /// As `claim` of a store.
-pub(super) fn claim(tx: &mut WriteTransaction<'_>, wanted: &Wanted) -> Result<Vec<Lease>, Fault> {
+pub(super) fn claim(tx: &mut WriteTransaction<'_>, wanted: &ClaimRequest) -> Result<Vec<Lease>, Fault> {
     tx.connection.prepare_cached(MEET)?.execute([])?;
     let_rest(tx, wanted.now, wanted.host.as_str())?;
     let mut statement = tx.connection.prepare_cached(&format!(
@@ -79,7 +77,7 @@ pub(super) fn claim(tx: &mut WriteTransaction<'_>, wanted: &Wanted) -> Result<Ve
             ":except": except(wanted),
             ":limit": i64::try_from(wanted.limit).unwrap_or(i64::MAX),
         },
-        |row| Ok((row.get::<_, i64>(0)?, head(row, 2)?, row.get::<_, u64>(9)?)),
+        |row| Ok((row.get::<_, i64>(0)?, rows::head(row, 2)?, row.get::<_, u64>(9)?)),
     )?;
     let found: Vec<_> = rows.collect::<Result<_, _>>()?;
     let lend = |(number, head, epoch)| lend(tx, number, head, epoch, &wanted.host);
@@ -105,15 +103,16 @@ pub(super) fn claim_run(
              coalesce((SELECT until FROM hosts WHERE host = owner), 0)
          FROM runs WHERE run_id = ?1",
     )?;
-    type Found = (RunHead, i64, u64, bool, Option<String>, i64);
-    let read = |row: &Row<'_>| -> rusqlite::Result<Found> {
-        Ok((head(row, 0)?, row.get(7)?, row.get(8)?, row.get(9)?, row.get(10)?, row.get(11)?))
-    };
-    let found = statement.query_one([run_id], read).optional()?;
-    let not_found = || StoreError::NotFound { run_id: Arc::clone(run_id) };
-    let (head, number, epoch, open, owner, until) = found.ok_or_else(not_found)?;
+    let mut rows = statement.query([run_id])?;
+    let row = rows.next()?.ok_or_else(|| StoreError::NotFound { run_id: Arc::clone(run_id) })?;
+    let head = rows::head(row, 0)?;
+    let number: i64 = row.get(7)?;
+    let epoch: u64 = row.get(8)?;
+    let is_open: bool = row.get(9)?;
+    let owner: Option<String> = row.get(10)?;
+    let until: i64 = row.get(11)?;
     Ok(match owner {
-        _ if !open => Claim::Closed,
+        _ if !is_open => Claim::Closed,
         Some(owner) if owner == host.as_str() => {
             Claim::Leased(Lease { head: Arc::new(head), host: host.clone(), epoch })
         }
@@ -131,14 +130,6 @@ fn let_rest(tx: &mut WriteTransaction<'_>, now: Timestamp, but: &str) -> Result<
     Ok(())
 }
 
-/// Every owner of a run is known, so that those who are gone are found without looking at the runs of those who are there.
-pub(super) fn know(transaction: &Connection, host: &HostId) -> Result<(), Fault> {
-    let mut statement =
-        transaction.prepare_cached("INSERT OR IGNORE INTO hosts (host, until) VALUES (?1, 0)")?;
-    statement.execute([host.as_str()])?;
-    Ok(())
-}
-
 fn lend(
     tx: &mut WriteTransaction<'_>,
     number: i64,
@@ -147,7 +138,7 @@ fn lend(
     host: &HostId,
 ) -> Result<Lease, Fault> {
     let epoch = epoch + 1;
-    know(tx.connection, host)?;
+    rows::add_owner(tx.connection, host)?;
     let mut statement = tx.connection.prepare_cached(
         "UPDATE runs SET owner = ?2, epoch = ?3, wake_at = NULL, note = NULL WHERE number = ?1",
     )?;
@@ -192,24 +183,6 @@ pub(super) fn heartbeat(tx: &mut WriteTransaction<'_>, host: &HostId, until: Tim
     if until <= Timestamp(0) { let_rest(tx, until, "") } else { Ok(()) }
 }
 
-/// From column `first` on.
-pub(super) fn head(row: &Row<'_>, first: usize) -> rusqlite::Result<RunHead> {
-    Ok(RunHead {
-        run_id: row.get(first)?,
-        workflow: row.get(first + 1)?,
-        namespace: row.get(first + 2)?,
-        priority: row.get(first + 3)?,
-        submitted_at: Timestamp(row.get(first + 4)?),
-        key: row.get(first + 5)?,
-        labels: labels(row.get_ref(first + 6)?)?,
-    })
-}
-
-fn labels(stored: ValueRef<'_>) -> rusqlite::Result<Labels> {
-    let Some(text) = stored.as_str_or_null()? else { return Ok(Labels::new()) };
-    serde_json::from_str(text).map_err(|error| FromSqlError::Other(error.into()).into())
-}
-
-fn except(wanted: &Wanted) -> String {
+fn except(wanted: &ClaimRequest) -> String {
     serde_json::to_string(&wanted.except).unwrap_or_default()
 }

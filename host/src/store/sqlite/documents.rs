@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{
     super::{Component, Document, StoreError},
     fault::Fault,
-    write_transaction::RECORD_BYTES,
+    schema::MAX_RECORD_BYTES,
 };
 
 /// Keeps a document for a run, unless it is there; its row's id.
@@ -21,8 +21,10 @@ pub(super) fn keep(
         return Ok(id);
     }
     for size in components.iter().map(|component| &component.bytes).chain([bytes]).map(|bytes| bytes.len()) {
-        if size > RECORD_BYTES {
-            return Err(StoreError::TooLarge { run_id: Arc::clone(run_id), size, limit: RECORD_BYTES }.into());
+        if size > MAX_RECORD_BYTES {
+            return Err(
+                StoreError::TooLarge { run_id: Arc::clone(run_id), size, limit: MAX_RECORD_BYTES }.into()
+            );
         }
     }
     let mut keep = transaction.prepare_cached("INSERT INTO documents (digest, bytes) VALUES (?1, ?2)")?;

@@ -9,7 +9,10 @@ use rusqlite::{
 };
 
 use super::{
-    super::{Change, DuePlace, Encode, Entries, EntryName, KeptEntry, Lease, Record, RunStatus, Shelf, Text},
+    super::{
+        CatalogEntry, CatalogKind, Change, DuePlace, Encode, EntryName, EntryQuery, Lease, Record, RunStatus,
+        Text,
+    },
     fault::Fault,
     write_transaction::WriteTransaction,
 };
@@ -17,7 +20,7 @@ use super::{
 const COLUMNS: &str = "shelf, namespace, name, revision, due, body";
 
 /// As `entry` of a store.
-pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<KeptEntry>, Fault> {
+pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<CatalogEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND namespace = ?2 AND name = ?3"
     ))?;
@@ -26,7 +29,7 @@ pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<
 }
 
 /// As `entries` of a store.
-pub(super) fn entries(connection: &Connection, wanted: &Entries) -> Result<Vec<KeptEntry>, Fault> {
+pub(super) fn entries(connection: &Connection, wanted: &EntryQuery) -> Result<Vec<CatalogEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND (namespace, name) > (?2, ?3) AND (?4 IS NULL OR namespace = ?4)
          ORDER BY namespace, name LIMIT ?5"
@@ -44,7 +47,7 @@ pub(super) fn due(
     connection: &Connection,
     after: Option<&DuePlace>,
     limit: usize,
-) -> Result<Vec<KeptEntry>, Fault> {
+) -> Result<Vec<CatalogEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM entries WHERE due IS NOT NULL AND (due, shelf, namespace, name) > (?1, ?2, ?3, ?4)
          ORDER BY due, shelf, namespace, name LIMIT ?5"
@@ -74,7 +77,9 @@ pub(super) fn change(tx: &WriteTransaction<'_>, change: &Change) -> Result<(u64,
 /// As `fire` of a store.
 pub(super) fn fire(
     tx: &mut WriteTransaction<'_>,
-    (lease, status, record): (&Lease, RunStatus, &Record<Arc<dyn Encode>>),
+    lease: &Lease,
+    status: RunStatus,
+    record: &Record<Arc<dyn Encode>>,
     change: &Change,
 ) -> Result<(u64, usize), Fault> {
     check(tx.connection, change)?;
@@ -103,9 +108,9 @@ fn check(transaction: &Connection, change: &Change) -> Result<(), Fault> {
         "SELECT (SELECT count(*) FROM entries WHERE shelf = ?1 AND namespace = ?2 AND name <> ?3),
              (SELECT coalesce(sum(size), 0) FROM mentions WHERE shelf = ?1 AND namespace = ?2 AND name <> ?3)",
     )?;
-    let others =
+    let (count, bytes) =
         others.query_one(params![shelf.as_str(), namespace, name], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    Ok(change.check_room(others)?)
+    Ok(change.check_room(count, bytes)?)
 }
 
 fn write(transaction: &Connection, change: &Change) -> Result<u64, Fault> {
@@ -153,20 +158,19 @@ fn name_texts(transaction: &Connection, name: &EntryName, texts: &[Text]) -> Res
 }
 
 /// The order is that of `COLUMNS`.
-fn row(row: &Row<'_>) -> rusqlite::Result<KeptEntry> {
-    let name =
-        EntryName { shelf: row.get::<_, StoredShelf>(0)?.0, namespace: row.get(1)?, name: row.get(2)? };
+fn row(row: &Row<'_>) -> rusqlite::Result<CatalogEntry> {
+    let name = EntryName { shelf: row.get::<_, SqlKind>(0)?.0, namespace: row.get(1)?, name: row.get(2)? };
     let due = row.get::<_, Option<i64>>(4)?.map(Timestamp);
-    Ok(KeptEntry { name, revision: row.get(3)?, due, body: row.get(5)? })
+    Ok(CatalogEntry { name, revision: row.get(3)?, due, body: row.get(5)? })
 }
 
 /// A kind by its exact word.
-struct StoredShelf(Shelf);
+struct SqlKind(CatalogKind);
 
-impl FromSql for StoredShelf {
+impl FromSql for SqlKind {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let word = value.as_str()?;
-        let shelf = Shelf::ALL.into_iter().find(|shelf| shelf.as_str() == word);
+        let shelf = CatalogKind::ALL.into_iter().find(|shelf| shelf.as_str() == word);
         shelf.map(Self).ok_or_else(|| FromSqlError::Other(format!("there are no {word}s").into()))
     }
 }

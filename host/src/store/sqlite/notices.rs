@@ -6,14 +6,14 @@ use phasm_engine::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{
-    super::{KeptNotice, NewNotice, NoticeId, Notices, Settle},
+    super::{NewNotice, NoticeId, NoticeRow, Notices, Settle},
     fault::Fault,
 };
 
 const COLUMNS: &str = "run_id, seq, endpoint, revision, due, body";
 
 /// As `due_notices` of a store.
-pub(super) fn due(connection: &Connection, endpoint: &str, limit: usize) -> Result<Vec<KeptNotice>, Fault> {
+pub(super) fn due(connection: &Connection, endpoint: &str, limit: usize) -> Result<Vec<NoticeRow>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM notices WHERE endpoint = ?1 AND due IS NOT NULL ORDER BY due, run_id, seq LIMIT ?2"
     ))?;
@@ -35,7 +35,7 @@ pub(super) fn endpoint_after(
 }
 
 /// As `notices` of a store.
-pub(super) fn notices(connection: &Connection, wanted: &Notices) -> Result<Vec<KeptNotice>, Fault> {
+pub(super) fn notices(connection: &Connection, wanted: &Notices) -> Result<Vec<NoticeRow>, Fault> {
     let Notices { run_id, endpoint, before, limit } = wanted;
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM notices WHERE run_id = ?1 AND (?2 IS NULL OR endpoint = ?2) AND seq < ?3
@@ -87,10 +87,10 @@ pub(super) fn forget(transaction: &Connection, run_id: &str) -> Result<(), Fault
 }
 
 /// The order is that of `COLUMNS`.
-fn row(row: &Row<'_>) -> rusqlite::Result<KeptNotice> {
+fn row(row: &Row<'_>) -> rusqlite::Result<NoticeRow> {
     let id = NoticeId { run_id: row.get(0)?, seq: row.get(1)?, endpoint: row.get(2)? };
     let due = row.get::<_, Option<i64>>(4)?.map(Timestamp);
-    Ok(KeptNotice { id, revision: row.get(3)?, due, body: row.get(5)? })
+    Ok(NoticeRow { id, revision: row.get(3)?, due, body: row.get(5)? })
 }
 
 fn most(limit: usize) -> i64 {

@@ -7,21 +7,18 @@ use std::{
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
-use rusqlite::{
-    Connection, OptionalExtension, Row, params, params_from_iter,
-    types::{FromSql, FromSqlError, FromSqlResult, Value, ValueRef},
-};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter, types::Value};
 use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, Census, DuePlace, Entries, EntryName, Filter, HostId, KeptEntry, KeptNotice,
-        Note, Notices, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes,
+        Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, HostId, Note,
+        NoticeRow, Notices, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes,
         checksum::checksum,
     },
-    claims, documents, entries,
+    documents, entries,
     fault::Fault,
-    file, kept, later, notices, schema,
+    file, later, notices, records, rows, schema,
     worker::Worker,
 };
 
@@ -152,28 +149,28 @@ impl ReadStore for SqliteReader {
 
     fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
         let run_id: Box<str> = run_id.into();
-        self.ask(move |connection| kept::answer(connection, &run_id, letter))
+        self.ask(move |connection| records::answer(connection, &run_id, letter))
     }
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let run_id: Box<str> = run_id.into();
-        self.ask(move |connection| kept::logs(connection, &run_id, task))
+        self.ask(move |connection| records::logs(connection, &run_id, task))
     }
 
-    fn entry(&self, name: &EntryName) -> Pending<Option<KeptEntry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         let name = name.clone();
         self.ask(move |connection| entries::entry(connection, &name))
     }
 
-    fn entries(&self, wanted: Entries) -> Pending<Vec<KeptEntry>> {
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         self.ask(move |connection| entries::entries(connection, &wanted))
     }
 
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<KeptEntry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
         self.ask(move |connection| entries::due(connection, after.as_ref(), limit))
     }
 
-    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<KeptNotice>> {
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
         let endpoint: Arc<str> = endpoint.into();
         self.ask(move |connection| notices::due(connection, &endpoint, limit))
     }
@@ -183,7 +180,7 @@ impl ReadStore for SqliteReader {
         self.ask(move |connection| notices::endpoint_after(connection, &endpoint))
     }
 
-    fn notices(&self, wanted: Notices) -> Pending<Vec<KeptNotice>> {
+    fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
         self.ask(move |connection| notices::notices(connection, &wanted))
     }
 
@@ -383,7 +380,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     let time = |column| row.get::<_, Option<i64>>(column).map(|time| time.map(Timestamp));
     let rest = |parked| Ok::<_, rusqlite::Error>(Rest { parked, until: time(15)? });
     let status = RunStatus {
-        phase: row.get::<_, Stored>(8)?.0,
+        phase: row.get::<_, rows::SqlPhase>(8)?.0,
         finished_at: time(9)?,
         open: row.get(10)?,
         rest: row.get::<_, Option<bool>>(14)?.map(rest).transpose()?,
@@ -394,24 +391,13 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
     };
     Ok(RunRow {
         number: row.get(0)?,
-        head: Arc::new(claims::head(row, 1)?),
+        head: Arc::new(rows::head(row, 1)?),
         status,
         seq: row.get(11)?,
         owner: owner.map(|owner| HostId::from(owner.as_str())),
         wake_at: time(13)?,
         note: row.get::<_, Option<String>>(16)?.map(note).transpose()?,
     })
-}
-
-/// A phase by its exact word.
-struct Stored(Phase);
-
-impl FromSql for Stored {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
-        let word = value.as_str()?;
-        let phase = Phase::ALL.into_iter().find(|phase| phase.as_str() == word);
-        phase.map(Self).ok_or_else(|| FromSqlError::Other(format!("there is no phase {word}").into()))
-    }
 }
 
 fn saturated(number: u64) -> i64 {

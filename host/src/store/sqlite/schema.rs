@@ -1,24 +1,20 @@
-//! The tables of a file, and how the file is recognised as a store.
+//! Connections to a store file, with their settings.
 
 use std::{io, path::Path, time::Duration};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, Result};
+use rusqlite::{Connection, OpenFlags, Result};
 
-use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
+use super::{
+    super::StoreError,
+    fault::Fault,
+    format::{FORMAT, FORMATS, migrate, recognise},
+};
 
-/// "PHAS": marks a Phasm store among SQLite files.
-const APPLICATION: i64 = 0x5048_4153;
-/// "PHSM": marked the stores of development versions before 0.1.0, whose formats are not read.
-const DEVELOPMENT: i64 = 0x5048_534d;
-
-/// Steps of the formats: each changes a file of the format before, the first an empty one. A new step raises the format, so that
-/// versions that do not know it leave the file alone.
-const FORMATS: [&str; 1] = [include_str!("schema.sql")];
-const FORMAT: i64 = 1;
-const _: () = assert!(FORMATS.len() == FORMAT as usize);
+/// Largest size of a record: well below the limit of SQLite (10^9), far above the record of a step.
+pub(super) const MAX_RECORD_BYTES: usize = 256 << 20;
 
 const PAGE_BYTES: i64 = 4096;
-/// Kept of the file in memory by each connection.
+/// Size of the page cache of each connection.
 const CACHE_KIB: i64 = 16 << 10;
 /// The log is folded into the file once it has this many pages.
 const LOG_PAGES: i64 = 1000;
@@ -86,36 +82,6 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Returns the format of the file, 0 for an empty one.
-///
-/// # Errors
-/// Unless the file is empty or a store of a known format.
-fn recognise(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
-    let foreign = |found: &str| Err(StoreError::Foreign { path: path.into(), found: found.into() });
-    let read = || -> Result<(i64, i64, i64)> {
-        let application = connection.pragma_query_one(None, "application_id")?;
-        let format = connection.pragma_query_one(None, "user_version")?;
-        let tables = connection.query_one("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        Ok((application, format, tables))
-    };
-    match read() {
-        Ok((0, 0, 0)) => Ok(0),
-        Ok((APPLICATION, format @ 1..=FORMAT, _)) => Ok(format),
-        Ok((APPLICATION, found, _)) if found > FORMAT => {
-            Err(StoreError::Newer { path: path.into(), found, known: FORMAT })
-        }
-        Ok((APPLICATION, found, _)) => {
-            Err(Fault::Damaged(format!("there is no store format {found}")).at(path, "opened"))
-        }
-        Ok((DEVELOPMENT, ..)) => foreign(
-            "it was written by a development version of Phasm before 0.1.0, which this version does not read",
-        ),
-        Ok(_) => foreign("it is an SQLite file of another application"),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => foreign(NOT_SQLITE),
-        Err(error) => Err(at(error, path)),
-    }
-}
-
 /// Durable on every commit (R-D2), readers beside the writer; false where the file system does not allow it.
 fn configure(connection: &Connection) -> Result<bool> {
     // Only an empty file takes these two. What pruning frees can be given back to the file system.
@@ -129,52 +95,4 @@ fn configure(connection: &Connection) -> Result<bool> {
     connection.pragma_update(None, "wal_autocheckpoint", LOG_PAGES)?;
     connection.pragma_update(None, "journal_size_limit", LOG_PAGES * PAGE_BYTES * 2)?;
     Ok(mode == "wal")
-}
-
-/// Brings a file of format `found` to the last of `formats`: all steps or none, so that a file whose process was killed in the middle is
-/// of the format that it says.
-fn migrate(connection: &Connection, found: i64, formats: &[&str]) -> Result<()> {
-    let missing = formats.get(usize::try_from(found).unwrap_or(usize::MAX)..).unwrap_or_default();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let transaction = connection.unchecked_transaction()?;
-    for step in missing {
-        transaction.execute_batch(step)?;
-    }
-    transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", i64::try_from(formats.len()).unwrap_or(i64::MAX))?;
-    transaction.commit()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A file of format 1 keeps its rows on the way to a format 2; a step that fails changes nothing.
-    #[test]
-    fn a_file_is_migrated_whole_or_not_at_all() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("runs.db");
-        std::fs::write(&path, "").unwrap();
-        let connection = open_writer(&path, None).unwrap();
-        connection.execute("INSERT INTO tenants VALUES ('kept')", []).unwrap();
-        let state = || -> (i64, i64, String) {
-            let format = connection.pragma_query_one(None, "user_version").unwrap();
-            let columns = "SELECT count(*) FROM pragma_table_info('tenants')";
-            let columns = connection.query_one(columns, [], |row| row.get(0)).unwrap();
-            (format, columns, connection.query_one("SELECT text FROM tenants", [], |row| row.get(0)).unwrap())
-        };
-        let first = FORMATS.first().unwrap();
-        let add = "ALTER TABLE tenants ADD COLUMN noted INTEGER;";
-        migrate(&connection, 1, &[first, "ALTER TABLE tenants ADD COLUMN noted INTEGER; SELECT no_such();"])
-            .unwrap_err();
-        assert_eq!(state(), (1, 1, "kept".to_owned()));
-        migrate(&connection, 1, &[first, add]).unwrap();
-        assert_eq!(state(), (2, 2, "kept".to_owned()));
-        migrate(&connection, 2, &[first, add]).unwrap();
-        drop(connection);
-        let newer = open_writer(&path, None).unwrap_err();
-        assert!(matches!(newer, StoreError::Newer { found: 2, known: 1, .. }), "{newer:?}");
-    }
 }

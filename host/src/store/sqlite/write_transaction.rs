@@ -5,15 +5,15 @@ use std::{collections::BTreeMap, sync::Arc};
 use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use super::{
-    super::{Encode, KEPT_ANSWERS, Lease, Record, Reply, RunHead, RunStatus, StoreError, checksum::checksum},
-    claims, documents,
+    super::{
+        Encode, Lease, RETAINED_ANSWERS, Record, Reply, RunHead, RunStatus, StoreError, checksum::checksum,
+    },
+    documents,
     fault::Fault,
     heads::{JournalHead, JournalHeads},
-    notices,
+    notices, rows,
+    schema::MAX_RECORD_BYTES,
 };
-
-/// The largest record: well below what SQLite takes (10^9), far above what a step writes.
-pub(super) const RECORD_BYTES: usize = 256 << 20;
 
 const JOURNAL_HEAD: &str =
     "SELECT number, seq, epoch, last_record, open, namespace FROM runs WHERE run_id = ?1";
@@ -106,7 +106,7 @@ impl<'a> WriteTransaction<'a> {
         let run_id = &lease.head.run_id;
         let journal_head = self.journal_head(run_id)?;
         if journal_head.as_ref().is_some_and(|journal_head| journal_head.epoch != lease.epoch) {
-            return Err(lease.fenced().into());
+            return Err(lease.lost().into());
         }
         record.check_follows(run_id, journal_head.as_ref().map_or(0, |journal_head| journal_head.seq))?;
         self.encode(run_id, &*record.body)?;
@@ -135,7 +135,7 @@ impl<'a> WriteTransaction<'a> {
         let run_id = &lease.head.run_id;
         let journal_head =
             self.journal_head(run_id)?.ok_or_else(|| StoreError::NotFound { run_id: Arc::clone(run_id) })?;
-        if journal_head.epoch == lease.epoch { Ok(journal_head) } else { Err(lease.fenced().into()) }
+        if journal_head.epoch == lease.epoch { Ok(journal_head) } else { Err(lease.lost().into()) }
     }
 
     pub(super) fn journal_head(&self, run_id: &str) -> Result<Option<JournalHead>, Fault> {
@@ -160,8 +160,8 @@ impl<'a> WriteTransaction<'a> {
         self.buffer.clear();
         body.encode(self.buffer);
         let size = self.buffer.len();
-        if size > RECORD_BYTES {
-            return Err(StoreError::TooLarge { run_id: Arc::clone(run_id), size, limit: RECORD_BYTES });
+        if size > MAX_RECORD_BYTES {
+            return Err(StoreError::TooLarge { run_id: Arc::clone(run_id), size, limit: MAX_RECORD_BYTES });
         }
         Ok(())
     }
@@ -184,10 +184,10 @@ impl<'a> WriteTransaction<'a> {
         }
         let keep = |document| documents::keep(self.connection, &head.run_id, document);
         let document = record.document.as_deref().map(keep).transpose()?;
-        claims::know(self.connection, host)?;
+        rows::add_owner(self.connection, host)?;
         let run = self.connection.prepare_cached(NEXT_NUMBER)?.query_one([], |row| row.get(0))?;
         let id = self.insert_record(run, None, record)?;
-        self.insert_run((run, id, document), lease, status, record.next_seq())?;
+        self.insert_run(run, id, document, lease, status, record.next_seq())?;
         for (name, value) in &head.labels {
             self.connection.prepare_cached(LABEL)?.execute(params![name, value, run])?;
         }
@@ -197,7 +197,9 @@ impl<'a> WriteTransaction<'a> {
 
     fn insert_run(
         &self,
-        (run, last_record, document): (i64, i64, Option<i64>),
+        run: i64,
+        last_record: i64,
+        document: Option<i64>,
         Lease { head, host, epoch }: &Lease,
         status: RunStatus,
         seq: u64,
@@ -280,7 +282,7 @@ impl<'a> WriteTransaction<'a> {
         for Reply { letter, body } in replies {
             statement.execute(params![run, letter, &**body])?;
         }
-        self.connection.prepare_cached(FORGET_REPLIES)?.execute(params![run, KEPT_ANSWERS])?;
+        self.connection.prepare_cached(FORGET_REPLIES)?.execute(params![run, RETAINED_ANSWERS])?;
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use super::{
     claims,
     fault::Fault,
     heads::JournalHeads,
-    write_thread::Queue,
+    queue::{Job, Queue},
     write_transaction::{self, WriteTransaction},
 };
 use crate::metrics::CommitCounters;
@@ -28,17 +28,8 @@ const KEPT_BUFFER: usize = 1 << 20;
 const BEGIN: &str = "BEGIN IMMEDIATE";
 const COMMIT: &str = "COMMIT";
 
-/// Something to be written; it shares its commit with what else waits.
-pub(super) trait Job: Send {
-    /// Writes it, and returns its size. What is refused is refused before anything is written.
-    fn write(&mut self, tx: &mut WriteTransaction<'_>) -> Result<usize, Fault>;
-
-    /// Says what came of it: it is durable, or failed.
-    fn answer(self: Box<Self>, failed: Option<StoreError>);
-}
-
 /// A job, and where its answer comes.
-pub(super) type Asked<T> = (Box<dyn Job>, oneshot::Receiver<Result<T, StoreError>>);
+pub(super) type JobHandle<T> = (Box<dyn Job>, oneshot::Receiver<Result<T, StoreError>>);
 
 /// A job that answers with what its work returned.
 struct Working<T, Work> {
@@ -75,13 +66,13 @@ impl<T: Send, Work: FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault
 pub(super) fn job<T: Send + 'static>(
     work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     told: Vec<Arc<watch::Sender<()>>>,
-) -> Asked<T> {
+) -> JobHandle<T> {
     let (answer, answered) = oneshot::channel();
     (Box::new(Working { work, done: None, told, answer }), answered)
 }
 
 /// What a job is told once its batch is durable.
-struct Owed {
+struct Outcome {
     job: Box<dyn Job>,
     refused: Option<StoreError>,
 }
@@ -132,7 +123,7 @@ impl Writer {
         let written = match begun {
             Ok(_) => self.write(first, queue, &mut owed),
             Err(error) => {
-                owed.push(Owed { job: first, refused: None });
+                owed.push(Outcome { job: first, refused: None });
                 Err(error.into())
             }
         };
@@ -148,7 +139,7 @@ impl Writer {
         }
         self.buffer.shrink_to(KEPT_BUFFER);
         let jobs = owed.len();
-        for Owed { job, refused } in owed {
+        for Outcome { job, refused } in owed {
             // A refusal was judged by what came before it in the batch, so it falls with the batch.
             job.answer(failed.clone().or(refused));
         }
@@ -156,7 +147,7 @@ impl Writer {
     }
 
     /// All of it or nothing.
-    fn write(&mut self, first: Box<dyn Job>, queue: &Queue, owed: &mut Vec<Owed>) -> Result<usize, Fault> {
+    fn write(&mut self, first: Box<dyn Job>, queue: &Queue, owed: &mut Vec<Outcome>) -> Result<usize, Fault> {
         let written = self.fill(first, queue, owed).and_then(|bytes| {
             self.connection.prepare_cached(COMMIT)?.execute([])?;
             Ok(bytes)
@@ -168,7 +159,7 @@ impl Writer {
         written
     }
 
-    fn fill(&mut self, first: Box<dyn Job>, queue: &Queue, owed: &mut Vec<Owed>) -> Result<usize, Fault> {
+    fn fill(&mut self, first: Box<dyn Job>, queue: &Queue, owed: &mut Vec<Outcome>) -> Result<usize, Fault> {
         let mut tx = WriteTransaction::new(&self.connection, &mut self.heads, &mut self.buffer);
         let (mut job, mut bytes) = (first, 0);
         loop {
@@ -180,11 +171,11 @@ impl Writer {
                     None
                 }
                 Err(fault @ (Fault::Damaged(_) | Fault::Sqlite(_))) => {
-                    owed.push(Owed { job, refused: None });
+                    owed.push(Outcome { job, refused: None });
                     return Err(fault);
                 }
             };
-            owed.push(Owed { job, refused });
+            owed.push(Outcome { job, refused });
             if owed.len() >= BATCH_RECORDS || bytes >= BATCH_BYTES {
                 break;
             }

@@ -357,7 +357,7 @@ async fn a_run_is_abandoned_by_its_row() {
         let stale = Lease { epoch: 0, ..lease.clone() };
         assert!(matches!(
             store.abandon(&stale, Timestamp(7), Vec::new()).await,
-            Err(StoreError::Fenced { .. })
+            Err(StoreError::LeaseLost { .. })
         ));
         store.abandon(&lease, Timestamp(7), Vec::new()).await.unwrap();
         let row = store.get("a").await.unwrap().unwrap();

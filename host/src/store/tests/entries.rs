@@ -1,16 +1,16 @@
 //! What is kept by a name besides runs.
 
 use super::{
-    super::{Change, Entries, EntryName, KeptEntry, MOST_ENTRIES, MOST_TEXT_BYTES, Shelf, Text},
+    super::{CatalogEntry, CatalogKind, Change, EntryName, EntryQuery, MAX_ENTRIES, MAX_TEXT_BYTES, Text},
     *,
 };
 
-fn named(shelf: Shelf, namespace: &str, name: &str) -> EntryName {
+fn named(shelf: CatalogKind, namespace: &str, name: &str) -> EntryName {
     EntryName { shelf, namespace: namespace.into(), name: name.into() }
 }
 
 fn schedule(name: &str) -> EntryName {
-    named(Shelf::Schedules, "default", name)
+    named(CatalogKind::Schedules, "default", name)
 }
 
 fn change(name: EntryName, from: u64, due: Option<i64>, body: &str) -> Change {
@@ -29,7 +29,7 @@ async fn put(store: &dyn Store, name: EntryName, due: Option<i64>) -> u64 {
     store.change(with_texts(change(name, 0, due, "{}"), &[])).await.unwrap()
 }
 
-fn names(entries: &[KeptEntry]) -> Vec<&str> {
+fn names(entries: &[CatalogEntry]) -> Vec<&str> {
     entries.iter().map(|entry| &*entry.name.name).collect()
 }
 
@@ -49,8 +49,12 @@ async fn an_entry_is_changed_from_the_revision_that_was_seen() {
         let second = store.change(change(name.clone(), first, Some(6), "two")).await.unwrap();
         moved(&store.change(change(name.clone(), first, None, "x")).await);
         let entry = store.entry(&name).await.unwrap().unwrap();
-        let expected =
-            KeptEntry { name: name.clone(), revision: second, due: Some(Timestamp(6)), body: "two".into() };
+        let expected = CatalogEntry {
+            name: name.clone(),
+            revision: second,
+            due: Some(Timestamp(6)),
+            body: "two".into(),
+        };
         assert_eq!(entry, expected);
 
         assert!(store.remove_entry(&name).await.unwrap());
@@ -135,20 +139,20 @@ async fn what_is_due_comes_in_order_and_in_pages() {
 async fn entries_are_listed_by_namespace_and_name() {
     on_each(async |store| {
         for (shelf, namespace, name) in [
-            (Shelf::Schedules, "x", "b"),
-            (Shelf::Schedules, "x", "a"),
-            (Shelf::Workflows, "x", "w"),
-            (Shelf::Schedules, "w", "z"),
+            (CatalogKind::Schedules, "x", "b"),
+            (CatalogKind::Schedules, "x", "a"),
+            (CatalogKind::Workflows, "x", "w"),
+            (CatalogKind::Schedules, "w", "z"),
         ] {
             put(store, named(shelf, namespace, name), None).await;
         }
-        let all = Entries { shelf: Shelf::Schedules, namespace: None, after: None, limit: 9 };
-        let rows: [(Entries, &[&str]); 5] = [
+        let all = EntryQuery { shelf: CatalogKind::Schedules, namespace: None, after: None, limit: 9 };
+        let rows: [(EntryQuery, &[&str]); 5] = [
             (all.clone(), &["z", "a", "b"]),
-            (Entries { limit: 2, ..all.clone() }, &["z", "a"]),
-            (Entries { after: Some(("x".into(), "a".into())), ..all.clone() }, &["b"]),
-            (Entries { namespace: Some("x".into()), ..all.clone() }, &["a", "b"]),
-            (Entries { shelf: Shelf::Workflows, ..all }, &["w"]),
+            (EntryQuery { limit: 2, ..all.clone() }, &["z", "a"]),
+            (EntryQuery { after: Some(("x".into(), "a".into())), ..all.clone() }, &["b"]),
+            (EntryQuery { namespace: Some("x".into()), ..all.clone() }, &["a", "b"]),
+            (EntryQuery { shelf: CatalogKind::Workflows, ..all }, &["w"]),
         ];
         for (wanted, expected) in rows {
             assert_eq!(names(&store.entries(wanted.clone()).await.unwrap()), expected, "{wanted:?}");
@@ -188,20 +192,20 @@ async fn a_namespace_takes_so_much_and_no_more() {
             let refused = store.change(with_texts(change(name, 0, None, "{}"), &[text])).await;
             assert!(refused.as_ref().is_err_and(|error| error.to_string().contains(expected)), "{refused:?}");
         };
-        crowded(schedule("large"), MOST_TEXT_BYTES + 1, "64 MiB of their documents").await;
-        let half = Text { size: MOST_TEXT_BYTES / 2 + 1, ..text("half", Some(b"...")) };
+        crowded(schedule("large"), MAX_TEXT_BYTES + 1, "64 MiB of their documents").await;
+        let half = Text { size: MAX_TEXT_BYTES / 2 + 1, ..text("half", Some(b"...")) };
         store.change(with_texts(change(schedule("a"), 0, None, "{}"), &[half])).await.unwrap();
-        crowded(schedule("b"), MOST_TEXT_BYTES / 2, "64 MiB of their documents").await;
+        crowded(schedule("b"), MAX_TEXT_BYTES / 2, "64 MiB of their documents").await;
 
-        let filling: Vec<_> = (1..MOST_ENTRIES)
+        let filling: Vec<_> = (1..MAX_ENTRIES)
             .map(|number| store.change(with_texts(change(schedule(&number.to_string()), 0, None, "{}"), &[])))
             .collect();
         for filled in filling {
             filled.await.unwrap();
         }
         crowded(schedule("more"), 1, "namespace default has 1000 of them").await;
-        put(store, named(Shelf::Schedules, "other", "more"), None).await;
-        put(store, named(Shelf::Workflows, "default", "more"), None).await;
+        put(store, named(CatalogKind::Schedules, "other", "more"), None).await;
+        put(store, named(CatalogKind::Workflows, "default", "more"), None).await;
         let entry = store.entry(&schedule("1")).await.unwrap().unwrap();
         let again = with_texts(change(schedule("1"), entry.revision, None, "again"), &[]);
         store.change(again).await.unwrap();

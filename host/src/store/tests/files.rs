@@ -8,7 +8,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    super::{Rest, Wanted},
+    super::{ClaimRequest, Rest},
     *,
 };
 
@@ -126,7 +126,7 @@ async fn submitting_beside_the_holder_disturbs_nobody() {
     beside.append(&theirs, RUNNING, record(0, 1, body()), Vec::new()).await.unwrap();
     drop(beside);
     append(&store, "mine", 1, b"on").await.unwrap();
-    let wanted = Wanted { host: here(), now: Timestamp(0), limit: 9, except: Vec::new() };
+    let wanted = ClaimRequest { host: here(), now: Timestamp(0), limit: 9, except: Vec::new() };
     let claimed = store.claim(wanted).await.unwrap();
     assert_eq!(claimed.iter().map(|lease| &*lease.head.run_id).collect::<Vec<_>>(), ["theirs"]);
 }

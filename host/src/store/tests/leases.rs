@@ -1,12 +1,12 @@
 //! Who may write to a run, and who is to go on with it.
 
 use super::{
-    super::{Claim, Note, Rest, Wanted},
+    super::{Claim, ClaimRequest, Note, Rest},
     *,
 };
 
-fn wanted(host: &str, now: i64) -> Wanted {
-    Wanted { host: host.into(), now: Timestamp(now), limit: 10, except: Vec::new() }
+fn wanted(host: &str, now: i64) -> ClaimRequest {
+    ClaimRequest { host: host.into(), now: Timestamp(now), limit: 10, except: Vec::new() }
 }
 
 fn names(leases: &[Lease]) -> Vec<&str> {
@@ -34,7 +34,7 @@ async fn a_run_that_is_left_says_why_until_somebody_has_it() {
         assert_eq!(note().await, Some(lacks.clone()));
         let old = Lease { epoch: 1, ..claimed[0].clone() };
         let refused = store.leave(&old, None, lacks).await.unwrap_err();
-        assert!(matches!(refused, StoreError::Fenced { .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::LeaseLost { .. }), "{refused:?}");
         let again = store.claim(wanted("c", 10)).await.unwrap();
         assert_eq!((again.len(), note().await), (1, None));
         // Who has it may say something, too, until it says something else or has it no more.
@@ -68,7 +68,7 @@ async fn what_a_host_has_is_told_whether_it_knows_it_or_not() {
         for host in ["x", "y"] {
             store.heartbeat(&host.into(), Timestamp(1000)).await.unwrap();
         }
-        drop(store.claim(Wanted { limit: 3, ..wanted("x", 10) }).await.unwrap());
+        drop(store.claim(ClaimRequest { limit: 3, ..wanted("x", 10) }).await.unwrap());
         drop(store.claim(wanted("y", 10)).await.unwrap());
         assert_eq!((owned("x").await.len(), owned("y").await.len()), (3, 1));
         let mine = owned("x").await;
@@ -113,7 +113,7 @@ async fn those_that_waited_longest_are_claimed_first_and_some_not_at_all() {
         for (run, at) in [("a", 3), ("b", 2), ("c", 1), ("d", 4)] {
             released(store, head(run), Some(at)).await;
         }
-        let first = Wanted { limit: 2, except: vec!["b".into()], ..wanted("h", 9) };
+        let first = ClaimRequest { limit: 2, except: vec!["b".into()], ..wanted("h", 9) };
         assert_eq!(names(&store.claim(first.clone()).await.unwrap()), ["c", "a"]);
         assert_eq!(names(&store.claim(first.clone()).await.unwrap()), ["d"]);
         assert_eq!(store.next_due(first).await.unwrap(), None);
@@ -131,7 +131,7 @@ async fn who_lost_a_run_is_fenced() {
         let claimed = store.claim(wanted("other", 1)).await.unwrap();
         assert_eq!(names(&claimed), ["a", "b"], "their host is not there");
 
-        let fenced = |error: StoreError| matches!(error, StoreError::Fenced { run_id } if &*run_id == "a");
+        let fenced = |error: StoreError| matches!(error, StoreError::LeaseLost { run_id } if &*run_id == "a");
         let old = Lease::first(head("a"), here());
         assert!(fenced(append(store, "a", 1, b"late").await.unwrap_err()));
         assert!(fenced(store.release(&old, None).await.unwrap_err()));
@@ -255,7 +255,7 @@ async fn what_rests_is_nobodys_once_its_host_is_gone() {
             assert_eq!(store.next_due(wanted("there", 6)).await.unwrap(), Some(Timestamp(7)));
             let row = store.get("parked").await.unwrap().unwrap();
             assert_eq!((row.owner, row.wake_at), (None, None));
-            assert!(matches!(append(store, "parked", 1, b"").await, Err(StoreError::Fenced { .. })));
+            assert!(matches!(append(store, "parked", 1, b"").await, Err(StoreError::LeaseLost { .. })));
             assert_eq!(names(&store.claim(wanted("there", 7)).await.unwrap()), ["later"]);
         })
         .await;

@@ -1,7 +1,7 @@
 //! Requests to runs from whoever does not drive them.
 
 use super::{
-    super::{Answer, KEPT_ANSWERS, LETTER_BYTES, MAILBOX, Reply, Wanted},
+    super::{Answer, ClaimRequest, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, RETAINED_ANSWERS, Reply},
     *,
 };
 
@@ -54,7 +54,7 @@ async fn a_letter_that_changes_nothing_is_answered_by_itself() {
         let letter = store.post("a", b"?".to_vec()).await.unwrap();
         let reply = || vec![Reply { letter, body: b"no".as_slice().into() }];
         let old = Lease { epoch: 7, ..lease("a") };
-        assert!(matches!(store.reply(&old, reply()).await, Err(StoreError::Fenced { .. })));
+        assert!(matches!(store.reply(&old, reply()).await, Err(StoreError::LeaseLost { .. })));
         assert_eq!(store.answer("a", letter).await.unwrap(), Answer::Waiting);
         store.reply(&lease("a"), reply()).await.unwrap();
         assert_eq!(store.answer("a", letter).await.unwrap(), Answer::Replied(b"no".to_vec()));
@@ -68,7 +68,7 @@ async fn a_run_with_mail_is_due() {
     on_each(async |store| {
         append(store, "a", 0, b"").await.unwrap();
         store.release(&lease("a"), None).await.unwrap();
-        let wanted = || Wanted { host: "b".into(), now: Timestamp(5), limit: 9, except: Vec::new() };
+        let wanted = || ClaimRequest { host: "b".into(), now: Timestamp(5), limit: 9, except: Vec::new() };
         assert_eq!(store.next_due(wanted()).await.unwrap(), None);
         store.post("a", b"x".to_vec()).await.unwrap();
         assert!(store.next_due(wanted()).await.unwrap().is_some_and(|at| at <= Timestamp(5)));
@@ -99,21 +99,21 @@ async fn what_may_be_due_is_heard_of() {
 async fn a_mailbox_has_bounds() {
     on_each(async |store| {
         append(store, "a", 0, b"").await.unwrap();
-        let large = store.post("a", vec![0; LETTER_BYTES + 1]).await;
-        assert!(matches!(large, Err(StoreError::TooLarge { limit: LETTER_BYTES, .. })));
+        let large = store.post("a", vec![0; MAX_LETTER_BYTES + 1]).await;
+        assert!(matches!(large, Err(StoreError::TooLarge { limit: MAX_LETTER_BYTES, .. })));
         let mut letters = Vec::new();
-        for _ in 0..MAILBOX {
+        for _ in 0..MAX_WAITING_LETTERS {
             letters.push(store.post("a", Vec::new()).await.unwrap());
         }
         assert!(matches!(
             store.post("a", Vec::new()).await,
-            Err(StoreError::MailboxFull { limit: MAILBOX, .. })
+            Err(StoreError::MailboxFull { limit: MAX_WAITING_LETTERS, .. })
         ));
 
         let replies: Vec<(u64, &[u8])> = letters.iter().map(|letter| (*letter, &b"done"[..])).collect();
         answer(store, 1, RUNNING, &replies).await;
         assert_eq!(store.answer("a", letters[0]).await.unwrap(), Answer::Unknown, "not kept for ever");
-        let kept = letters.len() - usize::try_from(KEPT_ANSWERS).unwrap();
+        let kept = letters.len() - usize::try_from(RETAINED_ANSWERS).unwrap();
         assert_eq!(store.answer("a", letters[kept]).await.unwrap(), Answer::Replied(b"done".to_vec()));
         store.post("a", Vec::new()).await.unwrap();
     })

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::{
     super::{
-        AttemptLog, Change, Claim, Component, Document, Entries, EntryName, Filter, NewNotice, Notices,
-        Reply, Rest, Settle, Shelf, Text, Wanted,
+        AttemptLog, CatalogKind, Change, Claim, ClaimRequest, Component, Document, EntryName, EntryQuery,
+        Filter, NewNotice, Notices, Reply, Rest, Settle, Text,
     },
     *,
 };
@@ -15,7 +15,7 @@ const HOSTS: [&str; 3] = ["here", "there", "elsewhere"];
 const RUNS: [&str; 4] = ["a", "b", "c", "d"];
 
 #[derive(Clone, Debug)]
-enum Asked {
+enum Question {
     /// `ahead` of where the run's journal ends: mostly 0.
     Append {
         run: usize,
@@ -79,7 +79,7 @@ enum Asked {
         run: Option<usize>,
     },
     RemoveEntry(usize),
-    Entries(usize, usize),
+    EntryQuery(usize, usize),
     Notices(usize, usize),
     /// Of the latest notice of a run, `off` from the revision that there is.
     Settle {
@@ -89,7 +89,7 @@ enum Asked {
     },
 }
 
-fn asked() -> impl Strategy<Value = Asked> {
+fn asked() -> impl Strategy<Value = Question> {
     let run = 0..RUNS.len();
     let append = (
         run.clone(),
@@ -104,32 +104,32 @@ fn asked() -> impl Strategy<Value = Asked> {
     prop_oneof![
         12 => append.prop_map(|(run, ahead, events, body, phase, finished, open, rest)| {
             let rest = rest.map(|(parked, until)| Rest { parked, until: until.map(Timestamp) });
-            Asked::Append { run, ahead, events, body, phase, finished, open, rest }
+            Question::Append { run, ahead, events, body, phase, finished, open, rest }
         }),
-        1 => (0..3_usize).prop_map(Asked::Component),
-        1 => (0..9_i64).prop_map(Asked::Census),
-        2 => any::<bool>().prop_map(Asked::Stored),
-        1 => (prop::option::of(0..Phase::ALL.len()), 1..4_usize).prop_map(|(phase, limit)| Asked::Ended(phase, limit)),
-        1 => (0..RUNS.len()).prop_map(Asked::Abandon),
-        2 => run.clone().prop_map(Asked::Load),
-        2 => run.prop_map(Asked::Get),
+        1 => (0..3_usize).prop_map(Question::Component),
+        1 => (0..9_i64).prop_map(Question::Census),
+        2 => any::<bool>().prop_map(Question::Stored),
+        1 => (prop::option::of(0..Phase::ALL.len()), 1..4_usize).prop_map(|(phase, limit)| Question::Ended(phase, limit)),
+        1 => (0..RUNS.len()).prop_map(Question::Abandon),
+        2 => run.clone().prop_map(Question::Load),
+        2 => run.prop_map(Question::Get),
         2 => (prop::option::of(0..Phase::ALL.len()), prop::option::of(0..6_u64), 0..6_usize)
-            .prop_map(|(phase, before, limit)| Asked::List { phase, before, limit }),
-        2 => Just(Asked::Open),
-        1 => Just(Asked::Reopen),
-        2 => (0..RUNS.len()).prop_map(Asked::Post),
-        1 => (0..RUNS.len()).prop_map(Asked::Mail),
+            .prop_map(|(phase, before, limit)| Question::List { phase, before, limit }),
+        2 => Just(Question::Open),
+        1 => Just(Question::Reopen),
+        2 => (0..RUNS.len()).prop_map(Question::Post),
+        1 => (0..RUNS.len()).prop_map(Question::Mail),
         2 => (0..RUNS.len(), 0..6_u64, any::<bool>())
-            .prop_map(|(run, letter, with_record)| Asked::Reply { run, letter, with_record }),
-        2 => (0..RUNS.len(), 0..6_u64).prop_map(|(run, letter)| Asked::Answer(run, letter)),
-        1 => (0..RUNS.len(), 1..3_u32).prop_map(|(run, attempt)| Asked::Log(run, attempt)),
-        1 => (0..RUNS.len()).prop_map(Asked::Delete),
+            .prop_map(|(run, letter, with_record)| Question::Reply { run, letter, with_record }),
+        2 => (0..RUNS.len(), 0..6_u64).prop_map(|(run, letter)| Question::Answer(run, letter)),
+        1 => (0..RUNS.len(), 1..3_u32).prop_map(|(run, attempt)| Question::Log(run, attempt)),
+        1 => (0..RUNS.len()).prop_map(Question::Delete),
         6 => changes(),
-        2 => (0..RUNS.len(), 0..4_usize).prop_map(|(run, limit)| Asked::Notices(run, limit)),
+        2 => (0..RUNS.len(), 0..4_usize).prop_map(|(run, limit)| Question::Notices(run, limit)),
         4 => (0..RUNS.len(), prop_oneof![6 => Just(0_u64), 1 => 1..3_u64], prop::option::of(0..6_i64))
-            .prop_map(|(run, off, due)| Asked::Settle { run, off, due }),
-        1 => (0..ENTRIES).prop_map(Asked::RemoveEntry),
-        2 => (0..ENTRIES, 0..4_usize).prop_map(|(entry, limit)| Asked::Entries(entry, limit)),
+            .prop_map(|(run, off, due)| Question::Settle { run, off, due }),
+        1 => (0..ENTRIES).prop_map(Question::RemoveEntry),
+        2 => (0..ENTRIES, 0..4_usize).prop_map(|(entry, limit)| Question::EntryQuery(entry, limit)),
     ]
 }
 
@@ -138,17 +138,17 @@ const ENTRIES: usize = 5;
 
 fn entry(number: usize) -> EntryName {
     let namespace = ["a", "b"][number / 2 % 2].into();
-    EntryName { shelf: Shelf::ALL[number / 4], namespace, name: number.to_string().into() }
+    EntryName { shelf: CatalogKind::ALL[number / 4], namespace, name: number.to_string().into() }
 }
 
-fn changes() -> impl Strategy<Value = Asked> {
+fn changes() -> impl Strategy<Value = Question> {
     let texts = prop::option::of(prop::collection::btree_set(0..4_usize, 0..3));
     let (off, due) = (prop_oneof![6 => Just(0_u64), 1 => 1..3_u64], prop::option::of(0..6_i64));
     let run = prop::option::weighted(0.3, 0..RUNS.len());
     (0..ENTRIES, off, due, texts, run).prop_map(|(entry, off, due, texts, run)| {
         // A run comes with texts that stay as they are.
         let texts = texts.filter(|_| run.is_none()).map(|texts| texts.into_iter().collect());
-        Asked::Change { entry, off, due, texts, run }
+        Question::Change { entry, off, due, texts, run }
     })
 }
 
@@ -162,9 +162,9 @@ fn change(name: EntryName, from: u64, due: Option<i64>, texts: Option<&[usize]>)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked elsewhere")]
-async fn about_entries(store: &dyn Store, leases: &Leases, asked: &Asked) -> String {
+async fn about_entries(store: &dyn Store, leases: &Leases, asked: &Question) -> String {
     match asked {
-        Asked::Change { entry: number, off, due, texts, run } => {
+        Question::Change { entry: number, off, due, texts, run } => {
             let name = entry(*number);
             let found = store.entry(&name).await.unwrap().map_or(0, |entry| entry.revision);
             let change = change(name, found + off, *due, texts.as_deref());
@@ -174,23 +174,23 @@ async fn about_entries(store: &dyn Store, leases: &Leases, asked: &Asked) -> Str
             let fired = store.fire(&lease(leases, *run), RUNNING, first, change).await;
             format!("{fired:?} {:?}", store.get(RUNS[*run]).await)
         }
-        Asked::Notices(run, limit) => {
+        Question::Notices(run, limit) => {
             let of = Notices { run_id: RUNS[*run].into(), endpoint: None, before: None, limit: *limit };
             let some = Notices { endpoint: Some("chat".into()), before: Some(3), ..of.clone() };
             let due = (store.due_notices("chat", 9).await, store.due_notices("mail", *limit).await);
             format!("{due:?} {:?} {:?}", store.notices(of).await, store.notices(some).await)
         }
-        Asked::Settle { run, off, due } => {
+        Question::Settle { run, off, due } => {
             let of = Notices { run_id: RUNS[*run].into(), endpoint: None, before: None, limit: 1 };
             let Some(notice) = store.notices(of).await.unwrap().pop() else { return String::new() };
             let (from, due, body) = (notice.revision + off, due.map(Timestamp), "settled".into());
             format!("{:?}", store.settle(Settle { id: notice.id, from, due, body }).await)
         }
-        Asked::RemoveEntry(number) => format!("{:?}", store.remove_entry(&entry(*number)).await),
-        Asked::Entries(number, limit) => {
+        Question::RemoveEntry(number) => format!("{:?}", store.remove_entry(&entry(*number)).await),
+        Question::EntryQuery(number, limit) => {
             let name = entry(*number);
-            let all = Entries { shelf: name.shelf, namespace: None, after: None, limit: *limit };
-            let some = Entries {
+            let all = EntryQuery { shelf: name.shelf, namespace: None, after: None, limit: *limit };
+            let some = EntryQuery {
                 namespace: Some(Arc::clone(&name.namespace)),
                 after: Some((Arc::clone(&name.namespace), "0".into())),
                 ..all.clone()
@@ -229,18 +229,18 @@ fn notices(seq: u64) -> Vec<NewNotice> {
 }
 
 /// Also what a store answers by the time it is told; a database goes by its own clock.
-fn asked_of_hosts() -> impl Strategy<Value = Asked> {
+fn asked_of_hosts() -> impl Strategy<Value = Question> {
     prop_oneof![
         3 => asked(),
         1 => prop_oneof![
             3 => (0..HOSTS.len(), 0..9_i64, 0..4_usize, prop::option::of(0..RUNS.len()))
-                .prop_map(|(host, now, limit, except)| Asked::Claim { host, now, limit, except }),
+                .prop_map(|(host, now, limit, except)| Question::Claim { host, now, limit, except }),
             2 => (0..HOSTS.len(), 0..RUNS.len(), 0..9_i64)
-                .prop_map(|(host, run, now)| Asked::ClaimRun { host, run, now }),
+                .prop_map(|(host, run, now)| Question::ClaimRun { host, run, now }),
             3 => (0..RUNS.len(), prop::option::of(0..9_i64))
-                .prop_map(|(run, wake_at)| Asked::Release { run, wake_at }),
-            2 => (0..HOSTS.len()).prop_map(Asked::NextDue),
-            1 => (0..HOSTS.len(), 0..9_i64).prop_map(|(host, until)| Asked::Heartbeat(host, until)),
+                .prop_map(|(run, wake_at)| Question::Release { run, wake_at }),
+            2 => (0..HOSTS.len()).prop_map(Question::NextDue),
+            1 => (0..HOSTS.len(), 0..9_i64).prop_map(|(host, until)| Question::Heartbeat(host, until)),
         ],
     ]
 }
@@ -260,9 +260,9 @@ fn learn(leases: &mut Leases, given: &[Lease]) {
     }
 }
 
-fn wanted(host: usize, now: i64, limit: usize, except: Option<usize>) -> Wanted {
+fn wanted(host: usize, now: i64, limit: usize, except: Option<usize>) -> ClaimRequest {
     let except = except.into_iter().map(|run| RUNS[run].into()).collect();
-    Wanted { host: HOSTS[host].into(), now: Timestamp(now), limit, except }
+    ClaimRequest { host: HOSTS[host].into(), now: Timestamp(now), limit, except }
 }
 
 /// Of the runs two speak of one document, one of another with a component of the first, and one of none.
@@ -277,19 +277,19 @@ fn document(run: usize) -> Option<Arc<Document>> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked below")]
-async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
+async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Question) -> String {
     match asked {
-        Asked::Census(now) => format!("{:?}", store.census(Timestamp(*now)).await),
-        Asked::Stored(of_one) => {
+        Question::Census(now) => format!("{:?}", store.census(Timestamp(*now)).await),
+        Question::Stored(of_one) => {
             let namespaces = of_one.then(|| "default".into()).into_iter().collect();
             format!("{:?}", store.stored(namespaces).await)
         }
-        Asked::Ended(phase, limit) => {
+        Question::Ended(phase, limit) => {
             let phase = phase.map(|phase| Phase::ALL[phase]);
             format!("{:?} {:?}", store.ended("default", phase, *limit).await, store.namespaces().await)
         }
-        Asked::Component(number) => format!("{:?}", store.component(&number.to_string()).await),
-        Asked::Append { run, ahead, events, body, phase, finished, open, rest } => {
+        Question::Component(number) => format!("{:?}", store.component(&number.to_string()).await),
+        Question::Append { run, ahead, events, body, phase, finished, open, rest } => {
             let seq = store.get(RUNS[*run]).await.unwrap().map_or(0, |row| row.seq);
             let finished_at = finished.map(Timestamp);
             let status = RunStatus { phase: Phase::ALL[*phase], finished_at, open: *open, rest: *rest };
@@ -298,17 +298,17 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Stri
             let record = Record { document: document(*run), notices: notices(seq), ..record };
             format!("{:?}", store.append(&lease(leases, *run), status, record, Vec::new()).await)
         }
-        Asked::Load(run) => format!("{:?}", store.load(RUNS[*run]).await),
-        Asked::Get(run) => format!("{:?}", store.get(RUNS[*run]).await),
-        Asked::List { phase, before, limit } => {
+        Question::Load(run) => format!("{:?}", store.load(RUNS[*run]).await),
+        Question::Get(run) => format!("{:?}", store.get(RUNS[*run]).await),
+        Question::List { phase, before, limit } => {
             let phase = phase.map(|phase| Phase::ALL[phase]);
             format!("{:?}", store.list(Filter { phase, before: *before, ..Filter::default() }, *limit).await)
         }
-        Asked::Open => format!("{:?}", store.open_runs().await),
-        Asked::Reopen => String::new(),
-        Asked::Post(run) => format!("{:?}", store.post(RUNS[*run], b"letter".to_vec()).await),
-        Asked::Mail(run) => format!("{:?}", store.mail(&lease(leases, *run)).await),
-        Asked::Reply { run, letter, with_record } => {
+        Question::Open => format!("{:?}", store.open_runs().await),
+        Question::Reopen => String::new(),
+        Question::Post(run) => format!("{:?}", store.post(RUNS[*run], b"letter".to_vec()).await),
+        Question::Mail(run) => format!("{:?}", store.mail(&lease(leases, *run)).await),
+        Question::Reply { run, letter, with_record } => {
             let replies = vec![Reply { letter: *letter, body: b"reply".as_slice().into() }];
             let lease = lease(leases, *run);
             if *with_record {
@@ -318,14 +318,14 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Stri
             }
             format!("{:?}", store.reply(&lease, replies).await)
         }
-        Asked::Answer(run, letter) => format!("{:?}", store.answer(RUNS[*run], *letter).await),
-        Asked::Log(run, attempt) => {
+        Question::Answer(run, letter) => format!("{:?}", store.answer(RUNS[*run], *letter).await),
+        Question::Log(run, attempt) => {
             let text = b"line".to_vec();
             let log = AttemptLog { task: 0, attempt: *attempt, dispatch: 1, cut: 0, text };
             let kept = store.keep_log(&lease(leases, *run), log).await;
             format!("{kept:?} {:?}", store.logs(RUNS[*run], None).await)
         }
-        Asked::Delete(run) => {
+        Question::Delete(run) => {
             let deleted = store.delete(RUNS[*run]).await;
             if matches!(deleted, Ok(true)) {
                 leases.remove(run);
@@ -337,28 +337,28 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> Stri
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked above")]
-async fn by_a_host(store: &dyn Store, leases: &mut Leases, asked: &Asked) -> String {
+async fn by_a_host(store: &dyn Store, leases: &mut Leases, asked: &Question) -> String {
     match asked {
-        Asked::Claim { host, now, limit, except } => {
+        Question::Claim { host, now, limit, except } => {
             let claimed = store.claim(wanted(*host, *now, *limit, *except)).await.unwrap();
             learn(leases, &claimed);
             format!("{claimed:?}")
         }
-        Asked::ClaimRun { host, run, now } => {
+        Question::ClaimRun { host, run, now } => {
             let claimed = store.claim_run(&HOSTS[*host].into(), RUNS[*run], Timestamp(*now)).await;
             if let Ok(Claim::Leased(lease)) = &claimed {
                 learn(leases, std::slice::from_ref(lease));
             }
             format!("{claimed:?}")
         }
-        Asked::Release { run, wake_at } => {
+        Question::Release { run, wake_at } => {
             format!("{:?}", store.release(&lease(leases, *run), wake_at.map(Timestamp)).await)
         }
-        Asked::Abandon(run) => {
+        Question::Abandon(run) => {
             format!("{:?}", store.abandon(&lease(leases, *run), Timestamp(5), notices(2)).await)
         }
-        Asked::NextDue(host) => format!("{:?}", store.next_due(wanted(*host, 0, 9, None)).await),
-        Asked::Heartbeat(host, until) => {
+        Question::NextDue(host) => format!("{:?}", store.next_due(wanted(*host, 0, 9, None)).await),
+        Question::Heartbeat(host, until) => {
             format!("{:?}", store.heartbeat(&HOSTS[*host].into(), Timestamp(*until)).await)
         }
         other => about_entries(store, leases, other).await,
@@ -377,7 +377,7 @@ proptest! {
         let mut file = Some(file);
         let mut leases = [Leases::new(), Leases::new()];
         for asked in &all {
-            if matches!(asked, Asked::Reopen) {
+            if matches!(asked, Question::Reopen) {
                 drop(file.take());
                 file = Some(Sqlite::open(&path).unwrap());
                 // Whoever else had the file is gone.
@@ -401,7 +401,7 @@ proptest! {
         let mut store = Some(postgres::opened(&url));
         let mut leases = [Leases::new(), Leases::new()];
         for asked in &all {
-            if matches!(asked, Asked::Reopen) {
+            if matches!(asked, Question::Reopen) {
                 drop(store.take());
                 store = Some(postgres::opened(&url));
             }

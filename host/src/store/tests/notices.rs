@@ -1,7 +1,7 @@
 //! What somebody outside is told of runs: kept until it was delivered, and by whom it is delivered.
 
 use super::{
-    super::{Change, EntryName, KeptNotice, NewNotice, NoticeId, Notices, Settle, Shelf},
+    super::{CatalogKind, Change, EntryName, NewNotice, NoticeId, NoticeRow, Notices, Settle},
     *,
 };
 
@@ -13,7 +13,7 @@ fn told(seq: u64, notices: &[NewNotice]) -> Record<Arc<dyn Encode>> {
     Record { notices: notices.to_vec(), ..record(seq, 1, Arc::new(b"x".to_vec()) as _) }
 }
 
-fn settle(notice: &KeptNotice, due: Option<i64>, body: &str) -> Settle {
+fn settle(notice: &NoticeRow, due: Option<i64>, body: &str) -> Settle {
     let (id, from) = (notice.id.clone(), notice.revision);
     Settle { id, from, due: due.map(Timestamp), body: body.into() }
 }
@@ -40,12 +40,12 @@ async fn a_record_and_its_notices_are_both_kept_or_neither() {
         assert_eq!(conflict(store.put(head("a"), RUNNING, told(0, &[new(7, "chat", 1)])).await), (0, 1));
         let stale = Lease { epoch: 9, ..Lease::first(head("a"), here()) };
         let fenced = store.append(&stale, RUNNING, told(1, &[new(8, "chat", 1)]), Vec::new()).await;
-        assert!(matches!(fenced, Err(StoreError::Fenced { .. })), "{fenced:?}");
+        assert!(matches!(fenced, Err(StoreError::LeaseLost { .. })), "{fenced:?}");
         assert_eq!(due(store, "chat").await, ["a_0_chat"]);
         assert_eq!(due(store, "mail").await, ["a_0_mail"]);
         let first = store.due_notices("chat", 9).await.unwrap().remove(0);
         let id = NoticeId { run_id: "a".into(), seq: 0, endpoint: "chat".into() };
-        assert_eq!(first, KeptNotice { id, revision: 1, due: Some(Timestamp(5)), body: "chat0".into() });
+        assert_eq!(first, NoticeRow { id, revision: 1, due: Some(Timestamp(5)), body: "chat0".into() });
         assert_eq!(store.load("a").await.unwrap()[0].notices, []);
     })
     .await;
@@ -74,7 +74,7 @@ async fn of_records_at_once_each_has_its_own_notices() {
 #[tokio::test]
 async fn what_is_fired_or_abandoned_is_told_of() {
     on_each(async |store| {
-        let name = EntryName { shelf: Shelf::Schedules, namespace: "default".into(), name: "s".into() };
+        let name = EntryName { shelf: CatalogKind::Schedules, namespace: "default".into(), name: "s".into() };
         let change = |from| Change { name: name.clone(), from, due: None, body: "{}".into(), texts: None };
         let lease = Lease::first(head("a"), here());
         let refused = store.fire(&lease, RUNNING, told(0, &[new(0, "chat", 1)]), change(7)).await;

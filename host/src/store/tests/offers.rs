@@ -1,12 +1,12 @@
 //! Attempts that hosts offer each other.
 
 use super::{
-    super::{Offer, OfferId, Report, Shares, Sharing},
+    super::{ExchangeRequest, ExchangeResponse, Offer, OfferId, Report},
     *,
 };
 
-fn ask(host: &str) -> Sharing {
-    Sharing::nothing(host.into(), Timestamp(10))
+fn ask(host: &str) -> ExchangeRequest {
+    ExchangeRequest::nothing(host.into(), Timestamp(10))
 }
 
 fn offer(number: u64, kind: &str, priority: u16) -> Offer {
@@ -30,12 +30,12 @@ fn report(number: u64, taking: u64, is_last: bool) -> Report {
     Report { id: id(number, taking), is_last, body: Arc::from(b"said".as_slice()) }
 }
 
-fn taken(shares: &Shares) -> Vec<(u64, u64)> {
+fn taken(shares: &ExchangeResponse) -> Vec<(u64, u64)> {
     shares.taken.iter().map(|taken| (taken.id.number, taken.id.taking)).collect()
 }
 
 async fn takes(store: &dyn Store, host: &str, room: u32) -> Vec<(u64, u64)> {
-    taken(&store.share(Sharing { room, ..ask(host) }).await.unwrap())
+    taken(&store.share(ExchangeRequest { room, ..ask(host) }).await.unwrap())
 }
 
 /// Three hosts that are there, of which the first drives a run.
@@ -63,17 +63,18 @@ async fn on_shared(test: impl AsyncFn(&dyn Store)) {
 async fn an_offer_is_taken_once() {
     on_shared(async |store| {
         let offers = vec![offer(1, "k", 5), offer(2, "k", 9), offer(3, "other", 5)];
-        let offered = store.share(Sharing { offers: offers.clone(), room: 9, ..ask("a") }).await.unwrap();
+        let offered =
+            store.share(ExchangeRequest { offers: offers.clone(), room: 9, ..ask("a") }).await.unwrap();
         assert_eq!((taken(&offered), offered.room), (vec![], 0));
-        let first = store.share(Sharing { room: 1, ..ask("b") }).await.unwrap();
+        let first = store.share(ExchangeRequest { room: 1, ..ask("b") }).await.unwrap();
         assert_eq!(taken(&first), [(2, 1)]);
         assert_eq!((&*first.taken[0].kind, &*first.taken[0].body), ("k", b"2".as_slice()));
-        let except = Sharing { room: 3, except: vec!["other".into()], ..ask("c") };
+        let except = ExchangeRequest { room: 3, except: vec!["other".into()], ..ask("c") };
         assert_eq!(taken(&store.share(except).await.unwrap()), [(1, 1)]);
         assert_eq!(takes(store, "b", 9).await, [(3, 1)]);
         assert_eq!(takes(store, "c", 9).await, []);
         // Two of the one, eight of the other are left.
-        let again = store.share(Sharing { offers, ..ask("a") }).await.unwrap();
+        let again = store.share(ExchangeRequest { offers, ..ask("a") }).await.unwrap();
         assert_eq!(
             (again.room, takes(store, "c", 9).await),
             (17, vec![]),
@@ -87,20 +88,23 @@ async fn an_offer_is_taken_once() {
 #[tokio::test]
 async fn what_is_told_of_an_offer_reaches_its_host() {
     on_shared(async |store| {
-        store.share(Sharing { offers: vec![offer(1, "k", 5), offer(2, "k", 5)], ..ask("a") }).await.unwrap();
+        store
+            .share(ExchangeRequest { offers: vec![offer(1, "k", 5), offer(2, "k", 5)], ..ask("a") })
+            .await
+            .unwrap();
         assert_eq!(takes(store, "b", 2).await, [(1, 1), (2, 1)]);
         let reports = vec![report(1, 1, false), report(1, 1, true), report(2, 2, true)];
-        store.share(Sharing { reports: reports.clone(), ..ask("b") }).await.unwrap();
-        store.share(Sharing { reports, ..ask("c") }).await.unwrap();
+        store.share(ExchangeRequest { reports: reports.clone(), ..ask("b") }).await.unwrap();
+        store.share(ExchangeRequest { reports, ..ask("c") }).await.unwrap();
         let told = store.share(ask("a")).await.unwrap();
         assert_eq!(told.reported.iter().map(|told| told.number).collect::<Vec<_>>(), [1, 1]);
         assert_eq!(told.look_again, Some(Timestamp(100)), "of the second");
         assert_eq!(store.share(ask("a")).await.unwrap().reported, told.reported);
         // One that is over is not offered again, though whoever offered it does not know yet.
-        store.share(Sharing { offers: vec![offer(1, "k", 5)], ..ask("a") }).await.unwrap();
+        store.share(ExchangeRequest { offers: vec![offer(1, "k", 5)], ..ask("a") }).await.unwrap();
         assert_eq!(takes(store, "c", 9).await, []);
         let heard = told.reported.iter().map(|told| told.report).collect();
-        assert_eq!(store.share(Sharing { heard, ..ask("a") }).await.unwrap().reported, []);
+        assert_eq!(store.share(ExchangeRequest { heard, ..ask("a") }).await.unwrap().reported, []);
     })
     .await;
 }
@@ -109,14 +113,14 @@ async fn what_is_told_of_an_offer_reaches_its_host() {
 #[tokio::test]
 async fn what_a_host_had_that_is_gone_is_taken_again() {
     on_shared(async |store| {
-        store.share(Sharing { offers: vec![offer(1, "k", 5)], ..ask("a") }).await.unwrap();
+        store.share(ExchangeRequest { offers: vec![offer(1, "k", 5)], ..ask("a") }).await.unwrap();
         assert_eq!(takes(store, "b", 1).await, [(1, 1)]);
         store.heartbeat(&"b".into(), Timestamp(10)).await.unwrap();
         store.share(ask("a")).await.unwrap();
         assert_eq!(takes(store, "c", 1).await, [(1, 2)]);
-        store.share(Sharing { reports: vec![report(1, 1, true)], ..ask("b") }).await.unwrap();
+        store.share(ExchangeRequest { reports: vec![report(1, 1, true)], ..ask("b") }).await.unwrap();
         assert_eq!(store.share(ask("a")).await.unwrap().reported, []);
-        store.share(Sharing { reports: vec![report(1, 2, true)], ..ask("c") }).await.unwrap();
+        store.share(ExchangeRequest { reports: vec![report(1, 2, true)], ..ask("c") }).await.unwrap();
         assert_eq!(store.share(ask("a")).await.unwrap().reported.len(), 1);
     })
     .await;
@@ -127,25 +131,26 @@ async fn what_a_host_had_that_is_gone_is_taken_again() {
 async fn offers_are_withdrawn() {
     on_shared(async |store| {
         let offers = (1..=4).map(|number| offer(number, "k", 5)).collect();
-        store.share(Sharing { offers, ..ask("a") }).await.unwrap();
+        store.share(ExchangeRequest { offers, ..ask("a") }).await.unwrap();
         assert_eq!(takes(store, "b", 1).await, [(1, 1)]);
-        let back = store.share(Sharing { withdrawn: vec![1, 4], recalled: 1, ..ask("a") }).await.unwrap();
+        let back =
+            store.share(ExchangeRequest { withdrawn: vec![1, 4], recalled: 1, ..ask("a") }).await.unwrap();
         assert_eq!(back.recalled, [2]);
         let stopped = store.share(ask("b")).await.unwrap().stopped;
         assert_eq!(stopped, [id(1, 1)]);
         assert_eq!(store.share(ask("b")).await.unwrap().stopped, []);
         assert_eq!(takes(store, "c", 9).await, [(3, 1)]);
         assert_eq!(
-            store.share(Sharing { recalled: 9, ..ask("a") }).await.unwrap().recalled,
+            store.share(ExchangeRequest { recalled: 9, ..ask("a") }).await.unwrap().recalled,
             Vec::<u64>::new()
         );
-        store.share(Sharing { returned: vec![id(3, 1)], ..ask("c") }).await.unwrap();
+        store.share(ExchangeRequest { returned: vec![id(3, 1)], ..ask("c") }).await.unwrap();
         assert_eq!(takes(store, "b", 9).await, [(3, 2)]);
         // Whoever may have missed an answer says what it holds.
-        store.share(Sharing { holds: Some(vec![]), ..ask("b") }).await.unwrap();
+        store.share(ExchangeRequest { holds: Some(vec![]), ..ask("b") }).await.unwrap();
         assert_eq!(takes(store, "c", 9).await, [(3, 3)]);
         let holds = Some(vec![id(3, 3)]);
-        store.share(Sharing { holds, ..ask("c") }).await.unwrap();
+        store.share(ExchangeRequest { holds, ..ask("c") }).await.unwrap();
         assert_eq!(takes(store, "b", 9).await, []);
     })
     .await;
@@ -155,12 +160,15 @@ async fn offers_are_withdrawn() {
 #[tokio::test]
 async fn whoever_claims_a_run_voids_its_offers() {
     on_shared(async |store| {
-        store.share(Sharing { offers: vec![offer(1, "k", 5), offer(2, "k", 5)], ..ask("a") }).await.unwrap();
+        store
+            .share(ExchangeRequest { offers: vec![offer(1, "k", 5), offer(2, "k", 5)], ..ask("a") })
+            .await
+            .unwrap();
         assert_eq!(takes(store, "b", 1).await, [(1, 1)]);
         store.heartbeat(&"a".into(), Timestamp(0)).await.unwrap();
         store.claim_run(&"c".into(), "run", Timestamp(10)).await.unwrap();
         assert_eq!(store.share(ask("b")).await.unwrap().stopped, [id(1, 1)]);
-        store.share(Sharing { offers: vec![offer(3, "k", 5)], ..ask("a") }).await.unwrap();
+        store.share(ExchangeRequest { offers: vec![offer(3, "k", 5)], ..ask("a") }).await.unwrap();
         assert_eq!(takes(store, "b", 9).await, []);
     })
     .await;
@@ -177,7 +185,7 @@ async fn offers_are_taken_by_tenant() {
         };
         let many = (1..=40).map(|number| of(number, "many", 1, 900));
         let few = (41..=60).map(|number| of(number, "few", 3, u16::try_from(number).unwrap()));
-        store.share(Sharing { offers: many.chain(few).collect(), ..ask("a") }).await.unwrap();
+        store.share(ExchangeRequest { offers: many.chain(few).collect(), ..ask("a") }).await.unwrap();
         let whose = |taken: &[(u64, u64)]| {
             let few = taken.iter().filter(|(number, _)| *number > 40).count();
             (taken.len() - few, few)

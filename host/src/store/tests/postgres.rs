@@ -7,10 +7,10 @@ use std::{
 
 use super::{
     super::{
-        Claim, Postgres, PostgresReader, Wanted,
+        Claim, ClaimRequest, Postgres, PostgresReader,
         postgres::{
+            connection::SETTINGS,
             reader::{LIST_LATE, LIST_OPEN},
-            schema::SETTINGS,
         },
     },
     server::{Server, server},
@@ -40,8 +40,8 @@ fn cut(server: &Server) {
     server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'phasm'");
 }
 
-fn wanted(host: &str) -> Wanted {
-    Wanted { host: host.into(), now: Timestamp(0), limit: 9, except: Vec::new() }
+fn wanted(host: &str) -> ClaimRequest {
+    ClaimRequest { host: host.into(), now: Timestamp(0), limit: 9, except: Vec::new() }
 }
 
 /// R-H2, R-H10: two hosts on one database.
@@ -55,10 +55,10 @@ async fn of_two_hosts_one_has_a_run() {
     one.heartbeat(&here(), Timestamp(9)).await.unwrap();
     assert_eq!(two.claim(wanted("there")).await.unwrap(), []);
 
-    let late = Wanted { now: Timestamp(9), ..wanted("there") };
+    let late = ClaimRequest { now: Timestamp(9), ..wanted("there") };
     let claimed = two.claim(late).await.unwrap();
     assert_eq!(claimed.len(), 2);
-    assert!(matches!(append(&one, "a", 1, b"late").await, Err(StoreError::Fenced { .. })));
+    assert!(matches!(append(&one, "a", 1, b"late").await, Err(StoreError::LeaseLost { .. })));
     let body: Arc<dyn Encode> = Arc::new(b"on".to_vec());
     two.append(&claimed[0], RUNNING, record(1, 1, body), Vec::new()).await.unwrap();
     assert_eq!(seqs(&one, "a").await, [0, 1]);
@@ -103,7 +103,7 @@ async fn a_host_is_there_for_a_lease_from_its_heartbeat_on() {
     let store = Postgres::open(&format!("{url}&lease=3600")).unwrap();
     append(&store, "a", 0, b"").await.unwrap();
     // Whatever the hosts think that time it is.
-    let much_later = || Wanted { now: Timestamp(i64::MAX / 2), ..wanted("b") };
+    let much_later = || ClaimRequest { now: Timestamp(i64::MAX / 2), ..wanted("b") };
     store.heartbeat(&here(), Timestamp(1)).await.unwrap();
     assert_eq!(store.claim(much_later()).await.unwrap(), []);
     let held = store.claim_run(&"b".into(), "a", Timestamp(i64::MAX / 2)).await.unwrap();

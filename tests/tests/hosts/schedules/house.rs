@@ -18,7 +18,7 @@ use phasm::{
     },
     executor::{Executor, Invocation, Observer},
     reader,
-    store::{Change, EntryName, Filter, Memory, ReadStore as _, RunRow, Shelf, Store as _},
+    store::{CatalogKind, Change, EntryName, Filter, Memory, ReadStore as _, RunRow, Store as _},
 };
 use phasm_tests::stepped::Stepped;
 use tokio::runtime::{Builder, Runtime};
@@ -267,7 +267,7 @@ impl House {
     }
 
     fn name(name: &str) -> EntryName {
-        EntryName { shelf: Shelf::Schedules, namespace: "default".into(), name: name.into() }
+        EntryName { shelf: CatalogKind::Schedules, namespace: "default".into(), name: name.into() }
     }
 
     /// Replaces its document by another, which no host could have kept.

@@ -6,7 +6,7 @@ use phasm::{
     clock::Clock,
     engine::{plan::Draft, time::Timestamp},
     reader,
-    store::{Shelf, StoreError, view::SubmittedView},
+    store::{CatalogKind, StoreError, view::SubmittedView},
 };
 
 use super::{
@@ -172,15 +172,15 @@ pub(super) async fn submit_saved(
 
 pub(super) async fn remove(
     local: &LocalBackend<'_>,
-    shelf: Shelf,
+    shelf: CatalogKind,
     name: &QualifiedName,
 ) -> Result<(), Failure> {
     let path = local.store.path()?;
     let writable = WritableStore::open(&path)?;
     let store = &*writable.store;
     let removed = match shelf {
-        Shelf::Schedules => catalog::remove_schedule(store, &name.namespace, &name.name).await,
-        Shelf::Workflows => catalog::remove_workflow(store, &name.namespace, &name.name).await,
+        CatalogKind::Schedules => catalog::remove_schedule(store, &name.namespace, &name.name).await,
+        CatalogKind::Workflows => catalog::remove_workflow(store, &name.namespace, &name.name).await,
     };
     if !removed.map_err(Failure::host)? {
         return Err(not_found(shelf, name, store).await);

@@ -7,7 +7,7 @@ use phasm::{
         time::Timestamp,
         value::Value,
     },
-    store::Shelf,
+    store::CatalogKind,
 };
 use phasm_server::client::{DocumentText, RemoteError};
 
@@ -39,7 +39,7 @@ pub(super) async fn put_schedule(
     let cron = text.cron(draft, server.screen, server.json)?;
     let before = catalog::schedule(&server.remote, &namespace, &cron.name).await.map_err(Failure::host)?;
     let name = QualifiedName::new(&namespace, &cron.name);
-    let kept = server.remote.put(Shelf::Schedules, name.pair(), document_text(&text)).await;
+    let kept = server.remote.put(CatalogKind::Schedules, name.pair(), document_text(&text)).await;
     let schedule = kept.map_err(|error| server.refused(&text, error))?;
     Ok(ScheduleOutcome { schedule, is_new: before.is_none(), hint: None })
 }
@@ -61,7 +61,7 @@ pub(super) async fn save_workflow(
         Some(name) => QualifiedName::new(&namespace, &name),
         None => return Err(nameless(server, &text, draft)),
     };
-    let kept = server.remote.put(Shelf::Workflows, name.pair(), document_text(&text)).await;
+    let kept = server.remote.put(CatalogKind::Workflows, name.pair(), document_text(&text)).await;
     kept.map_err(|error| server.refused(&text, error))
 }
 
@@ -150,7 +150,7 @@ pub(super) async fn submit_saved(
 /// When there is none, or it is refused.
 pub(super) async fn remove(
     server: &RemoteBackend<'_>,
-    shelf: Shelf,
+    shelf: CatalogKind,
     name: &QualifiedName,
 ) -> Result<(), Failure> {
     match server.remote.remove(shelf, name.pair()).await.map_err(Failure::server)? {

@@ -4,7 +4,7 @@ use clap::Args;
 use phasm::{
     catalog::{self, CatalogItem, FiringNote, ScheduleState, Suspension},
     engine::time::Timestamp,
-    store::Shelf,
+    store::CatalogKind,
 };
 
 use crate::{
@@ -54,7 +54,7 @@ pub(super) fn get(arguments: &GetScheduleArguments, screen: &Screen) -> Result<E
             return Err(no_schedule(name, &*reader).await);
         };
         let said = if *document {
-            reader.document(Shelf::Schedules, name, &found.what.document.digest).await?
+            reader.document(CatalogKind::Schedules, name, &found.what.document.digest).await?
         } else if *json {
             problems::json(screen, &found)
         } else {

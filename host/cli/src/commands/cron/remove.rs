@@ -1,7 +1,7 @@
 //! `phasm cron remove`.
 
 use clap::Args;
-use phasm::store::Shelf;
+use phasm::store::CatalogKind;
 
 use crate::{
     backend::TargetArguments,
@@ -25,5 +25,5 @@ pub(crate) struct RemoveScheduleArguments {
 
 /// Deletes a schedule.
 pub(super) fn remove(arguments: &RemoveScheduleArguments, screen: &Screen) -> Result<Exit, Failure> {
-    arguments.store.remove(Shelf::Schedules, &arguments.name, screen)
+    arguments.store.remove(CatalogKind::Schedules, &arguments.name, screen)
 }

@@ -1,7 +1,7 @@
 //! `phasm workflow get`.
 
 use clap::Args;
-use phasm::{catalog::saved_workflow, store::Shelf};
+use phasm::{catalog::saved_workflow, store::CatalogKind};
 
 use crate::{
     backend::TargetArguments,
@@ -47,7 +47,7 @@ pub(super) fn get(arguments: &GetWorkflowArguments, screen: &Screen) -> Result<E
             return Ok(Exit::Done);
         }
         let Some(version) = found.what.version(digest.as_deref()) else { return Err(name.no_version()) };
-        let _gone = screen.out(&reader.document(Shelf::Workflows, name, &version.digest).await?);
+        let _gone = screen.out(&reader.document(CatalogKind::Workflows, name, &version.digest).await?);
         Ok(Exit::Done)
     })
 }

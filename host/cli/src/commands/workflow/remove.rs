@@ -1,7 +1,7 @@
 //! `phasm workflow remove`.
 
 use clap::Args;
-use phasm::store::Shelf;
+use phasm::store::CatalogKind;
 
 use crate::{
     backend::TargetArguments,
@@ -25,5 +25,5 @@ pub(crate) struct RemoveWorkflowArguments {
 
 /// Deletes a workflow.
 pub(super) fn remove(arguments: &RemoveWorkflowArguments, screen: &Screen) -> Result<Exit, Failure> {
-    arguments.store.remove(Shelf::Workflows, &arguments.name, screen)
+    arguments.store.remove(CatalogKind::Workflows, &arguments.name, screen)
 }

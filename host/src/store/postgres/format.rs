@@ -1,6 +1,6 @@
-//! The tables and functions in the database, and how they are recognised as ours.
+//! Recognition of a store's tables, their creation, and their migration between formats.
 
-use tokio_postgres::{Client, Error, types::Type};
+use tokio_postgres::{Client, types::Type};
 
 use super::{super::StoreError, address::Address, fault::PostgresError};
 
@@ -11,18 +11,6 @@ const FORMAT: i64 = 1;
 const _: () = assert!(FORMATS.len() == FORMAT as usize);
 /// "PHSM": key of the advisory lock by which hosts that start at the same time create or migrate the tables one after the other.
 const LOCK: i64 = 0x5048_534d;
-
-/// Settings of each connection: the tables are found, and what is acknowledged is on the server's disk.
-///
-/// Statements are planned once, often while the tables are empty, and shall not go on reading tables whole when they are not.
-pub(in super::super) const SETTINGS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
-    SET plan_cache_mode = force_generic_plan; SET default_transaction_isolation = 'read committed';
-    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';";
-
-/// Makes a connection ready for statements about the tables.
-pub(super) async fn prepare(client: &Client, address: &Address) -> Result<(), Error> {
-    client.batch_execute(&format!("SET search_path = \"{}\"; {SETTINGS}", address.schema)).await
-}
 
 /// Checks that the tables exist and are of this format.
 pub(super) async fn check(client: &Client, address: &Address) -> Result<(), PostgresError> {
@@ -116,7 +104,10 @@ fn foreign(address: &Address, found: String) -> PostgresError {
 #[cfg(test)]
 #[cfg(feature = "sqlite")]
 mod tests {
-    use super::{super::reconnect::connect, *};
+    use super::{
+        super::{connection::prepare, reconnect::connect},
+        *,
+    };
     use crate::store::{
         Postgres, Store,
         tests::{

@@ -6,7 +6,10 @@ use phasm_engine::{phase::Phase, time::Timestamp};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
-    super::{Answer, AttemptLog, HostId, LETTER_BYTES, Lease, Letter, MAILBOX, NewNotice, StoreError},
+    super::{
+        Answer, AttemptLog, HostId, Lease, Letter, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, NewNotice,
+        StoreError,
+    },
     documents,
     fault::Fault,
     heads::JournalHead,
@@ -17,8 +20,10 @@ use super::{
 /// As `post` of a store.
 pub(super) fn post(transaction: &Connection, run_id: &Arc<str>, body: &[u8]) -> Result<u64, Fault> {
     let run_id = || Arc::clone(run_id);
-    if body.len() > LETTER_BYTES {
-        return Err(StoreError::TooLarge { run_id: run_id(), size: body.len(), limit: LETTER_BYTES }.into());
+    if body.len() > MAX_LETTER_BYTES {
+        return Err(
+            StoreError::TooLarge { run_id: run_id(), size: body.len(), limit: MAX_LETTER_BYTES }.into()
+        );
     }
     let mut statement = transaction.prepare_cached(
         "SELECT number, open, (SELECT count(*) FROM letters WHERE run = number AND reply IS NULL) FROM runs
@@ -31,8 +36,8 @@ pub(super) fn post(transaction: &Connection, run_id: &Arc<str>, body: &[u8]) -> 
     if !open {
         return Err(StoreError::Closed { run_id: run_id() }.into());
     }
-    if waiting >= MAILBOX {
-        return Err(StoreError::MailboxFull { run_id: run_id(), limit: MAILBOX }.into());
+    if waiting >= MAX_WAITING_LETTERS {
+        return Err(StoreError::MailboxFull { run_id: run_id(), limit: MAX_WAITING_LETTERS }.into());
     }
     let id = transaction
         .prepare_cached("INSERT INTO letters (run, body) VALUES (?1, ?2)")?

@@ -12,12 +12,12 @@ use tokio::sync::watch;
 
 /// Those runs of a store that somebody follows. Nothing is looked up while nobody does.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(super) struct Subscriptions {
     any: AtomicBool,
     runs: Mutex<HashMap<Arc<str>, Arc<watch::Sender<()>>>>,
 }
 
-impl Followed {
+impl Subscriptions {
     pub(super) fn follow(&self, run_id: &str) -> watch::Receiver<()> {
         let mut runs = self.runs();
         runs.retain(|_, told| told.receiver_count() > 0);

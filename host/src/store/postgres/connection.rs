@@ -1,0 +1,17 @@
+//! Settings of each connection to the database.
+
+use tokio_postgres::{Client, Error};
+
+use super::address::Address;
+
+/// Settings of each connection: the tables are found, and what is acknowledged is on the server's disk.
+///
+/// Statements are planned once, often while the tables are empty, and shall not go on reading tables whole when they are not.
+pub(in super::super) const SETTINGS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
+    SET plan_cache_mode = force_generic_plan; SET default_transaction_isolation = 'read committed';
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';";
+
+/// Makes a connection ready for statements about the tables.
+pub(super) async fn prepare(client: &Client, address: &Address) -> Result<(), Error> {
+    client.batch_execute(&format!("SET search_path = \"{}\"; {SETTINGS}", address.schema)).await
+}
