@@ -16,7 +16,13 @@ mod workflow;
 
 use std::{fmt, sync::Arc};
 
-use phasm_engine::{plan::Plan, problem::Problems, time::Timestamp, value::Value};
+use phasm_engine::{
+    plan::Plan,
+    problem::Problems,
+    time::{TimeText, Timestamp},
+    value::Value,
+};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::store::{
@@ -50,7 +56,7 @@ pub struct WrittenDocument<'a> {
 }
 
 /// One version of a document that is kept.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Version {
     /// Digest of its text.
@@ -61,6 +67,7 @@ pub struct Version {
     pub file: Arc<str>,
     /// When it was saved.
     #[serde(with = "instant")]
+    #[schemars(with = "TimeText")]
     pub saved_at: Timestamp,
     /// The author, if one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,8 +88,9 @@ impl Version {
 }
 
 /// Something that is kept by a name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "{T}")]
 pub struct CatalogItem<T> {
     /// The namespace.
     pub namespace: Arc<str>,
@@ -90,6 +98,7 @@ pub struct CatalogItem<T> {
     pub name: Arc<str>,
     /// When it is looked at next: of a schedule, its next instant.
     #[serde(default, with = "instant::maybe", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TimeText>")]
     pub next: Option<Timestamp>,
     /// The saved value.
     #[serde(flatten)]

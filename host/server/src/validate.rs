@@ -2,6 +2,7 @@
 
 use axum::{http::StatusCode, response::Response};
 use phasm::store::view::ProblemView;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -11,8 +12,9 @@ use crate::{
 };
 
 /// Output of the command's `validate --json`.
-#[derive(Serialize)]
-struct ValidationView {
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Validated")]
+pub(crate) struct ValidationView {
     problems: Vec<ProblemView>,
     warnings: Vec<ProblemView>,
 }

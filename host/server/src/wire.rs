@@ -8,22 +8,27 @@ use phasm::{
     notify::NoticeView,
     store::{AttemptLog, Document, Record, RunRow},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A record of a journal. Bytes are base64.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "KeptRecord")]
 pub(crate) struct WireRecord {
     first_seq: u64,
     events: NonZeroU32,
     time: i64,
+    #[schemars(extend("contentEncoding" = "base64"))]
     body: String,
     document: Option<WireDocument>,
 }
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "KeptDocument")]
 struct WireDocument {
     digest: Arc<str>,
+    #[schemars(extend("contentEncoding" = "base64"))]
     bytes: String,
 }
 
@@ -52,12 +57,16 @@ impl WireRecord {
 }
 
 /// The stored log of an attempt.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "KeptLog")]
 pub(crate) struct WireLog {
     task: u32,
+    #[schemars(range(min = 1))]
     attempt: u32,
+    #[schemars(range(min = 1))]
     dispatch: u32,
     cut: u64,
+    #[schemars(extend("contentEncoding" = "base64"))]
     text: String,
 }
 
@@ -77,7 +86,8 @@ impl WireLog {
 }
 
 /// Rows of runs.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "Rows")]
 pub(crate) struct WireRows {
     pub(crate) rows: Vec<RunRow>,
     /// `cursor` of the next page.
@@ -85,7 +95,8 @@ pub(crate) struct WireRows {
 }
 
 /// A run as its store has it.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "KeptRun")]
 pub(crate) struct WireRun {
     pub(crate) row: RunRow,
     /// From the event on that was asked for.
@@ -95,7 +106,8 @@ pub(crate) struct WireRun {
 }
 
 /// A page of notifications about a run.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize, Serialize, JsonSchema)]
+#[schemars(rename = "Notices")]
 pub(crate) struct WireNotices {
     pub(crate) notices: Vec<NoticeView>,
     /// Before which event there may be more.

@@ -7,9 +7,10 @@ use phasm_engine::{
     plan::{Draft, Executors, Plan},
     problem::Problems,
     schedule::Cron,
-    time::Timestamp,
+    time::{TimeText, Timestamp},
     value::{Map, Value},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -26,8 +27,9 @@ pub const SCHEDULE_LABEL: &str = "phasm/schedule";
 pub const SCHEDULED_LABEL: &str = "phasm/scheduled-at";
 
 /// The state of a schedule: its workflow, and its history.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Schedule")]
 pub struct ScheduleState {
     /// Its document.
     pub document: Version,
@@ -38,12 +40,14 @@ pub struct ScheduleState {
     /// `timezone`.
     pub timezone: Arc<str>,
     /// `concurrencyPolicy`.
+    #[schemars(extend("enum" = ["Allow", "Forbid", "Replace"]))]
     pub concurrency_policy: Arc<str>,
     /// Whether it pauses, and who said so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended: Option<Suspension>,
     /// Whatever came up to here was decided.
     #[serde(with = "instant")]
+    #[schemars(with = "TimeText")]
     pub decided: Timestamp,
     /// Results of its due times, the last one last: all open ones, and the latest of the others.
     #[serde(default)]
@@ -54,8 +58,9 @@ pub struct ScheduleState {
 }
 
 /// The origin of a schedule's suspension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub enum Suspension {
     /// Its document: `suspend: true`.
     ByDocument,
@@ -64,11 +69,13 @@ pub enum Suspension {
 }
 
 /// The result of one due time of a schedule.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Firing")]
 pub struct FiringNote {
     /// The instant.
     #[serde(with = "instant")]
+    #[schemars(with = "TimeText")]
     pub at: Timestamp,
     /// The result.
     pub what: FiringResult,
@@ -92,8 +99,9 @@ impl FiringNote {
 }
 
 /// The result of a due time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub enum FiringResult {
     /// A run was started.
     Started,
@@ -122,13 +130,14 @@ impl FiringResult {
 }
 
 /// Why a schedule cannot fire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ScheduleTrouble {
     /// The message.
     pub why: Arc<str>,
     /// Since when.
     #[serde(with = "instant")]
+    #[schemars(with = "TimeText")]
     pub since: Timestamp,
 }
 

@@ -1,6 +1,7 @@
 //! Workflows that are run by their names.
 
 use phasm_engine::{plan::Plan, time::Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{CatalogItem, SaveError, Version, WrittenDocument, find, labels_of, list, named, update};
@@ -10,8 +11,9 @@ use crate::store::{CatalogKind, Labels, ReadStore, Store, StoreError};
 const MAX_VERSIONS: usize = 100;
 
 /// A workflow that is run by its name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Workflow")]
 pub struct SavedWorkflow {
     /// Its versions, the one that is run last; up to 100 of them are kept.
     pub versions: Vec<Version>,

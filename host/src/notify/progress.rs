@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use phasm_engine::time::Timestamp;
+use phasm_engine::time::{TimeText, Timestamp};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::store::{NoticeRow, StoreError};
@@ -30,8 +31,9 @@ pub(crate) struct Progress {
 }
 
 /// How a notice stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(inline)]
 pub enum NoticeProgress {
     /// Waiting for delivery.
     #[default]
@@ -59,8 +61,9 @@ pub struct NoticeTry {
 }
 
 /// A notice as it is shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Notice")]
 pub struct NoticeView {
     /// The same for each try: `webhook-id`.
     pub id: String,
@@ -72,6 +75,7 @@ pub struct NoticeView {
     /// The event that it tells of.
     pub seq: u64,
     /// When that happened.
+    #[schemars(with = "TimeText")]
     pub at: String,
     /// How it stands.
     pub standing: NoticeProgress,
@@ -79,12 +83,15 @@ pub struct NoticeView {
     pub tries: u32,
     /// When it is tried next.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TimeText>")]
     pub due: Option<String>,
     /// When it was tried last.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TimeText>")]
     pub tried_at: Option<String>,
     /// Status of the response.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 100))]
     pub status: Option<u16>,
     /// Why that failed.
     #[serde(skip_serializing_if = "Option::is_none")]

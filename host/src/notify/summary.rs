@@ -1,5 +1,6 @@
 //! How the notices of a run stand, in short.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -10,7 +11,7 @@ use crate::store::{Notices, ReadStore, StoreError};
 const COUNTED: usize = 100;
 
 /// How the latest notices of a run stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoticeSummary {
     /// Notifications that wait for delivery.

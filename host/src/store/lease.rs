@@ -3,13 +3,15 @@
 use std::{fmt, sync::Arc};
 
 use phasm_engine::time::Timestamp;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{RunHead, RunRow, StoreError};
 
 /// A process that drives runs of a store; never used again once it has ended.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
+#[schemars(inline)]
 pub struct HostId(Arc<str>);
 
 impl HostId {

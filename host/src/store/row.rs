@@ -7,12 +7,13 @@ use phasm_engine::{
     run::Run,
     time::{Millis, Timestamp},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::HostId;
 
 /// What never changes about a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunHead {
     /// Unique in the store.
@@ -36,7 +37,7 @@ pub struct RunHead {
 pub type Labels = BTreeMap<Arc<str>, Arc<str>>;
 
 /// Where a run stands after a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunStatus {
     /// Its root's phase.
@@ -50,7 +51,8 @@ pub struct RunStatus {
 }
 
 /// What a run waits for in which nothing happens by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "KeptRest")]
 pub struct Rest {
     /// Whether only suspended tasks keep it open.
     pub parked: bool,
@@ -82,8 +84,9 @@ impl RunStatus {
 }
 
 /// A run without its journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "KeptRow")]
 pub struct RunRow {
     /// The run's place in the order of submission, unique in the store and never used again.
     pub number: u64,
@@ -104,7 +107,8 @@ pub struct RunRow {
 }
 
 /// Why a host left a run to others.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "KeptNote")]
 pub struct Note {
     /// What it lacks.
     pub why: Arc<str>,

@@ -7,9 +7,10 @@ use phasm_engine::{
     plan::{ParameterType, Plan},
     problem::Problem,
     run::{Run, RunView},
-    time::Timestamp,
+    time::{TimeText, Timestamp},
     value::Value,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::store::{AttemptLog, RunRow};
@@ -61,16 +62,20 @@ impl RunState {
 }
 
 /// What a run waits for, as far as its row tells.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "RowWaiting")]
 pub struct RowWaits<'r> {
     /// `answer`, `time`, `host`, `missing` where the last host that had it lacked something, or `quota` where one of its tenant keeps leaves waiting.
     #[serde(rename = "for")]
+    #[schemars(extend("enum" = ["answer", "time", "host", "missing", "quota"]))]
     pub what: &'static str,
     /// RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TimeText>")]
     pub since: Option<String>,
     /// RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TimeText>")]
     pub until: Option<String>,
     /// What that host lacked, or which quota it is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,8 +126,9 @@ impl<'r> RowWaits<'r> {
 }
 
 /// One run of a list.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Row")]
 pub struct RowView<'r> {
     /// The run's id.
     #[serde(rename = "runID")]
@@ -136,12 +142,15 @@ pub struct RowView<'r> {
     /// Whether anything of it has not ended.
     pub open: bool,
     /// Who goes on with it: the word of a [`RunState`].
+    #[schemars(extend("enum" = ["ended", "driven", "parked", "waiting", "orphaned"]))]
     pub state: &'static str,
     /// `spec.priority`.
     pub priority: u16,
     /// RFC 3339.
+    #[schemars(with = "TimeText")]
     pub submitted_at: String,
     /// RFC 3339.
+    #[schemars(with = "Option<TimeText>")]
     pub finished_at: Option<String>,
     /// What it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -169,8 +178,9 @@ impl<'r> RowView<'r> {
 }
 
 /// What was submitted.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Submitted")]
 pub struct SubmittedView<'r> {
     /// The run's id.
     #[serde(rename = "runID")]
@@ -182,8 +192,9 @@ pub struct SubmittedView<'r> {
 }
 
 /// What one attempt wrote.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Log")]
 pub struct LogView<'l> {
     /// `scope/taskName`.
     pub task: String,
@@ -191,8 +202,10 @@ pub struct LogView<'l> {
     #[serde(rename = "taskRunID")]
     pub task_run_id: String,
     /// From 1.
+    #[schemars(range(min = 1))]
     pub attempt: u32,
     /// From 1.
+    #[schemars(range(min = 1))]
     pub dispatch: u32,
     /// Where the attempt stands, as far as the journal that was read knows.
     pub phase: Option<Phase>,
@@ -203,7 +216,8 @@ pub struct LogView<'l> {
 }
 
 /// One line of a log.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "LogLine")]
 pub struct LineView<'l> {
     /// How severe it is.
     pub level: Option<Level>,
@@ -243,7 +257,8 @@ impl<'l> LineView<'l> {
 }
 
 /// One problem; every member is always there.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Fault")]
 pub struct ProblemView {
     /// What the text is called.
     pub file: String,

@@ -1,14 +1,33 @@
 //! Instants and lengths of time, in whole milliseconds. Nothing here reads a clock.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// A length of time in milliseconds, at most 2^63 − 1.
 pub type Millis = u64;
 
 /// An instant: milliseconds since 1970-01-01T00:00:00Z.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(transparent)]
 pub struct Timestamp(pub i64);
+
+/// The schema of a time that is shown as text: RFC 3339, in UTC.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeText;
+
+impl JsonSchema for TimeText {
+    fn schema_name() -> Cow<'static, str> {
+        "Instant".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
+    }
+}
 
 impl Timestamp {
     /// The instant `length` later, or the last there is.

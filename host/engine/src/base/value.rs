@@ -3,8 +3,9 @@
 //! Inputs, outputs, items and configuration travel through events, state, commands and expressions. A [`Value`] clones in
 //! constant time whatever its size, so that no step of the engine costs more because an executor returned a large value.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{borrow::Cow, collections::BTreeMap, fmt, sync::Arc};
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{MapAccess, SeqAccess, Visitor},
@@ -181,6 +182,21 @@ impl From<&Value> for serde_json::Value {
                 Self::Object(map.iter().map(|(k, v)| (k.as_ref().to_owned(), v.into())).collect())
             }
         }
+    }
+}
+
+/// Any JSON.
+impl JsonSchema for Value {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Any".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        Schema::default()
     }
 }
 

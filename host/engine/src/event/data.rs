@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -171,7 +172,7 @@ pub struct Warning {
 
 /// A quota that is used up: the tenant has as many attempts with slots as it may have, and further leaves wait until some of
 /// these have ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunningQuota {
     /// The tenant.

@@ -1,9 +1,10 @@
 //! Words for why a phase was reached.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Why a phase was reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
     /// Skipped: `when` was false.

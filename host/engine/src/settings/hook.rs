@@ -1,7 +1,10 @@
 //! The phase changes that hooks are named after.
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 /// The events hooks are named after.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, JsonSchema, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum HookType {
     /// First Running.

@@ -1,13 +1,16 @@
 //! Results of changes to a plugin library.
 
+use phasm_engine::value::Map;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{MissingGrants, SignatureStatus, state_of};
 use crate::plugins::{AddResult, GrantRequests};
 
 /// The result of adding a plugin.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "AddedPlugin")]
 pub struct AddView {
     /// The name that workflow files use.
     pub name: String,
@@ -16,12 +19,14 @@ pub struct AddView {
     /// Digest of the component.
     pub digest: String,
     /// `approved` or `held`.
+    #[schemars(extend("enum" = ["approved", "held"]))]
     pub state: String,
     /// Why it is held.
     pub held: Vec<String>,
     /// The signature.
     pub signature: SignatureStatus,
     /// The grants that it asks for.
+    #[schemars(with = "Map")]
     pub wants: GrantRequests,
     /// The newest version that is approved; nothing for the first.
     pub newest: Option<String>,
@@ -58,8 +63,9 @@ impl AddView {
 }
 
 /// The result of an approval.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ApprovedPlugin")]
 pub struct ApprovalView {
     /// The name that workflow files use.
     pub name: String,

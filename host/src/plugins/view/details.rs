@@ -9,6 +9,7 @@ use phasm_engine::value::{Map, Value};
 #[cfg(feature = "compile")]
 use phasm_sandbox::check_complexity;
 use phasm_sandbox::{Digest, Grants};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{MissingGrants, PolicyVerdict, SignatureStatus, component::interfaces, state_of};
@@ -36,8 +37,9 @@ impl ComponentSource {
 }
 
 /// The details of a plugin.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Plugin")]
 pub struct PluginView {
     /// The name that workflow files use.
     pub name: String,
@@ -55,6 +57,7 @@ pub struct PluginView {
     /// JSON Schema of its outputs, likewise.
     pub outputs: Value,
     /// The grants that it asks for.
+    #[schemars(with = "Map")]
     pub wants: GrantRequests,
     /// Its grants, as a journal describes them; null for none.
     #[serde(default)]
@@ -70,6 +73,7 @@ pub struct PluginView {
     /// Digest of the component.
     pub digest: String,
     /// State of a version in the library: `approved` or `held`.
+    #[schemars(extend("enum" = ["approved", "held", null]))]
     pub state: Option<String>,
     /// Why it is held.
     pub held: Vec<String>,

@@ -1,12 +1,13 @@
 //! Grants that a plugin asks for and lacks.
 
 use phasm_sandbox::Grants;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plugins::GrantRequests;
 
 /// Grants that a plugin asks for and lacks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingGrants {
     /// Each in a few words.
     pub lacking: Vec<String>,

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use phasm_engine::{text, value::Value};
 use phasm_sandbox::Grants;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{HELD, SignatureStatus, component, state_of};
@@ -19,7 +20,7 @@ const BROKEN: &str = "broken";
 const MAX_DESCRIPTION_BYTES: usize = 4 << 10;
 
 /// One plugin of a list; nothing is built for it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PluginRow {
     /// The name that workflow files use.
@@ -27,6 +28,7 @@ pub struct PluginRow {
     /// The version in its manifest.
     pub version: Option<String>,
     /// component, built, stale (its source is newer, or was never built) or broken; of the library approved or held.
+    #[schemars(extend("enum" = ["component", "built", "stale", "broken", "approved", "held"]))]
     pub state: String,
     /// One sentence for people.
     pub description: Option<String>,

@@ -1,14 +1,17 @@
 //! Signatures of a component, and the policies that require them.
 
 use phasm_sandbox::Digest;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plugins::trust::{PluginTrust, PublicKey, Signature, SignatureCheck};
 
 /// The signature of a component, checked with the keys of a configuration.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Signature")]
 pub struct SignatureStatus {
     /// `good`, `none`, `unknown-key`, `wrong` or `unreadable`.
+    #[schemars(extend("enum" = ["good", "none", "unknown-key", "wrong", "unreadable"]))]
     pub state: String,
     /// The key, if the configuration has it.
     pub key: Option<String>,
@@ -42,7 +45,7 @@ impl SignatureStatus {
 }
 
 /// The verdict of one policy on a component.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyVerdict {
     /// The table of the configuration that says it.
     pub policy: String,

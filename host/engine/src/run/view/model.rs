@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
@@ -14,14 +15,15 @@ use crate::{
         state::{Attempt, TaskRun},
         view::Waiting,
     },
-    time::{Millis, Timestamp},
+    time::{Millis, TimeText, Timestamp},
     usage::ResourceUsage,
     value::Value,
 };
 
 /// One run. Field names are those of the specification.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Run")]
 pub struct RunView {
     /// The run's id.
     #[serde(rename = "runID")]
@@ -31,6 +33,7 @@ pub struct RunView {
     pub rerun_of: Option<Arc<str>>,
     /// The id of the trace that it belongs to, if it is known to.
     #[serde(rename = "traceID", skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^[0-9a-f]{32}$"))]
     pub trace_id: Option<Arc<str>>,
     /// `metadata.name`.
     pub workflow: Arc<str>,
@@ -49,16 +52,21 @@ pub struct RunView {
     /// Doubts: those of the document, then those met while running.
     pub warnings: Vec<WarningView>,
     /// RFC 3339.
+    #[schemars(with = "TimeText")]
     pub submitted_at: String,
     /// First Running.
+    #[schemars(with = "Option<TimeText>")]
     pub started_at: Option<String>,
     /// The end.
+    #[schemars(with = "Option<TimeText>")]
     pub finished_at: Option<String>,
     /// From submit to the end.
     pub duration_ms: Option<Millis>,
     /// `spec.timeout`.
+    #[schemars(with = "Option<TimeText>")]
     pub deadline_at: Option<String>,
     /// Terminal of all leaf task runs, as `3/4`.
+    #[schemars(regex(pattern = "^[0-9]+/[0-9]+$"))]
     pub progress: String,
     /// The reason why it waits, if none of its tasks is at work.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,8 +81,9 @@ pub struct RunView {
 }
 
 /// One hook run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Hook")]
 pub struct HookView {
     /// The run itself.
     #[serde(flatten)]
@@ -86,8 +95,9 @@ pub struct HookView {
 }
 
 /// One task run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Task")]
 pub struct TaskView {
     /// The task run's id.
     #[serde(rename = "runID")]
@@ -102,6 +112,7 @@ pub struct TaskView {
     /// The template called; null for an inline executor.
     pub template_name: Option<Arc<str>>,
     /// task, dag, loop or pipeline.
+    #[schemars(extend("enum" = ["task", "dag", "loop", "pipeline"]))]
     pub template_type: &'static str,
     /// Levels below the root.
     pub depth: u32,
@@ -125,20 +136,27 @@ pub struct TaskView {
     /// The same, and how long it took.
     pub metrics: Metrics,
     /// The last 64 attempts; their numbers say how many came before.
+    #[schemars(length(max = 64))]
     pub attempts: Vec<AttemptView>,
     /// When it came to be.
+    #[schemars(with = "TimeText")]
     pub created_at: String,
     /// First Running.
+    #[schemars(with = "Option<TimeText>")]
     pub started_at: Option<String>,
     /// Last Suspended.
+    #[schemars(with = "Option<TimeText>")]
     pub suspended_at: Option<String>,
     /// The end.
+    #[schemars(with = "Option<TimeText>")]
     pub finished_at: Option<String>,
     /// From the first dispatch to the end.
     pub duration_ms: Option<Millis>,
     /// The end of a retry's delay.
+    #[schemars(with = "Option<TimeText>")]
     pub wake_at: Option<String>,
     /// The earliest of `timeout` and `deadline`.
+    #[schemars(with = "Option<TimeText>")]
     pub deadline_at: Option<String>,
     /// The reason why it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +164,7 @@ pub struct TaskView {
 }
 
 /// Counted and measured.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Metrics {
     /// Retries made.
@@ -159,8 +177,9 @@ pub struct Metrics {
 }
 
 /// Resources that were used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Usage")]
 pub struct UsageView {
     /// Time computed, in microseconds.
     pub cpu_us: u64,
@@ -185,14 +204,18 @@ impl UsageView {
 }
 
 /// One attempt.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Attempt")]
 pub struct AttemptView {
     /// From 1.
+    #[schemars(range(min = 1))]
     pub number: u32,
     /// When the executor started; null if it never did.
+    #[schemars(with = "Option<TimeText>")]
     pub started_at: Option<String>,
     /// When it was over.
+    #[schemars(with = "Option<TimeText>")]
     pub finished_at: Option<String>,
     /// Its result, or where it stands.
     pub phase: Phase,
@@ -206,7 +229,8 @@ pub struct AttemptView {
 }
 
 /// A named value.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Named")]
 pub struct NamedInput {
     /// Its name.
     pub name: Arc<str>,
@@ -215,7 +239,8 @@ pub struct NamedInput {
 }
 
 /// A named value and its type.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Output")]
 pub struct NamedOutput {
     /// Its name.
     pub name: Arc<str>,
@@ -227,7 +252,8 @@ pub struct NamedOutput {
 }
 
 /// A doubt.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Warning")]
 pub struct WarningView {
     /// The catalogue's code, or a word for one met while running.
     pub code: Arc<str>,

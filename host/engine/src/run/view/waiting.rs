@@ -1,5 +1,6 @@
 //! The reasons why a task run, or a whole run, waits, and since when.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::{
@@ -7,20 +8,22 @@ use crate::{
     phase::Phase,
     plan::Work,
     run::state::{Place, QueueState, State, TaskRun},
-    time::Timestamp,
+    time::{TimeText, Timestamp},
 };
 
 /// The reason for a wait, and its begin.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Waiting {
     /// The reason.
     #[serde(rename = "for")]
     pub what: WaitsFor,
     /// Since when. RFC 3339 where it is shown.
     #[serde(serialize_with = "rfc3339")]
+    #[schemars(with = "TimeText")]
     pub since: Timestamp,
     /// When it is over by itself, if it ever is.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "maybe_rfc3339")]
+    #[schemars(with = "Option<TimeText>")]
     pub until: Option<Timestamp>,
     /// Path of the container whose `parallelism` or `concurrency` is used up; empty for `spec.parallelism`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +34,7 @@ pub struct Waiting {
 }
 
 /// The reasons for a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitsFor {
     /// A slot of the host.
