@@ -103,8 +103,8 @@ pub fn inside_words(source: &Source, is_help: bool) -> Vec<Fault> {
     let is_page = source.path.ends_with(".md");
     for (number, line, prose) in read(source) {
         let text = match prose {
-            Prose::Message(text) if is_name(&text) => continue,
-            Prose::Message(text) => text,
+            Prose::Message(text) if is_name(&text) || is_statement(&text) => continue,
+            Prose::Message(text) => without_variables(&text),
             Prose::Sentence(text) if is_page || (is_help && line.trim_start().starts_with("///")) => text,
             Prose::Sentence(_) => continue,
         };
@@ -123,9 +123,26 @@ fn is_name(text: &str) -> bool {
     !text.trim().contains(char::is_whitespace)
 }
 
+/// Leaves out the names of variables in a format string.
+fn without_variables(text: &str) -> String {
+    let mut parts = text.split('{');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + "{" + part.split_once('}').map_or(part, |(_, rest)| rest))
+}
+
+/// Returns whether a literal is a statement for a database, whose tables have names of the inside.
+fn is_statement(text: &str) -> bool {
+    ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "LISTEN "]
+        .iter()
+        .any(|verb| text.trim_start().starts_with(verb))
+}
+
 /// Returns whether letters are those of the alphabet, as in what a name may consist of.
 fn is_of_alphabet(text: &str, word: &str) -> bool {
-    word.starts_with("letter") && ["digits", "lower-case", "capital"].iter().any(|other| text.contains(other))
+    word.starts_with("letter")
+        && ["digits", "lower-case", "capital", "a to z", "a name begins"]
+            .iter()
+            .any(|other| text.contains(other))
 }
 
 /// Text for people.
@@ -288,5 +305,8 @@ mod tests {
             inside_words(&source, false).iter().map(|fault| fault.words).collect::<Vec<_>>(),
             ["notices"]
         );
+        let text = "f(\"DELETE FROM letters\", \"mail of {letter}\", \"a name begins with a letter\", \"letters wait\")";
+        let source = Source { path: "a.rs".to_owned(), text: text.to_owned() };
+        assert_eq!(inside_words(&source, false).len(), 1);
     }
 }
