@@ -1,6 +1,9 @@
 //! The crates are the layers: who may depend on whom, and what an embedder's program does without.
 
-use std::{collections::BTreeMap, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    process::Command,
+};
 
 use serde_json::Value;
 
@@ -71,6 +74,23 @@ fn a_library_is_brought_by_one_crate() {
     for (library, owners) in owners {
         let users: Vec<_> = all.iter().filter(|(_, on)| on.iter().any(|one| one == library)).collect();
         assert_eq!(users.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), owners, "{library}");
+    }
+}
+
+/// Every selection of crates that has the compiler shares one build of wasmtime: its libraries have the features that they have in
+/// the workspace, which `host/workspace-hack` asks for.
+#[test]
+fn a_selection_of_crates_has_the_features_of_the_workspace() {
+    let features = |selection: &[&str]| -> BTreeSet<String> {
+        let tree =
+            ["tree", "--locked", "--edges", "normal,dev,no-proc-macro", "--prefix", "none", "--no-dedupe"];
+        let tree = cargo(&[&tree[..], &["--format", "{p} {f}"], selection].concat());
+        tree.lines().filter(|line| !line.starts_with("phasm")).map(str::to_owned).collect()
+    };
+    let workspace = features(&["--workspace"]);
+    for package in ["phasm-sandbox", "phasm", "phasm-server", "phasm-cli", "phasm-tests"] {
+        let others: Vec<_> = features(&["--package", package]).difference(&workspace).cloned().collect();
+        assert_eq!(others, Vec::<String>::new(), "{package}");
     }
 }
 
