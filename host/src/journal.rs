@@ -183,7 +183,7 @@ fn unreadable(run_id: &str, seq: u64, source: serde_json::Error) -> RecoverError
     RecoverError::Unreadable { run_id: run_id.into(), seq, source }
 }
 
-/// Goes on with a run by its next record; with nothing by its first.
+/// Advances a run by its next record; without a run, begins it by its first.
 ///
 /// # Errors
 /// [`RecoverError`] when the record does not follow.

@@ -1,17 +1,19 @@
-//! Where runs are kept: a journal per run, and one row that says where the run stands.
+//! Stores of runs: a journal per run, and one row with the run's state.
 //!
 //! ```text
 //!  host   ── claim(due) ──▶ leases ── load(run) ──▶ records in order ──▶ replay
 //!  driver ── append(lease, status, record) ──▶ store       queued in the order of the calls
-//!         ◀── Ok: durable │ LeaseLost: let go ──              many runs' records share one commit
-//!         ── release(lease, wake_at) ──▶ nobody's until it is due, or has mail
+//!         ◀── Ok: durable │ LeaseLost: stop driving ──        many runs' records share one commit
+//!         ── release(lease, wake_at) ──▶ without owner until it is due, or has a request
 //!  others ── post(run, letter) ──▶ mailbox ── answer ──▶   once the run has recorded it
 //! ```
 //!
-//! Beside runs it keeps [entries](CatalogEntry), by their names: a schedule changes in the same write that creates the run it fires.
+//! Next to runs a store keeps [entries](CatalogEntry) by their names: a schedule changes in the same write that creates the run
+//! it fires.
 //!
-//! A [`Record`] is durable or not as a whole. Each says how many events its run had before it, and each comes with the epoch of
-//! a [`Lease`]; a store takes it only if both are so, hence two hosts never both advance a run.
+//! A [`Record`] is durable as a whole or not at all. Each record names the number of events that its run had before it, and comes
+//! with the epoch of
+//! a [`Lease`]. A store takes the record only if both match, hence two hosts never both advance a run.
 
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
 mod checksum;
@@ -66,13 +68,13 @@ pub use self::{
 /// Bytes by namespace.
 pub type StoredBytes = BTreeMap<Arc<str>, u64>;
 
-/// What a store answers with, later. It borrows nothing, needs no particular runtime, and may be dropped: what was
-/// asked for happens all the same.
+/// Result of a store's operation, later. The future borrows nothing and needs no particular runtime. It may be dropped: the
+/// operation was queued by the call, and happens all the same.
 pub type Pending<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
-/// What a record says; bytes only to the stores that need bytes.
+/// Encoder of a record's body, called by the stores that need bytes.
 ///
-/// Called on the store's own thread, once or more often, and the same bytes each time.
+/// The store calls it on its own thread, once or more often, and gets the same bytes each time.
 pub trait Encode: Send + Sync {
     /// Appends the encoded body to `buffer`, which may not be empty.
     fn encode(&self, buffer: &mut Vec<u8>);
@@ -95,27 +97,27 @@ pub struct Record<Body> {
     pub time: Timestamp,
     /// The events themselves, opaque to the store.
     pub body: Body,
-    /// Of a run's first record, the document that it speaks of.
+    /// Document of the run; in the first record only.
     pub document: Option<Arc<Document>>,
-    /// Of one that is appended, whom it is told; one that is loaded has none.
+    /// Notifications that are written with the record; none in a record that was loaded.
     pub notices: Vec<NewNotice>,
 }
 
-/// What many runs speak of, kept once: with the first of them, and until the last is deleted.
+/// Text that many runs share. It is stored with the first of them, and deleted with the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// Of the bytes. A store believes it; whoever reads them can check it.
+    /// Digest of the bytes. The store does not verify it; a reader can.
     pub digest: Arc<str>,
-    /// What it says, opaque to the store.
+    /// Content, opaque to the store.
     pub bytes: Arc<[u8]>,
     /// The components that it names. They are kept with it, and come by [`ReadStore::component`], not with what is loaded.
     pub components: Vec<Component>,
 }
 
-/// A component by its digest. Of several with one digest the first is kept.
+/// Component by its digest. The first of several with one digest is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// Of the bytes.
+    /// Digest of the bytes.
     pub digest: Arc<str>,
     /// The component.
     pub bytes: Arc<[u8]>,
@@ -152,7 +154,7 @@ pub struct AttemptLog {
     pub text: Vec<u8>,
 }
 
-/// What anybody may look at, whoever drives the runs.
+/// Reading access to a store. Every handle may read, whichever host drives the runs.
 pub trait ReadStore: Send + Sync {
     /// The journal of a run from event `since` on, in order and without gaps: what was durable at some moment after the call. The
     /// first record is the one that holds `since`.
@@ -161,10 +163,10 @@ pub trait ReadStore: Send + Sync {
     /// [`StoreError::NotFound`]; [`StoreError::Corrupt`] if a record is missing, damaged, or does not follow its predecessor.
     fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>>;
 
-    /// The whole journal of a run.
+    /// Returns the whole journal of a run.
     ///
     /// # Errors
-    /// As [`load_since`](Self::load_since).
+    /// The same as [`load_since`](Self::load_since).
     fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
         self.load_since(run_id, 0)
     }
@@ -187,7 +189,7 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn open_runs(&self) -> Pending<Vec<RunRow>>;
 
-    /// How many runs are open, by who goes on with them.
+    /// Counts the open runs by the party that has to act next.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -205,7 +207,7 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)>;
 
-    /// What whoever serves the store has left about its tenants.
+    /// Returns the note that the serving process has left about its tenants.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -213,8 +215,8 @@ pub trait ReadStore: Send + Sync {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// How many bytes are kept of the records and logs of each of these namespaces' runs; of all that have any, if none is named. What runs
-    /// share is not counted.
+    /// Returns the bytes of records and logs per namespace: of the named ones, or of all that have any. Shared documents
+    /// are not counted.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -228,13 +230,13 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>>;
 
-    /// What became of a letter to a run.
+    /// Returns the state of a request to a run.
     ///
     /// # Errors
     /// When the store cannot be read.
     fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer>;
 
-    /// What attempts of a run wrote, in the order of tasks, attempts and dispatches; of one task run, if it is given.
+    /// Returns the logs of a run's attempts, in the order of tasks, attempts and dispatches; with `task`, those of one task run.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -288,23 +290,27 @@ pub trait ReadStore: Send + Sync {
         Box::pin(std::future::ready(Ok(Vec::new())))
     }
 
-    /// Changes after the run was written to, whoever did it; several times are one, and one may be for nothing. It is closed
-    /// once nobody is there who would say so. To be called within tokio, and held as long as somebody wants to know.
+    /// Returns a receiver that changes after the run was written to, by any host. Several changes are one, and one may be
+    /// spurious. The receiver is closed once no writer is left. The call must be made within tokio; the subscription ends when
+    /// the receiver is dropped.
     fn follow(&self, run_id: &str) -> watch::Receiver<()>;
 }
 
-/// Keeps runs. A run is written to by whoever has its [`Lease`]; requests to it may be posted by anybody.
+/// Stores runs. The holder of a run's [`Lease`] writes to the run; every handle may post requests to it.
 ///
-/// Everything that writes is queued before the call returns, is taken in the order of the calls, and is durable once the
-/// answer is `Ok`. What is refused was not written, and harms nobody else; after any other error it is open whether it was.
+/// Every operation that writes is queued before the call returns, is taken in the order of the calls, and is durable once the
+/// result is `Ok`. An operation that is refused writes nothing, and affects no other; after any other error it is unknown whether
+/// it was written.
 pub trait Store: ReadStore {
-    /// Appends `record` to the run of `lease` with its notices, sets its status and leaves the `replies` to the letters it answers: all
-    /// or nothing. `first_seq` 0 creates the run, and keeps the record's document; later that is not looked at, nor anything of the
-    /// lease's head but the `run_id`. A run that is no longer open is nobody's.
+    /// Appends `record` to the run of `lease` with its notifications, sets its status and stores the `replies` to the requests
+    /// that it answers: all
+    /// or nothing. `first_seq` 0 creates the run, and stores the record's document; later the document is ignored, and so are all
+    /// parts
+    /// of the lease's head except `run_id`. A run that is no longer open has no owner.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if the run was claimed by somebody else; [`StoreError::Conflict`] unless the run has exactly
-    /// `first_seq` events, 0 standing for a run that does not exist; [`StoreError::Exists`] for a new run with the key of
+    /// [`StoreError::LeaseLost`] if another host has claimed the run; [`StoreError::Conflict`] unless the run has exactly
+    /// `first_seq` events, where 0 means that the run does not exist; [`StoreError::Exists`] for a new run with the key of
     /// another; [`StoreError::TooLarge`]. In these cases nothing was written.
     fn append(
         &self,
@@ -314,7 +320,7 @@ pub trait Store: ReadStore {
         replies: Vec<Reply>,
     ) -> Pending<()>;
 
-    /// Claims runs: those that nobody has and that are due or have mail, and those whose host is gone. Who has waited longest
+    /// Claims runs: those without an owner that are due or have requests, and those whose host is gone. The longest waiting
     /// comes first, then the highest priority, then the order of submission.
     ///
     /// # Errors
@@ -327,17 +333,18 @@ pub trait Store: ReadStore {
     /// [`StoreError::NotFound`].
     fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim>;
 
-    /// Gives a run back: it is due at `wake_at`, or when somebody writes to it.
+    /// Releases a run: it is due at `wake_at`, or when a request is posted.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if it was claimed by somebody else.
+    /// [`StoreError::LeaseLost`] if another host has claimed it.
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()>;
 
-    /// [`Self::release`] of a host that cannot go on with the run and says why, for whoever looks at its row. A store without a place for that
-    /// gives the run back, and no more.
+    /// [`Self::release`] of a host that cannot continue the run, with the reason, which is shown with the run's row. A store
+    /// without a place for
+    /// the reason only releases the run.
     ///
     /// # Errors
-    /// As [`Self::release`].
+    /// The same as [`Self::release`].
     fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, _note: Note) -> Pending<()> {
         self.release(lease, wake_at)
     }
@@ -350,16 +357,17 @@ pub trait Store: ReadStore {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// Says of a run that somebody has what stands in its way, or that nothing does, for whoever looks at its row. A store without a place for
-    /// that says nothing.
+    /// Sets or clears the reason why an owned run does not progress, which is shown with the run's row. A store without a place
+    /// for
+    /// the reason does nothing.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if it was claimed by somebody else.
+    /// [`StoreError::LeaseLost`] if another host has claimed it.
     fn note(&self, _lease: &Lease, _note: Option<Note>) -> Pending<()> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    /// When the next run that nobody has is due: in the past if one is due already, or has mail.
+    /// Returns when the next run without an owner is due: a time in the past if one is due already, or has requests.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -382,8 +390,8 @@ pub trait Store: ReadStore {
     /// others do. Several at once are one, and one may be for nothing.
     fn changed(&self) -> watch::Receiver<()>;
 
-    /// Changes some time after rows of runs have, whoever wrote them: for whoever shows lists. Several at once are one, one may be for
-    /// nothing, and what this store's own host does may be told by its tidings alone.
+    /// Returns a receiver that changes some time after rows of runs have, by any host: for views that list runs. Several changes
+    /// are one, and one may be spurious. Changes by this store's own host may come by its lifecycle events alone.
     fn rows_changed(&self) -> watch::Receiver<()> {
         self.changed()
     }
@@ -400,7 +408,7 @@ pub trait Store: ReadStore {
     /// When the store cannot be read.
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>>;
 
-    /// Those runs of a host, or that nobody has, that have letters waiting for an answer.
+    /// Returns the runs of a host, or those without an owner, that have unanswered requests.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -412,26 +420,28 @@ pub trait Store: ReadStore {
     /// When the store cannot be read.
     fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>>;
 
-    /// Leaves replies to letters that changed nothing.
+    /// Stores replies to requests that changed nothing.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if the run was claimed by somebody else.
+    /// [`StoreError::LeaseLost`] if another host has claimed the run.
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()>;
 
-    /// Keeps what an attempt wrote, in place of what was kept of it before.
+    /// Stores the log of an attempt, in place of its earlier log.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if the run was claimed by somebody else.
+    /// [`StoreError::LeaseLost`] if another host has claimed the run.
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()>;
 
-    /// Ends a run as Error, as nobody can go on with its journal: a record that could not be read any more is not asked for. What waits for
-    /// an answer has none. The `notices` are told of it.
+    /// Ends a run as Error because its journal cannot be continued, for example after a record became unreadable. Pending
+    /// requests get
+    /// no reply. The `notices` are stored with it.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if it was claimed by somebody else; [`StoreError::Closed`] if it has ended.
+    /// [`StoreError::LeaseLost`] if another host has claimed it; [`StoreError::Closed`] if it has ended.
     fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()>;
 
-    /// Writes another revision of a notice; false if it is not the one any more that was seen. What nobody has to deliver goes with its run.
+    /// Writes the next revision of a notification. Returns false if its revision has changed since it was read. A notification
+    /// that needs no delivery is deleted with its run.
     ///
     /// # Errors
     /// When the store fails.
@@ -450,10 +460,11 @@ pub trait Store: ReadStore {
     /// [`StoreError::Moved`] if it is not; [`StoreError::Crowded`] if the namespace has too many, or too large ones. Nothing was written.
     fn change(&self, change: Change) -> Pending<u64>;
 
-    /// [`Self::append`] of a new run's first record, and [`Self::change`] of an entry whose texts stay as they are: both or neither.
+    /// [`Self::append`] of a new run's first record, and [`Self::change`] of an entry whose texts stay as they are: both or
+    /// neither.
     ///
     /// # Errors
-    /// Those of the two; nothing was written.
+    /// The errors of the two; nothing was written.
     fn fire(
         &self,
         lease: &Lease,
@@ -468,7 +479,7 @@ pub trait Store: ReadStore {
     /// When the store fails.
     fn remove_entry(&self, name: &EntryName) -> Pending<bool>;
 
-    /// Changes when an entry has, whoever changed it; several times are one, and one may be for nothing.
+    /// Returns a receiver that changes when an entry has, by any host. Several changes are one, and one may be spurious.
     fn entries_changed(&self) -> watch::Receiver<()>;
 
     /// Gives some of the room of what was deleted back to the system; whether there is more to give.
@@ -493,7 +504,7 @@ pub trait Store: ReadStore {
         Box::pin(std::future::ready(Ok(ExchangeResponse::default())))
     }
 
-    /// Changes when `share` may have something for somebody.
+    /// Returns a receiver that changes when `share` may have news for a host.
     fn shared(&self) -> watch::Receiver<()> {
         self.changed()
     }
@@ -503,7 +514,7 @@ pub trait Store: ReadStore {
         None
     }
 
-    /// What this handle has written since it was opened; nothing, if it does not count that.
+    /// Returns the number and size of this handle's commits since it was opened; none if it does not count them.
     fn written(&self) -> Option<CommitCounts> {
         None
     }

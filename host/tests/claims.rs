@@ -206,7 +206,7 @@ async fn letters_are_read_and_answered() {
         };
         let resume = |task: &str| LetterBody::Resume { task: task.into(), payload: Map::new() }.bytes();
         let refused = |why: &str| Some(LetterReply::Refused(why.to_owned()));
-        assert_eq!(post(&resume("nobody")).await, refused("there is no such task run"));
+        assert_eq!(post(&resume("unknown")).await, refused("there is no such task run"));
         assert_eq!(post(&resume("main")).await, Some(LetterReply::Done(false)));
         assert_eq!(
             post(b"{\"dance\": 1}").await,

@@ -281,5 +281,5 @@ async fn what_a_plugin_is_granted_says_whether_it_is_sealed() {
         plugins.load(name).await.unwrap();
         assert_eq!(plugins.is_pure(&namespace, name), is_pure, "{name}");
     }
-    assert!(!plugins.is_pure(&namespace, "nobody"));
+    assert!(!plugins.is_pure(&namespace, "unknown"));
 }

@@ -237,7 +237,7 @@ async fn a_run_that_is_driven_is_not_taken_up_twice() {
 async fn what_cannot_be_taken_up_is_told_apart() {
     let (store, executor) = (Arc::new(Memory::default()), Fake::new(succeeds));
     let host = host(&store, &executor);
-    let unknown = host.recover_run("nobody").await;
+    let unknown = host.recover_run("unknown").await;
     assert!(matches!(unknown, Err(RecoverError::Store(StoreError::NotFound { .. }))), "{unknown:?}");
     let (run, _) = submit(&host, r#"{"name": "a", "executor": {"type": "echo"}}"#).await;
     run.wait().await.unwrap();
@@ -290,7 +290,7 @@ async fn a_damaged_journal_does_not_keep_the_others_from_going_on() {
     }
     let living = host(&store, &executor);
     let recovered = living.recover().await.unwrap();
-    assert_eq!(recovered.len(), rows.len(), "a run that waits for somebody stays where it is");
+    assert_eq!(recovered.len(), rows.len(), "a run that waits for a person stays where it is");
     for ((run_id, _, expected), (head, handle)) in rows.iter().zip(&recovered) {
         let error = handle.as_ref().err().map(ToString::to_string).unwrap_or_default();
         assert!(head.run_id.as_ref() == *run_id && error.starts_with(expected), "{run_id}: {error}");

@@ -238,7 +238,7 @@ async fn what_cannot_be_run_again_is_refused_and_nothing_is_stored() {
     let open = Arc::clone(submit(&host, &document("hang")).await.id());
     let refused = host.rerun(&open, &from_failed()).await;
     assert!(matches!(&refused, Err(RerunError::Open { phase, .. }) if !phase.is_terminal()), "{refused:?}");
-    let unknown = host.rerun("nobody", &from_failed()).await;
+    let unknown = host.rerun("unknown", &from_failed()).await;
     assert!(matches!(&unknown, Err(RerunError::Recover(RecoverError::Store(_)))), "{unknown:?}");
     let wrong = Rerun { from_failed: true, parameters: Map::from([("whom".into(), "Bob".into())]) };
     let wrong = host.rerun(&failed, &wrong).await;

@@ -138,7 +138,7 @@ fn tree(spans: &[Span], caller: Option<SpanId>) -> Vec<String> {
         assert!(names.insert(span.context.span.0, name).is_none(), "twice: {span:?}");
     }
     names.extend(caller.map(|caller| (caller.0, "caller".to_owned())));
-    let of = |span: SpanId| names.get(&span.0).cloned().unwrap_or_else(|| panic!("nobody has {span}"));
+    let of = |span: SpanId| names.get(&span.0).cloned().unwrap_or_else(|| panic!("there is no {span}"));
     let line = |span: &Span| {
         let parent = span.parent.map_or_else(|| "nothing".to_owned(), of);
         format!("{} < {parent}", of(span.context.span))

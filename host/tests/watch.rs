@@ -100,7 +100,7 @@ async fn each_event_is_heard_once_from_where_it_is_wanted() {
     assert_eq!(heard[2], [] as [Value; 0]);
     let late = all(host.watch(run.id(), 0).await.unwrap()).await.0;
     assert_eq!(late, events, "what has ended is read");
-    let unknown = host.watch("nobody", 0).await;
+    let unknown = host.watch("unknown", 0).await;
     assert!(matches!(unknown, Err(StoreError::NotFound { .. })), "{unknown:?}");
 }
 
@@ -168,7 +168,7 @@ async fn a_run_is_held_from_any_host() {
         let elsewhere = elsewhere.clone();
         async move { elsewhere.wait().await.unwrap().phase }
     });
-    let unknown = elsewhere.resume("nobody", Map::new()).await;
+    let unknown = elsewhere.resume("unknown", Map::new()).await;
     assert!(matches!(unknown, Err(RequestError::UnknownTask)), "{unknown:?}");
     // Changes that a host of a file or database learns of by itself.
     let mut changed = store.changed();
@@ -186,7 +186,7 @@ async fn a_run_is_held_from_any_host() {
     assert_eq!(ended.await.unwrap(), Phase::Succeeded);
     assert!(matches!(elsewhere.cancel().await, Err(RequestError::Ended)));
     assert_eq!(other.loaded(), 0);
-    assert!(matches!(other.run("nobody").await, Err(StoreError::NotFound { .. })));
+    assert!(matches!(other.run("unknown").await, Err(StoreError::NotFound { .. })));
 }
 
 /// R-H21: a look at a run that waits in its store does not load it; an answer does.

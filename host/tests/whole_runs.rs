@@ -50,13 +50,13 @@ fn guests_that_misbehave_end_as_outcomes_beside_a_healthy_one() {
         ("big-output", "", Phase::Error, "memory limit"),
         ("overflow", "", Phase::Error, "stack"),
         ("echo", "", Phase::Succeeded, ""),
-        ("nobody", "", Phase::Error, "unknown executor type"),
+        ("unknown", "", Phase::Error, "unknown executor type"),
     ];
     let tasks: Vec<String> = rows
         .iter()
         .map(|(name, more, ..)| format!(r#"{{"name": "{name}", "executor": {{"type": "{name}"}}{more}}}"#))
         .collect();
-    let known: Vec<&str> = rows.iter().map(|row| row.0).filter(|name| *name != "nobody").collect();
+    let known: Vec<&str> = rows.iter().map(|row| row.0).filter(|name| *name != "unknown").collect();
     let host = host(&known);
     let (view, ended) = runtime().block_on(async {
         let plan = host.plan("whole.json", &document(&tasks.join(","))).await.unwrap();

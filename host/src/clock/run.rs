@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(run.follow(|| Some(end)), Timestamp(10 * HOUR));
         assert_eq!(run.next(Some(Timestamp(11 * HOUR))), Some(50), "it is looked again then");
         manual.pass(49);
-        assert_eq!(run.follow(|| panic!("looked too early")), Timestamp(10 * HOUR + 49));
+        assert_eq!(run.follow(|| panic!("it was read too early")), Timestamp(10 * HOUR + 49));
         manual.pass(1);
         assert_eq!(run.follow(nothing), Timestamp(11 * HOUR + 50));
     }

@@ -270,7 +270,7 @@ fn tenants_have_namespaces_and_a_weight() {
     let tenants = crate::tenants::tenant::shares(&configured);
     let whose = |namespace: &str| tenants.of(&namespace.into());
     assert_eq!([&*whose("prod"), &*whose("guests"), &*whose("acme")], ["acme", "guests", "acme"]);
-    assert_eq!([tenants.weight("acme"), tenants.weight("guests"), tenants.weight("nobody")], [3, 1, 1]);
+    assert_eq!([tenants.weight("acme"), tenants.weight("guests"), tenants.weight("unknown")], [3, 1, 1]);
     let twice = "[tenants]\na = { namespaces = [\"prod\"] }\nb = { namespaces = [\"prod\"], weight = 0 }\n";
     assert_eq!(
         found(&parse(twice).unwrap_err()),

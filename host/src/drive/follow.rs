@@ -214,7 +214,7 @@ impl Watch {
         told.first_seq <= self.seq()
     }
 
-    /// Goes on with the run; true if the record is wanted.
+    /// Advances the run; returns true if the record is wanted.
     fn apply(&mut self, told: &StepRecord) -> Result<bool, RecoverError> {
         if told.first_seq < self.seq() {
             return Ok(false);

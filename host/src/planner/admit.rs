@@ -30,9 +30,9 @@ const PAGE: usize = 1000;
     again(*retry_at, *quota)
 )]
 pub struct QuotaExceeded {
-    /// Whose it is.
+    /// Tenant that the quota belongs to.
     pub tenant: Arc<str>,
-    /// Which one.
+    /// Exhausted quota.
     pub quota: SubmitQuota,
     /// Its value, which the configuration sets.
     pub limit: u64,
@@ -42,7 +42,7 @@ pub struct QuotaExceeded {
     pub retry_at: Option<Timestamp>,
 }
 
-/// What bounds submissions.
+/// Quotas of submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubmitQuota {
     /// Tasks that wait for a slot of this host.

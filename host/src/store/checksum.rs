@@ -1,8 +1,8 @@
-//! What tells a record that was damaged from one that was written.
+//! Checksums that tell a damaged record from a written one.
 
 use phasm_engine::time::Timestamp;
 
-/// Of a record's body and of all that says where it belongs.
+/// Returns the checksum of a record's body and of the position where it belongs.
 pub(super) fn checksum(run: i64, first_seq: u64, events: u32, time: Timestamp, body: &[u8]) -> i64 {
     let mut hash = xxhash_rust::xxh3::Xxh3Default::new();
     hash.update(&run.to_le_bytes());

@@ -1,11 +1,12 @@
-//! What is kept by a name besides runs: saved workflows and schedules.
+//! Catalog entries, which a store keeps by name: saved workflows and schedules.
 //!
 //! ```text
 //!  entry(name) ──▶ CatalogEntry at some revision ── change(from that revision) ──▶ the next one, or StoreError::Moved
 //!                                         └─ fire(the same, and a run's first record) ──▶ both or neither
 //! ```
 //!
-//! What an entry says is opaque to the store. It knows when somebody has to look at it, and the texts that it names: each is kept once by
+//! The body of an entry is opaque to the store. The store knows when the entry is due, and the texts that it names: each text is
+//! stored once by
 //! its digest, until no entry names it.
 
 use std::{fmt, sync::Arc};
@@ -48,12 +49,12 @@ impl fmt::Display for CatalogKind {
     }
 }
 
-/// What an entry is called.
+/// Name of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryName {
-    /// What it is.
+    /// Kind of the entry.
     pub shelf: CatalogKind,
-    /// Whose it is.
+    /// Namespace of the entry.
     pub namespace: Arc<str>,
     /// Unique among those of its kind in the namespace.
     pub name: Arc<str>,
@@ -69,20 +70,20 @@ impl fmt::Display for EntryName {
 /// Something that is kept by a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CatalogEntry {
-    /// What it is called.
+    /// Name of the entry.
     pub name: EntryName,
     /// Another one after each change, and never one that any entry has had before.
     pub revision: u64,
-    /// When somebody has to look at it, if ever.
+    /// Time at which the entry is due, if ever.
     pub due: Option<Timestamp>,
-    /// What it says, opaque to the store.
+    /// Body, opaque to the store.
     pub body: Arc<str>,
 }
 
 /// A text that entries name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// Of the bytes. A store believes it; whoever reads them can check it.
+    /// Digest of the bytes. The store does not verify it; a reader can.
     pub digest: Arc<str>,
     /// How many there are.
     pub size: u64,
@@ -93,13 +94,13 @@ pub struct Text {
 /// Another revision of an entry, or its first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// What it is called.
+    /// Name of the entry.
     pub name: EntryName,
     /// The revision that is changed; 0 for an entry that is not there yet.
     pub from: u64,
-    /// When somebody has to look at it.
+    /// Time at which the entry is due.
     pub due: Option<Timestamp>,
-    /// What it says.
+    /// Body, opaque to the store.
     pub body: Arc<str>,
     /// All the texts that it names, each once; nothing where they stay as they are.
     pub texts: Option<Vec<Text>>,
@@ -134,12 +135,12 @@ pub type DuePlace = (Timestamp, EntryName);
 /// Which entries [`ReadStore::entries`](super::ReadStore::entries) returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryQuery {
-    /// Of which kind.
+    /// Kind of the entries.
     pub shelf: CatalogKind,
-    /// Of that namespace alone, if one is given.
+    /// Namespace of the entries; all namespaces if absent.
     pub namespace: Option<Arc<str>>,
-    /// Those behind that namespace and name.
+    /// Position: entries after that namespace and name.
     pub after: Option<(Arc<str>, Arc<str>)>,
-    /// So many at most.
+    /// Maximum number of entries.
     pub limit: usize,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a store.
+//! Errors of stores.
 
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -17,7 +17,7 @@ pub enum StoreError {
         /// How many events the run has; 0 if it does not exist.
         found: u64,
     },
-    /// Somebody else has claimed the run.
+    /// Another host has claimed the run.
     #[error("run {run_id} was claimed by another host")]
     LeaseLost {
         /// The run.
@@ -29,7 +29,7 @@ pub enum StoreError {
         /// The run that came of it.
         run_id: Arc<str>,
     },
-    /// The run has ended; nobody reads its mail.
+    /// The run has ended and takes no requests.
     #[error("run {run_id} has already ended")]
     Closed {
         /// The run.
@@ -73,10 +73,10 @@ pub enum StoreError {
         /// Bytes the store takes.
         limit: usize,
     },
-    /// Somebody else has changed an entry, or it is there already, or gone.
+    /// Another writer has changed an entry, or the entry exists already, or is gone.
     #[error("{what} was changed meanwhile; look at it again")]
     Moved {
-        /// What it is called.
+        /// Name of the entry.
         what: String,
     },
     /// A namespace has as many entries as it may have.
@@ -84,9 +84,9 @@ pub enum StoreError {
     Crowded {
         /// The namespace.
         namespace: Arc<str>,
-        /// Of which kind.
+        /// Kind of the entry.
         shelf: CatalogKind,
-        /// What there are as many of as there may be.
+        /// Limit that was reached, in words.
         limit: String,
     },
     /// Another process, or another handle in this one, has the store open.
@@ -102,7 +102,7 @@ pub enum StoreError {
     Foreign {
         /// The file.
         path: PathBuf,
-        /// What it seems to be.
+        /// Apparent type of the file.
         found: String,
     },
     /// The file was written by a later Phasm, and was left as it was.
@@ -127,12 +127,12 @@ pub enum StoreError {
         /// The format known here.
         known: i64,
     },
-    /// What is stored contradicts itself.
+    /// Stored data contradicts itself.
     #[error("{path} is damaged: {found}")]
     Corrupt {
         /// The store's file.
         path: PathBuf,
-        /// What was found, and where.
+        /// Contradiction, and its place.
         found: String,
     },
     /// The disk or a quota is full. The store goes on once there is room.
@@ -146,7 +146,7 @@ pub enum StoreError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What could not be done with it: "opened".
+        /// Action that failed, as a participle: "opened".
         action: &'static str,
         /// The system's reason.
         source: Arc<io::Error>,
@@ -157,7 +157,7 @@ pub enum StoreError {
     Unavailable {
         /// Its URL, without the password.
         server: PathBuf,
-        /// What the system, or the server, says.
+        /// Reason of the system or the server.
         source: Arc<io::Error>,
     },
     /// The store's own thread has ended, which only a panic on it makes happen before the store is dropped.

@@ -11,12 +11,12 @@
 
 use std::time::{Duration, Instant};
 
-/// What is compared: what was written in so long, by so many commits at least.
+/// Length of a measurement: the bytes written in this time are compared, by at least the minimum number of commits.
 const WINDOW: Duration = Duration::from_millis(20);
 const COMMITS: u32 = 8;
 /// A window that took so many times as long had pauses in it, or a slow disk, whose commits are large by themselves.
 const LONGEST: u32 = 4;
-/// Who gathers has to be so much better, as others wait for it.
+/// Factor by which gathering must be better, as other writers wait for it.
 const BETTER: f64 = 1.05;
 /// Windows before the first trial.
 const FIRST: u32 = 2;
@@ -31,7 +31,7 @@ pub(super) struct GroupCommit {
     gathers: bool,
     /// The other way is being tried.
     tries: bool,
-    /// What was written in a second, the way that is kept.
+    /// Bytes per second of the current choice.
     kept: Option<f64>,
     since: Option<Instant>,
     jobs: usize,
@@ -81,7 +81,7 @@ impl GroupCommit {
         self.commits = 0;
     }
 
-    /// So much was written in a second.
+    /// Takes the measured bytes per second of the last window.
     fn judge(&mut self, rate: f64) {
         if self.tries {
             let kept = self.kept.unwrap_or(0.0);

@@ -1,4 +1,4 @@
-//! Who may write to a run.
+//! Leases: the right to write to a run.
 
 use std::{fmt, sync::Arc};
 
@@ -15,7 +15,7 @@ use super::{RunHead, RunRow, StoreError};
 pub struct HostId(Arc<str>);
 
 impl HostId {
-    /// One that nobody else has.
+    /// Returns an identity that no other host has.
     #[must_use]
     pub fn unique() -> Self {
         Self(uuid::Uuid::now_v7().to_string().into())
@@ -40,19 +40,19 @@ impl fmt::Display for HostId {
     }
 }
 
-/// The right of one host to write to one run, until somebody claims the run again.
+/// Right of one host to write to one run, until another host claims the run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The run.
     pub head: Arc<RunHead>,
-    /// Who has it.
+    /// Owner of the lease.
     pub host: HostId,
     /// How often the run has been claimed: a store takes nothing from a lease with an older one.
     pub epoch: u64,
 }
 
 impl Lease {
-    /// Of a run that does not exist yet.
+    /// Returns the lease of a run that does not exist yet.
     #[must_use]
     pub fn first(head: Arc<RunHead>, host: HostId) -> Self {
         Self { head, host, epoch: 1 }
@@ -66,11 +66,11 @@ impl Lease {
 /// Which runs a host would drive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimRequest {
-    /// Whose they become.
+    /// Host that claims them.
     pub host: HostId,
-    /// What is due by then.
+    /// Time: runs that are due by then.
     pub now: Timestamp,
-    /// So many at most.
+    /// Maximum number of runs.
     pub limit: usize,
     /// Runs that this host cannot drive.
     pub except: Vec<Arc<str>>,
@@ -86,10 +86,10 @@ impl ClaimRequest {
 /// The result of claiming a run by its id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// It is the host's from now on.
+    /// The run belongs to the host from now on.
     Leased(Lease),
     /// Another host has it, and is there.
     Held(HostId),
-    /// It has ended; nobody drives it any more.
+    /// The run has ended and needs no host.
     Closed,
 }

@@ -1,20 +1,20 @@
-//! Requests to runs from whoever does not drive them.
+//! Requests to runs from processes that do not drive them.
 
 use std::sync::Arc;
 
 /// How many requests to one run may be unanswered.
 pub const MAX_WAITING_LETTERS: usize = 1000;
-/// How many answers of a run are kept at least, for whoever has not fetched theirs.
+/// Minimum number of answers that are kept per run, for callers that have not fetched theirs.
 pub const RETAINED_ANSWERS: u64 = 64;
 /// The largest request, in bytes.
 pub const MAX_LETTER_BYTES: usize = 16 << 20;
 
-/// A request to a run that nobody has answered yet.
+/// Request to a run that has no answer yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Letter {
     /// Unique in the store, ascending.
     pub id: u64,
-    /// What is asked for, opaque to the store.
+    /// Content of the request, opaque to the store.
     pub body: Vec<u8>,
 }
 
@@ -23,16 +23,16 @@ pub struct Letter {
 pub struct Reply {
     /// The letter.
     pub letter: u64,
-    /// What is answered, opaque to the store.
+    /// Content of the answer, opaque to the store.
     pub body: Arc<[u8]>,
 }
 
-/// What became of a letter.
+/// State of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Nobody has answered yet.
+    /// The request has no answer yet.
     Waiting,
-    /// It was carried out, or refused.
+    /// The request was carried out or refused.
     Replied(Vec<u8>),
     /// Its run ended without it.
     Ended,

@@ -26,10 +26,10 @@ use super::{
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
-/// A store without a file: "durable" means until the process ends.
+/// Store without a file: "durable" means until the process ends.
 ///
-/// Open runs are kept whatever they hold. Of closed ones, the oldest are forgotten, row and journal, as soon as all
-/// closed ones together hold more events than the limit; the one closed last always stays.
+/// Open runs are always kept. The oldest closed runs are forgotten, row and journal, as soon as all
+/// closed runs together hold more events than the limit; the run closed last always stays.
 pub struct Memory {
     kept: Mutex<State>,
     changed: watch::Sender<()>,
@@ -420,14 +420,14 @@ fn encoded(record: Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
 #[derive(Default)]
 struct State {
     runs: HashMap<Arc<str>, Run>,
-    /// Of runs that were submitted with one, by namespace and key.
+    /// Runs that were submitted with a key, by namespace and key.
     keys: HashMap<(Arc<str>, Arc<str>), Arc<str>>,
     hosts: HashMap<HostId, Timestamp>,
     /// All that ever had a run.
     owners: BTreeSet<HostId>,
     last_number: u64,
     last_letter: u64,
-    /// Runs that nobody has.
+    /// Runs without an owner.
     due: Due,
     /// Runs with letters that wait for an answer.
     mail: BTreeSet<Arc<str>>,
@@ -449,7 +449,7 @@ struct Run {
     letters: VecDeque<Letter>,
     replies: VecDeque<Reply>,
     logs: BTreeMap<(u32, u32, u32), AttemptLog>,
-    /// Of its records and logs.
+    /// Bytes of the run's records and logs.
     bytes: u64,
 }
 
@@ -641,10 +641,10 @@ impl State {
         }
     }
 
-    /// Every run that this host might claim at some time, without looking at those that nobody wants.
+    /// Returns the runs that this host might claim now or later, without visiting those that have an owner.
     fn candidates(&self, wanted: &ClaimRequest) -> impl Iterator<Item = (Timestamp, &RunRow)> {
         let due = self.due.iter().map(|(.., run_id)| run_id).take(wanted.limit + wanted.except.len());
-        // Whoever is alone has nobody to take runs from.
+        // A single host has no other host to take runs from.
         let alone = self.owners.iter().all(|owner| *owner == wanted.host);
         let of_others = self.runs.iter().filter(move |_| !alone).filter(|(_, run)| run.row.owner.is_some());
         let names: BTreeSet<_> = due.chain(&self.mail).chain(of_others.map(|(run_id, _)| run_id)).collect();
@@ -656,7 +656,7 @@ impl State {
         self.candidates(wanted).map(|(at, _)| at).min()
     }
 
-    /// What rests is nobody's, once its host is gone: it is fenced off, and due when its clock runs out.
+    /// Runs that only wait lose their owner once its host is gone: they are fenced off, and due when their clock runs out.
     fn let_rest(&mut self, at: Timestamp, but: Option<&HostId>) {
         if self.owners.iter().all(|owner| Some(owner) == but) {
             return;
@@ -728,7 +728,7 @@ impl State {
         Ok(())
     }
 
-    /// Nobody goes on with a run.
+    /// Removes a run that has ended from the indexes of open runs.
     fn closed(&mut self, run_id: &Arc<str>) {
         self.mail.remove(run_id);
         let Some(run) = self.runs.get_mut(run_id) else { return };

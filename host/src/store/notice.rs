@@ -1,11 +1,11 @@
-//! Notices: what somebody outside is told of a run.
+//! Notifications for endpoints outside, about runs.
 //!
 //! ```text
 //!  append(record with notices) ──▶ both or neither ── due_notices(endpoint) ──▶ settle(due a little later) ── post ──▶ settle
-//!                                                                       false: somebody else has it
+//!                                                                       false: another worker has it
 //! ```
 //!
-//! Each is kept until it was delivered, whatever becomes of the run and of the host that has written it; from then on as long as the run.
+//! A notification is kept until it was delivered, even if the run ends or its host is gone; from then on as long as the run.
 
 use std::{fmt, sync::Arc};
 
@@ -18,7 +18,7 @@ pub struct NoticeId {
     pub run_id: Arc<str>,
     /// The sequence number of the event that it tells of.
     pub seq: u64,
-    /// Whom it goes to.
+    /// Endpoint that receives it.
     pub endpoint: Arc<str>,
 }
 
@@ -33,13 +33,13 @@ impl fmt::Display for NoticeId {
 /// A notice that comes with a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewNotice {
-    /// Of the event that it tells of.
+    /// Sequence number of the event.
     pub seq: u64,
-    /// Whom it goes to.
+    /// Endpoint that receives it.
     pub endpoint: Arc<str>,
     /// When it is to be delivered.
     pub due: Timestamp,
-    /// What it says, opaque to the store.
+    /// Body, opaque to the store.
     pub body: Arc<str>,
 }
 
@@ -50,9 +50,9 @@ pub struct NoticeRow {
     pub id: NoticeId,
     /// 1 at first, and one more each time it is settled.
     pub revision: u64,
-    /// When it is to be delivered; nothing if nobody has to any more.
+    /// Time of the next delivery; none if it needs no delivery any more.
     pub due: Option<Timestamp>,
-    /// What it says.
+    /// Body, opaque to the store.
     pub body: Arc<str>,
 }
 
@@ -63,21 +63,21 @@ pub struct Settle {
     pub id: NoticeId,
     /// The revision that was seen.
     pub from: u64,
-    /// When somebody has to deliver it next; nothing if nobody has to.
+    /// Time of the next delivery; none if it needs no delivery.
     pub due: Option<Timestamp>,
-    /// What it says from then on.
+    /// Body of the next revision.
     pub body: Arc<str>,
 }
 
 /// Which notices [`ReadStore::notices`](super::ReadStore::notices) returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notices {
-    /// Of that run.
+    /// Run of the notifications.
     pub run_id: Arc<str>,
     /// To that endpoint alone, if one is given.
     pub endpoint: Option<Arc<str>>,
-    /// Of events before that one.
+    /// Position: notifications of earlier events.
     pub before: Option<u64>,
-    /// So many at most.
+    /// Maximum number of notifications.
     pub limit: usize,
 }

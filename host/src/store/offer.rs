@@ -13,22 +13,22 @@ pub struct Offer {
     pub number: u64,
     /// The run.
     pub run_id: Arc<str>,
-    /// Of the lease under which it is offered: nothing of an older one stands.
+    /// Epoch of the lease under which it is offered. An offer of an older lease is void.
     pub epoch: u64,
-    /// Whose it is, and how much that tenant has beside others.
+    /// Tenant, and its weight.
     pub tenant: (Arc<str>, u32),
     /// The run's priority, higher first.
     pub priority: u16,
     /// Stands for what a host must have to execute it: those of one kind go to the same hosts.
     pub kind: Arc<str>,
-    /// What is to be executed, opaque to the store.
+    /// Work, opaque to the store.
     pub body: Arc<[u8]>,
 }
 
 /// Which offer, and which time that it was taken.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OfferId {
-    /// Whose it is.
+    /// Host that made the offer.
     pub by: HostId,
     /// Its number there.
     pub number: u64,
@@ -41,72 +41,72 @@ pub struct OfferId {
 pub struct TakenOffer {
     /// Which one.
     pub id: OfferId,
-    /// What a host must have for it.
+    /// Requirement: the kind that a host must be able to execute.
     pub kind: Arc<str>,
-    /// What is to be executed.
+    /// Work, opaque to the store.
     pub body: Arc<[u8]>,
 }
 
-/// What a host that executes an offer has to tell whoever made it.
+/// Report of the host that executes an offer to the host that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// Which one.
     pub id: OfferId,
     /// Whether that is all, and the offer is done with.
     pub is_last: bool,
-    /// What it says, opaque to the store.
+    /// Content, opaque to the store.
     pub body: Arc<[u8]>,
 }
 
-/// What was told of an offer.
+/// Report about an own offer, as it arrives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IncomingReport {
     /// Number that acknowledges the report; it is sent again until then.
     pub report: u64,
     /// The offer.
     pub number: u64,
-    /// What was told.
+    /// Content of the report.
     pub body: Vec<u8>,
 }
 
-/// What one host has for the others, and wants of them.
+/// Exchange of one host with the others: its offers, and its requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExchangeRequest {
-    /// Who.
+    /// Host that asks.
     pub host: HostId,
     /// The time.
     pub now: Timestamp,
-    /// What it offers. One that is known already stays as it is.
+    /// New offers. A known offer stays as it is.
     pub offers: Vec<Offer>,
-    /// Which of its own nobody shall execute any more.
+    /// Own offers that no host shall execute any more.
     pub withdrawn: Vec<u64>,
-    /// How many of its own that nobody has taken it would have back, the oldest first.
+    /// Number of own offers to take back that no host has taken, the oldest first.
     pub recalled: u32,
-    /// What it acknowledges.
+    /// Numbers of reports that are acknowledged.
     pub heard: Vec<u64>,
-    /// What it has to tell; what is told of an offer that is somebody else's by now is dropped.
+    /// Reports about offers that it executes. A report about an offer that belongs to another host by now is dropped.
     pub reports: Vec<Report>,
-    /// What it has taken and does not execute: somebody else may.
+    /// Offers that it has taken and does not execute: another host may.
     pub returned: Vec<OfferId>,
     /// How many more it could execute.
     pub room: u32,
-    /// Of which kinds it can execute none.
+    /// Kinds that it cannot execute.
     pub except: Vec<Arc<str>>,
-    /// What it has taken, if it may have missed an answer: all others are returned.
+    /// Offers that it holds, if it may have missed an answer: all others are returned.
     pub holds: Option<Vec<OfferId>>,
 }
 
-/// What comes of it.
+/// Result of an exchange.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExchangeResponse {
-    /// What it has taken: of each tenant the highest priority first, then the oldest; of several first of the one of which least is executed
-    /// elsewhere, for its weight.
+    /// Offers for this host: within a tenant the highest priority first, then the oldest; among tenants first the one with the
+    /// least executed elsewhere for its weight.
     pub taken: Vec<TakenOffer>,
-    /// What it shall not execute any more.
+    /// Offers that it shall not execute any more.
     pub stopped: Vec<OfferId>,
     /// Which of its own it has back.
     pub recalled: Vec<u64>,
-    /// What was told of its own.
+    /// Reports about its own offers.
     pub reported: Vec<IncomingReport>,
     /// How many more the other hosts said that they could execute.
     pub room: u32,
@@ -115,7 +115,7 @@ pub struct ExchangeResponse {
 }
 
 impl ExchangeRequest {
-    /// Of a host that has nothing and wants nothing.
+    /// Returns the request of a host that offers and asks for nothing.
     #[must_use]
     pub fn nothing(host: HostId, now: Timestamp) -> Self {
         Self {

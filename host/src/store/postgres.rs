@@ -1,13 +1,13 @@
-//! Runs kept in a PostgreSQL database, which several hosts may share.
+//! Runs in a PostgreSQL database, which several hosts may share.
 //!
 //! ```text
-//!  append, claim … ──▶ queue ──▶ one transaction, one round trip: begin, what waits, commit ──▶ all their answers
+//!  append, claim … ──▶ queue ──▶ one transaction, one round trip: begin, all queued requests, commit ──▶ all their answers
 //!  load …          ──▶ two connections for reading, each as of the last commit
-//!  what others did ──▶ one that listens
+//!  changes of others ──▶ one connection that listens
 //! ```
 //!
-//! Each request is judged by itself, in a function of the database: what is refused harms nobody it shares a transaction with.
-//! A connection that was lost is made anew; what was on its way then is open, as whether it was kept cannot be told.
+//! A function of the database judges each request by itself: a refused request does not affect the others of its transaction.
+//! A lost connection is made anew. The result of requests that were under way then is unknown, as the server's answer is lost.
 
 mod address;
 pub(super) mod append;
@@ -148,7 +148,7 @@ impl Postgres {
         let entries_changed = Arc::new(watch::Sender::new(()));
         let notices_changed = Arc::new(watch::Sender::new(()));
         let audience = Arc::<Audience>::default();
-        // As far as is known; whoever does follows says so again before this is over.
+        // This is a guess: followers repeat their subscription before the time is over.
         audience.take(follow::ALL, address.lease);
         let tells = Tells {
             changed: Arc::clone(&changed),
@@ -185,7 +185,7 @@ impl Postgres {
         Box::new(self.by_callers_clock.then_some(now.0))
     }
 
-    /// Tells whoever follows all runs, once for all that is written until then.
+    /// Notifies the followers of all runs, once for all writes until then.
     fn tell_of_rows(&self) {
         if !self.audience.wants_all() {
             return;
@@ -579,7 +579,7 @@ fn lease(row: &Row, host: &HostId) -> Result<Lease, PostgresError> {
     Ok(Lease { head: Arc::new(head(row)?), host: host.clone(), epoch: count(row, "epoch")? })
 }
 
-/// What came of something that only the holder of a lease may do.
+/// Reads the result of an operation that only the holder of a lease may do.
 fn leased(rows: &[Row], lease: &Lease) -> Result<(), PostgresError> {
     match one(rows, |row| get(row, "verdict"))? {
         "fenced" => Err(lease.lost().into()),

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::HostId;
 
-/// What never changes about a run.
+/// Part of a run that never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunHead {
@@ -27,7 +27,7 @@ pub struct RunHead {
     pub priority: u16,
     /// When the run was submitted.
     pub submitted_at: Timestamp,
-    /// What whoever submitted it calls the submission, so that one that is repeated is found again; unique in the namespace.
+    /// Key of the submission, chosen by the caller, by which a repeated submission is found; unique in the namespace.
     pub key: Option<Arc<str>>,
     /// `metadata.labels`, as text.
     pub labels: Labels,
@@ -44,13 +44,13 @@ pub struct RunStatus {
     pub phase: Phase,
     /// When `phase` became terminal.
     pub finished_at: Option<Timestamp>,
-    /// Whether a restart has to go on with it: it has not ended, or hook runs of it have not.
+    /// Whether a restart has to continue the run: it has not ended, or its hook runs have not.
     pub open: bool,
-    /// What it waits for, if nothing of it is executed or could be: nobody has to have it in memory.
+    /// Reason why the run only waits, if no part of it is executed or could be: no host needs it in memory.
     pub rest: Option<Rest>,
 }
 
-/// What a run waits for in which nothing happens by itself.
+/// Reason why a run only waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "KeptRest")]
 pub struct Rest {
@@ -60,12 +60,12 @@ pub struct Rest {
     pub until: Option<Timestamp>,
 }
 
-/// A clock that runs out sooner is waited for by whoever has the run.
+/// Clocks that run out sooner are awaited in memory.
 const NEAR: Millis = 60_000;
 
 impl Rest {
-    /// Whether it is worth forgetting the run for. What nobody would ever wake is no rest; and when a near clock runs out is told by the
-    /// run's own time, which another host's wall clock may be hours away from.
+    /// Whether it is worth unloading the run. A run that no event would wake must not be unloaded; and the end of a near clock is
+    /// measured by the run's own time, from which another host's wall clock may be hours away.
     fn lasts(&self, now: Timestamp) -> bool {
         self.until.map_or(self.parked, |until| until.since(now) >= NEAR)
     }
@@ -90,7 +90,7 @@ impl RunStatus {
 pub struct RunRow {
     /// The run's place in the order of submission, unique in the store and never used again.
     pub number: u64,
-    /// What never changes.
+    /// Part that never changes.
     #[serde(flatten)]
     pub head: Arc<RunHead>,
     /// Where it stands.
@@ -100,9 +100,9 @@ pub struct RunRow {
     pub seq: u64,
     /// The host that has it, if one has; it may be gone.
     pub owner: Option<HostId>,
-    /// When it is due, if nobody has it and nobody writes to it before; nothing if only a letter gets it on.
+    /// Time at which the run is due, if it has no owner and gets no request before; none if only a request wakes it.
     pub wake_at: Option<Timestamp>,
-    /// Why the last host that had it could not go on with it; nothing as soon as somebody has it.
+    /// Reason why the last host could not continue it; none as soon as a host owns it.
     pub note: Option<Note>,
 }
 
@@ -110,7 +110,7 @@ pub struct RunRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "KeptNote")]
 pub struct Note {
-    /// What it lacks.
+    /// Missing requirement.
     pub why: Arc<str>,
     /// Since when.
     pub since: Timestamp,
@@ -121,15 +121,15 @@ pub struct Note {
 pub struct Census {
     /// A host has them, which may be gone.
     pub owned: u64,
-    /// Nobody has them, and they are due.
+    /// Runs without an owner that are due.
     pub due: u64,
-    /// Nobody has them, and a clock of theirs gets them on.
+    /// Runs without an owner whose clock wakes them later.
     pub waiting: u64,
-    /// Nobody has them, and somebody has to answer them.
+    /// Runs without an owner that wait for an approval.
     pub parked: u64,
     /// Letters to them that wait for an answer.
     pub letters: u64,
-    /// When the first of those that nobody has is due next.
+    /// Time at which the first run without an owner is due.
     pub next: Option<Timestamp>,
 }
 
@@ -153,7 +153,7 @@ impl Census {
 pub struct Filter {
     /// In one of these namespaces; in any, if there are none.
     pub namespaces: Vec<Arc<str>>,
-    /// Of this workflow.
+    /// Runs of this workflow only.
     pub workflow: Option<Arc<str>>,
     /// In this phase.
     pub phase: Option<Phase>,

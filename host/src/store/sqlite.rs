@@ -79,7 +79,7 @@ impl Sqlite {
         Self::open_within(path.as_ref(), None)
     }
 
-    /// As [`open`](Self::open), for a file of at most `max_pages` pages.
+    /// Same as [`open`](Self::open), for a file of at most `max_pages` pages.
     pub(super) fn open_within(path: &Path, max_pages: Option<u32>) -> Result<Self, StoreError> {
         let path: Arc<Path> = file::find_or_create(path)?.into();
         let lock = Lock::take(&path)?;
@@ -91,11 +91,12 @@ impl Sqlite {
         Self::on(connection, path, Some(lock))
     }
 
-    /// The store in `path`, to submit runs to it, or to delete some, beside the process that holds it. Whoever claimed runs here would
-    /// take that process for gone.
+    /// Opens the store in `path` while another process holds it, to submit or delete runs. This handle must not claim runs: that
+    /// would
+    /// take the other process for gone.
     ///
     /// # Errors
-    /// As [`open`](Self::open), but for [`StoreError::Locked`]; a file of an older format is left to whoever opens it.
+    /// The same as [`open`](Self::open), except [`StoreError::Locked`]. A file of an older format is not migrated.
     pub fn beside(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path: Arc<Path> = file::find(path.as_ref())?.into();
         Self::on(schema::open_beside(&path)?, path, None)
@@ -118,10 +119,11 @@ impl Sqlite {
         })
     }
 
-    /// Posts a letter to a run of the store in `path`, beside the process that holds it.
+    /// Posts a request to a run of the store in `path`, while another process holds it.
     ///
     /// # Errors
-    /// As [`Store::post`]; and [`StoreError::Newer`] or [`StoreError::Foreign`] for a file that this Phasm does not write.
+    /// The same as [`Store::post`]; and [`StoreError::Newer`] or [`StoreError::Foreign`] for a file that this Phasm does not
+    /// write.
     pub fn post_beside(path: impl AsRef<Path>, run_id: &str, body: &[u8]) -> Result<u64, StoreError> {
         let path = file::find(path.as_ref())?;
         let mut connection = schema::open_beside(&path)?;
@@ -174,7 +176,7 @@ impl Sqlite {
         later(answered)
     }
 
-    /// As `write`, for what others want to know of.
+    /// Same as `write`, for changes that have subscribers.
     fn tell<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,

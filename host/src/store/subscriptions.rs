@@ -1,4 +1,4 @@
-//! Who wants to hear that a run was written to.
+//! Subscriptions to writes of single runs.
 
 use std::{
     collections::HashMap,
@@ -10,7 +10,7 @@ use std::{
 
 use tokio::sync::watch;
 
-/// Those runs of a store that somebody follows. Nothing is looked up while nobody does.
+/// Runs of a store that have subscribers. Without subscribers no lookup is made.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
     any: AtomicBool,
@@ -26,7 +26,7 @@ impl Subscriptions {
         following
     }
 
-    /// Who is to be told once something is written to the run.
+    /// Returns the sender to notify once the run was written to.
     pub(super) fn of(&self, run_id: &str) -> Option<Arc<watch::Sender<()>>> {
         if !self.any.load(Ordering::Acquire) {
             return None;

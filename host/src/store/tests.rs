@@ -1,4 +1,4 @@
-//! What every store promises, and what a file adds to it.
+//! Contract of every store, and the additional promises of a file.
 
 mod contract;
 mod crash;
@@ -58,7 +58,7 @@ fn here() -> HostId {
     "here".into()
 }
 
-/// Appending under the lease of whoever created the run.
+/// Appending under the lease of the submitting host.
 trait Put: Store {
     fn put(&self, head: Arc<RunHead>, status: RunStatus, record: Record<Arc<dyn Encode>>) -> Pending<()> {
         self.append(&Lease::first(head, here()), status, record, Vec::new())

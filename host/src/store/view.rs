@@ -16,18 +16,18 @@ use serde::Serialize;
 use crate::store::{AttemptLog, RunRow};
 use phasm_sandbox::executor::Level;
 
-/// Who goes on with a run, as far as its store tells.
+/// Party that continues a run, as far as its store shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// Nobody: it has ended.
+    /// The run has ended.
     Ended,
     /// A process that holds the store.
     Driven,
-    /// Whoever answers: only suspended tasks keep it open.
+    /// Only suspended tasks keep it open; a person has to respond.
     Parked,
     /// The process that holds the store, when its time has come.
     Waiting,
-    /// Nobody, until it is recovered.
+    /// No process continues it until it is recovered.
     Orphaned,
 }
 
@@ -44,7 +44,7 @@ impl RunState {
         }
     }
 
-    /// That of a run in a store that somebody holds, or nobody does.
+    /// Returns the state of a run, in a store that is held by a process or not.
     #[must_use]
     pub fn of(row: &RunRow, is_held: bool) -> Self {
         if !row.status.open {
@@ -61,7 +61,7 @@ impl RunState {
     }
 }
 
-/// What a run waits for, as far as its row tells.
+/// Reasons why a run waits, as far as its row shows.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RowWaiting")]
 pub struct RowWaits<'r> {
@@ -77,13 +77,13 @@ pub struct RowWaits<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<TimeText>")]
     pub until: Option<String>,
-    /// What that host lacked, or which quota it is.
+    /// Missing requirement, or exhausted quota.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<&'r str>,
 }
 
 impl<'r> RowWaits<'r> {
-    /// Nothing of one that has ended, and of one that somebody drives only what he says of it.
+    /// Returns nothing for a run that has ended, and for a run that is driven only the reason that its host gives.
     #[must_use]
     pub fn of(row: &'r RunRow, state: RunState) -> Option<Self> {
         let until = |at: Option<Timestamp>| at.map(Timestamp::to_rfc3339);
@@ -106,7 +106,7 @@ impl<'r> RowWaits<'r> {
         }
     }
 
-    /// Whether a host could not go on with it.
+    /// Returns whether a host could not continue it.
     #[must_use]
     pub fn is_missing(&self) -> bool {
         self.what == "missing"
@@ -141,7 +141,7 @@ pub struct RowView<'r> {
     pub phase: Phase,
     /// Whether anything of it has not ended.
     pub open: bool,
-    /// Who goes on with it: the word of a [`RunState`].
+    /// Party that continues it: the word of a [`RunState`].
     #[schemars(extend("enum" = ["ended", "driven", "parked", "waiting", "orphaned"]))]
     pub state: &'static str,
     /// `spec.priority`.
@@ -152,13 +152,13 @@ pub struct RowView<'r> {
     /// RFC 3339.
     #[schemars(with = "Option<TimeText>")]
     pub finished_at: Option<String>,
-    /// What it waits for.
+    /// Reason why it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<RowWaits<'r>>,
 }
 
 impl<'r> RowView<'r> {
-    /// Shows a row of a store that somebody holds, or nobody does.
+    /// Returns the view of a row, in a store that is held by a process or not.
     #[must_use]
     pub fn of(row: &'r RunRow, state: RunState) -> Self {
         let RunRow { head, status, .. } = row;
@@ -177,7 +177,7 @@ impl<'r> RowView<'r> {
     }
 }
 
-/// What was submitted.
+/// Submission that was accepted.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Submitted")]
@@ -191,7 +191,7 @@ pub struct SubmittedView<'r> {
     pub is_new: bool,
 }
 
-/// What one attempt wrote.
+/// Log of one attempt.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Log")]
@@ -211,7 +211,7 @@ pub struct LogView<'l> {
     pub phase: Option<Phase>,
     /// How many bytes before it were not kept.
     pub bytes_cut: u64,
-    /// What is kept.
+    /// Lines that are kept.
     pub lines: Vec<LineView<'l>>,
 }
 
@@ -260,7 +260,7 @@ impl<'l> LineView<'l> {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Fault")]
 pub struct ProblemView {
-    /// What the text is called.
+    /// Name of the text.
     pub file: String,
     /// The catalogue's code.
     pub code: &'static str,
@@ -272,9 +272,9 @@ pub struct ProblemView {
     pub column: u32,
     /// The offending value, shortened.
     pub value: Option<Value>,
-    /// What is wrong and what was expected.
+    /// Fault, and what was expected.
     pub message: String,
-    /// How to mend it.
+    /// Advice how to correct it.
     pub hint: Option<String>,
 }
 
@@ -287,7 +287,7 @@ impl ProblemView {
     }
 }
 
-/// What `text` means as the value of a parameter: the text itself where a string is declared, else JSON if it is some, else text.
+/// Reads `text` as the value of a parameter: the text itself where a string is declared, else JSON if it parses, else text.
 #[must_use]
 pub fn parameter(plan: &Plan, name: &str, text: &str) -> Value {
     let declared = plan.arguments.iter().find(|parameter| parameter.name.as_ref() == name);
@@ -297,7 +297,7 @@ pub fn parameter(plan: &Plan, name: &str, text: &str) -> Value {
     undeclared(text)
 }
 
-/// What `text` means where nobody has declared a type: JSON if it is some, else text.
+/// Reads `text` where no type is declared: JSON if it parses, else text.
 #[must_use]
 pub fn undeclared(text: &str) -> Value {
     Value::from_json(text).unwrap_or_else(|_| text.into())

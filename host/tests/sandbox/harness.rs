@@ -1,4 +1,4 @@
-//! What the tests share: guests from text, a sandbox for them, and an observer that remembers.
+//! Helpers of the tests: guests from text, a sandbox for them, and an observer that remembers.
 
 use std::{
     collections::BTreeMap,
@@ -114,7 +114,7 @@ impl Listener {
 
     fn hear(&self, text: String) {
         self.heard.lock().unwrap().push(text.clone());
-        // Nobody may be listening any more.
+        // The receiver may be gone.
         let _ = self.sender.send(text);
     }
 }

@@ -25,27 +25,27 @@ use super::random::Random;
 /// One dispatch of a run: task run, attempt, dispatch.
 pub(crate) type Call = (String, u32, u32);
 
-/// What would take less is over at once, where it is sealed.
+/// Duration below which a pure attempt is over at once.
 const QUICK: Millis = 60;
 
 #[derive(Default)]
 struct Attempts {
     /// When the first that executed a call will have ended.
     ends: HashMap<Call, Option<Millis>>,
-    /// Those who execute a call, by when it ends; the first to be asked is the first to answer.
+    /// Executions of calls, by their end; the first to be asked is the first to answer.
     open: BTreeMap<(Millis, Call, u64), oneshot::Sender<()>>,
     calls: u64,
 }
 
-/// What calls come to: the same whoever executes them, and however often.
+/// Results of calls: the same on every host, however often a call is executed.
 pub(crate) enum Play {
     /// Chance, by a seed.
     Seed(u64),
-    /// What a scenario says.
+    /// Results of a scenario.
     Scenario(Staged),
 }
 
-/// What all hosts of a house execute on.
+/// Executors of all hosts of a house.
 pub(crate) struct Stage {
     play: Play,
     store: Arc<Memory>,
@@ -103,7 +103,7 @@ impl Stage {
         (act.takes.map(|takes| act.start_after + takes), outcome)
     }
 
-    /// `scope/taskName` of whoever is called, from the journal.
+    /// Returns `scope/taskName` of the called task, from the journal.
     fn path(&self, invocation: &Invocation) -> String {
         let load = pin!(self.store.load(&invocation.run_id));
         let Poll::Ready(records) = load.poll(&mut Context::from_waker(Waker::noop())) else {
@@ -124,7 +124,7 @@ impl Executor for Stage {
         let number = invocation.task_run_id.rsplit('-').next().unwrap_or_default().to_owned();
         let call = (number, invocation.attempt, invocation.dispatch);
         let (takes, outcome) = self.act(&call, &invocation);
-        // Guests that nobody could tell of have mostly computed all they have to by the time that they are asked again.
+        // Pure guests have mostly computed everything by the time that they are polled again.
         let is_quick = takes.is_some_and(|takes| takes < QUICK);
         if is_quick && self.is_pure(&invocation.namespace, &invocation.executor_type) {
             self.attempts.lock().unwrap().calls += 1;
@@ -140,7 +140,7 @@ impl Executor for Stage {
             attempts.open.insert((end.max(now), call, count), sender);
             drop(attempts);
             return Box::pin(async move {
-                // Whoever is never told is never asked again.
+                // Without a result the future is never polled again.
                 if ends.await.is_err() {
                     std::future::pending::<()>().await;
                 }

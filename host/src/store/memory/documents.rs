@@ -1,4 +1,4 @@
-//! What runs in memory speak of, once each.
+//! Documents of the runs in memory, each once.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,7 +12,7 @@ pub(super) struct Documents {
 }
 
 struct SharedDocument {
-    /// As it is loaded.
+    /// Document, as it is loaded.
     document: Arc<Document>,
     components: Vec<Arc<str>>,
     runs: usize,

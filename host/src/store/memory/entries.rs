@@ -1,4 +1,4 @@
-//! What is kept in memory by a name besides runs.
+//! Catalog entries in memory: saved workflows and schedules.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
@@ -67,7 +67,7 @@ impl Catalog {
         change.check_room(others().count() as u64, bytes)
     }
 
-    /// What has been checked is done.
+    /// A change that was checked does not fail.
     pub(super) fn change(&mut self, change: &Change) -> u64 {
         self.last_revision += 1;
         let Change { name, from: _, due, body, texts } = change;
@@ -106,7 +106,7 @@ impl Catalog {
         true
     }
 
-    /// Of several with one digest the first is kept.
+    /// The first of several with one digest is stored.
     fn name(&mut self, digest: &Arc<str>, bytes: Option<&Arc<[u8]>>) {
         match (self.texts.get_mut(digest), bytes) {
             (Some((_, named)), _) => *named += 1,

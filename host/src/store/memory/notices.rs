@@ -13,7 +13,7 @@ use super::super::{NewNotice, NoticeId, NoticeRow, Notices, Settle};
 #[derive(Default)]
 pub(super) struct NoticeTable {
     kept: BTreeMap<NoticeId, NoticeRow>,
-    /// Those to be delivered, by endpoint and when.
+    /// Notifications to deliver, by endpoint and time.
     due: BTreeMap<Arc<str>, BTreeSet<(Timestamp, NoticeId)>>,
 }
 
@@ -71,7 +71,7 @@ impl NoticeTable {
         Some(notice)
     }
 
-    /// What nobody has to deliver is kept while its run is there.
+    /// A notification that needs no delivery is kept while its run is there.
     pub(super) fn settle(&mut self, settle: Settle, is_there: bool) -> bool {
         let Settle { id, from, due, body } = settle;
         if self.kept.get(&id).is_none_or(|notice| notice.revision != from) {

@@ -11,7 +11,7 @@ use super::super::{
     ExchangeRequest, ExchangeResponse, HostId, IncomingReport, Offer, OfferId, Report, TakenOffer,
 };
 
-/// What an attempt counts for a tenant of weight 1.
+/// Share that an attempt counts for a tenant of weight 1.
 const SHARE: u64 = 1 << 32;
 
 /// An offer, and who has taken it.
@@ -67,7 +67,7 @@ impl Offers {
         (shares, told || offered || grew || is_free_again || !ask.withdrawn.is_empty())
     }
 
-    /// What hosts that are gone had taken of this one's is anybody's again.
+    /// Offers of this host that hosts now gone had taken are free again.
     fn release(&mut self, host: &HostId, is_there: &impl Fn(&HostId) -> bool) -> bool {
         let mut released = false;
         let own = self.offered.range_mut((host.clone(), 0)..=(host.clone(), u64::MAX));
@@ -160,7 +160,7 @@ impl Offers {
         recalled
     }
 
-    /// How much each tenant has that somebody executes, for its weight.
+    /// Returns the attempts of each tenant that are executed elsewhere, for its weight.
     fn elsewhere(&self) -> HashMap<Arc<str>, u64> {
         let mut had = HashMap::new();
         for OnOffer { offer, .. } in self.offered.values().filter(|offered| offered.taker.is_some()) {
@@ -177,7 +177,7 @@ impl Offers {
         let mut had = self.elsewhere();
         let mut free: Vec<_> = self.offered.iter_mut().filter(fits).collect();
         free.sort_by_key(|(_, offered)| std::cmp::Reverse(offered.offer.priority));
-        // Of each tenant in this order; among tenants so that each has had as much for its weight.
+        // The order within a tenant stays; tenants alternate so that each has had as much for its weight.
         free.sort_by_cached_key(|(_, offered)| {
             let (tenant, weight) = &offered.offer.tenant;
             let had = had.entry(Arc::clone(tenant)).or_default();
@@ -194,7 +194,7 @@ impl Offers {
         free.into_iter().take(ask.room as usize).map(take).collect()
     }
 
-    /// Somebody else drives the run now: what was offered of it is void.
+    /// Another host drives the run now: earlier offers of it are void.
     pub(super) fn void(&mut self, run_id: &str) -> bool {
         let of_run = self.offered.iter().filter(|(_, offered)| *offered.offer.run_id == *run_id);
         let keys: Vec<_> = of_run.map(|(key, _)| key.clone()).collect();

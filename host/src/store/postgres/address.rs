@@ -19,7 +19,7 @@ const LEASE: Duration = Duration::from_secs(15);
 const CONNECT: Duration = Duration::from_secs(10);
 /// A server that is silently gone is noticed after this long.
 const SILENCE: Duration = Duration::from_secs(20);
-/// What the library has for a connection that nobody asked to be kept alive.
+/// Default of the library where the address asks for no keep-alive.
 const NOT_KEPT_ALIVE: Duration = Duration::from_secs(2 * 60 * 60);
 
 const EXPECTED: &str = "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with options such as ?sslmode=verify-full \
@@ -58,7 +58,7 @@ impl Address {
             }
         }
         let config = format!("{base}?{}", rest.join("&")).parse::<Config>();
-        // What the parser says may show a part of the password.
+        // The parser's message may contain a part of the password.
         let mut config = config.map_err(|_| wrong(format!("it cannot be understood; {EXPECTED}")))?;
         if !is_plain(schema) {
             return Err(wrong(format!("schema is {schema:?}; expected lower-case letters, digits and `_`")));
@@ -77,13 +77,13 @@ impl Address {
         Ok(Self { config, schema: schema.to_owned(), tls, lease, shown: shown.into() })
     }
 
-    /// As it is shown.
+    /// Returns the address for messages.
     pub(super) fn path(&self) -> PathBuf {
         self.shown.clone()
     }
 }
 
-/// What is taken from the URL's options, and what is left to the library.
+/// Options of the URL that are handled here, and the rest for the library.
 struct Options<'a> {
     mode: &'a str,
     roots: Option<&'a str>,
@@ -131,7 +131,8 @@ fn is_plain(name: &str) -> bool {
         && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-/// Without the password. What stands before the last `@` may be a password; what cannot be told from one is left out.
+/// Returns the URL without its password. All text before the last `@` may belong to a password; text that cannot be told from one
+/// is left out.
 pub(super) fn shown(url: &str) -> String {
     let Some((scheme, rest)) = url.split_once("://") else { return "the database".to_owned() };
     let place = |rest: &str| {

@@ -71,7 +71,7 @@ pub(super) fn encoded(lease: &Lease, record: Record<Arc<dyn Encode>>) -> Result<
 }
 
 impl Append {
-    /// One whose answer nobody waits for by itself.
+    /// Returns a record whose result has no waiter of its own.
     pub(super) fn alone(lease: Lease, status: RunStatus, record: Record<Vec<u8>>) -> Self {
         let (answer, _) = oneshot::channel();
         Self { lease, status, record, replies: Vec::new(), answer }
@@ -88,7 +88,7 @@ impl Append {
             && self.record.first_seq == before.record.next_seq()
     }
 
-    /// What a run speaks of that this record creates.
+    /// Returns the document of a run that this record creates.
     fn new_document(&self) -> Option<&Document> {
         self.record.document.as_deref().filter(|_| self.record.first_seq == 0)
     }
@@ -112,7 +112,7 @@ impl Chains {
         Self { chains: vec![vec![append]], by_run: HashMap::new() }
     }
 
-    /// What is sent of them.
+    /// Returns the columns to send.
     pub(super) fn columns(&self, kept: &HashSet<Arc<str>>) -> Columns<'_> {
         Columns::of(&self.chains, kept)
     }
@@ -182,7 +182,7 @@ impl Chains {
     }
 }
 
-/// What stood in the way of a chain.
+/// Reason why a chain was refused.
 struct Verdict {
     /// The epoch and the number of events of the run, if it exists.
     run: Option<(u64, u64)>,
@@ -209,7 +209,7 @@ impl Verdict {
     }
 }
 
-/// What is sent, column by column.
+/// Columns to send.
 #[derive(Default)]
 pub(super) struct Columns<'a> {
     run_id: Vec<&'a str>,
@@ -221,7 +221,7 @@ pub(super) struct Columns<'a> {
     open: Vec<bool>,
     rest: Vec<Option<bool>>,
     until: Vec<Option<i64>>,
-    /// Of runs that are new; nothing for the others.
+    /// Heads of new runs; empty for the others.
     heads: Heads<'a>,
     record_chain: Vec<i64>,
     record_first: Vec<i64>,
@@ -236,7 +236,7 @@ pub(super) struct Columns<'a> {
     notices: NoticeColumns<'a>,
 }
 
-/// What new runs speak of, once each.
+/// Documents of new runs, each once.
 #[derive(Default)]
 struct DocumentColumns<'a> {
     digest: Vec<&'a str>,
@@ -371,7 +371,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// What stands for a run in checksums: its number is known to the server alone.
+/// Returns the number that stands for a run in checksums: the real one is known to the server alone.
 pub(super) fn place(run_id: &str) -> i64 {
     xxhash_rust::xxh3::xxh3_64(run_id.as_bytes()).cast_signed()
 }

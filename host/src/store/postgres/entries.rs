@@ -1,4 +1,4 @@
-//! What is kept by a name besides runs.
+//! Catalog entries: saved workflows and schedules.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -134,7 +134,7 @@ pub(super) fn place(after: Option<DuePlace>, limit: usize) -> Vec<Parameter> {
     ]
 }
 
-/// Of [`CHANGE`].
+/// Returns the parameters of [`CHANGE`].
 pub(super) fn parameters(change: &Change) -> Vec<Parameter> {
     let Change { name: named, from, due, body, texts } = change;
     let texts = texts.as_ref();
@@ -156,7 +156,7 @@ pub(super) fn parameters(change: &Change) -> Vec<Parameter> {
     name(named).into_iter().chain(more).collect()
 }
 
-/// What came of a change.
+/// Reads the result of a change.
 pub(super) fn changed(rows: &[Row], change: &Change) -> Result<u64, PostgresError> {
     one(rows, |row| match get(row, "verdict")? {
         "moved" => Err(change.moved().into()),

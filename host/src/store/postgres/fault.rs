@@ -1,4 +1,4 @@
-//! What goes wrong inside the PostgreSQL store, before it is known on which server.
+//! Errors inside the PostgreSQL store, before the server is added to them.
 
 use std::{error::Error as _, io, sync::Arc};
 
@@ -10,7 +10,7 @@ use tokio_postgres::{
 
 use super::{super::StoreError, address::Address};
 
-/// What a statement is given.
+/// Parameter of a statement.
 pub(super) type Parameter = Box<dyn ToSql + Sync + Send>;
 
 /// Why one request failed.
@@ -45,7 +45,7 @@ impl PostgresError {
     }
 }
 
-/// What a row says in a column; what is not of the expected kind is not what this store wrote.
+/// Returns a column of a row. A value of another type was not written by this store.
 pub(super) fn get<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<T, PostgresError> {
     row.try_get(column).map_err(|error| PostgresError::Damaged(format!("{column}: {error}")))
 }

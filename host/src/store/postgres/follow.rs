@@ -1,11 +1,11 @@
-//! Hearing that runs were written to which other hosts drive.
+//! Subscriptions to runs that other hosts drive.
 //!
 //! ```text
-//!  who follows ── "I follow RUN", again and again ──▶ every host ── for a lease time: "RUN", with each commit ──▶ who follows
+//!  follower ── "I follow RUN", repeatedly ──▶ every host ── for a lease time: "RUN", with each commit ──▶ follower
 //! ```
 //!
-//! A server that tells everybody of every commit would have all commits wait for each other. Whoever follows all runs hears of them a
-//! few times a second at most.
+//! A server that announces every commit to all would serialise all commits. Followers of all runs are notified
+//! a few times a second at most.
 
 use std::{
     collections::HashMap,
@@ -45,10 +45,10 @@ pub(super) fn wanted(schema: &str) -> String {
 
 /// Stands for all runs: no run is called so.
 pub(super) const ALL: &str = "*";
-/// What is written within this time is told at once to whoever follows all runs.
+/// Interval within which writes are announced together to followers of all runs.
 pub(super) const AT_ONCE: Duration = Duration::from_millis(200);
 
-/// The runs that somebody here follows.
+/// Runs that have followers in this process.
 #[derive(Debug, Default)]
 pub(super) struct Following {
     followed: Subscriptions,
@@ -111,7 +111,7 @@ async fn listen_once(address: &Address, following: &Weak<Following>) -> Result<(
     Ok(())
 }
 
-/// Says what is followed. What was written before anybody knew is to be looked at; of all runs hosts tell before anybody has said so.
+/// Announces what is followed. Writes before the announcement have to be looked up; writes to any run are announced until then.
 async fn say(
     client: &Client,
     address: &Address,
@@ -136,11 +136,11 @@ pub(super) struct Audience {
     until: Mutex<HashMap<Box<str>, Instant>>,
 }
 
-/// Runs that are told of at most; who follows more of one database hears of the others when it says so again.
+/// Maximum number of announced runs per database; followers of more hear of the others at the next repetition.
 const MOST_FOLLOWED: usize = 10_000;
 
 impl Audience {
-    /// Somebody follows a run for so long.
+    /// Adds a follower of a run for a lease time.
     pub(super) fn take(&self, run_id: &str, lease: Duration) {
         let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
@@ -153,7 +153,8 @@ impl Audience {
         }
     }
 
-    /// Whether somebody who follows all runs is to be told, soon, by whoever asks: until [`Self::tells`] nobody else is to.
+    /// Returns whether followers of all runs need a notification. Then the caller sends it soon, and until [`Self::tells`] no
+    /// other caller does.
     pub(super) fn wants_all(&self) -> bool {
         self.wants(ALL) && !self.telling.swap(true, Ordering::AcqRel)
     }
@@ -163,7 +164,7 @@ impl Audience {
         self.telling.store(false, Ordering::Release);
     }
 
-    /// Whether somebody follows the run.
+    /// Returns whether the run has followers.
     pub(super) fn wants(&self, run_id: &str) -> bool {
         if !self.any.load(Ordering::Acquire) {
             return false;

@@ -13,7 +13,7 @@ use super::{
     reconnect::{PAUSES, connect},
 };
 
-/// Who is told.
+/// Receivers of changes.
 #[derive(Clone)]
 pub(super) struct Tells {
     pub(super) changed: Arc<watch::Sender<()>>,
@@ -38,7 +38,8 @@ impl Tells {
     }
 }
 
-/// Listens until nobody runs it any more. Whatever may have happened while it did not listen counts as a change.
+/// Listens until the future is dropped. Changes may have been missed while it did not listen, so that the start counts as a
+/// change.
 pub(super) async fn listen(address: Arc<Address>, tells: Tells) {
     let mut pause = PAUSES.0;
     loop {
@@ -78,7 +79,7 @@ async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postg
         }
     });
     client.batch_execute(&listen).await?;
-    // Who follows may have said so meanwhile.
+    // Followers may have announced themselves meanwhile.
     tells.audience.take(follow::ALL, lease);
     tells.tell_all();
     drop(hearing.await);

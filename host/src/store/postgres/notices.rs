@@ -1,4 +1,4 @@
-//! What somebody outside is told of runs.
+//! Notifications about runs.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) fn channel(schema: &str) -> String {
     format!("{schema}.notices")
 }
 
-/// What is sent of notices, column by column.
+/// Columns of notifications to send.
 #[derive(Default)]
 pub(super) struct NoticeColumns<'a> {
     pub(super) chain: Vec<i64>,
@@ -47,7 +47,7 @@ impl<'a> NoticeColumns<'a> {
     }
 }
 
-/// Of notices that come without a record.
+/// Returns the columns of notifications that come without a record.
 pub(super) fn alone(notices: &[NewNotice]) -> [Parameter; 4] {
     let seq: Vec<_> = notices.iter().map(|notice| saturated(notice.seq)).collect();
     let endpoint: Vec<_> = notices.iter().map(|notice| notice.endpoint.to_string()).collect();
@@ -56,7 +56,7 @@ pub(super) fn alone(notices: &[NewNotice]) -> [Parameter; 4] {
     [Box::new(seq), Box::new(endpoint), Box::new(due), Box::new(body)]
 }
 
-/// Of [`OF_RUN`].
+/// Returns the parameters of [`OF_RUN`].
 pub(super) fn wanted(Notices { run_id, endpoint, before, limit }: &Notices) -> Vec<Parameter> {
     vec![
         Box::new(run_id.to_string()),
@@ -66,7 +66,7 @@ pub(super) fn wanted(Notices { run_id, endpoint, before, limit }: &Notices) -> V
     ]
 }
 
-/// Of [`SETTLE`].
+/// Returns the parameters of [`SETTLE`].
 pub(super) fn settled(
     Settle { id: NoticeId { run_id, seq, endpoint }, from, due, body }: &Settle,
 ) -> Vec<Parameter> {
@@ -80,7 +80,7 @@ pub(super) fn settled(
     ]
 }
 
-/// Of [`ENDPOINT`].
+/// Reads a row of [`ENDPOINT`].
 pub(super) fn endpoint(row: &Row) -> Result<(Arc<str>, Timestamp), PostgresError> {
     Ok((get::<&str>(row, "endpoint")?.into(), Timestamp(get(row, "due")?)))
 }

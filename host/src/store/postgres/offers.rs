@@ -11,7 +11,7 @@ use super::{
 pub(super) const SHARE: &str = "SELECT * FROM share_work($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
     $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)";
 
-/// What its hosts hear of that share their attempts.
+/// Returns the name of the channel on which hosts announce news of shared attempts.
 pub(super) fn channel(schema: &str) -> String {
     format!("{schema}.shared")
 }
@@ -61,7 +61,7 @@ pub(super) fn parameters(ask: &ExchangeRequest, clock: Parameter) -> Vec<Paramet
     all
 }
 
-/// What the function answers; `now` is the time of whoever asked.
+/// Reads the answer of the function; `now` is the time of the host that asked.
 pub(super) fn shares(rows: &[Row], now: Timestamp) -> Result<ExchangeResponse, PostgresError> {
     let mut shares = ExchangeResponse::default();
     for row in rows {

@@ -1,4 +1,4 @@
-//! What anybody may look at, on connections of its own.
+//! Reading access, on connections of its own.
 
 use std::sync::{
     Arc,
@@ -183,7 +183,7 @@ impl Readers {
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let namespaces: Vec<String> = filter.namespaces.iter().map(ToString::to_string).collect();
         let namespaces = Some(namespaces).filter(|names| !names.is_empty());
-        // What is looked at is bounded by the numbers alone, if it is.
+        // The numbers alone bound the scan, if there are any.
         let sql = match filter.since {
             _ if filter.from > 0 => LIST,
             Some(_) => LIST_LATE,
@@ -387,7 +387,7 @@ fn row(row: &Row) -> Result<RunRow, PostgresError> {
     })
 }
 
-/// What never changes about the run of a row.
+/// Reads the unchanging part of a run from its row.
 pub(super) fn head(row: &Row) -> Result<RunHead, PostgresError> {
     let priority = u16::try_from(count(row, "priority")?);
     Ok(RunHead {
@@ -420,7 +420,7 @@ fn log(row: &Row) -> Result<AttemptLog, PostgresError> {
     })
 }
 
-/// A store in a database, to be looked at beside whoever drives its runs.
+/// Reading access to a store in a database while other hosts drive its runs.
 pub struct PostgresReader {
     address: Arc<Address>,
     readers: Readers,

@@ -104,7 +104,7 @@ impl ReconnectingClient {
     }
 }
 
-/// A new connection; somebody has to poll its second half.
+/// Makes a new connection; the caller has to poll its second half.
 pub(super) async fn connect(
     address: &Address,
 ) -> Result<(Client, Connection<Socket, TlsConnection<Socket>>), tokio_postgres::Error> {

@@ -51,7 +51,7 @@ impl<Job: Send + 'static> Thread<Job> {
         }
     }
 
-    /// The queue, for whoever has something to add later; it does not keep the thread.
+    /// Returns the queue for later jobs; it does not keep the thread alive.
     pub(super) fn queue(&self) -> Option<WeakUnboundedSender<Job>> {
         self.queue.as_ref().map(UnboundedSender::downgrade)
     }

@@ -1,4 +1,4 @@
-//! Connections that nobody else reads.
+//! Encrypted connections.
 
 use std::{
     future::Future,
@@ -61,14 +61,14 @@ fn trusted(roots: Option<&Path>) -> io::Result<RootCertStore> {
     if store.is_empty() { Err(wrong(&"there is no certificate in it")) } else { Ok(store) }
 }
 
-/// Who may answer.
+/// Party that may answer, by its certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trust {
-    /// Nobody can listen in, but whoever answers is believed.
+    /// Any server: the connection is encrypted, but the server is not verified.
     Anybody,
-    /// Whoever has a certificate of an authority.
+    /// Any server with a certificate of an authority.
     Authority,
-    /// Whoever has one for the name that was asked for.
+    /// A server with a certificate for the requested name.
     Full,
 }
 

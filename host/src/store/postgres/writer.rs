@@ -1,4 +1,4 @@
-//! What waits becomes one transaction and one round trip.
+//! Write thread: queued jobs become one transaction and one round trip.
 
 use std::{
     collections::HashSet,
@@ -31,14 +31,14 @@ const TRIES: usize = 8;
 /// Documents that are remembered to be kept.
 const MAX_KNOWN_DOCUMENTS: usize = 4096;
 
-/// What is queued.
+/// Queued jobs.
 pub(super) enum WriteJob {
     Append(AppendRequest),
     Fire(Box<FireRequest>),
     Statement(Statement),
 }
 
-/// What is sent as one statement.
+/// Statement to send.
 enum Outgoing {
     Append(Chains),
     Fire(Fire),
@@ -111,7 +111,7 @@ impl PostgresWriter {
         Self { link, queue, kept: HashSet::new(), commits }
     }
 
-    /// Writes until the queue is empty and nobody can send any more.
+    /// Writes until the queue is empty and has no senders.
     pub(super) async fn run(mut self) {
         while let Some(first) = self.queue.recv().await {
             let (requests, count, bytes) = self.gather(first);
@@ -140,7 +140,7 @@ impl PostgresWriter {
         }
     }
 
-    /// What waits, in the order of the calls.
+    /// Collects queued jobs, in the order of the calls.
     fn gather(&mut self, first: WriteJob) -> (Vec<Outgoing>, usize, usize) {
         let (mut requests, mut count, mut bytes) = (Vec::new(), 0, 0);
         let mut next = Some(first);

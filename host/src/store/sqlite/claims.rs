@@ -1,4 +1,4 @@
-//! Who has which run, and when it is due.
+//! Claims: owners of runs, and when runs are due.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const FREE: &str = "
     UNION ALL
     SELECT number, until FROM hosts CROSS JOIN runs ON owner = host WHERE open AND host <> :host";
 
-/// What rests is nobody's, once its host is gone: it is fenced off, and due when its clock runs out.
+/// Runs that only wait lose their owner once its host is gone: they are fenced off, and due when their clock runs out.
 const LET_REST: &str = "
     UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until
     WHERE open AND rest IS NOT NULL AND owner IN (SELECT host FROM hosts WHERE until <= ?1 AND host <> ?2)
@@ -38,7 +38,7 @@ const MEET: &str = "
         SELECT (SELECT min(owner) FROM runs WHERE open AND owner > host) FROM owners WHERE host IS NOT NULL)
     SELECT host, 0 FROM owners WHERE host IS NOT NULL";
 
-/// The same for all hosts of those who had the file before; what of theirs does not rest is there for whoever claims first.
+/// The same for all hosts that had the file before. Their other runs go to the first claim.
 pub(super) const TAKE_OVER: &str = "
     BEGIN IMMEDIATE;
     UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until
@@ -46,7 +46,7 @@ pub(super) const TAKE_OVER: &str = "
     INSERT INTO hosts SELECT DISTINCT owner, 0 FROM runs WHERE open AND owner IS NOT NULL;
     COMMIT;";
 
-/// As `next_due` of a store.
+/// `next_due` of a store.
 pub(super) fn next_due(connection: &Connection, wanted: &ClaimRequest) -> Result<Option<Timestamp>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT min(at) FROM ({FREE}) CROSS JOIN runs USING (number)
@@ -60,7 +60,7 @@ pub(super) fn next_due(connection: &Connection, wanted: &ClaimRequest) -> Result
     Ok(at.map(Timestamp))
 }
 
-/// As `claim` of a store.
+/// `claim` of a store.
 pub(super) fn claim(tx: &mut WriteTransaction<'_>, wanted: &ClaimRequest) -> Result<Vec<Lease>, Fault> {
     tx.connection.prepare_cached(MEET)?.execute([])?;
     let_rest(tx, wanted.now, wanted.host.as_str())?;
@@ -84,14 +84,14 @@ pub(super) fn claim(tx: &mut WriteTransaction<'_>, wanted: &ClaimRequest) -> Res
     found.into_iter().map(lend).collect()
 }
 
-/// As `owned` of a store.
+/// `owned` of a store.
 pub(super) fn owned(connection: &Connection, host: &HostId) -> Result<Vec<Arc<str>>, Fault> {
     let mut statement = connection.prepare_cached("SELECT run_id FROM runs WHERE open AND owner = ?1")?;
     let rows = statement.query_map([host.as_str()], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// As `claim_run` of a store.
+/// `claim_run` of a store.
 pub(super) fn claim_run(
     tx: &mut WriteTransaction<'_>,
     host: &HostId,
@@ -147,7 +147,7 @@ fn lend(
     Ok(Lease { head: Arc::new(head), host: host.clone(), epoch })
 }
 
-/// As `release` of a store.
+/// `release` of a store.
 pub(super) fn release(
     tx: &mut WriteTransaction<'_>,
     lease: &Lease,
@@ -160,12 +160,12 @@ pub(super) fn release(
     )?;
     let (why, since) = (note.map(|note| &*note.why), note.map(|note| note.since.0));
     statement.execute(params![run, wake_at.map(|at| at.0), why, since])?;
-    // Whoever claims it next reads where it ends.
+    // The next owner reads where the journal ends.
     tx.heads.forget(&lease.head.run_id);
     Ok(())
 }
 
-/// As `note` of a store.
+/// `note` of a store.
 pub(super) fn note(tx: &WriteTransaction<'_>, lease: &Lease, note: Option<&Note>) -> Result<(), Fault> {
     let run = tx.leased(lease)?.run;
     let mut statement =
@@ -174,7 +174,7 @@ pub(super) fn note(tx: &WriteTransaction<'_>, lease: &Lease, note: Option<&Note>
     Ok(())
 }
 
-/// As `heartbeat` of a store.
+/// `heartbeat` of a store.
 pub(super) fn heartbeat(tx: &mut WriteTransaction<'_>, host: &HostId, until: Timestamp) -> Result<(), Fault> {
     let mut statement = tx.connection.prepare_cached(
         "INSERT INTO hosts (host, until) VALUES (?1, ?2) ON CONFLICT (host) DO UPDATE SET until = excluded.until",

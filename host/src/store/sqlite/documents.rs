@@ -1,4 +1,4 @@
-//! What runs speak of, once each: kept with the first of them, gone with the last.
+//! Documents, each stored once: with the first of their runs, until the last is deleted.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ pub(super) fn keep(
     Ok(id)
 }
 
-/// As it is loaded with a run's first record.
+/// Returns the document, as it is loaded with a run's first record.
 pub(super) fn of_run(connection: &Connection, run: i64) -> rusqlite::Result<Option<Arc<Document>>> {
     let mut statement = connection.prepare_cached(
         "SELECT digest, bytes FROM documents WHERE id = (SELECT document FROM runs WHERE number = ?1)",

@@ -1,4 +1,4 @@
-//! What is kept by a name besides runs.
+//! Catalog entries: saved workflows and schedules.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use super::{
 
 const COLUMNS: &str = "shelf, namespace, name, revision, due, body";
 
-/// As `entry` of a store.
+/// `entry` of a store.
 pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<CatalogEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND namespace = ?2 AND name = ?3"
@@ -28,7 +28,7 @@ pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<
     Ok(statement.query_one(params![shelf.as_str(), namespace, name], row).optional()?)
 }
 
-/// As `entries` of a store.
+/// `entries` of a store.
 pub(super) fn entries(connection: &Connection, wanted: &EntryQuery) -> Result<Vec<CatalogEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND (namespace, name) > (?2, ?3) AND (?4 IS NULL OR namespace = ?4)
@@ -42,7 +42,7 @@ pub(super) fn entries(connection: &Connection, wanted: &EntryQuery) -> Result<Ve
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// As `due_entries` of a store.
+/// `due_entries` of a store.
 pub(super) fn due(
     connection: &Connection,
     after: Option<&DuePlace>,
@@ -59,14 +59,14 @@ pub(super) fn due(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// As `text` of a store.
+/// `text` of a store.
 pub(super) fn text(connection: &Connection, digest: &str) -> Result<Option<Arc<[u8]>>, Fault> {
     let mut statement = connection.prepare_cached("SELECT bytes FROM texts WHERE digest = ?1")?;
     let found = statement.query_one([digest], |row| row.get::<_, Vec<u8>>(0)).optional()?;
     Ok(found.map(Arc::from))
 }
 
-/// As `change` of a store.
+/// `change` of a store.
 pub(super) fn change(tx: &WriteTransaction<'_>, change: &Change) -> Result<(u64, usize), Fault> {
     check(tx.connection, change)?;
     let revision = write(tx.connection, change)?;
@@ -74,7 +74,7 @@ pub(super) fn change(tx: &WriteTransaction<'_>, change: &Change) -> Result<(u64,
     Ok((revision, change.body.len() + texts.map(|bytes| bytes.len()).sum::<usize>()))
 }
 
-/// As `fire` of a store.
+/// `fire` of a store.
 pub(super) fn fire(
     tx: &mut WriteTransaction<'_>,
     lease: &Lease,
@@ -87,7 +87,7 @@ pub(super) fn fire(
     Ok((write(tx.connection, change)?, size))
 }
 
-/// As `remove_entry` of a store.
+/// `remove_entry` of a store.
 pub(super) fn remove(transaction: &Connection, name: &EntryName) -> Result<bool, Fault> {
     name_texts(transaction, name, &[])?;
     let mut delete = transaction

@@ -1,4 +1,4 @@
-//! What goes wrong inside the SQLite store, before it is known of which file.
+//! Errors inside the SQLite store, before the file is added to them.
 
 use std::{io, path::Path, sync::Arc};
 
@@ -45,7 +45,7 @@ fn sqlite(error: Error, path: &Path, action: &'static str) -> StoreError {
     match error.sqlite_error_code() {
         Some(_) if is_full(&error) => StoreError::Full { path: path.into() },
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => corrupt(&error, path),
-        // What SQLite itself had no quarrel with, but is not what this store writes.
+        // SQLite accepted the value, but this store does not write such values.
         None => corrupt(&error, path),
         Some(_) => StoreError::io(path, action, io::Error::other(error)),
     }

@@ -9,7 +9,7 @@ use std::{
 
 use super::super::StoreError;
 
-/// What is said of a file without SQLite's header.
+/// Message about a file without SQLite's header.
 pub(super) const NOT_SQLITE: &str = "it is not an SQLite file";
 /// The size of that header.
 const SQLITE_HEADER: u64 = 100;
@@ -77,7 +77,7 @@ fn lock_of(store: &Path) -> PathBuf {
     store.with_added_extension("lock")
 }
 
-/// Whether somebody has the lock of that store. A shared lock is refused while there is an exclusive one.
+/// Returns whether a process has the lock of that store. A shared lock is refused while there is an exclusive one.
 pub(super) fn is_locked(store: &Path) -> bool {
     let Ok(lock) = File::open(lock_of(store)) else { return false };
     let tried = lock.try_lock_shared();

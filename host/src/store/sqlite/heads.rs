@@ -15,7 +15,7 @@ pub(super) struct JournalHead {
     pub(super) epoch: u64,
     /// The key of its last record.
     pub(super) last_record: Option<i64>,
-    /// Whether a restart has to go on with it.
+    /// Whether a restart has to continue the run.
     pub(super) open: bool,
 }
 

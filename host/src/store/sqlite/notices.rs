@@ -1,4 +1,4 @@
-//! What somebody outside is told of runs.
+//! Notifications about runs.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::{
 
 const COLUMNS: &str = "run_id, seq, endpoint, revision, due, body";
 
-/// As `due_notices` of a store.
+/// `due_notices` of a store.
 pub(super) fn due(connection: &Connection, endpoint: &str, limit: usize) -> Result<Vec<NoticeRow>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM notices WHERE endpoint = ?1 AND due IS NOT NULL ORDER BY due, run_id, seq LIMIT ?2"
@@ -21,7 +21,7 @@ pub(super) fn due(connection: &Connection, endpoint: &str, limit: usize) -> Resu
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// As `endpoint_after` of a store.
+/// `endpoint_after` of a store.
 pub(super) fn endpoint_after(
     connection: &Connection,
     endpoint: &str,
@@ -34,7 +34,7 @@ pub(super) fn endpoint_after(
     Ok(found.optional()?)
 }
 
-/// As `notices` of a store.
+/// `notices` of a store.
 pub(super) fn notices(connection: &Connection, wanted: &Notices) -> Result<Vec<NoticeRow>, Fault> {
     let Notices { run_id, endpoint, before, limit } = wanted;
     let mut statement = connection.prepare_cached(&format!(
@@ -61,7 +61,7 @@ pub(super) fn add(
     Ok(notices.iter().map(|notice| notice.body.len()).sum())
 }
 
-/// As `settle` of a store.
+/// `settle` of a store.
 pub(super) fn settle(transaction: &Connection, settle: &Settle) -> Result<bool, Fault> {
     let Settle { id: NoticeId { run_id, seq, endpoint }, from, due, body } = settle;
     let mut update = transaction.prepare_cached(

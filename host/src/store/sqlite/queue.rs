@@ -10,7 +10,7 @@ use super::{super::StoreError, fault::Fault, write_transaction::WriteTransaction
 
 /// Something to be written; it shares its commit with what else waits.
 pub(super) trait Job: Send {
-    /// Writes it, and returns its size. What is refused is refused before anything is written.
+    /// Writes the job, and returns its size. A job that is refused writes nothing.
     fn write(&mut self, tx: &mut WriteTransaction<'_>) -> Result<usize, Fault>;
 
     /// Says what came of it: it is durable, or failed.

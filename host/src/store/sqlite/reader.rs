@@ -29,14 +29,14 @@ const COLUMNS: &str =
     "number, run_id, workflow, namespace, priority, submitted_at, key, labels, phase, finished_at, open, seq,
     owner, wake_at, rest, rests_until, note, noted_at";
 
-/// A store in a file, to be looked at beside whoever holds it.
+/// Reading access to a store in a file while a process holds it.
 pub struct SqliteReader {
     path: Arc<Path>,
     worker: Worker<Question>,
 }
 
 impl SqliteReader {
-    /// Opens the store in `path`; nothing is created, and whoever drives its runs is not disturbed.
+    /// Opens the store in `path` for reading. The process that drives its runs is not disturbed, and no file is created.
     ///
     /// # Errors
     /// [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Corrupt`], or [`StoreError::Io`] as when there is
@@ -52,7 +52,7 @@ impl SqliteReader {
         Ok(Self { path, worker })
     }
 
-    /// Whether a process drives the store's runs at this moment. Somebody who opens the store in the microseconds that this takes is
+    /// Returns whether a process drives the store's runs now. A process that opens the store in the microseconds of this check is
     /// told that it is in use.
     #[must_use]
     pub fn is_held(&self) -> bool {
@@ -189,7 +189,7 @@ impl ReadStore for SqliteReader {
         self.ask(move |connection| entries::text(connection, &digest))
     }
 
-    /// Whoever holds the file says so; nobody does where none holds it.
+    /// The holder of the file announces changes; without a holder there are none.
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
         let (told, following) = watch::channel(());
         #[cfg(unix)]
@@ -206,7 +206,7 @@ impl ReadStore for SqliteReader {
     }
 }
 
-/// Answers until nobody can ask any more.
+/// Answers questions until the queue has no senders.
 fn run(connection: &Connection, queue: &Receiver<Question>) {
     while let Ok(question) = queue.recv() {
         question(connection);
@@ -230,14 +230,14 @@ fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Ru
     };
     let text = |text: &Option<Arc<str>>| text.as_ref().map(|text| Value::from(text.to_string()));
     if !filter.namespaces.is_empty() {
-        // As one value, so that the statement is the same whatever their number.
+        // The names are one value, so that the statement is the same for every number of names.
         let names = serde_json::Value::from_iter(filter.namespaces.iter().map(|name| &**name)).to_string();
         given(" AND namespace IN (SELECT value FROM json_each(?))", Some(Value::from(names)));
     }
     given(" AND number >= ?", (filter.from > 0).then(|| Value::from(saturated(filter.from))));
     given(" AND workflow = ?", text(&filter.workflow));
     given(" AND phase = ?", filter.phase.map(|phase| Value::from(phase.as_str().to_owned())));
-    // What is looked at is bounded by the numbers alone, if it is.
+    // The numbers alone bound the scan, if there are any.
     let bounded = if filter.from > 0 { "+" } else { "" };
     given(&format!(" AND {bounded}submitted_at >= ?"), filter.since.map(|since| Value::from(since.0)));
     if let Some((key, value)) = &filter.label {

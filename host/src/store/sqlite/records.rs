@@ -17,7 +17,7 @@ use super::{
     write_transaction::{END_MAIL, WriteTransaction},
 };
 
-/// As `post` of a store.
+/// `post` of a store.
 pub(super) fn post(transaction: &Connection, run_id: &Arc<str>, body: &[u8]) -> Result<u64, Fault> {
     let run_id = || Arc::clone(run_id);
     if body.len() > MAX_LETTER_BYTES {
@@ -45,7 +45,7 @@ pub(super) fn post(transaction: &Connection, run_id: &Arc<str>, body: &[u8]) -> 
     Ok(id.unsigned_abs())
 }
 
-/// As `mail` of a store.
+/// `mail` of a store.
 pub(super) fn mail(connection: &Connection, run_id: &str) -> Result<Vec<Letter>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT id, body FROM letters
@@ -55,7 +55,7 @@ pub(super) fn mail(connection: &Connection, run_id: &str) -> Result<Vec<Letter>,
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// As `mailed` of a store.
+/// `mailed` of a store.
 pub(super) fn mailed(connection: &Connection, owner: Option<&HostId>) -> Result<Vec<Arc<str>>, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT DISTINCT run_id FROM letters CROSS JOIN runs ON number = run
@@ -65,7 +65,7 @@ pub(super) fn mailed(connection: &Connection, owner: Option<&HostId>) -> Result<
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// As `answer` of a store.
+/// `answer` of a store.
 pub(super) fn answer(connection: &Connection, run_id: &str, letter: u64) -> Result<Answer, Fault> {
     let mut statement = connection.prepare_cached(
         "SELECT reply FROM letters JOIN runs ON number = run WHERE run_id = ?1 AND id = ?2",
@@ -80,7 +80,7 @@ pub(super) fn answer(connection: &Connection, run_id: &str, letter: u64) -> Resu
     })
 }
 
-/// As `keep_log` of a store.
+/// `keep_log` of a store.
 pub(super) fn keep_log(
     tx: &mut WriteTransaction<'_>,
     lease: &Lease,
@@ -104,7 +104,7 @@ pub(super) fn keep_log(
     Ok(text.len())
 }
 
-/// As `logs` of a store.
+/// `logs` of a store.
 pub(super) fn logs(
     connection: &Connection,
     run_id: &str,
@@ -122,7 +122,7 @@ pub(super) fn logs(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// As `abandon` of a store.
+/// `abandon` of a store.
 pub(super) fn abandon(
     tx: &mut WriteTransaction<'_>,
     lease: &Lease,
@@ -147,7 +147,7 @@ pub(super) fn abandon(
 /// Pages given back to the system at once, so that what is written meanwhile does not wait long.
 const PAGES: i64 = 256;
 
-/// As `give_back` of a store. A file that was made before files could shrink stays as large as it is.
+/// `give_back` of a store. A file that was made before files could shrink stays as large as it is.
 pub(super) fn give_back(transaction: &Connection) -> Result<bool, Fault> {
     let left = || transaction.pragma_query_one::<i64>(None, "freelist_count");
     let before = left()?;
@@ -161,7 +161,7 @@ pub(super) fn give_back(transaction: &Connection) -> Result<bool, Fault> {
     Ok(0 < after && after < before)
 }
 
-/// What is kept of a run besides its row and its journal; and its number, which is never another's.
+/// Statements that delete all of a run except its row and its journal; and its number, which no other run gets.
 const FORGET: [&str; 4] = [
     "DELETE FROM letters WHERE run = ?1",
     "DELETE FROM logs WHERE run = ?1",
@@ -170,7 +170,7 @@ const FORGET: [&str; 4] = [
     "UPDATE deleted_runs SET highest = max(highest, ?1)",
 ];
 
-/// As `delete` of a store. The journal is walked by its links, as it has no index by run.
+/// `delete` of a store. The journal is walked by its links, as it has no index by run.
 pub(super) fn delete(tx: &mut WriteTransaction<'_>, run_id: &Arc<str>) -> Result<bool, Fault> {
     let Some(journal_head) = tx.journal_head(run_id)? else { return Ok(false) };
     if journal_head.open {

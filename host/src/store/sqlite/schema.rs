@@ -24,7 +24,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 /// Statements that a connection keeps prepared: more than there are.
 const STATEMENTS: usize = 64;
 
-/// The hosts that share the writing connection: whoever else had a run is gone, as the file has one writer at a time.
+/// Hosts that share the writing connection. All other hosts that had runs are gone, as the file has one writer at a time.
 const HOSTS: &str = "CREATE TEMP TABLE hosts (host TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL)";
 
 pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connection, StoreError> {
@@ -84,7 +84,7 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
 
 /// Durable on every commit (R-D2), readers beside the writer; false where the file system does not allow it.
 fn configure(connection: &Connection) -> Result<bool> {
-    // Only an empty file takes these two. What pruning frees can be given back to the file system.
+    // Only an empty file takes these two. Space that pruning frees can be returned to the file system.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
     let mode: String = connection.query_one("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;

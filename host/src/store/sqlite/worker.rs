@@ -9,9 +9,9 @@ use std::{
 
 use super::super::StoreError;
 
-/// Ends, its queue empty, when it is dropped.
+/// Thread that ends with an empty queue when it is dropped.
 ///
-/// The queue has no bound of its own: whoever sends holds as many runs as it admitted, and waits for their answers.
+/// The queue has no bound of its own: a sender holds as many runs as it admitted, and waits for their answers.
 pub(super) struct Worker<Work> {
     queue: Option<Sender<Work>>,
     thread: Option<JoinHandle<()>>,

@@ -1,4 +1,4 @@
-//! What one transaction writes to the runs and their journals.
+//! Writes of one transaction to the runs and their journals.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -31,7 +31,7 @@ const INSERT_RECORD: &str = "
 const ADVANCE: &str = "
     UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9, bytes = bytes + ?10
     WHERE number = ?1 AND seq = ?2 AND epoch = ?7";
-/// As `ADVANCE`, which touches no index, for a run that ends, or is open again.
+/// `ADVANCE` with an update of the index, for a run that ends, or is open again.
 const TURN: &str = "
     UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9, bytes = bytes + ?10,
         open = ?11, owner = iif(?11, owner, NULL), wake_at = iif(?11, wake_at, NULL)
@@ -87,7 +87,7 @@ impl<'a> WriteTransaction<'a> {
         Ok(())
     }
 
-    /// So much more is kept of a namespace, or less.
+    /// Adds to the stored bytes of a namespace, or subtracts.
     pub(super) fn grow(&mut self, namespace: &Arc<str>, more: i64) {
         match self.grown.get_mut(namespace) {
             Some(grown) => *grown += more,

@@ -1,4 +1,4 @@
-//! What waits becomes one transaction.
+//! Writer: queued jobs become one transaction.
 
 use std::{path::Path, sync::Arc, time::Instant};
 
@@ -22,7 +22,7 @@ const BATCH_BYTES: usize = 8 << 20;
 /// How many open runs' heads are kept at least.
 const JOURNAL_HEADS: usize = 32 << 10;
 
-/// What a large record leaves of the buffer that bodies are encoded into.
+/// Capacity that stays of the encoding buffer after a large record.
 const KEPT_BUFFER: usize = 1 << 20;
 
 const BEGIN: &str = "BEGIN IMMEDIATE";
@@ -71,7 +71,7 @@ pub(super) fn job<T: Send + 'static>(
     (Box::new(Working { work, done: None, told, answer }), answered)
 }
 
-/// What a job is told once its batch is durable.
+/// Result of a job, sent once its batch is durable.
 struct Outcome {
     job: Box<dyn Job>,
     refused: Option<StoreError>,
@@ -87,10 +87,11 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// For whoever holds the file, which makes everybody gone who had it before, or for somebody beside them.
+    /// Returns the writer of the file's holder, which ends the ownership of all earlier hosts, or of a process next to the
+    /// holder.
     ///
     /// # Errors
-    /// When the tables are not what they should be.
+    /// When the tables are not as expected.
     pub(super) fn new(connection: Connection, path: Arc<Path>, is_holder: bool) -> Result<Self, StoreError> {
         for statement in write_transaction::STATEMENTS.into_iter().chain([BEGIN, COMMIT]) {
             let prepared = connection.prepare_cached(statement);
@@ -129,7 +130,7 @@ impl Writer {
         };
         match &written {
             Err(_) => self.commits.failed(),
-            // What only asks shares the transaction, and commits nothing.
+            // Jobs that only read share the transaction, and commit nothing.
             Ok(_) if self.connection.total_changes() == changes => {}
             Ok(bytes) => self.commits.done(began, owed.len(), Some(*bytes)),
         }
@@ -153,7 +154,7 @@ impl Writer {
             Ok(bytes)
         });
         if written.is_err() && !self.connection.is_autocommit() {
-            // What cannot even be taken back is over with the connection.
+            // A transaction that cannot be rolled back ends with the connection.
             drop(self.connection.execute_batch("ROLLBACK"));
         }
         written

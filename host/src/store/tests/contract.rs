@@ -1,11 +1,12 @@
-//! What every store promises.
+//! Contract of every store.
 
 use super::{
     super::{AttemptLog, Filter},
     *,
 };
 
-/// What is queued together is judged run by run, and counted for its own namespace: new runs, others, chains, and what is refused.
+/// Jobs that are queued together are judged run by run, and counted for their own namespace: new runs, others, chains, and
+/// refusals.
 #[tokio::test]
 async fn records_of_all_kinds_at_once_fare_each_by_itself() {
     on_each(async |store| {
@@ -254,7 +255,7 @@ async fn runs_are_listed_newest_first_and_filtered() {
     })
     .await;
 }
-/// R-H19: whoever follows a run learns that it was written to, and of no other run.
+/// R-H19: a follower of a run learns that it was written to, and of no other run.
 #[tokio::test]
 async fn who_follows_a_run_learns_that_it_was_written_to() {
     let (_dir, file) = in_file();
@@ -347,11 +348,11 @@ async fn what_has_ended_comes_in_the_order_of_its_ends() {
     .await;
 }
 
-/// R-H18: a run that nobody can go on with is ended by its row alone, and may be deleted.
+/// R-H18: a run that cannot be continued is ended by its row alone, and may be deleted.
 #[tokio::test]
 async fn a_run_is_abandoned_by_its_row() {
     on_each(async |store| {
-        append(store, "a", 0, b"what nobody reads").await.unwrap();
+        append(store, "a", 0, b"unread").await.unwrap();
         let letter = store.post("a", b"?".to_vec()).await.unwrap();
         let lease = Lease::first(head("a"), here());
         let stale = Lease { epoch: 0, ..lease.clone() };
@@ -400,7 +401,7 @@ async fn what_is_kept_of_a_namespace_is_counted() {
             store.keep_log(&Lease::first(of("d", "acme"), here()), log(bytes)).await.unwrap();
             assert_eq!(acme().await, counted(&[("acme", 211 + bytes as u64)]));
         }
-        // What is refused counts nothing.
+        // A refused record counts nothing.
         conflict(store.put(of("d", "acme"), RUNNING, record(7, 1, body(1000))).await);
         assert!(store.delete("a").await.unwrap());
         assert_eq!(acme().await, counted(&[("acme", 31)]));
@@ -410,7 +411,7 @@ async fn what_is_kept_of_a_namespace_is_counted() {
     .await;
 }
 
-/// R-Q10: what is left about tenants is there for whoever looks, and replaced as a whole.
+/// R-Q10: the note about tenants can be read, and is replaced as a whole.
 #[tokio::test]
 async fn what_is_left_about_tenants_is_kept() {
     on_each(async |store| {

@@ -13,7 +13,7 @@ const RUNS: u64 = 12;
 const ROUNDS: u64 = 15;
 const STORE: &str = "PHASM_TEST_CRASHING_STORE";
 
-/// What follows from where a record begins, so that both processes know it.
+/// Derives the number of events from where a record begins, so that both processes know it.
 fn events(first_seq: u64) -> u32 {
     1 + u32::try_from(first_seq % 3).unwrap()
 }

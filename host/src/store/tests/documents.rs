@@ -1,4 +1,4 @@
-//! What runs speak of is kept once, and no longer than they are.
+//! Documents are stored once, and no longer than their runs.
 
 use super::{
     super::{Component, Document},
@@ -51,7 +51,7 @@ async fn a_document_comes_back_with_the_first_record() {
     .await;
 }
 
-/// Of equal digests the first stays; a submission that is refused leaves nothing.
+/// The first of equal digests stays; a refused submission leaves nothing.
 #[tokio::test]
 async fn what_is_kept_stays_as_it_is() {
     on_each(async |store| {
@@ -75,7 +75,7 @@ async fn what_is_kept_stays_as_it_is() {
     .await;
 }
 
-/// R-H15: what nobody speaks of any more is deleted with the last run that did.
+/// R-H15: a document is deleted with the last of its runs.
 #[tokio::test]
 async fn what_nobody_speaks_of_is_deleted() {
     on_each(async |store| {

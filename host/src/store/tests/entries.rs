@@ -1,4 +1,4 @@
-//! What is kept by a name besides runs.
+//! Catalog entries: saved workflows and schedules.
 
 use super::{
     super::{CatalogEntry, CatalogKind, Change, EntryName, EntryQuery, MAX_ENTRIES, MAX_TEXT_BYTES, Text},
@@ -81,7 +81,7 @@ async fn a_run_and_the_change_it_comes_with_are_both_kept_or_neither() {
         let second = fire("r", change(name.clone(), first, Some(9), "two")).await.unwrap();
         assert_eq!(store.get("r").await.unwrap().unwrap().owner, Some(here()));
         assert_eq!(seqs(store, "r").await, [0]);
-        // Somebody else is late.
+        // Another writer is late.
         moved(&fire("s", change(name.clone(), first, None, "x")).await);
         assert_eq!(store.get("s").await.unwrap(), None);
         // The run is there already.
@@ -237,7 +237,7 @@ async fn who_waits_for_entries_of_a_database_hears_of_others_changes() {
     let (one, two) = (postgres::opened(&url), postgres::opened(&url));
     let mut changed = two.entries_changed();
     let mut revision = 0;
-    // Whoever has just begun to listen may have missed some.
+    // A new listener may have missed some.
     loop {
         revision = one.change(change(schedule("a"), revision, Some(1), "{}")).await.unwrap();
         let heard = tokio::time::timeout(std::time::Duration::from_millis(100), changed.changed());

@@ -113,7 +113,7 @@ fn a_store_of_a_development_version_is_refused() {
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 
-/// Who submits beside the holder of a file takes nothing from them, and what they left undone is found.
+/// A process that submits next to the holder of a file takes no runs from it, and its unfinished work is found.
 #[tokio::test]
 async fn submitting_beside_the_holder_disturbs_nobody() {
     let (_dir, store) = in_file();
@@ -303,7 +303,7 @@ async fn names_that_mean_something_to_sqlite_are_names_of_files() {
     }
 }
 
-/// Beside whoever holds it, after it was closed, and after its process died with the log still unfolded.
+/// Reading works next to the holder, after the file was closed, and after its process died with the log still unfolded.
 #[tokio::test]
 async fn a_reader_sees_what_is_durable_and_is_in_nobodys_way() {
     let (_dir, store) = in_file();

@@ -1,4 +1,4 @@
-//! Who may write to a run, and who is to go on with it.
+//! Leases: the right to write to a run, and to continue it.
 
 use super::{
     super::{Claim, ClaimRequest, Note, Rest},
@@ -13,7 +13,7 @@ fn names(leases: &[Lease]) -> Vec<&str> {
     leases.iter().map(|lease| &*lease.head.run_id).collect()
 }
 
-/// A run that nobody has, due at that time.
+/// Returns a run without an owner, due at that time.
 async fn released(store: &dyn Store, run: Arc<RunHead>, wake_at: Option<i64>) {
     let lease = Lease::first(run, here());
     let body: Arc<dyn Encode> = Arc::new(Vec::new());
@@ -21,7 +21,7 @@ async fn released(store: &dyn Store, run: Arc<RunHead>, wake_at: Option<i64>) {
     store.release(&lease, wake_at.map(Timestamp)).await.unwrap();
 }
 
-/// R-H1: why a host left a run is there until somebody has it, and no longer.
+/// R-H1: the reason why a host left a run stays until a host owns the run, and no longer.
 #[tokio::test]
 async fn a_run_that_is_left_says_why_until_somebody_has_it() {
     on_each(async |store| {
@@ -37,7 +37,7 @@ async fn a_run_that_is_left_says_why_until_somebody_has_it() {
         assert!(matches!(refused, StoreError::LeaseLost { .. }), "{refused:?}");
         let again = store.claim(wanted("c", 10)).await.unwrap();
         assert_eq!((again.len(), note().await), (1, None));
-        // Who has it may say something, too, until it says something else or has it no more.
+        // The owner may give a reason, too, until it gives another or owns the run no more.
         let (waits, seq) = (
             Note { why: "2 running at most".into(), since: Timestamp(11) },
             store.get("a").await.unwrap().unwrap().seq,
@@ -142,7 +142,7 @@ async fn who_lost_a_run_is_fenced() {
 
         let body: Arc<dyn Encode> = Arc::new(b"on".to_vec());
         store.append(&claimed[0], SUCCEEDED, record(1, 1, body), Vec::new()).await.unwrap();
-        assert_eq!(store.get("a").await.unwrap().unwrap().owner, None, "a run that has ended is nobody's");
+        assert_eq!(store.get("a").await.unwrap().unwrap().owner, None, "a run that has ended has no owner");
         assert_eq!(names(&store.claim(wanted("third", 99)).await.unwrap()), ["b"], "and is claimed no more");
     })
     .await;
@@ -223,8 +223,8 @@ async fn a_run_that_has_ended_is_deleted_with_all_that_was_kept_of_it() {
     .await;
 }
 
-/// R-H16: what rests is taken up when its clock runs out or somebody writes to it, not because its host is gone; and that host, if
-/// it comes back, changes nothing.
+/// R-H16: a run that only waits is continued when its clock runs out or a request comes, not because its host is gone; and that
+/// host, if it comes back, changes nothing.
 #[tokio::test]
 async fn what_rests_is_nobodys_once_its_host_is_gone() {
     let resting = |parked, until: Option<i64>| RunStatus {

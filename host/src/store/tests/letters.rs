@@ -1,4 +1,4 @@
-//! Requests to runs from whoever does not drive them.
+//! Requests to runs from processes that do not drive them.
 
 use super::{
     super::{Answer, ClaimRequest, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, RETAINED_ANSWERS, Reply},
@@ -73,7 +73,7 @@ async fn a_run_with_mail_is_due() {
         store.post("a", b"x".to_vec()).await.unwrap();
         assert!(store.next_due(wanted()).await.unwrap().is_some_and(|at| at <= Timestamp(5)));
         assert_eq!(store.claim(wanted()).await.unwrap().len(), 1);
-        assert_eq!(store.next_due(wanted()).await.unwrap(), None, "whoever has it reads its mail");
+        assert_eq!(store.next_due(wanted()).await.unwrap(), None, "its owner reads its requests");
     })
     .await;
 }

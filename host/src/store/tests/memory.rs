@@ -1,4 +1,4 @@
-//! What the memory store forgets.
+//! Runs that the memory store forgets.
 
 use super::*;
 

@@ -81,7 +81,7 @@ enum Question {
     RemoveEntry(usize),
     EntryQuery(usize, usize),
     Notices(usize, usize),
-    /// Of the latest notice of a run, `off` from the revision that there is.
+    /// Writes the latest notification of a run, `off` from the current revision.
     Settle {
         run: usize,
         off: u64,
@@ -213,7 +213,7 @@ async fn texts(store: &dyn Store) -> Vec<Option<usize>> {
     texts
 }
 
-/// What is told of an event.
+/// Returns the notifications of an event.
 fn notices(seq: u64) -> Vec<NewNotice> {
     let new = |endpoint: &str, due| NewNotice {
         seq,
@@ -245,7 +245,7 @@ fn asked_of_hosts() -> impl Strategy<Value = Question> {
     ]
 }
 
-/// The leases that were given last, by run; of a run that was not claimed, that of whoever submitted it.
+/// Last lease of each run; for a run that was not claimed, the lease of its submitter.
 type Leases = std::collections::BTreeMap<usize, Lease>;
 
 fn lease(leases: &Leases, run: usize) -> Lease {
@@ -265,7 +265,7 @@ fn wanted(host: usize, now: i64, limit: usize, except: Option<usize>) -> ClaimRe
     ClaimRequest { host: HOSTS[host].into(), now: Timestamp(now), limit, except }
 }
 
-/// Of the runs two speak of one document, one of another with a component of the first, and one of none.
+/// Two of the runs share a document, one has another with a component of the first, and one has none.
 fn document(run: usize) -> Option<Arc<Document>> {
     let names = [Some([0, 1]), Some([0, 1]), Some([1, 2]), None][run]?;
     let component =
@@ -380,7 +380,7 @@ proptest! {
             if matches!(asked, Question::Reopen) {
                 drop(file.take());
                 file = Some(Sqlite::open(&path).unwrap());
-                // Whoever else had the file is gone.
+                // All other hosts that had the file are gone.
                 for host in HOSTS {
                     runtime.block_on(memory.heartbeat(&host.into(), Timestamp(0))).unwrap();
                 }

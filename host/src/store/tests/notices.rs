@@ -1,4 +1,4 @@
-//! What somebody outside is told of runs: kept until it was delivered, and by whom it is delivered.
+//! Notifications: kept until delivery, and claimed by one worker.
 
 use super::{
     super::{CatalogKind, Change, EntryName, NewNotice, NoticeId, NoticeRow, Notices, Settle},
@@ -70,7 +70,7 @@ async fn of_records_at_once_each_has_its_own_notices() {
     .await;
 }
 
-/// R-Y2: so has a run that a schedule fires, and one that is ended as nobody can read it.
+/// R-Y2: the same holds for a run that a schedule fires, and for one that is ended because it cannot be read.
 #[tokio::test]
 async fn what_is_fired_or_abandoned_is_told_of() {
     on_each(async |store| {
@@ -149,7 +149,7 @@ async fn what_is_to_be_delivered_outlives_its_run() {
     .await;
 }
 
-/// R-Y3: whoever delivers hears of what is new, and of nothing else.
+/// R-Y3: a delivery worker is notified of new notifications only.
 #[tokio::test]
 async fn who_delivers_hears_of_what_is_new() {
     let (_dir, file) = in_file();
@@ -170,7 +170,7 @@ async fn who_delivers_hears_of_what_others_wrote() {
     let url = postgres::fresh(server);
     let (one, two) = (postgres::opened(&url), postgres::opened(&url));
     let mut changed = two.notices_changed();
-    // Whoever has just begun to listen may have missed some.
+    // A new listener may have missed some.
     for seq in 0.. {
         one.put(head("a"), RUNNING, told(seq, &[new(seq, "chat", 1)])).await.unwrap();
         let heard = tokio::time::timeout(std::time::Duration::from_millis(100), changed.changed());

@@ -58,7 +58,7 @@ async fn on_shared(test: impl AsyncFn(&dyn Store)) {
     .await;
 }
 
-/// R-H25: each offer goes to one host, the most urgent first, and never back to whoever made it.
+/// R-H25: each offer goes to one host, the most urgent first, and never back to its maker.
 #[tokio::test]
 async fn an_offer_is_taken_once() {
     on_shared(async |store| {
@@ -84,7 +84,7 @@ async fn an_offer_is_taken_once() {
     .await;
 }
 
-/// R-H26: what is told is told until it is acknowledged, and by whoever has the offer.
+/// R-H26: a report is repeated until it is acknowledged, and only by the host that has the offer.
 #[tokio::test]
 async fn what_is_told_of_an_offer_reaches_its_host() {
     on_shared(async |store| {
@@ -100,7 +100,7 @@ async fn what_is_told_of_an_offer_reaches_its_host() {
         assert_eq!(told.reported.iter().map(|told| told.number).collect::<Vec<_>>(), [1, 1]);
         assert_eq!(told.look_again, Some(Timestamp(100)), "of the second");
         assert_eq!(store.share(ask("a")).await.unwrap().reported, told.reported);
-        // One that is over is not offered again, though whoever offered it does not know yet.
+        // An offer that is over is not offered again, though its maker does not know yet.
         store.share(ExchangeRequest { offers: vec![offer(1, "k", 5)], ..ask("a") }).await.unwrap();
         assert_eq!(takes(store, "c", 9).await, []);
         let heard = told.reported.iter().map(|told| told.report).collect();
@@ -126,7 +126,7 @@ async fn what_a_host_had_that_is_gone_is_taken_again() {
     .await;
 }
 
-/// R-H25: what is withdrawn is stopped; what nobody has taken comes back, the oldest first.
+/// R-H25: a withdrawn offer is stopped; offers that no host has taken come back, the oldest first.
 #[tokio::test]
 async fn offers_are_withdrawn() {
     on_shared(async |store| {
@@ -146,7 +146,7 @@ async fn offers_are_withdrawn() {
         );
         store.share(ExchangeRequest { returned: vec![id(3, 1)], ..ask("c") }).await.unwrap();
         assert_eq!(takes(store, "b", 9).await, [(3, 2)]);
-        // Whoever may have missed an answer says what it holds.
+        // A host that may have missed an answer names the offers that it holds.
         store.share(ExchangeRequest { holds: Some(vec![]), ..ask("b") }).await.unwrap();
         assert_eq!(takes(store, "c", 9).await, [(3, 3)]);
         let holds = Some(vec![id(3, 3)]);

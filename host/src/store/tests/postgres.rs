@@ -1,4 +1,4 @@
-//! What a database adds to what every store promises: others on it, and a server that goes away.
+//! PostgreSQL beyond the contract: other hosts, and a server that goes away.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -17,7 +17,7 @@ use super::{
     *,
 };
 
-/// The URL of tables that nobody else has.
+/// Returns the URL of tables of its own.
 pub(in super::super) fn fresh(server: &Server) -> String {
     static LAST: AtomicUsize = AtomicUsize::new(0);
     server.url(&format!("t{}", LAST.fetch_add(1, Ordering::Relaxed)))
@@ -35,7 +35,7 @@ pub(in super::super) fn schema(url: &str) -> &str {
     url.rsplit_once('=').unwrap().1
 }
 
-/// Whoever is connected to those tables is cut off, except for this server's own client.
+/// Cuts all connections to those tables, except this server's own client.
 fn cut(server: &Server) {
     server.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'phasm'");
 }
@@ -159,7 +159,8 @@ async fn others_hear_of_what_becomes_due() {
     until_due(&mut changed, 99).await;
 }
 
-/// R-A84: whoever follows all runs hears of what others write, also from those who begin later, and after the connection was cut.
+/// R-A84: a follower of all runs is notified of writes by others, also by hosts that begin later, and after the connection was
+/// cut.
 #[tokio::test]
 async fn whoever_follows_all_runs_hears_of_those_of_others() {
     let Some(server) = server() else { return };
@@ -442,7 +443,7 @@ async fn who_follows_a_run_of_another_host_is_told_of_its_records() {
     loop {
         append(&host, "a", seq, b"").await.unwrap();
         seq += 1;
-        // What is said again comes in twenty minutes.
+        // The repetition comes in twenty minutes.
         if tokio::time::timeout(Duration::from_millis(20), following.changed()).await.is_ok() {
             break;
         }

@@ -32,7 +32,7 @@ async fn a_store_goes_on_where_it_was_closed() {
     assert_eq!(numbers, [1, 2, 3]);
 }
 
-/// What is queued while the gate is shut shares one transaction.
+/// Jobs that are queued while the gate is shut share one transaction.
 #[tokio::test]
 async fn a_refused_record_does_not_harm_those_it_shares_a_commit_with() {
     let (_dir, store) = in_file();
