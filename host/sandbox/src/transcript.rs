@@ -128,11 +128,11 @@ impl Transcript {
     #[cfg(feature = "http")]
     pub(super) fn called(&self, call: impl FnOnce() -> HostCall) {
         if self.observer.is_traced() {
-            let mut call = call();
+            let call = call();
             let hidden = |text: &str| cut(&self.observer.hide(text), self.longest_line).to_owned();
-            call.url = hidden(&call.url);
-            call.failed = call.failed.as_deref().map(hidden);
-            self.observer.called(call);
+            let url = hidden(&call.url);
+            let failed = call.failed.as_deref().map(hidden);
+            self.observer.called(HostCall { url, failed, ..call });
         }
     }
 
