@@ -6,7 +6,7 @@ use tokio::{runtime::Handle, task::JoinSet};
 use wasmtime::component::Component;
 
 use super::{
-    artefact::{self, Artefact},
+    artefact::Artefact,
     digest::Digest,
     program::{LoadError, Program},
     sandbox_core::SandboxCore,
