@@ -48,7 +48,7 @@ pub(super) async fn precompile(
     run_blocking(move || {
         let key = core.key().ok_or(LoadError::NoKey)?;
         link(&core, &component)?;
-        artefact::write(&component, &digest, &manifest, key).map_err(LoadError::Fault)
+        super::artefact::write(&component, &digest, &manifest, key).map_err(LoadError::Fault)
     })
     .await
 }
