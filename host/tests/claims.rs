@@ -18,7 +18,7 @@ use phasm::{
     RunHandle, SubmitError,
     engine::{event::TaskId, plan::Plan, time::Timestamp},
     executor::{Executor, Invocation, Observer},
-    store::{Answer, Filter, Memory, ReadStore, RunRow, Store, StoreError},
+    store::{Answer, Filter, Leases, Mailbox, Memory, ReadStore, RunRow, Store, StoreError},
 };
 
 use self::failing::Failing;

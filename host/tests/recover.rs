@@ -19,7 +19,10 @@ use phasm::{
         value::{Map, Value},
     },
     executor::{Executor, Invocation, Observer},
-    store::{Claim, Encode, HostId, Labels, Lease, Memory, Record, RunHead, RunStatus, Store, StoreError},
+    store::{
+        Claim, Encode, HostId, Journal, Labels, Lease, Leases, Memory, Record, RunHead, RunStatus, Store,
+        StoreError,
+    },
 };
 
 /// Does what a function says, and remembers every call; nothing said is a call that never returns.

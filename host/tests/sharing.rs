@@ -14,7 +14,7 @@ use phasm::{
     engine::time::Timestamp,
     executor::{Executor, Invocation, Level, Observer},
     secrets::Secrets,
-    store::{Memory, ReadStore, Store},
+    store::{Leases, Memory, ReadStore},
 };
 use tokio::sync::{Semaphore, watch};
 

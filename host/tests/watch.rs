@@ -6,7 +6,7 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 use phasm::{
     Host, Map, Notice, Outcome, Phase, RequestError, RunHandle, RunView, WaitOutcome, Watch,
     executor::{Executor, Invocation, Level, Observer},
-    store::{Memory, ReadStore as _, Store, StoreError},
+    store::{Leases, Memory, ReadStore as _, Store, StoreError},
 };
 use serde_json::Value;
 

@@ -17,7 +17,7 @@ use phasm::{
     journal,
     sandbox::{Grants, SandboxConfig},
     secrets::Secrets,
-    store::{Memory, ReadStore as _, Store},
+    store::{Journal, Memory, ReadStore as _, Store},
 };
 use phasm_tests::stepped::Stepped;
 use tokio::sync::{

@@ -9,14 +9,14 @@
 //! Records of all runs are appended to one table under ascending keys, each pointing to its run's previous record;
 //! a key of (run, seq) would touch a page per record and is several times slower.
 
-mod claims;
+mod catalog;
 mod documents;
-mod entries;
 mod fault;
 mod file;
 mod format;
 mod heads;
-mod notices;
+mod leases;
+mod outbox;
 mod queue;
 mod reader;
 mod records;
@@ -35,7 +35,7 @@ use std::{
     sync::Arc,
 };
 
-use phasm_engine::{phase::Phase, time::Timestamp};
+use phasm_engine::time::Timestamp;
 use tokio::sync::{oneshot, watch};
 
 pub use self::reader::SqliteReader;
@@ -47,9 +47,9 @@ use self::{
     writer::{JobHandle, Writer},
 };
 use super::{
-    Answer, AttemptLog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode, EntryName,
-    EntryQuery, Filter, HostId, Lease, Letter, NewNotice, Note, NoticeRow, Notices, Pending, ReadStore,
-    Record, Reply, RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, subscriptions::Subscriptions,
+    AttemptLog, Catalog, Change, Claim, ClaimRequest, Encode, EntryName, Exchange, HasReader, HostId,
+    Journal, Lease, Leases, Letter, Mailbox, NewNotice, Note, Outbox, Pending, ReadStore, Record, Reply,
+    RunStatus, Settle, Store, StoreError, subscriptions::Subscriptions,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -195,89 +195,17 @@ impl Sqlite {
     }
 }
 
-impl ReadStore for Sqlite {
-    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
-        self.reader.load_since(run_id, since)
+impl HasReader for Sqlite {
+    fn reader(&self) -> &dyn ReadStore {
+        &self.reader
     }
 
-    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
-        self.reader.get(run_id)
-    }
-
-    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
-        self.reader.list(filter, limit)
-    }
-
-    fn open_runs(&self) -> Pending<Vec<RunRow>> {
-        self.reader.open_runs()
-    }
-
-    fn census(&self, now: Timestamp) -> Pending<Census> {
-        self.reader.census(now)
-    }
-
-    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
-        self.reader.namespaces()
-    }
-
-    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
-        self.reader.ended(namespace, phase, limit)
-    }
-
-    fn tenants(&self) -> Pending<Option<Arc<str>>> {
-        self.reader.tenants()
-    }
-
-    fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
-        self.reader.stored(namespaces)
-    }
-
-    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        self.reader.component(digest)
-    }
-
-    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
-        self.reader.answer(run_id, letter)
-    }
-
-    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
-        self.reader.logs(run_id, task)
-    }
-
-    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
-        self.reader.entry(name)
-    }
-
-    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
-        self.reader.entries(wanted)
-    }
-
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
-        self.reader.due_entries(after, limit)
-    }
-
-    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        self.reader.text(digest)
-    }
-
-    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
-        self.reader.due_notices(endpoint, limit)
-    }
-
-    fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
-        self.reader.endpoint_after(endpoint)
-    }
-
-    fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
-        self.reader.notices(wanted)
-    }
-
-    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+    fn subscribe(&self, run_id: &str) -> watch::Receiver<()> {
         self.followed.follow(run_id)
     }
 }
 
-impl Store for Sqlite {
+impl Journal for Sqlite {
     fn append(
         &self,
         lease: &Lease,
@@ -288,79 +216,6 @@ impl Store for Sqlite {
         let (job, answered) = self.record(lease, status, record, replies);
         self.writer.send(job);
         later(answered)
-    }
-
-    fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
-        self.write(move |tx| Ok((claims::claim(tx, &wanted)?, 0)))
-    }
-
-    fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
-        let (host, run_id) = (host.clone(), Arc::from(run_id));
-        self.write(move |tx| Ok((claims::claim_run(tx, &host, &run_id, now)?, 0)))
-    }
-
-    fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
-        let lease = lease.clone();
-        self.tell(move |tx| Ok((claims::release(tx, &lease, wake_at, None)?, 0)))
-    }
-
-    fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, note: Note) -> Pending<()> {
-        let lease = lease.clone();
-        self.tell(move |tx| Ok((claims::release(tx, &lease, wake_at, Some(&note))?, 0)))
-    }
-
-    fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
-        self.write(move |tx| {
-            tx.connection.execute("DELETE FROM tenants", [])?;
-            tx.connection.execute("INSERT INTO tenants VALUES (?1)", [&tenants])?;
-            Ok(((), tenants.len()))
-        })
-    }
-
-    fn note(&self, lease: &Lease, note: Option<Note>) -> Pending<()> {
-        let lease = lease.clone();
-        self.write(move |tx| Ok((claims::note(tx, &lease, note.as_ref())?, 0)))
-    }
-
-    fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
-        self.write(move |tx| Ok((claims::next_due(tx.connection, &wanted)?, 0)))
-    }
-
-    fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
-        let host = host.clone();
-        self.write(move |tx| Ok((claims::heartbeat(tx, &host, until)?, 0)))
-    }
-
-    fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
-        let run_id = Arc::from(run_id);
-        self.tell(move |tx| Ok((records::post(tx.connection, &run_id, &body)?, body.len())))
-    }
-
-    fn changed(&self) -> watch::Receiver<()> {
-        self.changed.subscribe()
-    }
-
-    fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
-        let run_id = Arc::clone(&lease.head.run_id);
-        self.write(move |tx| Ok((records::mail(tx.connection, &run_id)?, 0)))
-    }
-
-    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
-        let owner = owner.cloned();
-        self.write(move |tx| Ok((records::mailed(tx.connection, owner.as_ref())?, 0)))
-    }
-
-    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
-        let host = host.clone();
-        self.write(move |tx| Ok((claims::owned(tx.connection, &host)?, 0)))
-    }
-
-    fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
-        let lease = lease.clone();
-        self.tell(move |tx| {
-            let run = tx.leased(&lease)?.run;
-            Ok((tx.reply(run, &replies)?, 0))
-        })
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
@@ -377,16 +232,84 @@ impl Store for Sqlite {
         later(answered)
     }
 
-    fn settle(&self, settle: Settle) -> Pending<bool> {
-        self.write(move |tx| Ok((notices::settle(tx.connection, &settle)?, settle.body.len())))
+    fn delete(&self, run_id: &str) -> Pending<bool> {
+        let run_id = Arc::from(run_id);
+        self.write(move |tx| Ok((records::delete(tx, &run_id)?, 0)))
+    }
+}
+
+impl Leases for Sqlite {
+    fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
+        self.write(move |tx| Ok((leases::claim(tx, &wanted)?, 0)))
     }
 
-    fn notices_changed(&self) -> watch::Receiver<()> {
-        self.notices_changed.subscribe()
+    fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
+        let (host, run_id) = (host.clone(), Arc::from(run_id));
+        self.write(move |tx| Ok((leases::claim_run(tx, &host, &run_id, now)?, 0)))
     }
 
+    fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
+        let lease = lease.clone();
+        self.tell(move |tx| Ok((leases::release(tx, &lease, wake_at, None)?, 0)))
+    }
+
+    fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, note: Note) -> Pending<()> {
+        let lease = lease.clone();
+        self.tell(move |tx| Ok((leases::release(tx, &lease, wake_at, Some(&note))?, 0)))
+    }
+
+    fn note(&self, lease: &Lease, note: Option<Note>) -> Pending<()> {
+        let lease = lease.clone();
+        self.write(move |tx| Ok((leases::note(tx, &lease, note.as_ref())?, 0)))
+    }
+
+    fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
+        self.write(move |tx| Ok((leases::next_due(tx.connection, &wanted)?, 0)))
+    }
+
+    fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
+        let host = host.clone();
+        self.write(move |tx| Ok((leases::heartbeat(tx, &host, until)?, 0)))
+    }
+
+    fn changed(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        let host = host.clone();
+        self.write(move |tx| Ok((leases::owned(tx.connection, &host)?, 0)))
+    }
+}
+
+impl Mailbox for Sqlite {
+    fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
+        let run_id = Arc::from(run_id);
+        self.tell(move |tx| Ok((records::post(tx.connection, &run_id, &body)?, body.len())))
+    }
+
+    fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
+        let run_id = Arc::clone(&lease.head.run_id);
+        self.write(move |tx| Ok((records::mail(tx.connection, &run_id)?, 0)))
+    }
+
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
+        let owner = owner.cloned();
+        self.write(move |tx| Ok((records::mailed(tx.connection, owner.as_ref())?, 0)))
+    }
+
+    fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
+        let lease = lease.clone();
+        self.tell(move |tx| {
+            let run = tx.leased(&lease)?.run;
+            Ok((tx.reply(run, &replies)?, 0))
+        })
+    }
+}
+
+impl Catalog for Sqlite {
     fn change(&self, change: Change) -> Pending<u64> {
-        self.tell_on(&self.entries_changed, move |tx| entries::change(tx, &change))
+        self.tell_on(&self.entries_changed, move |tx| catalog::change(tx, &change))
     }
 
     fn fire(
@@ -401,7 +324,7 @@ impl Store for Sqlite {
         if !record.notices.is_empty() {
             told.push(Arc::clone(&self.notices_changed));
         }
-        let work = move |tx: &mut WriteTransaction<'_>| entries::fire(tx, &lease, status, &record, &change);
+        let work = move |tx: &mut WriteTransaction<'_>| catalog::fire(tx, &lease, status, &record, &change);
         let (job, answered) = writer::job(work, told);
         self.writer.send(job);
         later(answered)
@@ -409,11 +332,37 @@ impl Store for Sqlite {
 
     fn remove_entry(&self, name: &EntryName) -> Pending<bool> {
         let name = name.clone();
-        self.tell_on(&self.entries_changed, move |tx| Ok((entries::remove(tx.connection, &name)?, 0)))
+        self.tell_on(&self.entries_changed, move |tx| Ok((catalog::remove(tx.connection, &name)?, 0)))
     }
 
     fn entries_changed(&self) -> watch::Receiver<()> {
         self.entries_changed.subscribe()
+    }
+}
+
+impl Outbox for Sqlite {
+    fn settle(&self, settle: Settle) -> Pending<bool> {
+        self.write(move |tx| Ok((outbox::settle(tx.connection, &settle)?, settle.body.len())))
+    }
+
+    fn notices_changed(&self) -> watch::Receiver<()> {
+        self.notices_changed.subscribe()
+    }
+}
+
+impl Exchange for Sqlite {
+    fn shared(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+}
+
+impl Store for Sqlite {
+    fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
+        self.write(move |tx| {
+            tx.connection.execute("DELETE FROM tenants", [])?;
+            tx.connection.execute("INSERT INTO tenants VALUES (?1)", [&tenants])?;
+            Ok(((), tenants.len()))
+        })
     }
 
     fn file(&self) -> Option<PathBuf> {
@@ -426,11 +375,6 @@ impl Store for Sqlite {
 
     fn give_back(&self) -> Pending<bool> {
         self.write(|tx| Ok((records::give_back(tx.connection)?, 0)))
-    }
-
-    fn delete(&self, run_id: &str) -> Pending<bool> {
-        let run_id = Arc::from(run_id);
-        self.write(move |tx| Ok((records::delete(tx, &run_id)?, 0)))
     }
 }
 

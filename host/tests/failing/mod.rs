@@ -6,12 +6,11 @@ use std::sync::{
 };
 
 use phasm::{
-    Phase,
     engine::time::Timestamp,
     store::{
-        Answer, AttemptLog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode, EntryName,
-        EntryQuery, Filter, HostId, Lease, Letter, Memory, NewNotice, Pending, ReadStore, Record, Reply,
-        RunRow, RunStatus, Store, StoreError,
+        AttemptLog, Catalog, Change, Claim, ClaimRequest, Encode, EntryName, Exchange, HasReader, HostId,
+        Journal, Lease, Leases, Letter, Mailbox, Memory, NewNotice, Outbox, Pending, ReadStore, Record,
+        Reply, RunStatus, Store, StoreError,
     },
 };
 
@@ -78,56 +77,17 @@ impl Failing {
     }
 }
 
-impl ReadStore for Failing {
-    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
-        self.inner.load_since(run_id, since)
+impl HasReader for Failing {
+    fn reader(&self) -> &dyn ReadStore {
+        &self.inner
     }
-    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
-        self.inner.get(run_id)
-    }
-    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
-        self.inner.list(filter, limit)
-    }
-    fn open_runs(&self) -> Pending<Vec<RunRow>> {
-        self.inner.open_runs()
-    }
-    fn census(&self, now: Timestamp) -> Pending<Census> {
-        self.inner.census(now)
-    }
-    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
-        self.inner.namespaces()
-    }
-    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
-        self.inner.ended(namespace, phase, limit)
-    }
-    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
-        self.inner.entry(name)
-    }
-    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
-        self.inner.entries(wanted)
-    }
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
-        self.inner.due_entries(after, limit)
-    }
-    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        self.inner.text(digest)
-    }
-    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        self.inner.component(digest)
-    }
-    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
-        self.inner.answer(run_id, letter)
-    }
-    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
-        self.inner.logs(run_id, task)
-    }
-    fn follow(&self, run_id: &str) -> tokio::sync::watch::Receiver<()> {
+    fn subscribe(&self, run_id: &str) -> tokio::sync::watch::Receiver<()> {
         self.follows.fetch_add(1, SeqCst);
         self.inner.follow(run_id)
     }
 }
 
-impl Store for Failing {
+impl Journal for Failing {
     fn append(
         &self,
         lease: &Lease,
@@ -151,6 +111,18 @@ impl Store for Failing {
             }),
         }
     }
+    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
+        self.inner.keep_log(lease, log)
+    }
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
+        self.inner.abandon(lease, at, notices)
+    }
+    fn delete(&self, run_id: &str) -> Pending<bool> {
+        self.inner.delete(run_id)
+    }
+}
+
+impl Leases for Failing {
     fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
         let claimed = self.full().unwrap_or_else(|| self.inner.claim(wanted));
         self.unheard("claim", claimed, |leases| !leases.is_empty())
@@ -170,6 +142,12 @@ impl Store for Failing {
     fn changed(&self) -> tokio::sync::watch::Receiver<()> {
         self.inner.changed()
     }
+    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        self.inner.owned(host)
+    }
+}
+
+impl Mailbox for Failing {
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
         self.inner.post(run_id, body)
     }
@@ -179,15 +157,12 @@ impl Store for Failing {
     fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
         self.inner.mailed(owner)
     }
-    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
-        self.inner.owned(host)
-    }
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.inner.reply(lease, replies)
     }
-    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
-        self.inner.keep_log(lease, log)
-    }
+}
+
+impl Catalog for Failing {
     fn change(&self, change: Change) -> Pending<u64> {
         self.inner.change(change)
     }
@@ -206,10 +181,18 @@ impl Store for Failing {
     fn entries_changed(&self) -> tokio::sync::watch::Receiver<()> {
         self.inner.entries_changed()
     }
-    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
-        self.inner.abandon(lease, at, notices)
-    }
-    fn delete(&self, run_id: &str) -> Pending<bool> {
-        self.inner.delete(run_id)
+}
+
+impl Outbox for Failing {
+    fn notices_changed(&self) -> tokio::sync::watch::Receiver<()> {
+        self.inner.notices_changed()
     }
 }
+
+impl Exchange for Failing {
+    fn shared(&self) -> tokio::sync::watch::Receiver<()> {
+        self.inner.shared()
+    }
+}
+
+impl Store for Failing {}

@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, path::Path, sync::Arc, time::Instant};
 
 use phasm::{
     engine::{phase::Phase, time::Timestamp},
-    store::{HostId, Labels, Lease, Record, Rest, RunHead, RunStatus, Sqlite, Store},
+    store::{HostId, Journal, Labels, Lease, Leases, Record, Rest, RunHead, RunStatus, Sqlite},
 };
 
 use crate::{

@@ -6,7 +6,7 @@ use phasm::{
     Host, LetterBody, Map,
     clock::TimeSource as _,
     engine::time::Timestamp,
-    store::{HostId, Memory, ReadStore as _, Store as _},
+    store::{HostId, Leases, Mailbox, Memory, ReadStore as _},
 };
 use phasm_tests::{
     digest::{digest, tasks},

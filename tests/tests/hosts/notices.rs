@@ -19,7 +19,7 @@ use phasm::{
     executor::{Executor, Invocation, Observer},
     notify::{DEFAULT_PHASES, Endpoint, NoticeProgress, NoticeView, TOLD_PHASES},
     sandbox::{HttpConfig, SandboxConfig},
-    store::{Memory, Notices, ReadStore as _, Store},
+    store::{Leases, Mailbox, Memory, Notices, ReadStore as _, Store},
 };
 use phasm_tests::stepped::Stepped;
 use serde_json::Value as Json;

@@ -12,9 +12,10 @@ use phasm::{
     Phase,
     engine::time::Timestamp,
     store::{
-        Answer, AttemptLog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode, EntryName,
-        EntryQuery, Filter, HostId, Lease, Letter, Memory, NewNotice, Note, NoticeRow, Notices, Pending,
-        ReadStore, Record, Reply, RunRow, RunStatus, Settle, Store, StoreError,
+        Answer, AttemptLog, Catalog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode,
+        EntryName, EntryQuery, Exchange, Filter, HostId, Journal, Lease, Leases, Letter, Mailbox, Memory,
+        NewNotice, Note, NoticeRow, Notices, Outbox, Pending, ReadStore, Record, Reply, RunRow, RunStatus,
+        Settle, Store, StoreError,
     },
 };
 use tokio::{
@@ -174,7 +175,7 @@ impl ReadStore for Shaky {
     }
 }
 
-impl Store for Shaky {
+impl Journal for Shaky {
     fn append(
         &self,
         lease: &Lease,
@@ -185,6 +186,20 @@ impl Store for Shaky {
         self.ask(|store| store.append(lease, status, record, replies))
     }
 
+    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
+        self.ask(|store| store.keep_log(lease, log))
+    }
+
+    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
+        self.ask(|store| store.abandon(lease, at, notices))
+    }
+
+    fn delete(&self, run_id: &str) -> Pending<bool> {
+        self.ask(|store| store.delete(run_id))
+    }
+}
+
+impl Leases for Shaky {
     fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
         self.ask(|store| store.claim(wanted))
     }
@@ -213,6 +228,12 @@ impl Store for Shaky {
         self.inner.changed()
     }
 
+    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
+        self.ask(|store| store.owned(host))
+    }
+}
+
+impl Mailbox for Shaky {
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64> {
         self.ask(|store| store.post(run_id, body))
     }
@@ -225,18 +246,12 @@ impl Store for Shaky {
         self.ask(|store| store.mailed(host))
     }
 
-    fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
-        self.ask(|store| store.owned(host))
-    }
-
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
         self.ask(|store| store.reply(lease, replies))
     }
+}
 
-    fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
-        self.ask(|store| store.keep_log(lease, log))
-    }
-
+impl Catalog for Shaky {
     fn change(&self, change: Change) -> Pending<u64> {
         self.ask(|store| store.change(change))
     }
@@ -258,11 +273,9 @@ impl Store for Shaky {
     fn entries_changed(&self) -> watch::Receiver<()> {
         self.inner.entries_changed()
     }
+}
 
-    fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {
-        self.ask(|store| store.abandon(lease, at, notices))
-    }
-
+impl Outbox for Shaky {
     fn settle(&self, settle: Settle) -> Pending<bool> {
         self.ask(|store| store.settle(settle))
     }
@@ -270,11 +283,15 @@ impl Store for Shaky {
     fn notices_changed(&self) -> watch::Receiver<()> {
         self.inner.notices_changed()
     }
+}
 
-    fn delete(&self, run_id: &str) -> Pending<bool> {
-        self.ask(|store| store.delete(run_id))
+impl Exchange for Shaky {
+    fn shared(&self) -> watch::Receiver<()> {
+        self.inner.shared()
     }
 }
+
+impl Store for Shaky {}
 
 /// The answers to letters, as far as there are any.
 pub(crate) fn told(answer: Result<Answer, StoreError>) -> String {

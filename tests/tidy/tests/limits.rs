@@ -9,7 +9,7 @@ use phasm_tidy::{figures::figures, source::root};
 const LIMITS: [(&str, usize, usize); 9] = [
     ("modules directly in host/src", 20, 20),
     ("modules directly in host/cli/src", 18, 25),
-    ("files of the library above 500 lines", 4, 0),
+    ("files of the library above 500 lines", 0, 0),
     ("types named by a participle", 1, 10),
     ("parameters packed into tuples", 0, 0),
     ("lines against the language rule", 0, 0),

@@ -8,7 +8,7 @@ use std::{
 
 use phasm::{
     engine::time::Timestamp,
-    store::{Encode, Lease, ReadStore as _, Record, Sqlite, Store as _},
+    store::{Encode, Journal, Lease, ReadStore as _, Record, Sqlite},
 };
 use serde_json::{Value, json};
 

@@ -12,7 +12,7 @@ use super::{
     super::{Document, Encode, Lease, Record, Reply, RunStatus, StoreError, checksum::checksum},
     address::Address,
     fault::{PostgresError, count, get, saturated},
-    notices::NoticeColumns,
+    outbox::NoticeColumns,
     reconnect::Session,
 };
 

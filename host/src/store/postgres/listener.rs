@@ -7,9 +7,9 @@ use tokio_postgres::AsyncMessage;
 
 use super::{
     address::Address,
-    entries,
+    entries, exchange,
     follow::{self, Audience},
-    notices, offers,
+    outbox,
     reconnect::{PAUSES, connect},
 };
 
@@ -56,8 +56,8 @@ async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postg
     let (client, mut connection) = connect(address).await?;
     let heard = tells.clone();
     let (wanted, lease) = (follow::wanted(&address.schema), address.lease);
-    let (shared, entries) = (offers::channel(&address.schema), entries::channel(&address.schema));
-    let notices = notices::channel(&address.schema);
+    let (shared, entries) = (exchange::channel(&address.schema), entries::channel(&address.schema));
+    let notices = outbox::channel(&address.schema);
     let listen = format!(
         "LISTEN \"{}\"; LISTEN \"{wanted}\"; LISTEN \"{shared}\"; LISTEN \"{entries}\"; LISTEN \"{notices}\"",
         address.schema

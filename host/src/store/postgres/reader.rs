@@ -14,17 +14,16 @@ use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, CatalogEntry, Census, Document, DuePlace, EntryName, EntryQuery, Filter, HostId,
-        Labels, Note, NoticeRow, Notices, Pending, ReadStore, Record, Rest, RunHead, RunRow, RunStatus,
-        StoreError, StoredBytes, checksum::checksum,
+        Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, HasReader,
+        NoticeRow, Notices, Pending, ReadStore, Record, RunRow, StoreError, StoredBytes,
     },
     address::Address,
-    append::place,
     entries,
     fault::{Parameter, PostgresError, count, get, is_gone, saturated},
     follow::Following,
-    notices,
+    outbox,
     reconnect::ReconnectingClient,
+    rows::{journal, log, row},
     statement::Statement,
     thread::Thread,
 };
@@ -113,8 +112,8 @@ const STATEMENTS: [&str; 21] = [
     entries::ENTRIES,
     entries::DUE,
     entries::TEXT,
-    notices::DUE,
-    notices::OF_RUN,
+    outbox::DUE,
+    outbox::OF_RUN,
 ];
 
 /// Reads whatever is committed.
@@ -123,13 +122,20 @@ pub(super) struct Readers {
     links: [Arc<Mutex<ReconnectingClient>>; CONNECTIONS],
     next: AtomicUsize,
     handle: Handle,
+    following: Arc<Following>,
 }
 
 impl Readers {
     pub(super) fn new(address: &Arc<Address>, handle: &Handle) -> Self {
         let link = |_| Arc::new(Mutex::new(ReconnectingClient::new(address, &STATEMENTS, false)));
         let links = std::array::from_fn(link);
-        Self { address: Arc::clone(address), links, next: AtomicUsize::new(0), handle: handle.clone() }
+        Self {
+            address: Arc::clone(address),
+            links,
+            next: AtomicUsize::new(0),
+            handle: handle.clone(),
+            following: Arc::default(),
+        }
     }
 
     fn ask<T: Send + 'static>(
@@ -166,20 +172,20 @@ async fn ask(link: &Mutex<ReconnectingClient>, call: &Statement) -> Result<Vec<R
     Ok(rows?)
 }
 
-impl Readers {
-    pub(super) fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
+impl ReadStore for Readers {
+    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let name: Arc<str> = run_id.into();
         self.ask(LOAD, vec![Box::new(run_id.to_owned()), Box::new(saturated(since))], move |rows| {
             journal(&name, rows, since)
         })
     }
 
-    pub(super) fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
+    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
         let read = |rows: &[Row]| rows.first().map(row).transpose();
         self.ask(GET, vec![Box::new(run_id.to_owned())], read)
     }
 
-    pub(super) fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
+    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         let text = |text: Option<Arc<str>>| text.map(|text| text.to_string());
         let namespaces: Vec<String> = filter.namespaces.iter().map(ToString::to_string).collect();
         let namespaces = Some(namespaces).filter(|names| !names.is_empty());
@@ -208,29 +214,24 @@ impl Readers {
         self.ask(LIST_LABELLED, parameters, |rows| rows.iter().map(row).collect())
     }
 
-    pub(super) fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
+    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
         let name = |row: &Row| Ok(get::<&str>(row, "name")?.into());
         self.ask(NAMESPACES, Vec::new(), move |rows| rows.iter().map(name).collect())
     }
 
-    pub(super) fn tenants(&self) -> Pending<Option<Arc<str>>> {
+    fn tenants(&self) -> Pending<Option<Arc<str>>> {
         let text = |row: &Row| Ok(Arc::from(get::<&str>(row, "text")?));
         self.ask(TENANTS, Vec::new(), move |rows| rows.first().map(text).transpose())
     }
 
-    pub(super) fn stored(&self, namespaces: &[Arc<str>]) -> Pending<StoredBytes> {
+    fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
         let names: Vec<String> = namespaces.iter().map(ToString::to_string).collect();
         let names = Some(names).filter(|names| !names.is_empty());
         let bytes = |row: &Row| Ok((get::<&str>(row, "namespace")?.into(), count(row, "bytes")?));
         self.ask(STORED, vec![Box::new(names)], move |rows| rows.iter().map(bytes).collect())
     }
 
-    pub(super) fn ended(
-        &self,
-        namespace: &str,
-        phase: Option<Phase>,
-        limit: usize,
-    ) -> Pending<(u64, Vec<RunRow>)> {
+    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
         let parameters: Vec<Parameter> = vec![
             Box::new(namespace.to_owned()),
             Box::new(phase.map(Phase::as_str)),
@@ -242,11 +243,11 @@ impl Readers {
         })
     }
 
-    pub(super) fn open_runs(&self) -> Pending<Vec<RunRow>> {
+    fn open_runs(&self) -> Pending<Vec<RunRow>> {
         self.ask(OPEN, Vec::new(), |rows| rows.iter().map(row).collect())
     }
 
-    pub(super) fn census(&self, now: Timestamp) -> Pending<Census> {
+    fn census(&self, now: Timestamp) -> Pending<Census> {
         self.ask(CENSUS, vec![Box::new(now.0)], |rows| {
             let Some(row) = rows.first() else { return Ok(Census::default()) };
             Ok(Census {
@@ -260,12 +261,12 @@ impl Readers {
         })
     }
 
-    pub(super) fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         let read = |rows: &[Row]| rows.first().map(|row| Ok(get::<&[u8]>(row, "bytes")?.into())).transpose();
         self.ask(COMPONENT, vec![Box::new(digest.to_owned())], read)
     }
 
-    pub(super) fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
+    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
         self.ask(ANSWER, vec![Box::new(run_id.to_owned()), Box::new(saturated(letter))], |rows| {
             let Some(row) = rows.first() else { return Ok(Answer::Unknown) };
             Ok(match get::<Option<Vec<u8>>>(row, "reply")? {
@@ -276,156 +277,53 @@ impl Readers {
         })
     }
 
-    pub(super) fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
+    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         let read = |rows: &[Row]| rows.first().map(entries::entry).transpose();
         self.ask(entries::ENTRY, entries::name(name), read)
     }
 
-    pub(super) fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
+    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         self.ask(entries::ENTRIES, entries::wanted(wanted), |rows| rows.iter().map(entries::entry).collect())
     }
 
-    pub(super) fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
+    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
         self.ask(entries::DUE, entries::place(after, limit), |rows| rows.iter().map(entries::entry).collect())
     }
 
-    pub(super) fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
+    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
         let parameters: Vec<Parameter> =
             vec![Box::new(endpoint.to_owned()), Box::new(saturated(limit as u64))];
-        self.ask(notices::DUE, parameters, |rows| rows.iter().map(notices::notice).collect())
+        self.ask(outbox::DUE, parameters, |rows| rows.iter().map(outbox::notice).collect())
     }
 
-    pub(super) fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
-        let read = |rows: &[Row]| rows.first().map(notices::endpoint).transpose();
-        self.ask(notices::ENDPOINT, vec![Box::new(endpoint.to_owned())], read)
+    fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
+        let read = |rows: &[Row]| rows.first().map(outbox::endpoint).transpose();
+        self.ask(outbox::ENDPOINT, vec![Box::new(endpoint.to_owned())], read)
     }
 
-    pub(super) fn notices(&self, wanted: &Notices) -> Pending<Vec<NoticeRow>> {
-        self.ask(notices::OF_RUN, notices::wanted(wanted), |rows| rows.iter().map(notices::notice).collect())
+    fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
+        self.ask(outbox::OF_RUN, outbox::wanted(&wanted), |rows| rows.iter().map(outbox::notice).collect())
     }
 
-    pub(super) fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
+    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         let read = |rows: &[Row]| rows.first().map(|row| Ok(get::<&[u8]>(row, "bytes")?.into())).transpose();
         self.ask(entries::TEXT, vec![Box::new(digest.to_owned())], read)
     }
 
-    pub(super) fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
+    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let parameters: Vec<Parameter> = vec![Box::new(run_id.to_owned()), Box::new(task.map(i64::from))];
         self.ask(LOGS, parameters, |rows| rows.iter().map(log).collect())
     }
-}
 
-fn journal(run_id: &Arc<str>, rows: &[Row], since: u64) -> Result<Vec<Record<Vec<u8>>>, PostgresError> {
-    let Some(first) = rows.first() else {
-        return Err(StoreError::NotFound { run_id: Arc::clone(run_id) }.into());
-    };
-    let end = count(first, "seq")?;
-    let mut records = Vec::with_capacity(rows.len());
-    let mut next = None;
-    for row in rows.iter().filter(|row| get::<Option<i64>>(row, "first_seq").is_ok_and(|seq| seq.is_some())) {
-        let record = record(run_id, row)?;
-        if since > 0 && record.next_seq() <= since {
-            continue;
-        }
-        let expected = next.unwrap_or(record.first_seq.min(since));
-        if record.first_seq != expected {
-            return Err(PostgresError::Damaged(format!("run {run_id} lacks event {expected}")));
-        }
-        next = Some(record.next_seq());
-        records.push(record);
+    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
+        self.following.follow(run_id, &self.address, &self.handle)
     }
-    let found = next.unwrap_or(since.min(end));
-    if found == end || (since >= end && records.is_empty()) {
-        return Ok(records);
-    }
-    Err(PostgresError::Damaged(format!("run {run_id} has {end} events, its journal {found}")))
-}
-
-fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, PostgresError> {
-    let (first_seq, body) = (count(row, "first_seq")?, get::<Vec<u8>>(row, "body")?);
-    let damaged = |what| PostgresError::Damaged(format!("record {first_seq} of run {run_id} {what}"));
-    let events = u32::try_from(count(row, "events")?).ok().and_then(|events| events.try_into().ok());
-    let events: std::num::NonZeroU32 = events.ok_or_else(|| damaged("has no events"))?;
-    let time = Timestamp(get(row, "time")?);
-    if get::<i64>(row, "checksum")? != checksum(place(run_id), first_seq, events.get(), time, &body) {
-        return Err(damaged("is not what was written: its checksum differs"));
-    }
-    let document = get::<Option<&str>>(row, "digest")?.map(|digest| {
-        let bytes = get::<&[u8]>(row, "bytes")?.into();
-        Ok::<_, PostgresError>(Arc::new(Document { digest: digest.into(), bytes, components: Vec::new() }))
-    });
-    Ok(Record { first_seq, events, time, body, document: document.transpose()?, notices: Vec::new() })
-}
-
-fn row(row: &Row) -> Result<RunRow, PostgresError> {
-    let word: &str = get(row, "phase")?;
-    let phase = Phase::ALL.into_iter().find(|phase| phase.as_str() == word);
-    let status = RunStatus {
-        phase: phase.ok_or_else(|| PostgresError::Damaged(format!("there is no phase {word}")))?,
-        finished_at: get::<Option<i64>>(row, "finished_at")?.map(Timestamp),
-        open: get(row, "open")?,
-        rest: get::<Option<bool>>(row, "rest")?
-            .map(|parked| {
-                let until = get::<Option<i64>>(row, "rests_until")?.map(Timestamp);
-                Ok::<_, PostgresError>(Rest { parked, until })
-            })
-            .transpose()?,
-    };
-    Ok(RunRow {
-        number: count(row, "number")?,
-        head: Arc::new(head(row)?),
-        status,
-        seq: count(row, "seq")?,
-        owner: get::<Option<&str>>(row, "owner")?.map(HostId::from),
-        wake_at: get::<Option<i64>>(row, "wake_at")?.map(Timestamp),
-        note: get::<Option<&str>>(row, "note")?
-            .map(|why| {
-                let since = get::<Option<i64>>(row, "noted_at")?.map(Timestamp).unwrap_or_default();
-                Ok::<_, PostgresError>(Note { why: why.into(), since })
-            })
-            .transpose()?,
-    })
-}
-
-/// Reads the unchanging part of a run from its row.
-pub(super) fn head(row: &Row) -> Result<RunHead, PostgresError> {
-    let priority = u16::try_from(count(row, "priority")?);
-    Ok(RunHead {
-        run_id: get::<&str>(row, "run_id")?.into(),
-        workflow: get::<&str>(row, "workflow")?.into(),
-        namespace: get::<&str>(row, "namespace")?.into(),
-        priority: priority.map_err(|_| PostgresError::Damaged("a priority is too large".into()))?,
-        submitted_at: Timestamp(get(row, "submitted_at")?),
-        key: get::<Option<&str>>(row, "key")?.map(Arc::from),
-        labels: labels(get(row, "labels")?)?,
-    })
-}
-
-fn labels(text: Option<&str>) -> Result<Labels, PostgresError> {
-    let damaged = |error| PostgresError::Damaged(format!("labels: {error}"));
-    text.map_or_else(|| Ok(Labels::new()), |text| serde_json::from_str(text).map_err(damaged))
-}
-
-fn log(row: &Row) -> Result<AttemptLog, PostgresError> {
-    let small = |column| {
-        u32::try_from(count(row, column)?)
-            .map_err(|_| PostgresError::Damaged(format!("a {column} is too large")))
-    };
-    Ok(AttemptLog {
-        task: small("task")?,
-        attempt: small("attempt")?,
-        dispatch: small("dispatch")?,
-        cut: count(row, "cut")?,
-        text: get(row, "text")?,
-    })
 }
 
 /// Reading access to a store in a database while other hosts drive its runs.
 pub struct PostgresReader {
-    address: Arc<Address>,
     readers: Readers,
-    following: Arc<Following>,
-    thread: Thread<()>,
+    _thread: Thread<()>,
 }
 
 impl PostgresReader {
@@ -442,88 +340,12 @@ impl PostgresReader {
             Ok(async move { while jobs.recv().await.is_some() {} })
         })?;
         let readers = Readers::new(&address, thread.handle());
-        Ok(Self { address, readers, following: Arc::default(), thread })
+        Ok(Self { readers, _thread: thread })
     }
 }
 
-impl ReadStore for PostgresReader {
-    fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
-        self.readers.load_since(run_id, since)
-    }
-
-    fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
-        self.readers.get(run_id)
-    }
-
-    fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
-        self.readers.list(filter, limit)
-    }
-
-    fn open_runs(&self) -> Pending<Vec<RunRow>> {
-        self.readers.open_runs()
-    }
-
-    fn census(&self, now: Timestamp) -> Pending<Census> {
-        self.readers.census(now)
-    }
-
-    fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
-        self.readers.namespaces()
-    }
-
-    fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
-        self.readers.ended(namespace, phase, limit)
-    }
-
-    fn tenants(&self) -> Pending<Option<Arc<str>>> {
-        self.readers.tenants()
-    }
-
-    fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
-        self.readers.stored(&namespaces)
-    }
-
-    fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        self.readers.component(digest)
-    }
-
-    fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
-        self.readers.answer(run_id, letter)
-    }
-
-    fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
-        self.readers.logs(run_id, task)
-    }
-
-    fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
-        self.readers.entry(name)
-    }
-
-    fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
-        self.readers.entries(wanted)
-    }
-
-    fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
-        self.readers.due_entries(after, limit)
-    }
-
-    fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
-        self.readers.due_notices(endpoint, limit)
-    }
-
-    fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
-        self.readers.endpoint_after(endpoint)
-    }
-
-    fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
-        self.readers.notices(&wanted)
-    }
-
-    fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        self.readers.text(digest)
-    }
-
-    fn follow(&self, run_id: &str) -> watch::Receiver<()> {
-        self.following.follow(run_id, &self.address, self.thread.handle())
+impl HasReader for PostgresReader {
+    fn reader(&self) -> &dyn ReadStore {
+        &self.readers
     }
 }

@@ -16,9 +16,9 @@ use super::{
         NoticeRow, Notices, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes,
         checksum::checksum,
     },
-    documents, entries,
+    catalog, documents,
     fault::Fault,
-    file, later, notices, records, rows, schema,
+    file, later, outbox, records, rows, schema,
     worker::Worker,
 };
 
@@ -159,34 +159,34 @@ impl ReadStore for SqliteReader {
 
     fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         let name = name.clone();
-        self.ask(move |connection| entries::entry(connection, &name))
+        self.ask(move |connection| catalog::entry(connection, &name))
     }
 
     fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
-        self.ask(move |connection| entries::entries(connection, &wanted))
+        self.ask(move |connection| catalog::entries(connection, &wanted))
     }
 
     fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
-        self.ask(move |connection| entries::due(connection, after.as_ref(), limit))
+        self.ask(move |connection| catalog::due(connection, after.as_ref(), limit))
     }
 
     fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
         let endpoint: Arc<str> = endpoint.into();
-        self.ask(move |connection| notices::due(connection, &endpoint, limit))
+        self.ask(move |connection| outbox::due(connection, &endpoint, limit))
     }
 
     fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
         let endpoint: Arc<str> = endpoint.into();
-        self.ask(move |connection| notices::endpoint_after(connection, &endpoint))
+        self.ask(move |connection| outbox::endpoint_after(connection, &endpoint))
     }
 
     fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
-        self.ask(move |connection| notices::notices(connection, &wanted))
+        self.ask(move |connection| outbox::notices(connection, &wanted))
     }
 
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
         let digest: Box<str> = digest.into();
-        self.ask(move |connection| entries::text(connection, &digest))
+        self.ask(move |connection| catalog::text(connection, &digest))
     }
 
     /// The holder of the file announces changes; without a holder there are none.

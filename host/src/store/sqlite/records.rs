@@ -13,7 +13,7 @@ use super::{
     documents,
     fault::Fault,
     heads::JournalHead,
-    notices,
+    outbox,
     write_transaction::{END_MAIL, WriteTransaction},
 };
 
@@ -139,7 +139,7 @@ pub(super) fn abandon(
     )?;
     end.execute(params![journal_head.run, Phase::Error.as_str(), at.0])?;
     tx.connection.prepare_cached(END_MAIL)?.execute([journal_head.run])?;
-    notices::add(tx.connection, &lease.head.run_id, told)?;
+    outbox::add(tx.connection, &lease.head.run_id, told)?;
     tx.heads.forget(&lease.head.run_id);
     Ok(())
 }
@@ -200,7 +200,7 @@ pub(super) fn delete(tx: &mut WriteTransaction<'_>, run_id: &Arc<str>) -> Result
         delete.query_one([journal_head.run], |row| Ok((row.get(0)?, row.get(1)?)))?;
     tx.grow(&journal_head.namespace, -bytes);
     documents::collect(transaction, document)?;
-    notices::forget(transaction, run_id)?;
+    outbox::forget(transaction, run_id)?;
     tx.heads.forget(run_id);
     Ok(true)
 }

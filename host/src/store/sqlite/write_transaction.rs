@@ -11,7 +11,7 @@ use super::{
     documents,
     fault::Fault,
     heads::{JournalHead, JournalHeads},
-    notices, rows,
+    outbox, rows,
     schema::MAX_RECORD_BYTES,
 };
 
@@ -120,7 +120,7 @@ impl<'a> WriteTransaction<'a> {
         };
         self.grow(&journal_head.namespace, i64::try_from(self.buffer.len()).unwrap_or(i64::MAX));
         self.reply(journal_head.run, replies)?;
-        let told = notices::add(self.connection, run_id, &record.notices)?;
+        let told = outbox::add(self.connection, run_id, &record.notices)?;
         if !status.open {
             self.connection.prepare_cached(END_MAIL)?.execute([journal_head.run])?;
         }

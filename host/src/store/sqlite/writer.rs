@@ -7,9 +7,9 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     super::StoreError,
-    claims,
     fault::Fault,
     heads::JournalHeads,
+    leases,
     queue::{Job, Queue},
     write_transaction::{self, WriteTransaction},
 };
@@ -98,7 +98,7 @@ impl Writer {
             prepared.map_err(|error| Fault::Damaged(error.to_string()).at(&path, "opened"))?;
         }
         if is_holder {
-            let taken_over = connection.execute_batch(claims::TAKE_OVER);
+            let taken_over = connection.execute_batch(leases::TAKE_OVER);
             taken_over.map_err(|error| Fault::Sqlite(error).at(&path, "opened"))?;
         }
         Ok(Self {

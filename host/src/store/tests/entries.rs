@@ -1,7 +1,9 @@
 //! Catalog entries: saved workflows and schedules.
 
 use super::{
-    super::{CatalogEntry, CatalogKind, Change, EntryName, EntryQuery, MAX_ENTRIES, MAX_TEXT_BYTES, Text},
+    super::{
+        Catalog, CatalogEntry, CatalogKind, Change, EntryName, EntryQuery, MAX_ENTRIES, MAX_TEXT_BYTES, Text,
+    },
     *,
 };
 

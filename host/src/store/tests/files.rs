@@ -8,7 +8,7 @@ use std::{
 use rusqlite::Connection;
 
 use super::{
-    super::{ClaimRequest, Rest},
+    super::{ClaimRequest, Journal, Leases, Rest},
     *,
 };
 

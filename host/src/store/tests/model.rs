@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{
     super::{
         AttemptLog, CatalogKind, Change, Claim, ClaimRequest, Component, Document, EntryName, EntryQuery,
-        Filter, NewNotice, Notices, Reply, Rest, Settle, Text,
+        Filter, Leases, NewNotice, Notices, Reply, Rest, Settle, Text,
     },
     *,
 };
@@ -162,7 +162,7 @@ fn change(name: EntryName, from: u64, due: Option<i64>, texts: Option<&[usize]>)
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked elsewhere")]
-async fn about_entries(store: &dyn Store, leases: &Leases, asked: &Question) -> String {
+async fn about_entries(store: &dyn Store, leases: &LeasesByRun, asked: &Question) -> String {
     match asked {
         Question::Change { entry: number, off, due, texts, run } => {
             let name = entry(*number);
@@ -246,14 +246,14 @@ fn asked_of_hosts() -> impl Strategy<Value = Question> {
 }
 
 /// Last lease of each run; for a run that was not claimed, the lease of its submitter.
-type Leases = std::collections::BTreeMap<usize, Lease>;
+type LeasesByRun = std::collections::BTreeMap<usize, Lease>;
 
-fn lease(leases: &Leases, run: usize) -> Lease {
+fn lease(leases: &LeasesByRun, run: usize) -> Lease {
     let first = || Lease::first(prior(RUNS[run], u16::try_from(run / 2).unwrap()), here());
     leases.get(&run).cloned().unwrap_or_else(first)
 }
 
-fn learn(leases: &mut Leases, given: &[Lease]) {
+fn learn(leases: &mut LeasesByRun, given: &[Lease]) {
     for lease in given {
         let run = RUNS.iter().position(|run| **run == *lease.head.run_id).unwrap();
         leases.insert(run, lease.clone());
@@ -277,7 +277,7 @@ fn document(run: usize) -> Option<Arc<Document>> {
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked below")]
-async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Question) -> String {
+async fn answered(store: &dyn Store, leases: &mut LeasesByRun, asked: &Question) -> String {
     match asked {
         Question::Census(now) => format!("{:?}", store.census(Timestamp(*now)).await),
         Question::Stored(of_one) => {
@@ -337,7 +337,7 @@ async fn answered(store: &dyn Store, leases: &mut Leases, asked: &Question) -> S
 }
 
 #[expect(clippy::wildcard_enum_match_arm, reason = "the others are asked above")]
-async fn by_a_host(store: &dyn Store, leases: &mut Leases, asked: &Question) -> String {
+async fn by_a_host(store: &dyn Store, leases: &mut LeasesByRun, asked: &Question) -> String {
     match asked {
         Question::Claim { host, now, limit, except } => {
             let claimed = store.claim(wanted(*host, *now, *limit, *except)).await.unwrap();
@@ -375,7 +375,7 @@ proptest! {
         let (_dir, file) = in_file();
         let path = file.path();
         let mut file = Some(file);
-        let mut leases = [Leases::new(), Leases::new()];
+        let mut leases = [LeasesByRun::new(), LeasesByRun::new()];
         for asked in &all {
             if matches!(asked, Question::Reopen) {
                 drop(file.take());
@@ -399,7 +399,7 @@ proptest! {
         let Some(server) = server::server() else { return Ok(()) };
         let url = postgres::fresh(server);
         let mut store = Some(postgres::opened(&url));
-        let mut leases = [Leases::new(), Leases::new()];
+        let mut leases = [LeasesByRun::new(), LeasesByRun::new()];
         for asked in &all {
             if matches!(asked, Question::Reopen) {
                 drop(store.take());

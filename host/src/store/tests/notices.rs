@@ -1,7 +1,7 @@
 //! Notifications: kept until delivery, and claimed by one worker.
 
 use super::{
-    super::{CatalogKind, Change, EntryName, NewNotice, NoticeId, NoticeRow, Notices, Settle},
+    super::{CatalogKind, Change, EntryName, NewNotice, NoticeId, NoticeRow, Notices, Outbox, Settle},
     *,
 };
 

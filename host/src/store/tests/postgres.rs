@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     super::{
-        Claim, ClaimRequest, Postgres, PostgresReader,
+        Claim, ClaimRequest, Journal, Leases, Mailbox, Postgres, PostgresReader,
         postgres::{
             connection::SETTINGS,
             reader::{LIST_LATE, LIST_OPEN},

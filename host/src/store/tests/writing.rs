@@ -1,5 +1,6 @@
 //! Batches, closing, and what happens when writing fails.
 
+use super::super::Journal;
 use super::*;
 
 #[tokio::test]

@@ -18,7 +18,9 @@ use phasm::{
     },
     executor::{Executor, Invocation, Observer},
     reader,
-    store::{CatalogKind, Change, EntryName, Filter, Memory, ReadStore as _, RunRow, Store as _},
+    store::{
+        Catalog, CatalogKind, Change, EntryName, Filter, Leases, Mailbox, Memory, ReadStore as _, RunRow,
+    },
 };
 use phasm_tests::stepped::Stepped;
 use tokio::runtime::{Builder, Runtime};

@@ -1,15 +1,34 @@
 //! One exchange of what hosts have for each other.
 
 use phasm_engine::time::Timestamp;
+use tokio::sync::watch;
 use tokio_postgres::Row;
 
 use super::{
-    super::{ExchangeRequest, ExchangeResponse, HostId, IncomingReport, OfferId, TakenOffer},
+    super::{
+        Exchange, ExchangeRequest, ExchangeResponse, HostId, IncomingReport, OfferId, Pending, TakenOffer,
+    },
+    Postgres,
     fault::{Parameter, PostgresError, count, get, saturated},
 };
 
 pub(super) const SHARE: &str = "SELECT * FROM share_work($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
     $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)";
+
+impl Exchange for Postgres {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
+    fn share(&self, ask: ExchangeRequest) -> Pending<ExchangeResponse> {
+        let (parameters, now) = (parameters(&ask, self.clock(ask.now)), ask.now);
+        self.ask(SHARE, parameters, move |rows| shares(rows, now))
+    }
+
+    fn shared(&self) -> watch::Receiver<()> {
+        self.shared.subscribe()
+    }
+}
 
 /// Returns the name of the channel on which hosts announce news of shared attempts.
 pub(super) fn channel(schema: &str) -> String {

@@ -10,6 +10,9 @@
 use std::{fmt, sync::Arc};
 
 use phasm_engine::time::Timestamp;
+use tokio::sync::watch;
+
+use super::Pending;
 
 /// Which notice.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,4 +83,19 @@ pub struct Notices {
     pub before: Option<u64>,
     /// Maximum number of notifications.
     pub limit: usize,
+}
+
+/// Notifications about runs, until they are delivered.
+pub trait Outbox: Send + Sync {
+    /// Writes the next revision of a notification. Returns false if its revision has changed since it was read. A notification
+    /// that needs no delivery is deleted with its run.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn settle(&self, _settle: Settle) -> Pending<bool> {
+        Box::pin(std::future::ready(Ok(false)))
+    }
+
+    /// Changes when there are new notices; several times are one, and one may be for nothing.
+    fn notices_changed(&self) -> watch::Receiver<()>;
 }

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use phasm_engine::time::Timestamp;
+use tokio::sync::watch;
 use tokio_postgres::Row;
 
 use super::{
-    super::{NewNotice, NoticeId, NoticeRow, Notices, Settle},
+    super::{NewNotice, NoticeId, NoticeRow, Notices, Outbox, Pending, Settle},
+    Postgres,
     fault::{Parameter, PostgresError, count, get, saturated},
+    one,
 };
 
 pub(super) const DUE: &str = "SELECT * FROM notices
@@ -19,6 +22,16 @@ pub(super) const ENDPOINT: &str =
 pub(super) const OF_RUN: &str = "SELECT * FROM notices
     WHERE run_id = $1 AND ($2::text IS NULL OR endpoint = $2) AND seq < $3 ORDER BY seq DESC, endpoint DESC LIMIT $4";
 pub(super) const SETTLE: &str = "SELECT settle_notice($1, $2, $3, $4, $5, $6) AS settled";
+
+impl Outbox for Postgres {
+    fn settle(&self, settle: Settle) -> Pending<bool> {
+        self.ask(SETTLE, settled(&settle), |rows| one(rows, |row| get(row, "settled")))
+    }
+
+    fn notices_changed(&self) -> watch::Receiver<()> {
+        self.notices_changed.subscribe()
+    }
+}
 
 /// Where hosts hear that there are new notices.
 pub(super) fn channel(schema: &str) -> String {

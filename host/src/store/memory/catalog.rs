@@ -8,7 +8,7 @@ use std::{
 use super::super::{CatalogEntry, Change, DuePlace, EntryName, EntryQuery, StoreError};
 
 #[derive(Default)]
-pub(super) struct Catalog {
+pub(super) struct CatalogTable {
     entries: BTreeMap<EntryName, EntryTexts>,
     due: BTreeSet<DuePlace>,
     /// By digest, with how many entries name it.
@@ -22,7 +22,7 @@ struct EntryTexts {
     texts: BTreeMap<Arc<str>, u64>,
 }
 
-impl Catalog {
+impl CatalogTable {
     pub(super) fn entry(&self, name: &EntryName) -> Option<CatalogEntry> {
         self.entries.get(name).map(|shelved| shelved.entry.clone())
     }

@@ -12,8 +12,9 @@
 use std::{fmt, sync::Arc};
 
 use phasm_engine::time::Timestamp;
+use tokio::sync::watch;
 
-use super::StoreError;
+use super::{Encode, Lease, Pending, Record, RunStatus, StoreError};
 
 /// How many entries of a kind a namespace may have.
 pub const MAX_ENTRIES: usize = 1000;
@@ -143,4 +144,35 @@ pub struct EntryQuery {
     pub after: Option<(Arc<str>, Arc<str>)>,
     /// Maximum number of entries.
     pub limit: usize,
+}
+
+/// Catalog entries: saved workflows and schedules.
+pub trait Catalog: Send + Sync {
+    /// Writes an entry, if it is as it was when the change was made; its revision is returned.
+    ///
+    /// # Errors
+    /// [`StoreError::Moved`] if it is not; [`StoreError::Crowded`] if the namespace has too many, or too large ones. Nothing was written.
+    fn change(&self, change: Change) -> Pending<u64>;
+
+    /// [`Self::append`] of a new run's first record, and [`Self::change`] of an entry whose texts stay as they are: both or
+    /// neither.
+    ///
+    /// # Errors
+    /// The errors of the two; nothing was written.
+    fn fire(
+        &self,
+        lease: &Lease,
+        status: RunStatus,
+        record: Record<Arc<dyn Encode>>,
+        change: Change,
+    ) -> Pending<u64>;
+
+    /// Deletes an entry, and the texts that it alone names; false if there is none.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn remove_entry(&self, name: &EntryName) -> Pending<bool>;
+
+    /// Returns a receiver that changes when an entry has, by any host. Several changes are one, and one may be spurious.
+    fn entries_changed(&self) -> watch::Receiver<()>;
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use phasm_engine::time::Timestamp;
+use tokio::sync::watch;
 
-use super::HostId;
+use super::{HostId, Pending};
 
 /// An attempt that its host has no slot for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,4 +133,24 @@ impl ExchangeRequest {
             holds: None,
         }
     }
+}
+
+/// Exchange of attempts between hosts. A store of one host offers none.
+pub trait Exchange: Send + Sync {
+    /// Whether its hosts may execute each other's attempts; `share` is asked for nothing otherwise.
+    fn is_shared(&self) -> bool {
+        false
+    }
+
+    /// Exchanges with the other hosts what is offered, taken, told and returned; all of it or nothing. It may be asked again, with
+    /// [`ExchangeRequest::holds`], after an error that leaves open whether it was done.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn share(&self, _ask: ExchangeRequest) -> Pending<ExchangeResponse> {
+        Box::pin(std::future::ready(Ok(ExchangeResponse::default())))
+    }
+
+    /// Returns a receiver that changes when `share` may have news for a host.
+    fn shared(&self) -> watch::Receiver<()>;
 }

@@ -1,5 +1,6 @@
 //! Requests to runs from processes that do not drive them.
 
+use super::{HostId, Lease, Pending};
 use std::sync::Arc;
 
 /// How many requests to one run may be unanswered.
@@ -38,4 +39,31 @@ pub enum Answer {
     Ended,
     /// There is no such letter, or its answer is no longer kept.
     Unknown,
+}
+
+/// Requests to runs, and the replies to them.
+pub trait Mailbox: Send + Sync {
+    /// Leaves a request to a run, which answers once it has recorded what follows from it. The letter's number is returned.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`]; [`StoreError::Closed`] for a run that has ended; [`StoreError::MailboxFull`].
+    fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64>;
+
+    /// The letters to a run that wait for an answer, the oldest first.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>>;
+
+    /// Returns the runs of a host, or those without an owner, that have unanswered requests.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>>;
+
+    /// Stores replies to requests that changed nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::LeaseLost`] if another host has claimed the run.
+    fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()>;
 }
