@@ -109,7 +109,7 @@ impl<'a> Source<'a> {
                     group.add_hooks(at, hooks.copied().map(Item::Task).collect());
                 }
                 Item::Node(node) if self.run.is_none() => {
-                    group.add_hooks(at, self.planned_hooks(&node.settings.hooks))
+                    group.add_hooks(at, self.planned_hooks(&node.settings.hooks));
                 }
                 Item::Node(_) | Item::Hook(..) => {}
             }

@@ -72,6 +72,7 @@ fn draw_box(out: &mut Markup, options: SvgOptions<'_>, node: &Node, rect: Rect) 
 }
 
 /// Room for the text of a box.
+#[derive(Clone, Copy)]
 struct Text {
     x: i32,
     /// Upper edge of the box.
