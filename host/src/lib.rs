@@ -117,8 +117,7 @@ pub use self::{
     planner::{Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError},
     run::{
         lifecycle::{LifecycleChange, RunLifecycleEvent},
-        message::{Request, RequestError, is_named, tasks_named},
-        request::{LetterBody, LetterReply},
+        request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},
     },
     store::retention::{Keep, Retention, prunable, prune},
     tenants::tenant::{Quotas, Tenant},

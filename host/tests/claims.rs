@@ -14,9 +14,9 @@ use std::{
 };
 
 use phasm::{
-    Host, HostBuilder, LetterBody, LetterReply, LifecycleChange, Map, Outcome, Phase, Request, RequestError,
-    RunHandle, SubmitError,
-    engine::{event::TaskId, plan::Plan, time::Timestamp},
+    Host, HostBuilder, LifecycleChange, Map, Outcome, Phase, RequestError, RequestReply, RunHandle,
+    RunRequest, SubmitError,
+    engine::{plan::Plan, time::Timestamp},
     executor::{Executor, Invocation, Observer},
     store::{Answer, Filter, Leases, Mailbox, Memory, ReadStore, RunRow, Store, StoreError},
 };
@@ -199,20 +199,20 @@ async fn letters_are_read_and_answered() {
             loop {
                 match store.answer(run.id(), letter).await.unwrap() {
                     Answer::Waiting => tokio::task::yield_now().await,
-                    Answer::Replied(reply) => return LetterReply::read(&reply),
+                    Answer::Replied(reply) => return RequestReply::read(&reply),
                     other @ (Answer::Ended | Answer::Unknown) => panic!("{other:?}"),
                 }
             }
         };
-        let resume = |task: &str| LetterBody::Resume { task: task.into(), payload: Map::new() }.bytes();
-        let refused = |why: &str| Some(LetterReply::Refused(why.to_owned()));
+        let resume = |task: &str| RunRequest::Resume { task: task.into(), payload: Map::new() }.bytes();
+        let refused = |why: &str| Some(RequestReply::Refused(why.to_owned()));
         assert_eq!(post(&resume("unknown")).await, refused("there is no such task run"));
-        assert_eq!(post(&resume("main")).await, Some(LetterReply::Done(false)));
+        assert_eq!(post(&resume("main")).await, Some(RequestReply::Done(false)));
         assert_eq!(
             post(b"{\"dance\": 1}").await,
             refused("the request cannot be read; another version of Phasm wrote it")
         );
-        assert_eq!(post(&resume("ask")).await, Some(LetterReply::Done(true)));
+        assert_eq!(post(&resume("ask")).await, Some(RequestReply::Done(true)));
         assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
     }
 }
@@ -228,7 +228,7 @@ async fn a_letter_begins_nothing_in_a_host_that_is_ending() {
     run.wait_or_park().await.unwrap();
     host.drain();
     host.idle().await;
-    let resume = LetterBody::Resume { task: "ask".into(), payload: Map::new() }.bytes();
+    let resume = RunRequest::Resume { task: "ask".into(), payload: Map::new() }.bytes();
     let letter = store.post(run.id(), resume).await.unwrap();
     host.read_mail(run.id()).await.unwrap();
     assert_eq!(run.view().await.unwrap().tasks[1].phase, Phase::Suspended);
@@ -384,7 +384,7 @@ async fn hosts_of_a_database_wake_each_other_and_take_over() {
     let left = auto_claim(&left_store);
     let run = submit(&left, ASK).await;
     unloaded(&left).await;
-    let body = LetterBody::Resume { task: "ask".into(), payload: Map::new() }.bytes();
+    let body = RunRequest::Resume { task: "ask".into(), payload: Map::new() }.bytes();
     let letter = right_store.post(run.id(), body).await.unwrap();
     assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);
     let answer = right_store.answer(run.id(), letter).await.unwrap();
@@ -393,7 +393,7 @@ async fn hosts_of_a_database_wake_each_other_and_take_over() {
     let kept = builder(&right_store).open().unwrap();
     let loaded = submit(&kept, ASK).await;
     loaded.wait_or_park().await.unwrap();
-    let letter = left_store.post(loaded.id(), LetterBody::Cancel.bytes()).await.unwrap();
+    let letter = left_store.post(loaded.id(), RunRequest::Cancel.bytes()).await.unwrap();
     assert_eq!(loaded.wait().await.unwrap().phase, Phase::Cancelled, "a run that is in memory is told");
     assert!(matches!(left_store.answer(loaded.id(), letter).await.unwrap(), Answer::Replied(_)));
 
@@ -440,7 +440,8 @@ async fn what_is_not_recorded_is_not_shown() {
     run.wait_or_park().await.unwrap();
     let (opens, gate) = tokio::sync::oneshot::channel();
     *store.gate.lock().unwrap() = Some(gate);
-    let resume = |task: u32| run.ask(Request::Resume(TaskId(task), Map::new()));
+    let resume =
+        |task: u32| run.ask(RunRequest::Resume { task: format!("{}-{task}", run.id()), payload: Map::new() });
     let (mut first, mut second, mut view) = (Box::pin(resume(1)), Box::pin(resume(2)), Box::pin(run.view()));
     while store.gate.lock().unwrap().is_some() {
         assert!(is_pending(first.as_mut()).await);
@@ -550,7 +551,7 @@ async fn large_letters_are_recorded_apart() {
     run.wait_or_park().await.unwrap();
     for name in names {
         let payload = Map::from([("text".into(), format!("{name}{}", "x".repeat(12 << 20)).into())]);
-        store.post(run.id(), LetterBody::Resume { task: name.into(), payload }.bytes()).await.unwrap();
+        store.post(run.id(), RunRequest::Resume { task: name.into(), payload }.bytes()).await.unwrap();
     }
     host.read_mail(run.id()).await.unwrap();
     assert_eq!(run.wait().await.unwrap().phase, Phase::Succeeded);

@@ -12,7 +12,7 @@ use std::{
 };
 
 use phasm::{
-    Host, HostBuilder, LetterBody, RecoverError, Request, Rerun, RunHandle, UnmetRequirement, WaitOutcome,
+    Host, HostBuilder, RecoverError, Rerun, RunHandle, RunRequest, UnmetRequirement, WaitOutcome,
     engine::{phase::Phase, value::Map},
     executor::Executor as _,
     plugins::Builder,
@@ -171,7 +171,7 @@ async fn a_run_that_cannot_go_on_can_be_cancelled() {
     let id = Arc::clone(park(&dying).await.id());
     close(dying).await;
     let living = host(&store, Host::builder());
-    let (run, answer) = living.ask_run(&id, Request::Cancel).await.unwrap();
+    let (run, answer) = living.ask_run(&id, RunRequest::Cancel).await.unwrap();
     assert!(matches!(answer, Ok(true)), "{answer:?}");
     assert_eq!(run.wait().await.unwrap().phase, Phase::Cancelled);
 }
@@ -246,7 +246,7 @@ async fn a_run_that_was_passed_over_is_tried_again() {
     let first = host(&store, granted);
     let run = Arc::clone(park(&first).await.id());
     close(first).await;
-    let answer = LetterBody::Resume { task: format!("{run}-0"), payload: Map::new() };
+    let answer = RunRequest::Resume { task: format!("{run}-0"), payload: Map::new() };
     let letter = store.post(&run, answer.bytes()).await.unwrap();
 
     let other = host(&store, Host::builder().secrets(secrets()).auto_claim(Duration::ZERO));

@@ -9,9 +9,8 @@ use std::{
 };
 
 use phasm::{
-    Host, Notice, RecoverError, Request, RequestError, RunError, RunHandle, WaitOutcome, Watch,
+    Host, Notice, RecoverError, RequestError, RunError, RunHandle, RunRequest, WaitOutcome, Watch,
     engine::{
-        event::TaskId,
         outcome::{Outcome, Output},
         phase::Phase,
         run::TaskView,
@@ -366,7 +365,11 @@ async fn what_is_cancelled_is_not_begun_again() {
         let living = host(&store, &executor);
         let recorded = living.replay(run.id()).await.unwrap();
         let a = phasm::tasks_named(&recorded, "main/a").next().unwrap().id;
-        let request = if everything { Request::Cancel } else { Request::CancelTask(a) };
+        let request = if everything {
+            RunRequest::Cancel
+        } else {
+            RunRequest::CancelTask { task: recorded.task_run_id(a) }
+        };
         let mut notices = living.watch_new(run.id()).await.unwrap();
         let (taken_up, answer) = living.ask_run(run.id(), request).await.unwrap();
         assert!(matches!(answer, Ok(true)), "{answer:?}");
@@ -378,7 +381,7 @@ async fn what_is_cancelled_is_not_begun_again() {
         }
         let called: Vec<_> = executor.calls().into_iter().map(|call| call.task.to_string()).collect();
         assert!(!called.contains(&"a".to_owned()), "{called:?}");
-        let unknown = taken_up.ask(Request::CancelTask(TaskId(99))).await;
+        let unknown = taken_up.ask(RunRequest::CancelTask { task: "missing".into() }).await;
         assert!(matches!(unknown, Err(RequestError::UnknownTask)), "{unknown:?}");
     }
 }
@@ -401,7 +404,8 @@ async fn an_attempt_that_is_not_begun_holds_no_slot() {
     let living = Host::builder().store(store).executor(Arc::clone(&executor) as _).slots(1).open().unwrap();
     let recorded = living.replay(run.id()).await.unwrap();
     let a = phasm::tasks_named(&recorded, "a").next().unwrap().id;
-    let (taken_up, answer) = living.ask_run(run.id(), Request::CancelTask(a)).await.unwrap();
+    let (taken_up, answer) =
+        living.ask_run(run.id(), RunRequest::CancelTask { task: recorded.task_run_id(a) }).await.unwrap();
     assert!(matches!(answer, Ok(true)), "{answer:?}");
     let text = document(500, r#"{"name": "b", "executor": {"type": "echo"}}"#);
     let other = living.plan("w.json", &text).await.unwrap();

@@ -10,8 +10,7 @@ use std::{
 };
 
 use phasm::{
-    Host, Map, Outcome, Request, RunHandle, WaitOutcome,
-    engine::event::TaskId,
+    Host, Map, Outcome, RunHandle, RunRequest, WaitOutcome,
     executor::{Executor, HostCall, Invocation, Observer},
     sandbox::trace::{SpanId, TraceContext, TraceId},
     spans::{Span, SpanKind, SpanValue, Tracer, on_behalf_of},
@@ -267,7 +266,10 @@ async fn a_run_that_another_host_goes_on_with_stays_one_tree() {
     drop(run);
     kill(first).await;
     let second = open(&store, &fake, Some(&after));
-    let (run, reply) = second.ask_run(&id, Request::Resume(TaskId(2), Map::new())).await.unwrap();
+    let (run, reply) = second
+        .ask_run(&id, RunRequest::Resume { task: format!("{id}-2"), payload: Map::new() })
+        .await
+        .unwrap();
     reply.unwrap();
     let ended = run.ended().await.unwrap();
     let kinds = |kept: &Kept, kind| kept.spans().iter().filter(|span| span.kind == kind).count();

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use phasm::{LetterBody, reader};
+use phasm::{RunRequest, reader};
 use phasm_engine::{
     duration,
     event::{Dispatch, Input},
@@ -231,7 +231,7 @@ pub struct Staged {
     /// Number of attempts at once.
     pub slots: u32,
     /// Requests that are written to the run, and when.
-    pub letters: Vec<(Millis, LetterBody)>,
+    pub letters: Vec<(Millis, RunRequest)>,
     script: BTreeMap<String, Vec<WrittenAct>>,
 }
 
@@ -266,13 +266,13 @@ impl Staged {
     }
 }
 
-fn letter(event: &WrittenEvent) -> Option<(Millis, LetterBody)> {
+fn letter(event: &WrittenEvent) -> Option<(Millis, RunRequest)> {
     let payload = || event.payload.iter().map(|(k, v)| (k.as_str().into(), v.clone().into())).collect();
     let body = match event {
         WrittenEvent { crash: Some(_), .. } | WrittenEvent { inactive: Some(_), .. } => return None,
-        WrittenEvent { cancel: true, .. } => LetterBody::Cancel,
-        WrittenEvent { cancel_task: Some(task), .. } => LetterBody::CancelTask { task: task.clone() },
-        WrittenEvent { resume, .. } => LetterBody::Resume { task: resume.clone()?, payload: payload() },
+        WrittenEvent { cancel: true, .. } => RunRequest::Cancel,
+        WrittenEvent { cancel_task: Some(task), .. } => RunRequest::CancelTask { task: task.clone() },
+        WrittenEvent { resume, .. } => RunRequest::Resume { task: resume.clone()?, payload: payload() },
     };
     Some((millis(&event.time), body))
 }

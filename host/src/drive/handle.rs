@@ -3,9 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use phasm_engine::{
-    event::TaskId,
-    phase::Phase,
-    run::{Run, RunView, TaskRun},
+    run::{Run, RunView},
     value::Map,
 };
 use tokio::sync::{oneshot, watch};
@@ -15,8 +13,9 @@ use crate::{
     drive::{follow::Watch, load, remote},
     journal::RecoverError,
     run::{
-        message::{DriveStatus, Message, Request, RequestError, tasks_named},
+        message::{DriveStatus, Message},
         registry::Entry,
+        request::{RequestError, RunRequest},
     },
     store::StoreError,
 };
@@ -219,11 +218,7 @@ impl RunHandle {
     /// # Errors
     /// [`RequestError::UnknownTask`] when the run has no task run of that name.
     pub async fn resume(&self, task: &str, payload: Map) -> Result<bool, RequestError> {
-        let suspended = |task: &TaskRun| task.phase == Phase::Suspended;
-        match self.find(task, suspended).await? {
-            Some(task) => self.ask(Request::Resume(task, payload)).await,
-            None => Ok(false),
-        }
+        self.ask(RunRequest::Resume { task: task.to_owned(), payload }).await
     }
 
     /// Hears the run from its event `since` on, counted from 0, and what guests say.
@@ -240,7 +235,7 @@ impl RunHandle {
     /// # Errors
     /// [`RequestError::Ended`] when the run has already ended.
     pub async fn cancel(&self) -> Result<(), RequestError> {
-        self.ask(Request::Cancel).await.map(drop)
+        self.ask(RunRequest::Cancel).await.map(drop)
     }
 
     /// Cancels one task, named as in [`Self::resume`]; of several the first open one. Durable when it returns; false
@@ -249,11 +244,7 @@ impl RunHandle {
     /// # Errors
     /// [`RequestError::UnknownTask`] when the run has no task run of that name.
     pub async fn cancel_task(&self, task: &str) -> Result<bool, RequestError> {
-        let open = |task: &TaskRun| !task.phase.is_terminal();
-        match self.find(task, open).await? {
-            Some(task) => self.ask(Request::CancelTask(task)).await,
-            None => Ok(false),
-        }
+        self.ask(RunRequest::CancelTask { task: task.to_owned() }).await
     }
 
     /// Asks something of the run. Durable when it returns; false if the task is not as it would have to be: not
@@ -261,7 +252,7 @@ impl RunHandle {
     ///
     /// # Errors
     /// [`RequestError`] when the run has ended (to cancel it), has no such task run, or could not record it.
-    pub async fn ask(&self, request: Request) -> Result<bool, RequestError> {
+    pub async fn ask(&self, request: RunRequest) -> Result<bool, RequestError> {
         let (reply, hears) = oneshot::channel();
         let mut message = Message::Ask { request, reply };
         loop {
@@ -276,7 +267,7 @@ impl RunHandle {
             match reached {
                 Some(Ok(_)) => message = Message::Ask { request, reply },
                 None | Some(Err(RecoverError::Ended { .. })) => {
-                    return request.refusal(&*self.ended().await?);
+                    return request.reply_of_ended(&*self.ended().await?);
                 }
                 Some(Err(RecoverError::Driven { .. })) => {
                     let run = self.recorded().await?;
@@ -285,17 +276,6 @@ impl RunHandle {
                 Some(Err(error)) => return Err(self.unreachable(error).into()),
             }
         }
-    }
-
-    /// The first task run of that name which is `wanted`; none if there are only others.
-    async fn find(&self, name: &str, wanted: fn(&TaskRun) -> bool) -> Result<Option<TaskId>, RequestError> {
-        let name = name.to_owned();
-        let found = self.look(move |run| {
-            let mut named = tasks_named(run, &name).peekable();
-            named.peek()?;
-            Some(named.find(|task| wanted(task)).map(|task| task.id))
-        });
-        found.await?.ok_or(RequestError::UnknownTask)
     }
 }
 

@@ -28,9 +28,9 @@ use crate::{
     journal::{self, RecoverError},
     run::{
         lifecycle::LifecycleChange,
-        message::{DriveStatus, Message, Request},
+        message::{DriveStatus, Message},
         registry::Entry,
-        request::{LetterBody, LetterReply},
+        request::{RequestReply, RunRequest},
     },
     store::{Claim, Lease, Note, Reply, StoreError},
 };
@@ -63,7 +63,7 @@ async fn reach_now(
         return Ok(Arc::clone(&entry));
     }
     // Cancelling is how to be rid of a run whose requirements are not met.
-    let is_cancel = |message: &Message| matches!(message, Message::Ask { request: Request::Cancel, .. });
+    let is_cancel = |message: &Message| matches!(message, Message::Ask { request: RunRequest::Cancel, .. });
     let anyway = undelivered.iter().any(is_cancel);
     let run = replay_drivable(core, &entry, anyway).await?;
     // A record of another host in between makes the first of this host's a conflict.
@@ -181,7 +181,7 @@ async fn refuse_requests(core: &Arc<HostCore>, run_id: &str, why: &str) -> Resul
         return Ok(());
     };
     let requests = core.store.mail(&lease).await?;
-    let reason = requests.iter().find_map(|request| LetterBody::abandons(&request.body));
+    let reason = requests.iter().find_map(|request| RunRequest::abandons(&request.body));
     if let Some(reason) = reason
         && abandon(core, &entry, lease.clone(), &reason).await.is_ok()
     {
@@ -189,7 +189,7 @@ async fn refuse_requests(core: &Arc<HostCore>, run_id: &str, why: &str) -> Resul
         entry.tell_commit();
         return Ok(());
     }
-    let refused = LetterReply::Refused(why.to_owned()).bytes();
+    let refused = RequestReply::Refused(why.to_owned()).bytes();
     let replies = requests.iter().map(|request| Reply { letter: request.id, body: Arc::clone(&refused) });
     core.store.reply(&lease, replies.collect()).await?;
     entry.tell_commit();

@@ -9,9 +9,9 @@ use crate::{
     drive::load,
     journal::RecoverError,
     run::{
-        message::{DriveStatus, Request, RequestError},
+        message::DriveStatus,
         registry::Entry,
-        request::{LetterBody, LetterReply},
+        request::{RequestError, RequestReply, RunRequest},
     },
     store::{Answer, StoreError},
 };
@@ -23,14 +23,14 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// [`RequestError`].
-pub(crate) async fn request(core: &HostCore, run: &Run, request: Request) -> Result<bool, RequestError> {
+pub(crate) async fn request(core: &HostCore, run: &Run, request: RunRequest) -> Result<bool, RequestError> {
     let lost = |error: StoreError| {
         let ended = matches!(error, StoreError::Closed { .. });
         if ended { RequestError::Ended } else { RequestError::Lost(Arc::new(error)) }
     };
     let mut changed = core.store.changed();
-    let letter = LetterBody::of(run, request).bytes();
-    let number = core.store.post(run.id(), letter).await.map_err(lost)?;
+    request.check_task(run)?;
+    let number = core.store.post(run.id(), request.bytes()).await.map_err(lost)?;
     // A host that has not replied by then has lost the run to another host.
     let patience = core.store.lease_time().map_or(REPLY_TIMEOUT, |lease| lease * 2);
     let answered = tokio::time::timeout(patience, async {
@@ -41,7 +41,7 @@ pub(crate) async fn request(core: &HostCore, run: &Run, request: Request) -> Res
             }
         }
     });
-    LetterReply::said(&answered.await.unwrap_or(Ok(Answer::Waiting)).map_err(lost)?)
+    RequestReply::said(&answered.await.unwrap_or(Ok(Answer::Waiting)).map_err(lost)?)
 }
 
 /// Updates the status of a run that is not driven here from its store, for callers that wait for it.

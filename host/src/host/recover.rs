@@ -10,7 +10,10 @@ use crate::{
     core::HostCore,
     drive::{follow::Watch, handle::RunHandle, load},
     journal::RecoverError,
-    run::message::{Message, Request, RequestError},
+    run::{
+        message::Message,
+        request::{RequestError, RunRequest},
+    },
     store::{Claim, ClaimRequest, RunHead, StoreError},
 };
 
@@ -94,7 +97,7 @@ impl Host {
     pub async fn ask_run(
         &self,
         run_id: &str,
-        request: Request,
+        request: RunRequest,
     ) -> Result<(RunHandle, Result<bool, RequestError>), RecoverError> {
         let (reply, hears) = oneshot::channel();
         let ask = Message::Ask { request: request.clone(), reply };

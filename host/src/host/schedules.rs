@@ -34,7 +34,7 @@ use crate::{
     },
     drive::load,
     planner::SubmitError,
-    run::request::LetterBody,
+    run::request::RunRequest,
     store::{CatalogEntry, CatalogKind, DuePlace, EntryName, StoreError},
 };
 
@@ -240,7 +240,7 @@ async fn stand(
 
 /// Posts a request to cancel a run. A host that continues this one's work posts it again.
 async fn cancel(shared: &Arc<HostCore>, run_id: &str) -> Result<(), StoreError> {
-    match shared.store.post(run_id, LetterBody::Cancel.bytes()).await {
+    match shared.store.post(run_id, RunRequest::Cancel.bytes()).await {
         Ok(_) => load::read_requests(shared, run_id).await,
         Err(StoreError::Closed { .. } | StoreError::NotFound { .. } | StoreError::MailboxFull { .. }) => {
             Ok(())

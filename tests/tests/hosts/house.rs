@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use phasm::{
-    Host, LetterBody, Map,
+    Host, Map, RunRequest,
     clock::TimeSource as _,
     engine::time::Timestamp,
     store::{HostId, Leases, Mailbox, Memory, ReadStore as _},
@@ -112,7 +112,7 @@ impl House {
         mut self,
         document: &Json,
         parameters: &Map,
-        letters: &[(u64, LetterBody)],
+        letters: &[(u64, RunRequest)],
     ) -> Result<String, String> {
         self.submit(document, parameters);
         let mut letters: Vec<_> = letters.iter().map(|(at, body)| (*at, body.bytes())).collect();

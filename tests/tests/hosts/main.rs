@@ -18,7 +18,7 @@ mod schedules;
 mod shaky;
 mod stage;
 
-use phasm::{LetterBody, Map};
+use phasm::{Map, RunRequest};
 use serde_json::Value as Json;
 
 use self::{
@@ -36,7 +36,7 @@ const MANY: u32 = 10_000;
 /// A document, and what is written to its run when.
 struct Case {
     document: Json,
-    letters: Vec<(u64, LetterBody)>,
+    letters: Vec<(u64, RunRequest)>,
 }
 
 fn case(seed: u64) -> Case {
@@ -52,12 +52,12 @@ fn case(seed: u64) -> Case {
     Case { document, letters }
 }
 
-fn letter(random: &mut Random) -> LetterBody {
+fn letter(random: &mut Random) -> RunRequest {
     let task = random.one_of(&["t0", "t1", "t2", "t3", "work", "note"]).to_owned();
     match random.below(10) {
-        0 if random.chance(20) => LetterBody::Cancel,
-        1 => LetterBody::CancelTask { task },
-        _ => LetterBody::Resume { task, payload: Map::from([("n".into(), 1.into())]) },
+        0 if random.chance(20) => RunRequest::Cancel,
+        1 => RunRequest::CancelTask { task },
+        _ => RunRequest::Resume { task, payload: Map::from([("n".into(), 1.into())]) },
     }
 }
 

@@ -13,7 +13,7 @@ use std::{
 };
 
 use phasm::{
-    Host, LetterBody, Map, Outcome, Phase, Problems,
+    Host, Map, Outcome, Phase, Problems, RunRequest,
     clock::TimeSource as _,
     engine::time::Timestamp,
     executor::{Executor, Invocation, Observer},
@@ -195,7 +195,7 @@ fn a_task_that_waits_is_told_of() {
     assert_eq!(told.keys().collect::<Vec<_>>(), ["\"run.running\"", "\"run.suspended\""]);
     let task = &told["\"run.suspended\""]["tasks"][0];
     assert_eq!((&task["task"], &task["message"]), (&"a".into(), &"may it go on?".into()));
-    stage.runtime.block_on(stage.store.post(&run, LetterBody::Cancel.bytes())).unwrap();
+    stage.runtime.block_on(stage.store.post(&run, RunRequest::Cancel.bytes())).unwrap();
     let (kind, _) = said(&receiver.next(Answer::Status(200)));
     assert_eq!(kind, "run.cancelled");
     stage.until(&run, |views| views.iter().all(|view| view.standing == NoticeProgress::Delivered));
@@ -284,7 +284,7 @@ fn who_is_gone_hears_no_more_of_the_run() {
     let run = stage.submit(&host, "ask");
     receiver.next(Answer::Status(410));
     stage.until(&run, |views| views[0].standing == NoticeProgress::Gone);
-    stage.runtime.block_on(stage.store.post(&run, LetterBody::Cancel.bytes())).unwrap();
+    stage.runtime.block_on(stage.store.post(&run, RunRequest::Cancel.bytes())).unwrap();
     stage.until(&run, |views| views.len() == 2 && views[1].standing == NoticeProgress::Gone);
     let other = stage.submit(&host, "echo");
     assert_eq!(said(&receiver.next(Answer::Status(200))).1["run"], other.as_str());

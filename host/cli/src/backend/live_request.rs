@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use phasm::{
-    LetterBody, LetterReply, Request, RequestError,
+    RequestError, RequestReply, RunRequest,
     engine::run::{Run, RunView},
     journal,
     store::sqlite::wakeup::WakeupClient,
@@ -32,7 +32,7 @@ pub(crate) async fn ask(
     as_json: bool,
     screen: &Screen,
     word: &str,
-    request: impl FnOnce(&Run) -> Result<Request, Failure>,
+    request: impl FnOnce(&Run) -> Result<RunRequest, Failure>,
 ) -> Result<Option<Exit>, Failure> {
     let path = store.path()?;
     let Some(ring) = WakeupClient::at(&path).await else { return Ok(None) };
@@ -40,9 +40,9 @@ pub(crate) async fn ask(
     let (reader, run_id) = store.find(meant).await?;
     let run = recorded(&reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
     runs::check_open(&run)?;
-    let letter = LetterBody::of(&run, request(&run)?);
-    let answer = answered(&path, ring, &reader, &run_id, &letter).await?;
-    told(LetterReply::said(&answer), &run_id, word, &target, screen)?;
+    let request = request(&run)?;
+    let answer = answered(&path, ring, &reader, &run_id, &request).await?;
+    told(RequestReply::said(&answer), &run_id, word, &target, screen)?;
     if as_json {
         let run = recorded(&reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
         let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
@@ -61,10 +61,10 @@ async fn answered(
     ring: WakeupClient,
     reader: &StoreReader,
     run_id: &str,
-    letter: &LetterBody,
+    request: &RunRequest,
 ) -> Result<Answer, Failure> {
     let lost = |error| Failure::call(ContextError::new("the request was not left with the run", error));
-    let number = Sqlite::post_beside(path, run_id, &letter.bytes()).map_err(lost)?;
+    let number = Sqlite::post_beside(path, run_id, &request.bytes()).map_err(lost)?;
     // If the process is gone meanwhile, the next one that has the run reads the letter.
     drop(ring.deliver(run_id, number).await);
     reader.answer(run_id, number).await.map_err(Failure::host)
@@ -83,9 +83,9 @@ pub(crate) async fn abandon(
     let path = store.path()?;
     let Some(ring) = WakeupClient::at(&path).await else { return Ok(None) };
     let (reader, run_id) = store.find(meant).await?;
-    let letter = LetterBody::Abandon { reason: reason.to_owned() };
-    let answer = answered(&path, ring, &reader, &run_id, &letter).await?;
-    match LetterReply::said(&answer) {
+    let request = RunRequest::Abandon { reason: reason.to_owned() };
+    let answer = answered(&path, ring, &reader, &run_id, &request).await?;
+    match RequestReply::said(&answer) {
         Err(RequestError::Ended) => {
             let is_recorded = recorded(&reader, &run_id).await.is_ok();
             Ok(Some((run_id.to_string(), is_recorded)))

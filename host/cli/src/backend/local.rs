@@ -3,7 +3,7 @@
 mod catalog;
 
 use phasm::{
-    RecoverError, Request, Rerun, RerunError, SubmitError,
+    RecoverError, Rerun, RerunError, RunRequest, SubmitError,
     engine::{run::Run, value::Map},
     store::{StoreError, view::SubmittedView},
 };
@@ -65,16 +65,17 @@ impl Backend for LocalBackend<'_> {
         self.request(run, "resumed", then, |run| {
             let is_suspended = runs::is_suspended;
             let task = runs::task(run, task, "resumed: false", "suspended", is_suspended)?;
-            Ok(Request::Resume(task, answer.clone()))
+            Ok(RunRequest::Resume { task: run.task_run_id(task), payload: answer.clone() })
         })
     }
 
     fn cancel(&self, run: &str, task: Option<&str>, then: LocalRun<'_>) -> Result<Exit, Failure> {
         self.request(run, "cancelled", then, |run| match task {
-            None => Ok(Request::Cancel),
+            None => Ok(RunRequest::Cancel),
             Some(name) => {
                 let is_open = runs::is_open;
-                runs::task(run, name, "cancelled: false", "open", is_open).map(Request::CancelTask)
+                let task = runs::task(run, name, "cancelled: false", "open", is_open)?;
+                Ok(RunRequest::CancelTask { task: run.task_run_id(task) })
             }
         })
     }
@@ -135,7 +136,7 @@ impl LocalBackend<'_> {
         meant: &str,
         word: &str,
         then: LocalRun<'_>,
-        request: impl Fn(&Run) -> Result<Request, Failure>,
+        request: impl Fn(&Run) -> Result<RunRequest, Failure>,
     ) -> Result<Exit, Failure> {
         let LocalRun { arguments, answers, log_level } = then;
         let options = DriveOptions::new(arguments, Some(&self.store.path()?), log_level);

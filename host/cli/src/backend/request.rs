@@ -1,6 +1,6 @@
 //! Asking something of one run of a store, and driving it on.
 
-use phasm::{RecoverError, Request, RequestError, engine::run::Run};
+use phasm::{RecoverError, RequestError, RunRequest, engine::run::Run};
 
 #[cfg(unix)]
 use super::live_request;
@@ -26,7 +26,7 @@ pub(crate) async fn ask(
     screen: &Screen,
     answers: Answers,
     word: &str,
-    request: impl FnOnce(&Run) -> Result<Request, Failure>,
+    request: impl FnOnce(&Run) -> Result<RunRequest, Failure>,
 ) -> Result<ActiveRuns, Failure> {
     let target = arguments.target(&store.path()?);
     let (reader, run_id) = store.find(meant).await?;

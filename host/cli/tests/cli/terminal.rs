@@ -157,7 +157,7 @@ fn top_takes_the_terminal_and_gives_it_back() {
     terminal.until("the busiest first");
     assert!(terminal.shown.screen().alternate_screen() && terminal.shown.screen().hide_cursor());
     let page = terminal.page();
-    assert!(page.contains("2 par…") && page.contains("RUN "), "{page}");
+    assert!(page.contains("2 fo…") && page.contains("RUN "), "{page}");
     assert!(page.lines().all(|line| line.chars().count() <= usize::from(u16::from(COLUMNS))), "{page}");
     assert!(page.contains('…'), "{page}");
     terminal.press(b's');

@@ -9,8 +9,9 @@ use crate::{
     dispatch::slots::Claimant,
     run::{
         lifecycle::LifecycleChange,
-        message::{DriveStatus, Message, RequestError},
+        message::{DriveStatus, Message},
         registry::Entry,
+        request::RequestError,
     },
     store::{Lease, StoreError},
 };
@@ -82,7 +83,7 @@ impl Driver {
                 Message::Signal(_) | Message::Mail | Message::Tick | Message::HandOver(_) => {}
                 Message::Ask { request, reply } => {
                     let refusal = match &result {
-                        Ok(()) => request.refusal(&self.run),
+                        Ok(()) => request.reply_of_ended(&self.run),
                         Err(error) => Err(RequestError::Lost(Arc::clone(error))),
                     };
                     // The sender may have gone.

@@ -12,8 +12,8 @@ use super::Driver;
 use crate::{
     dispatch::signal::Signal,
     run::{
-        message::{Message, ReplyTo, Request, RequestError},
-        request::{LetterBody, LetterReply},
+        message::{Message, ReplyTo},
+        request::{RequestError, RequestReply, RunRequest},
     },
     store::{Letter, Reply},
 };
@@ -77,10 +77,11 @@ impl Driver {
     }
 
     /// Steps the engine by a request. The result is for the reply, once the batch is durable.
-    fn request(&mut self, now: Timestamp, request: Request) -> Result<bool, RequestError> {
-        request.check_size()?;
-        let refusal = request.refusal(&self.run);
-        if self.step(now, request.into()) { refusal } else { Ok(true) }
+    fn request(&mut self, now: Timestamp, request: RunRequest) -> Result<bool, RequestError> {
+        let is_cancel = matches!(request, RunRequest::Cancel);
+        let Some(input) = request.input(&self.run)? else { return Ok(false) };
+        let changes_nothing = self.step(now, input);
+        if changes_nothing && is_cancel { Err(RequestError::Ended) } else { Ok(!changes_nothing) }
     }
 
     /// Replies once the batch is durable (R-D2).
@@ -115,15 +116,13 @@ impl Driver {
                 self.inbox.has_requests = true;
                 break;
             }
-            let result = match LetterBody::read(&request.body).map(|body| body.request(&self.run)) {
-                Some(Ok(Some(request))) => self.request(now, request).map_err(|error| error.to_string()),
-                Some(Ok(None)) => Ok(false),
-                Some(Err(error)) => Err(error.to_string()),
+            let result = match RunRequest::read(&request.body) {
+                Some(request) => self.request(now, request).map_err(|error| error.to_string()),
                 None => Err("the request cannot be read; another version of Phasm wrote it".to_owned()),
             };
             let gauges = &self.core.gauges;
             if result.is_ok() { &gauges.letters_carried_out } else { &gauges.letters_refused }.one_more();
-            let body = LetterReply::from(result).bytes();
+            let body = RequestReply::from(result).bytes();
             self.batch.store_replies.push(Reply { letter: request.id, body });
         }
     }

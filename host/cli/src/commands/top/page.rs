@@ -82,9 +82,7 @@ pub(super) fn frame(
 fn header(seen: &Snapshot) -> Vec<String> {
     let at = seen.at.to_rfc3339();
     let runs = seen.runs.map(|OpenRuns { running, due, waiting, unanswered }| {
-        format!(
-            "runs: {running} running, {due} due, {waiting} waiting for a time, {unanswered} for an answer"
-        )
+        format!("runs: {running} running, {due} due, {waiting} delayed, {unanswered} for an answer")
     });
     let runs = runs.unwrap_or_else(|| text::count(seen.lines.len(), "open run"));
     let mut lines = vec![format!("{}  {}", text::bold(runs), text::dim(at))];
@@ -208,7 +206,7 @@ mod tests {
     #[test]
     fn the_busiest_runs_come_first_with_how_far_they_are() {
         let page = strip_str(&plain(&seen())).to_string();
-        let expected = "runs: 2 running, 0 due, 0 waiting for a time, 1 for an answer  1970-01-01T00:01:01.000Z\n\
+        let expected = "runs: 2 running, 0 due, 0 delayed, 1 for an answer  1970-01-01T00:01:01.000Z\n\
             slots: 3 of 8, 2 executing, 5 wait for a slot, 3.2 attempts/s\n\n\
             RUN    STATE   PHASE    DONE  EVENTS/S  AGE          WORKFLOW  WAITS FOR\n\
             run-1  driven  Running  1/4   120       1 min 00 s    nightly   a slot\n\
