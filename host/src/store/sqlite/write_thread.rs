@@ -4,7 +4,7 @@
 //!  send ──▶ queue ──▶ the thread: begin, one job, those that wait, commit (fsync) ──▶ all their answers
 //! ```
 //!
-//! While many have something to write, the thread [gathers](GroupCommit) more of it before it begins.
+//! While many write, the thread [waits](GroupCommit) for more jobs before it begins.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -60,14 +60,13 @@ impl Drop for WriteThread {
 fn write(mut writer: Writer, queue: &Queue) {
     let mut group_commit = GroupCommit::default();
     while queue.wait() {
-        if let Some((jobs, length)) = group_commit.waits() {
+        if let Some((jobs, length)) = group_commit.delay() {
             queue.gather(jobs, length);
         }
         let began = Instant::now();
         let jobs = writer.commit(queue);
-        let now = Instant::now();
         if jobs > 0 {
-            group_commit.committed(jobs, now.duration_since(began), now);
+            group_commit.committed(jobs, began.elapsed());
         }
     }
 }
