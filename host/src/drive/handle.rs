@@ -218,7 +218,7 @@ impl RunHandle {
     /// # Errors
     /// [`RequestError::UnknownTask`] when the run has no task run of that name.
     pub async fn resume(&self, task: &str, payload: Map) -> Result<bool, RequestError> {
-        self.ask(RunRequest::Resume { task: task.to_owned(), payload }).await
+        self.ask_task(RunRequest::Resume { task: task.to_owned(), payload }).await
     }
 
     /// Hears the run from its event `since` on, counted from 0, and what guests say.
@@ -244,7 +244,14 @@ impl RunHandle {
     /// # Errors
     /// [`RequestError::UnknownTask`] when the run has no task run of that name.
     pub async fn cancel_task(&self, task: &str) -> Result<bool, RequestError> {
-        self.ask(RunRequest::CancelTask { task: task.to_owned() }).await
+        self.ask_task(RunRequest::CancelTask { task: task.to_owned() }).await
+    }
+
+    /// [`Self::ask`] once the run has shown that it has the task. An inspection waits for a driver that can record, while a driver
+    /// that leaves after its store failed refuses requests.
+    async fn ask_task(&self, request: RunRequest) -> Result<bool, RequestError> {
+        let request = self.look(move |run| request.check_task(run).map(|()| request)).await??;
+        self.ask(request).await
     }
 
     /// Asks something of the run. Durable when it returns; false if the task is not as it would have to be: not
