@@ -168,7 +168,7 @@ fn what_was_found_of_an_earlier_text_is_taken_back() {
     );
     typed("other");
     browser.until("document.querySelector('button[value=submit]').disabled");
-    browser.until_says("is built now, which may take minutes");
+    browser.until_says("is being built, which may take minutes");
     assert!(!browser.run("return document.body.innerText").to_string().contains("The document is valid"));
     browser.run("window.goOn()");
     browser.until_says("Submit a run of other");
