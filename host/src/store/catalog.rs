@@ -154,7 +154,7 @@ pub trait Catalog: Send + Sync {
     /// [`StoreError::Moved`] if it is not; [`StoreError::Crowded`] if the namespace has too many, or too large ones. Nothing was written.
     fn change(&self, change: Change) -> Pending<u64>;
 
-    /// [`Self::append`] of a new run's first record, and [`Self::change`] of an entry whose texts stay as they are: both or
+    /// [`Journal::append`](super::Journal::append) of a new run's first record, and [`Self::change`] of an entry whose texts stay as they are: both or
     /// neither.
     ///
     /// # Errors

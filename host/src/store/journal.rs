@@ -44,7 +44,7 @@ pub struct Document {
     pub digest: Arc<str>,
     /// Content, opaque to the store.
     pub bytes: Arc<[u8]>,
-    /// The components that it names. They are kept with it, and come by [`ReadStore::component`], not with what is loaded.
+    /// The components that it names. They are kept with it, and come by [`ReadStore::component`](super::ReadStore::component), not with what is loaded.
     pub components: Vec<Component>,
 }
 

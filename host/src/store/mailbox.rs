@@ -46,7 +46,7 @@ pub trait Mailbox: Send + Sync {
     /// Leaves a request to a run, which answers once it has recorded what follows from it. The letter's number is returned.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::Closed`] for a run that has ended; [`StoreError::MailboxFull`].
+    /// [`StoreError::NotFound`](super::StoreError::NotFound); [`StoreError::Closed`](super::StoreError::Closed) for a run that has ended; [`StoreError::MailboxFull`](super::StoreError::MailboxFull).
     fn post(&self, run_id: &str, body: Vec<u8>) -> Pending<u64>;
 
     /// The letters to a run that wait for an answer, the oldest first.
@@ -64,6 +64,6 @@ pub trait Mailbox: Send + Sync {
     /// Stores replies to requests that changed nothing.
     ///
     /// # Errors
-    /// [`StoreError::LeaseLost`] if another host has claimed the run.
+    /// [`StoreError::LeaseLost`](super::StoreError::LeaseLost) if another host has claimed the run.
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()>;
 }

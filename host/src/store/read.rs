@@ -19,7 +19,7 @@ pub trait ReadStore: Send + Sync {
     /// first record is the one that holds `since`.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`]; [`StoreError::Corrupt`] if a record is missing, damaged, or does not follow its predecessor.
+    /// [`StoreError::NotFound`](super::StoreError::NotFound); [`StoreError::Corrupt`](super::StoreError::Corrupt) if a record is missing, damaged, or does not follow its predecessor.
     fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>>;
 
     /// Returns the whole journal of a run.

@@ -122,7 +122,7 @@ impl Sqlite {
     /// Posts a request to a run of the store in `path`, while another process holds it.
     ///
     /// # Errors
-    /// The same as [`Store::post`]; and [`StoreError::Newer`] or [`StoreError::Foreign`] for a file that this Phasm does not
+    /// The same as [`Mailbox::post`]; and [`StoreError::Newer`] or [`StoreError::Foreign`] for a file that this Phasm does not
     /// write.
     pub fn post_beside(path: impl AsRef<Path>, run_id: &str, body: &[u8]) -> Result<u64, StoreError> {
         let path = file::find(path.as_ref())?;
