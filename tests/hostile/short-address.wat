@@ -10,7 +10,7 @@
 ;;!
 ;;! [expect]
 ;;! codes = [1015]
-;;! message = ["its host cannot be told"]
+;;! message = ["its host is invalid"]
 ;;! asked = 0
 ;; Asks a host whose name is two numbers. Its code is the status it got, or 1000 + the error.
 (core module $guest
