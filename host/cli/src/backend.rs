@@ -27,7 +27,7 @@ use crate::{
 };
 
 /// A store or a server. Commands call it the same way.
-pub(super) trait Backend {
+pub(super) trait Backend: CatalogBackend {
     /// Submits a run.
     ///
     /// # Errors
@@ -57,7 +57,10 @@ pub(super) trait Backend {
         parameters: &[ParameterArgument],
         then: LocalRun<'_>,
     ) -> Result<Exit, Failure>;
+}
 
+/// The schedules and saved workflows of a store or a server.
+pub(super) trait CatalogBackend {
     /// Adds a schedule, or replaces its document.
     ///
     /// # Errors

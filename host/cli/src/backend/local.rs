@@ -7,26 +7,19 @@ use phasm::{
     engine::{run::Run, value::Map},
     store::{StoreError, view::SubmittedView},
 };
-use phasm::{
-    catalog::{CatalogItem, SavedWorkflow, ScheduleState},
-    engine::time::Timestamp,
-    store::CatalogKind,
-};
 
 #[cfg(unix)]
 use super::live_request;
-use super::{Backend, LocalRun, SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome, request, wait};
+use super::{Backend, LocalRun, SubmitOutcome, request, wait};
 use crate::{
     command_line::Target,
     drive::{self, ActiveRun, ActiveRuns, Answers, DriveOptions, LineReporter},
     exit::Exit,
     failure::Failure,
-    input::names::QualifiedName,
     input::parameters::{self, ParameterArgument},
     paths::PathArguments,
     problems::{self, Source},
     store::{argument::StoreArgument, runs, writable::WritableStore},
-    submission::DocumentArgument,
     submission::{ReadySubmission, Submission},
     terminal::{screen::Screen, text},
 };
@@ -89,43 +82,6 @@ impl Backend for LocalBackend<'_> {
     ) -> Result<Exit, Failure> {
         let options = DriveOptions::new(then.arguments, Some(&self.store.path()?), then.log_level);
         drive::drive(&options, self.screen, self.start_rerun(run, from_failed, parameters, then))
-    }
-
-    fn put_schedule(&self, document: &DocumentArgument) -> Result<ScheduleOutcome, Failure> {
-        wait(catalog::put_schedule(self, document))
-    }
-
-    fn set_suspended(
-        &self,
-        name: &QualifiedName,
-        is_suspended: bool,
-    ) -> Result<CatalogItem<ScheduleState>, Failure> {
-        wait(catalog::set_suspended(self, name, is_suspended))
-    }
-
-    fn next_times(&self, name: &QualifiedName, count: usize) -> Result<Vec<Timestamp>, Failure> {
-        wait(catalog::next_times(self, name, count))
-    }
-
-    fn trigger(
-        &self,
-        name: &QualifiedName,
-        parameters: &[ParameterArgument],
-        allow_missing: bool,
-    ) -> Result<TriggerOutcome, Failure> {
-        wait(catalog::trigger(self, name, parameters, allow_missing))
-    }
-
-    fn save_workflow(&self, document: &DocumentArgument) -> Result<CatalogItem<SavedWorkflow>, Failure> {
-        wait(catalog::save_workflow(self, document))
-    }
-
-    fn submit_saved(&self, run: SavedRun<'_>) -> Result<SubmitOutcome, Failure> {
-        wait(catalog::submit_saved(self, run))
-    }
-
-    fn remove(&self, shelf: CatalogKind, name: &QualifiedName) -> Result<(), Failure> {
-        wait(catalog::remove(self, shelf, name))
     }
 }
 

@@ -9,26 +9,19 @@ use phasm::engine::{
     tree::Span,
     value::{Map, Value},
 };
-use phasm::{
-    catalog::{CatalogItem, SavedWorkflow, ScheduleState},
-    engine::time::Timestamp,
-    store::CatalogKind,
-};
 use phasm_server::client::{Remote, RemoteError};
 
-use super::{Backend, LocalRun, SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome, wait};
+use super::{Backend, LocalRun, SubmitOutcome, wait};
 use crate::{
     command_line::Target,
     exit::Exit,
     failure::Failure,
-    input::names::QualifiedName,
     input::{
         document::Text,
         parameters::{self, ParameterArgument},
     },
     problems,
     store::run_id,
-    submission::DocumentArgument,
     submission::Submission,
     terminal::screen::Screen,
 };
@@ -92,43 +85,6 @@ impl Backend for RemoteBackend<'_> {
             self.screen.err(&format!("follow it: {}\n", self.target().command(&["watch", &id])));
             Ok(Exit::Done)
         })
-    }
-
-    fn put_schedule(&self, document: &DocumentArgument) -> Result<ScheduleOutcome, Failure> {
-        wait(catalog::put_schedule(self, document))
-    }
-
-    fn set_suspended(
-        &self,
-        name: &QualifiedName,
-        is_suspended: bool,
-    ) -> Result<CatalogItem<ScheduleState>, Failure> {
-        wait(catalog::set_suspended(self, name, is_suspended))
-    }
-
-    fn next_times(&self, name: &QualifiedName, count: usize) -> Result<Vec<Timestamp>, Failure> {
-        wait(catalog::next_times(self, name, count))
-    }
-
-    fn trigger(
-        &self,
-        name: &QualifiedName,
-        parameters: &[ParameterArgument],
-        allow_missing: bool,
-    ) -> Result<TriggerOutcome, Failure> {
-        wait(catalog::trigger(self, name, parameters, allow_missing))
-    }
-
-    fn save_workflow(&self, document: &DocumentArgument) -> Result<CatalogItem<SavedWorkflow>, Failure> {
-        wait(catalog::save_workflow(self, document))
-    }
-
-    fn submit_saved(&self, run: SavedRun<'_>) -> Result<SubmitOutcome, Failure> {
-        wait(catalog::submit_saved(self, run))
-    }
-
-    fn remove(&self, shelf: CatalogKind, name: &QualifiedName) -> Result<(), Failure> {
-        wait(catalog::remove(self, shelf, name))
     }
 }
 

@@ -10,7 +10,7 @@ use phasm::{
 };
 
 use super::{
-    super::{SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome},
+    super::{CatalogBackend, SavedRun, ScheduleOutcome, SubmitOutcome, TriggerOutcome, wait},
     LocalBackend,
 };
 use crate::{
@@ -26,165 +26,172 @@ use crate::{
     submission::{self, DocumentArgument},
 };
 
-pub(super) async fn put_schedule(
-    local: &LocalBackend<'_>,
-    document: &DocumentArgument,
-) -> Result<ScheduleOutcome, Failure> {
-    let path = local.store.named()?;
-    let opened = document.open(local.paths, local.screen, local.json)?;
-    let planned = opened.plan(local.paths, Some(&path)).await?;
-    let writable = WritableStore::open(&path)?;
-    let store = &*writable.store;
-    let plan = &planned.plan;
-    let name = plan.cron.as_ref().map(|cron| cron.name.clone()).unwrap_or_default();
-    let before = catalog::schedule(store, &plan.namespace, &name).await.map_err(Failure::host)?;
-    let written = WrittenDocument { file: &planned.source.text.name, text: &planned.source.text.text };
-    let schedule = match planned.planning.planner.put_schedule(store, plan, written, me().as_deref()).await {
-        Ok(schedule) => schedule,
-        Err(SaveError::Problems(found)) => return Err(planned.source.refuse(&found)),
-        Err(error) => return Err(refused(error, store).await),
-    };
-    let hint = writable.tell(&path, &planned.source.target).await;
-    Ok(ScheduleOutcome { schedule, is_new: before.is_none(), hint })
-}
-
-pub(super) async fn set_suspended(
-    local: &LocalBackend<'_>,
-    name: &QualifiedName,
-    is_suspended: bool,
-) -> Result<CatalogItem<ScheduleState>, Failure> {
-    let path = local.store.path()?;
-    let writable = WritableStore::open(&path)?;
-    let store = &*writable.store;
-    let QualifiedName { namespace, name } = name;
-    let changed = match is_suspended {
-        true => catalog::suspend_schedule(store, namespace, name).await,
-        false => catalog::resume_schedule(store, namespace, name, Clock::start().now()).await,
-    };
-    let schedule = match changed {
-        Ok(schedule) => schedule,
-        Err(error) => return Err(refused(error, store).await),
-    };
-    let _hint = writable.tell(&path, &Target::to(&path)).await;
-    Ok(schedule)
-}
-
-pub(super) async fn next_times(
-    local: &LocalBackend<'_>,
-    name: &QualifiedName,
-    count: usize,
-) -> Result<Vec<Timestamp>, Failure> {
-    let reader = local.store.read()?;
-    let now = Clock::start().now();
-    match catalog::next_instants(&*reader, &name.namespace, &name.name, now, count).await {
-        Ok(times) => Ok(times),
-        Err(error) => Err(refused(error, &*reader).await),
+impl CatalogBackend for LocalBackend<'_> {
+    fn put_schedule(&self, document: &DocumentArgument) -> Result<ScheduleOutcome, Failure> {
+        wait(async {
+            let path = self.store.named()?;
+            let opened = document.open(self.paths, self.screen, self.json)?;
+            let planned = opened.plan(self.paths, Some(&path)).await?;
+            let writable = WritableStore::open(&path)?;
+            let store = &*writable.store;
+            let plan = &planned.plan;
+            let name = plan.cron.as_ref().map(|cron| cron.name.clone()).unwrap_or_default();
+            let before = catalog::schedule(store, &plan.namespace, &name).await.map_err(Failure::host)?;
+            let written =
+                WrittenDocument { file: &planned.source.text.name, text: &planned.source.text.text };
+            let schedule =
+                match planned.planning.planner.put_schedule(store, plan, written, me().as_deref()).await {
+                    Ok(schedule) => schedule,
+                    Err(SaveError::Problems(found)) => return Err(planned.source.refuse(&found)),
+                    Err(error) => return Err(refused(error, store).await),
+                };
+            let hint = writable.tell(&path, &planned.source.target).await;
+            Ok(ScheduleOutcome { schedule, is_new: before.is_none(), hint })
+        })
     }
-}
 
-pub(super) async fn trigger(
-    local: &LocalBackend<'_>,
-    name: &QualifiedName,
-    parameters: &[ParameterArgument],
-    allow_missing: bool,
-) -> Result<TriggerOutcome, Failure> {
-    let path = local.store.path()?;
-    let configured = LoadedConfig::read(local.paths, local.screen, local.json)?;
-    let purpose = Purpose { allow_missing, ..Purpose::default() };
-    let planning = drive::open(local.paths, configured, local.screen, purpose)?;
-    let target = Target::to(&path).with(local.paths);
-    let writable = WritableStore::open(&path)?;
-    let store = &*writable.store;
-    let found = catalog::schedule(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
-    let mut given = Map::new();
-    // A document that cannot be read is reported when the run is started, below.
-    if let Some(found) = &found
-        && let Ok(draft) = catalog::schedule_document(store, found).await
-    {
-        planning.environment.build(draft.executor_types().iter()).await;
-        let texts = ParameterArgument::pairs(parameters);
-        given = catalog::given_parameters(store, found, texts).await.unwrap_or_default();
+    fn set_suspended(
+        &self,
+        name: &QualifiedName,
+        is_suspended: bool,
+    ) -> Result<CatalogItem<ScheduleState>, Failure> {
+        wait(async {
+            let path = self.store.path()?;
+            let writable = WritableStore::open(&path)?;
+            let store = &*writable.store;
+            let QualifiedName { namespace, name } = name;
+            let changed = match is_suspended {
+                true => catalog::suspend_schedule(store, namespace, name).await,
+                false => catalog::resume_schedule(store, namespace, name, Clock::start().now()).await,
+            };
+            let schedule = match changed {
+                Ok(schedule) => schedule,
+                Err(error) => return Err(refused(error, store).await),
+            };
+            let _hint = writable.tell(&path, &Target::to(&path)).await;
+            Ok(schedule)
+        })
     }
-    match planning.planner.trigger(store, &name.namespace, &name.name, &given).await {
-        Ok(run_id) => Ok(TriggerOutcome { run_id, hint: writable.tell(&path, &target).await }),
-        Err(TriggerError::Saved(error)) => Err(refused(error, store).await),
-        Err(TriggerError::Submit(SubmitError::Problems(found))) => {
-            let source = Source { name: &name.word(), text: "" };
-            Err(problems::refuse(local.screen, source, &found, local.json))
-        }
-        Err(error) => Err(Failure::call(error)),
-    }
-}
 
-pub(super) async fn save_workflow(
-    local: &LocalBackend<'_>,
-    document: &DocumentArgument,
-) -> Result<CatalogItem<SavedWorkflow>, Failure> {
-    let path = local.store.named()?;
-    let opened = document.open(local.paths, local.screen, local.json)?;
-    let planned = opened.plan(local.paths, Some(&path)).await?;
-    if let Some(cron) = &planned.plan.cron {
-        return Err(submission::is_no_workflow(&cron.name, &planned.source.text, &planned.source.target));
+    fn next_times(&self, name: &QualifiedName, count: usize) -> Result<Vec<Timestamp>, Failure> {
+        wait(async {
+            let reader = self.store.read()?;
+            let now = Clock::start().now();
+            match catalog::next_instants(&*reader, &name.namespace, &name.name, now, count).await {
+                Ok(times) => Ok(times),
+                Err(error) => Err(refused(error, &*reader).await),
+            }
+        })
     }
-    let writable = WritableStore::open(&path)?;
-    let store = &*writable.store;
-    let written = WrittenDocument { file: &planned.source.text.name, text: &planned.source.text.text };
-    let now = Clock::start().now();
-    match catalog::save_workflow(store, &planned.plan, written, me().as_deref(), now).await {
-        Ok(saved) => Ok(saved),
-        Err(SaveError::Problems(found)) => Err(planned.source.refuse(&found)),
-        Err(error) => Err(refused(error, store).await),
-    }
-}
 
-pub(super) async fn submit_saved(
-    local: &LocalBackend<'_>,
-    run: SavedRun<'_>,
-) -> Result<SubmitOutcome, Failure> {
-    let SavedRun { name, digest, parameters, key } = run;
-    let path = local.store.path()?;
-    let configured = LoadedConfig::read(local.paths, local.screen, local.json)?;
-    let planning = drive::open(local.paths, configured, local.screen, Purpose::default())?;
-    let target = Target::to(&path).with(local.paths);
-    let writable = WritableStore::open(&path)?;
-    let store = &*writable.store;
-    let found = catalog::saved_workflow(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
-    let Some(found) = found else { return Err(no_workflow(name, store).await) };
-    let Some(version) = found.what.version(digest) else { return Err(name.no_version()) };
-    let text = catalog::saved_text(store, &version.digest).await.map_err(Failure::host)?.unwrap_or_default();
-    let source = Source { name: &version.file, text: &text };
-    let refuse = |found: &[phasm::Problem]| problems::refuse(local.screen, source, found, local.json);
-    let tree = reader::read(&version.file, &text).map_err(|found| refuse(&found))?;
-    let plan = planning.plan(Draft::read(&tree)).await.map_err(|found| refuse(&found))?;
-    let given = parameters::all(parameters, None, &plan)?;
-    let (run_id, is_new) = match planning.planner.enqueue(store, &plan, &given, key).await {
-        Ok(run_id) => (run_id, true),
-        Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
-        Err(SubmitError::Problems(found)) => return Err(refuse(&found)),
-        Err(error) => return Err(Failure::call(error)),
-    };
-    let view = SubmittedView { run_id: &run_id, workflow: &plan.name, is_new };
-    // All fields are texts and truth values, which JSON has.
-    let json = problems::json(local.screen, &serde_json::to_value(view).unwrap_or_default());
-    let hint = writable.tell(&path, &target).await;
-    Ok(SubmitOutcome { run_id, is_new, json, hint })
-}
-
-pub(super) async fn remove(
-    local: &LocalBackend<'_>,
-    shelf: CatalogKind,
-    name: &QualifiedName,
-) -> Result<(), Failure> {
-    let path = local.store.path()?;
-    let writable = WritableStore::open(&path)?;
-    let store = &*writable.store;
-    let removed = match shelf {
-        CatalogKind::Schedules => catalog::remove_schedule(store, &name.namespace, &name.name).await,
-        CatalogKind::Workflows => catalog::remove_workflow(store, &name.namespace, &name.name).await,
-    };
-    if !removed.map_err(Failure::host)? {
-        return Err(not_found(shelf, name, store).await);
+    fn trigger(
+        &self,
+        name: &QualifiedName,
+        parameters: &[ParameterArgument],
+        allow_missing: bool,
+    ) -> Result<TriggerOutcome, Failure> {
+        wait(async {
+            let path = self.store.path()?;
+            let configured = LoadedConfig::read(self.paths, self.screen, self.json)?;
+            let purpose = Purpose { allow_missing, ..Purpose::default() };
+            let planning = drive::open(self.paths, configured, self.screen, purpose)?;
+            let target = Target::to(&path).with(self.paths);
+            let writable = WritableStore::open(&path)?;
+            let store = &*writable.store;
+            let found = catalog::schedule(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
+            let mut given = Map::new();
+            // A document that cannot be read is reported when the run is started, below.
+            if let Some(found) = &found
+                && let Ok(draft) = catalog::schedule_document(store, found).await
+            {
+                planning.environment.build(draft.executor_types().iter()).await;
+                let texts = ParameterArgument::pairs(parameters);
+                given = catalog::given_parameters(store, found, texts).await.unwrap_or_default();
+            }
+            match planning.planner.trigger(store, &name.namespace, &name.name, &given).await {
+                Ok(run_id) => Ok(TriggerOutcome { run_id, hint: writable.tell(&path, &target).await }),
+                Err(TriggerError::Saved(error)) => Err(refused(error, store).await),
+                Err(TriggerError::Submit(SubmitError::Problems(found))) => {
+                    let source = Source { name: &name.word(), text: "" };
+                    Err(problems::refuse(self.screen, source, &found, self.json))
+                }
+                Err(error) => Err(Failure::call(error)),
+            }
+        })
     }
-    let _hint = writable.tell(&path, &Target::to(&path)).await;
-    Ok(())
+
+    fn save_workflow(&self, document: &DocumentArgument) -> Result<CatalogItem<SavedWorkflow>, Failure> {
+        wait(async {
+            let path = self.store.named()?;
+            let opened = document.open(self.paths, self.screen, self.json)?;
+            let planned = opened.plan(self.paths, Some(&path)).await?;
+            if let Some(cron) = &planned.plan.cron {
+                return Err(submission::is_no_workflow(
+                    &cron.name,
+                    &planned.source.text,
+                    &planned.source.target,
+                ));
+            }
+            let writable = WritableStore::open(&path)?;
+            let store = &*writable.store;
+            let written =
+                WrittenDocument { file: &planned.source.text.name, text: &planned.source.text.text };
+            let now = Clock::start().now();
+            match catalog::save_workflow(store, &planned.plan, written, me().as_deref(), now).await {
+                Ok(saved) => Ok(saved),
+                Err(SaveError::Problems(found)) => Err(planned.source.refuse(&found)),
+                Err(error) => Err(refused(error, store).await),
+            }
+        })
+    }
+
+    fn submit_saved(&self, run: SavedRun<'_>) -> Result<SubmitOutcome, Failure> {
+        wait(async {
+            let SavedRun { name, digest, parameters, key } = run;
+            let path = self.store.path()?;
+            let configured = LoadedConfig::read(self.paths, self.screen, self.json)?;
+            let planning = drive::open(self.paths, configured, self.screen, Purpose::default())?;
+            let target = Target::to(&path).with(self.paths);
+            let writable = WritableStore::open(&path)?;
+            let store = &*writable.store;
+            let found =
+                catalog::saved_workflow(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
+            let Some(found) = found else { return Err(no_workflow(name, store).await) };
+            let Some(version) = found.what.version(digest) else { return Err(name.no_version()) };
+            let text =
+                catalog::saved_text(store, &version.digest).await.map_err(Failure::host)?.unwrap_or_default();
+            let source = Source { name: &version.file, text: &text };
+            let refuse = |found: &[phasm::Problem]| problems::refuse(self.screen, source, found, self.json);
+            let tree = reader::read(&version.file, &text).map_err(|found| refuse(&found))?;
+            let plan = planning.plan(Draft::read(&tree)).await.map_err(|found| refuse(&found))?;
+            let given = parameters::all(parameters, None, &plan)?;
+            let (run_id, is_new) = match planning.planner.enqueue(store, &plan, &given, key).await {
+                Ok(run_id) => (run_id, true),
+                Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
+                Err(SubmitError::Problems(found)) => return Err(refuse(&found)),
+                Err(error) => return Err(Failure::call(error)),
+            };
+            let view = SubmittedView { run_id: &run_id, workflow: &plan.name, is_new };
+            let json = problems::json(self.screen, &view);
+            let hint = writable.tell(&path, &target).await;
+            Ok(SubmitOutcome { run_id, is_new, json, hint })
+        })
+    }
+
+    fn remove(&self, shelf: CatalogKind, name: &QualifiedName) -> Result<(), Failure> {
+        wait(async {
+            let path = self.store.path()?;
+            let writable = WritableStore::open(&path)?;
+            let store = &*writable.store;
+            let removed = match shelf {
+                CatalogKind::Schedules => catalog::remove_schedule(store, &name.namespace, &name.name).await,
+                CatalogKind::Workflows => catalog::remove_workflow(store, &name.namespace, &name.name).await,
+            };
+            if !removed.map_err(Failure::host)? {
+                return Err(not_found(shelf, name, store).await);
+            }
+            let _hint = writable.tell(&path, &Target::to(&path)).await;
+            Ok(())
+        })
+    }
 }
