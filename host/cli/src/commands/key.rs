@@ -151,17 +151,12 @@ fn list(arguments: &ListKeysArguments, screen: &Screen) -> Result<Exit, Failure>
 }
 
 fn table(keys: &[Key]) -> String {
-    if keys.is_empty() {
-        return String::new();
-    }
     let cells = |key: &Key| {
         let bound = if key.namespaces.is_empty() { "all".to_owned() } else { key.namespaces.join(", ") };
         [key.name.clone(), key.role.word().to_owned(), bound, key.created.clone()]
             .map(|cell| text::clean(&cell).into_owned())
     };
-    let header = ["NAME", "ROLE", "NAMESPACES", "CREATED"].map(text::dim);
-    let rows: Vec<_> = [header].into_iter().chain(keys.iter().map(cells)).collect();
-    text::columns(&rows)
+    text::table(["NAME", "ROLE", "NAMESPACES", "CREATED"], keys.iter().map(cells))
 }
 
 fn remove(arguments: &RemoveKeyArguments, screen: &Screen) -> Result<Exit, Failure> {

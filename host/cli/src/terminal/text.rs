@@ -140,6 +140,15 @@ pub(crate) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     rows.iter().map(line).collect()
 }
 
+/// Rows below a dim header; nothing if there are no rows.
+pub(crate) fn table<const N: usize>(
+    header: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+) -> String {
+    let lines: Vec<_> = [header.map(dim)].into_iter().chain(rows).collect();
+    if lines.len() > 1 { columns(&lines) } else { String::new() }
+}
+
 /// `1 task`, `2 tasks`.
 pub(crate) fn count(number: usize, thing: &str) -> String {
     let s = if number == 1 { "" } else { "s" };

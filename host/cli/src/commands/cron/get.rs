@@ -97,11 +97,7 @@ fn page(saved: &CatalogItem<ScheduleState>, target: &Target) -> String {
         rows.push(["trouble".to_owned(), format!("{} since {}", text::bad(why), trouble.since.to_rfc3339())]);
     }
     let mut page = format!("{}\n{}", text::bold(&name), text::columns(&rows));
-    if !what.firings.is_empty() {
-        let header = ["INSTANT", "CAME", "RUN", "PHASE"].map(text::dim);
-        let firings = what.firings.iter().rev().map(cells);
-        page += &text::columns(&[header].into_iter().chain(firings).collect::<Vec<_>>());
-    }
+    page += &text::table(["INSTANT", "CAME", "RUN", "PHASE"], what.firings.iter().rev().map(cells));
     let hint = match what.suspended {
         Some(_) => format!("resume it with: {}\n", target.command(&["cron", "resume", &name])),
         None => format!("start it at once with: {}\n", target.command(&["cron", "trigger", &name])),

@@ -51,12 +51,8 @@ pub(super) fn list(arguments: &ListSchedulesArguments, screen: &Screen) -> Resul
 }
 
 fn table(found: &[CatalogItem<ScheduleState>]) -> String {
-    if found.is_empty() {
-        return String::new();
-    }
-    let header = ["NAME", "SCHEDULE", "ZONE", "STATE", "NEXT", "LAST", "OPEN"].map(text::dim);
-    let rows: Vec<_> = [header].into_iter().chain(found.iter().map(cells)).collect();
-    text::columns(&rows)
+    let header = ["NAME", "SCHEDULE", "ZONE", "STATE", "NEXT", "LAST", "OPEN"];
+    text::table(header, found.iter().map(cells))
 }
 
 fn cells(saved: &CatalogItem<ScheduleState>) -> [String; 7] {

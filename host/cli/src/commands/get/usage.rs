@@ -11,10 +11,8 @@ pub(super) fn table(view: &RunView) -> String {
     };
     let tasks = view.tasks.iter().chain(view.hooks.iter().map(|hook| &hook.task));
     let lines = tasks.flat_map(|task| task.attempts.iter().filter_map(|attempt| line(task, attempt)));
-    let header = ["TASK", "ATTEMPT", "CPU", "MEMORY", "IN", "OUT", "CALLS"].map(text::dim);
-    let rows: Vec<_> =
-        [header].into_iter().chain(lines).chain([cells("all".to_owned(), String::new(), all)]).collect();
-    text::columns(&rows)
+    let header = ["TASK", "ATTEMPT", "CPU", "MEMORY", "IN", "OUT", "CALLS"];
+    text::table(header, lines.chain([cells("all".to_owned(), String::new(), all)]))
 }
 
 fn line(task: &TaskView, attempt: &AttemptView) -> Option<[String; 7]> {

@@ -46,12 +46,8 @@ pub(super) fn list(arguments: &ListWorkflowsArguments, screen: &Screen) -> Resul
 }
 
 fn table(found: &[CatalogItem<SavedWorkflow>]) -> String {
-    if found.is_empty() {
-        return String::new();
-    }
-    let header = ["NAME", "VERSION", "SAVED", "BY", "FILE", "VERSIONS"].map(text::dim);
-    let rows: Vec<_> = [header].into_iter().chain(found.iter().map(cells)).collect();
-    text::columns(&rows)
+    let header = ["NAME", "VERSION", "SAVED", "BY", "FILE", "VERSIONS"];
+    text::table(header, found.iter().map(cells))
 }
 
 fn cells(saved: &CatalogItem<SavedWorkflow>) -> [String; 6] {
