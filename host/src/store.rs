@@ -12,8 +12,7 @@
 //! it fires.
 //!
 //! A [`Record`] is durable as a whole or not at all. Each record names the number of events that its run had before it, and comes
-//! with the epoch of
-//! a [`Lease`]. A store takes the record only if both match, hence two hosts never both advance a run.
+//! with the epoch of a [`Lease`]. A store takes the record only if both match, hence two hosts never both advance a run.
 
 mod catalog;
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
@@ -40,8 +39,15 @@ mod subscriptions;
 mod tests;
 pub mod view;
 
-use std::{future::Future, path::PathBuf, pin::Pin, sync::Arc};
+use std::{
+    future::{self, Future},
+    path::PathBuf,
+    pin::Pin,
+    sync::Arc,
+};
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+use tokio::sync::oneshot;
 use tokio::sync::watch;
 
 use crate::metrics::CommitCounts;
@@ -72,6 +78,17 @@ pub use self::{
 /// operation was queued by the call, and happens all the same.
 pub type Pending<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
 
+/// Returns a result that is known already.
+fn ready<T: Send + 'static>(result: Result<T, StoreError>) -> Pending<T> {
+    Box::pin(future::ready(result))
+}
+
+/// Returns the result that a store's thread sends. A thread that ends drops the senders of results that it owes.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+fn later<T: Send + 'static>(result: oneshot::Receiver<Result<T, StoreError>>) -> Pending<T> {
+    Box::pin(async move { result.await.unwrap_or(Err(StoreError::Stopped)) })
+}
+
 /// Stores runs. The holder of a run's [`Lease`] writes to the run; every handle may post requests to it.
 ///
 /// Every operation that writes is queued before the call returns, is taken in the order of the calls, and is durable once the
@@ -83,7 +100,7 @@ pub trait Store: ReadStore + Journal + Leases + Mailbox + Catalog + Outbox + Exc
     /// # Errors
     /// When the store fails.
     fn keep_tenants(&self, _tenants: Arc<str>) -> Pending<()> {
-        Box::pin(std::future::ready(Ok(())))
+        ready(Ok(()))
     }
 
     /// Returns a receiver that changes some time after rows of runs have, by any host: for views that list runs. Several changes
@@ -97,7 +114,7 @@ pub trait Store: ReadStore + Journal + Leases + Mailbox + Catalog + Outbox + Exc
     /// # Errors
     /// When the store fails.
     fn give_back(&self) -> Pending<bool> {
-        Box::pin(std::future::ready(Ok(false)))
+        ready(Ok(false))
     }
 
     /// The file that it is, if it is one.

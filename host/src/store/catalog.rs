@@ -6,8 +6,7 @@
 //! ```
 //!
 //! The body of an entry is opaque to the store. The store knows when the entry is due, and the texts that it names: each text is
-//! stored once by
-//! its digest, until no entry names it.
+//! stored once by its digest, until no entry names it.
 
 use std::{fmt, sync::Arc};
 

@@ -91,10 +91,8 @@ pub struct AttemptLog {
 /// Journals of runs: records, and the logs of attempts.
 pub trait Journal: Send + Sync {
     /// Appends `record` to the run of `lease` with its notifications, sets its status and stores the `replies` to the requests
-    /// that it answers: all
-    /// or nothing. `first_seq` 0 creates the run, and stores the record's document; later the document is ignored, and so are all
-    /// parts
-    /// of the lease's head except `run_id`. A run that is no longer open has no owner.
+    /// that it answers: all or nothing. `first_seq` 0 creates the run, and stores the record's document; later the document is
+    /// ignored, and so are all parts of the lease's head except `run_id`. A run that is no longer open has no owner.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] if another host has claimed the run; [`StoreError::Conflict`] unless the run has exactly
@@ -115,8 +113,7 @@ pub trait Journal: Send + Sync {
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()>;
 
     /// Ends a run as Error because its journal cannot be continued, for example after a record became unreadable. Pending
-    /// requests get
-    /// no reply. The `notices` are stored with it.
+    /// requests get no reply. The `notices` are stored with it.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] if another host has claimed it; [`StoreError::Closed`] if it has ended.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::{Note, Pending, RunHead, RunRow, StoreError};
+use super::{Note, Pending, RunHead, RunRow, StoreError, ready};
 
 /// A process that drives runs of a store; never used again once it has ended.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -117,8 +117,7 @@ pub trait Leases: Send + Sync {
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()>;
 
     /// [`Self::release`] of a host that cannot continue the run, with the reason, which is shown with the run's row. A store
-    /// without a place for
-    /// the reason only releases the run.
+    /// without a place for the reason only releases the run.
     ///
     /// # Errors
     /// The same as [`Self::release`].
@@ -127,13 +126,12 @@ pub trait Leases: Send + Sync {
     }
 
     /// Sets or clears the reason why an owned run does not progress, which is shown with the run's row. A store without a place
-    /// for
-    /// the reason does nothing.
+    /// for the reason does nothing.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] if another host has claimed it.
     fn note(&self, _lease: &Lease, _note: Option<Note>) -> Pending<()> {
-        Box::pin(std::future::ready(Ok(())))
+        ready(Ok(()))
     }
 
     /// Returns when the next run without an owner is due: a time in the past if one is due already, or has requests.

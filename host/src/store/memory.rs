@@ -9,7 +9,6 @@ mod state;
 use std::{
     cmp::Reverse,
     collections::BTreeSet,
-    future::ready,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
@@ -22,7 +21,7 @@ use super::{
     Answer, AttemptLog, Catalog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode,
     EntryName, EntryQuery, Exchange, ExchangeRequest, ExchangeResponse, Filter, HostId, Journal, Lease,
     Leases, Letter, Mailbox, NewNotice, Note, NoticeRow, Notices, Outbox, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, subscriptions::Subscriptions,
+    RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, ready, subscriptions::Subscriptions,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -64,7 +63,7 @@ impl Memory {
         if done.is_ok() {
             self.changed.send_replace(());
         }
-        now(done)
+        ready(done)
     }
 
     /// Tells of another entry, if there is one.
@@ -72,7 +71,7 @@ impl Memory {
         if done.is_ok() {
             self.entries_changed.send_replace(());
         }
-        now(done)
+        ready(done)
     }
 
     /// Every change to `State` is complete before anything that could panic, so a poisoned lock guards sound data.
@@ -95,24 +94,24 @@ impl ReadStore for Memory {
         };
         let journal = self.kept().run(run_id).map(from_there);
         let run_id = Arc::from(run_id);
-        now(journal.ok_or(StoreError::NotFound { run_id }))
+        ready(journal.ok_or(StoreError::NotFound { run_id }))
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
-        now(Ok(self.kept().run(run_id).map(|run| run.row.clone())))
+        ready(Ok(self.kept().run(run_id).map(|run| run.row.clone())))
     }
 
     fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         let mut rows = self.kept().rows(|row| filter.fits(row));
         rows.sort_unstable_by_key(|row| Reverse(row.number));
         rows.truncate(limit);
-        now(Ok(rows))
+        ready(Ok(rows))
     }
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         let mut rows = self.kept().rows(|row| row.status.open);
         rows.sort_unstable_by_key(urgency);
-        now(Ok(rows))
+        ready(Ok(rows))
     }
 
     fn census(&self, at: Timestamp) -> Pending<Census> {
@@ -122,13 +121,13 @@ impl ReadStore for Memory {
         let letters = |run_id: &Arc<str>| kept.run(run_id).map_or(0, |run| run.letters.len() as u64);
         census.letters = kept.mail.iter().map(letters).sum();
         drop(kept);
-        now(Ok(census))
+        ready(Ok(census))
     }
 
     fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
         let rows = self.kept().rows(|row| !row.status.open);
         let names: BTreeSet<_> = rows.iter().map(|row| Arc::clone(&row.head.namespace)).collect();
-        now(Ok(names.into_iter().collect()))
+        ready(Ok(names.into_iter().collect()))
     }
 
     fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
@@ -141,11 +140,11 @@ impl ReadStore for Memory {
         let count = rows.len() as u64;
         rows.sort_unstable_by_key(|row| (row.status.finished_at, row.number));
         rows.truncate(limit);
-        now(Ok((count, rows)))
+        ready(Ok((count, rows)))
     }
 
     fn tenants(&self) -> Pending<Option<Arc<str>>> {
-        now(Ok(self.kept().tenants.clone()))
+        ready(Ok(self.kept().tenants.clone()))
     }
 
     fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
@@ -156,49 +155,49 @@ impl ReadStore for Memory {
                 *stored.entry(Arc::clone(namespace)).or_default() += run.bytes;
             }
         }
-        now(Ok(stored))
+        ready(Ok(stored))
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        now(Ok(self.kept().documents.component(digest)))
+        ready(Ok(self.kept().documents.component(digest)))
     }
 
     fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
-        now(Ok(self.kept().run(run_id).map_or(Answer::Unknown, |run| run.answer(letter))))
+        ready(Ok(self.kept().run(run_id).map_or(Answer::Unknown, |run| run.answer(letter))))
     }
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let wanted = |log: &&AttemptLog| task.is_none_or(|task| task == log.task);
         let of_run = |run: &Run| run.logs.values().filter(wanted).cloned().collect();
-        now(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
+        ready(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
     }
 
     fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
-        now(Ok(self.kept().catalog.entry(name)))
+        ready(Ok(self.kept().catalog.entry(name)))
     }
 
     fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
-        now(Ok(self.kept().catalog.entries(&wanted)))
+        ready(Ok(self.kept().catalog.entries(&wanted)))
     }
 
     fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
-        now(Ok(self.kept().catalog.due(after.as_ref(), limit)))
+        ready(Ok(self.kept().catalog.due(after.as_ref(), limit)))
     }
 
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        now(Ok(self.kept().catalog.text(digest)))
+        ready(Ok(self.kept().catalog.text(digest)))
     }
 
     fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
-        now(Ok(self.kept().notified.due(endpoint, limit)))
+        ready(Ok(self.kept().notified.due(endpoint, limit)))
     }
 
     fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
-        now(Ok(self.kept().notified.endpoint_after(endpoint)))
+        ready(Ok(self.kept().notified.endpoint_after(endpoint)))
     }
 
     fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
-        now(Ok(self.kept().notified.of(&wanted)))
+        ready(Ok(self.kept().notified.of(&wanted)))
     }
 
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
@@ -227,11 +226,11 @@ impl Journal for Memory {
         if let Some(told) = self.followed.of(&lease.head.run_id) {
             told.send_replace(());
         }
-        if answers { self.tell(appended) } else { now(appended) }
+        if answers { self.tell(appended) } else { ready(appended) }
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
-        now(self.kept().leased(lease).map(|run| {
+        ready(self.kept().leased(lease).map(|run| {
             run.bytes += log.text.len() as u64;
             if let Some(before) = run.logs.insert((log.task, log.attempt, log.dispatch), log) {
                 run.bytes -= before.text.len() as u64;
@@ -246,7 +245,7 @@ impl Journal for Memory {
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
-        now(self.kept().delete(run_id))
+        ready(self.kept().delete(run_id))
     }
 }
 
@@ -254,13 +253,13 @@ impl Leases for Memory {
     fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
         let claimed = self.kept().claim(&wanted);
         self.shared.send_replace(());
-        now(Ok(claimed))
+        ready(Ok(claimed))
     }
 
     fn claim_run(&self, host: &HostId, run_id: &str, at: Timestamp) -> Pending<Claim> {
         let claimed = self.kept().claim_run(host, run_id, at);
         self.shared.send_replace(());
-        now(claimed)
+        ready(claimed)
     }
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
@@ -274,11 +273,11 @@ impl Leases for Memory {
     }
 
     fn note(&self, lease: &Lease, note: Option<Note>) -> Pending<()> {
-        now(self.kept().leased(lease).map(|run| run.row.note = note))
+        ready(self.kept().leased(lease).map(|run| run.row.note = note))
     }
 
     fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
-        now(Ok(self.kept().next_due(&wanted)))
+        ready(Ok(self.kept().next_due(&wanted)))
     }
 
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
@@ -291,7 +290,7 @@ impl Leases for Memory {
         drop(kept);
         self.shared.send_replace(());
         // Its runs are to be had.
-        if goes { self.tell(Ok(())) } else { now(Ok(())) }
+        if goes { self.tell(Ok(())) } else { ready(Ok(())) }
     }
 
     fn changed(&self) -> watch::Receiver<()> {
@@ -300,7 +299,7 @@ impl Leases for Memory {
 
     fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
         let theirs = self.kept().rows(|row| row.status.open && row.owner.as_ref() == Some(host));
-        now(Ok(theirs.into_iter().map(|row| Arc::clone(&row.head.run_id)).collect()))
+        ready(Ok(theirs.into_iter().map(|row| Arc::clone(&row.head.run_id)).collect()))
     }
 }
 
@@ -311,7 +310,11 @@ impl Mailbox for Memory {
     }
 
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
-        now(Ok(self.kept().run(&lease.head.run_id).map(|run| run.letters.clone().into()).unwrap_or_default()))
+        ready(Ok(self
+            .kept()
+            .run(&lease.head.run_id)
+            .map(|run| run.letters.clone().into())
+            .unwrap_or_default()))
     }
 
     fn mailed(&self, owner: Option<&HostId>) -> Pending<Vec<Arc<str>>> {
@@ -320,7 +323,7 @@ impl Mailbox for Memory {
         let mailed =
             kept.mail.iter().filter(|run_id| kept.run(run_id).is_some_and(is_theirs)).cloned().collect();
         drop(kept);
-        now(Ok(mailed))
+        ready(Ok(mailed))
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
@@ -359,7 +362,7 @@ impl Catalog for Memory {
 
 impl Outbox for Memory {
     fn settle(&self, settle: Settle) -> Pending<bool> {
-        now(Ok(self.kept().settle(settle)))
+        ready(Ok(self.kept().settle(settle)))
     }
 
     fn notices_changed(&self) -> watch::Receiver<()> {
@@ -377,7 +380,7 @@ impl Exchange for Memory {
         if is_news {
             self.shared.send_replace(());
         }
-        now(Ok(shares))
+        ready(Ok(shares))
     }
 
     fn shared(&self) -> watch::Receiver<()> {
@@ -388,14 +391,10 @@ impl Exchange for Memory {
 impl Store for Memory {
     fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
         self.kept().tenants = Some(tenants);
-        now(Ok(()))
+        ready(Ok(()))
     }
 
     fn written(&self) -> Option<CommitCounts> {
         Some(self.commits.get())
     }
-}
-
-fn now<T: Send + 'static>(answer: Result<T, StoreError>) -> Pending<T> {
-    Box::pin(ready(answer))
 }

@@ -12,7 +12,7 @@ use std::{fmt, sync::Arc};
 use phasm_engine::time::Timestamp;
 use tokio::sync::watch;
 
-use super::Pending;
+use super::{Pending, ready};
 
 /// Which notice.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,7 +93,7 @@ pub trait Outbox: Send + Sync {
     /// # Errors
     /// When the store fails.
     fn settle(&self, _settle: Settle) -> Pending<bool> {
-        Box::pin(std::future::ready(Ok(false)))
+        ready(Ok(false))
     }
 
     /// Changes when there are new notices; several times are one, and one may be for nothing.

@@ -34,7 +34,7 @@ mod writer;
 use std::sync::Arc;
 
 use phasm_engine::time::Timestamp;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 use tokio_postgres::Row;
 
 pub use self::reader::PostgresReader;
@@ -235,13 +235,4 @@ fn leased(rows: &[Row], lease: &Lease) -> Result<(), PostgresError> {
         "none" => Err(StoreError::NotFound { run_id: Arc::clone(&lease.head.run_id) }.into()),
         _ => Ok(()),
     }
-}
-
-fn refused<T: Send + 'static>(error: StoreError) -> Pending<T> {
-    Box::pin(std::future::ready(Err(error)))
-}
-
-/// A thread that ends drops the answers it owes.
-fn later<T: Send + 'static>(answered: oneshot::Receiver<Result<T, StoreError>>) -> Pending<T> {
-    Box::pin(async move { answered.await.unwrap_or(Err(StoreError::Stopped)) })
 }

@@ -36,7 +36,7 @@ use std::{
 };
 
 use phasm_engine::time::Timestamp;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
 pub use self::reader::SqliteReader;
 use self::{
@@ -49,7 +49,7 @@ use self::{
 use super::{
     AttemptLog, Catalog, Change, Claim, ClaimRequest, Encode, EntryName, Exchange, HasReader, HostId,
     Journal, Lease, Leases, Letter, Mailbox, NewNotice, Note, Outbox, Pending, ReadStore, Record, Reply,
-    RunStatus, Settle, Store, StoreError, subscriptions::Subscriptions,
+    RunStatus, Settle, Store, StoreError, later, subscriptions::Subscriptions,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -92,8 +92,7 @@ impl Sqlite {
     }
 
     /// Opens the store in `path` while another process holds it, to submit or delete runs. This handle must not claim runs: that
-    /// would
-    /// take the other process for gone.
+    /// would take the other process for gone.
     ///
     /// # Errors
     /// The same as [`open`](Self::open), except [`StoreError::Locked`]. A file of an older format is not migrated.
@@ -376,9 +375,4 @@ impl Store for Sqlite {
     fn give_back(&self) -> Pending<bool> {
         self.write(|tx| Ok((records::give_back(tx.connection)?, 0)))
     }
-}
-
-/// A thread that ends drops the answers it owes.
-fn later<T: Send + 'static>(answered: oneshot::Receiver<Result<T, StoreError>>) -> Pending<T> {
-    Box::pin(async move { answered.await.unwrap_or(Err(StoreError::Stopped)) })
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
 use super::{
-    super::{Catalog, Change, Encode, EntryName, Lease, Pending, Record, RunStatus},
+    super::{Catalog, Change, Encode, EntryName, Lease, Pending, Record, RunStatus, later},
     Postgres, entries,
     fault::get,
-    later, one,
+    one,
     writer::WriteJob,
 };
 

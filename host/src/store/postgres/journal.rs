@@ -6,12 +6,14 @@ use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::oneshot;
 
 use super::{
-    super::{AttemptLog, Encode, Journal, Lease, NewNotice, Pending, Record, Reply, RunStatus, StoreError},
+    super::{
+        AttemptLog, Encode, Journal, Lease, NewNotice, Pending, Record, Reply, RunStatus, StoreError, later,
+    },
     Postgres,
     append::AppendRequest,
     fault::{Parameter, get, saturated},
     follow::{self, TELL},
-    later, leased, one, outbox, run_id,
+    leased, one, outbox, run_id,
     writer::WriteJob,
 };
 

@@ -7,10 +7,11 @@ use tokio_postgres::Row;
 use super::{
     super::{
         HostId, Lease, Letter, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, Mailbox, Pending, Reply, StoreError,
+        ready,
     },
     Postgres,
     fault::{Parameter, count, get, saturated},
-    leased, one, refused, run_id,
+    leased, one, run_id,
 };
 
 pub(super) const POST: &str = "SELECT * FROM post_letter($1, $2, $3)";
@@ -25,7 +26,7 @@ impl Mailbox for Postgres {
         let named: Arc<str> = run_id.into();
         if body.len() > MAX_LETTER_BYTES {
             let (run_id, size) = (named, body.len());
-            return refused(StoreError::TooLarge { run_id, size, limit: MAX_LETTER_BYTES });
+            return ready(Err(StoreError::TooLarge { run_id, size, limit: MAX_LETTER_BYTES }));
         }
         let parameters: Vec<Parameter> = vec![
             Box::new(run_id.to_owned()),

@@ -6,10 +6,9 @@ use tokio_postgres::{Error, Row, types::ToSql};
 use std::sync::Arc;
 
 use super::{
-    super::{Pending, StoreError},
+    super::{Pending, StoreError, later},
     address::Address,
     fault::{Parameter, PostgresError},
-    later,
     reconnect::Session,
 };
 

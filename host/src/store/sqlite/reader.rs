@@ -14,11 +14,11 @@ use super::{
     super::{
         Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, HostId, Note,
         NoticeRow, Notices, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes,
-        checksum::checksum,
+        checksum::checksum, later,
     },
     catalog, documents,
     fault::Fault,
-    file, later, outbox, records, rows, schema,
+    file, outbox, records, rows, schema,
     worker::Worker,
 };
 
