@@ -6,8 +6,7 @@
 //! ```
 //!
 //! A notification is claimed by postponing its due time: if the claiming host dies, another delivers a minute later. So one may
-//! come
-//! twice, with the same id.
+//! come twice, with the same id.
 
 mod endpoint;
 mod news;

@@ -1,8 +1,7 @@
 //! Untrusted input of a sandbox: any bytes instead of a component, and any bytes across the boundary of one.
 //!
 //! The fuzz targets of `tests/fuzz/guests` and an ordinary test give these functions their input. They panic where the sandbox
-//! breaks a
-//! promise.
+//! breaks a promise.
 
 #![expect(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, reason = "tests")]
 

@@ -1,8 +1,7 @@
 //! Work on a guest thread: bounded in time, stopped when dropped, and an outcome even if the host panics.
 //!
 //! An attempt starts on the thread that polls it. After it has computed for a whole epoch it moves to the threads for long
-//! computations,
-//! where attempts take turns.
+//! computations, where attempts take turns.
 
 use std::{
     future::Future,

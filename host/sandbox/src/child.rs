@@ -1,12 +1,9 @@
 //! This program as a confined child process, for work that is too dangerous for the process that hosts guests: compiling
-//! components, and
-//! guests that are to be [isolated](super::Isolation).
+//! components, and guests that are to be [isolated](super::Isolation).
 //!
 //! A program permits this by calling [`serve_if_asked`] first thing in its `main`. From then on its sandboxes compile components
-//! in
-//! children, as configured by [`SandboxConfig::children`](super::SandboxConfig). In a program that never calls it, everything
-//! happens in
-//! one process.
+//! in children, as configured by [`SandboxConfig::children`](super::SandboxConfig). In a program that never calls it, everything
+//! happens in one process.
 
 #[cfg(target_os = "linux")]
 mod attempt;
@@ -59,8 +56,7 @@ pub struct Children {
 
 impl Children {
     /// Returns this program, if its `main` has called [`serve_if_asked`]. Returns `None` where children cannot be confined, which
-    /// is
-    /// everywhere but on Linux.
+    /// is everywhere but on Linux.
     #[must_use]
     pub fn here() -> Option<Self> {
         // The file that this process was started from, even if it has been replaced or deleted since.

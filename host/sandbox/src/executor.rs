@@ -199,10 +199,8 @@ pub trait Executor: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send>>;
 
     /// Returns whether attempts of `executor_type` are free of side effects: they change nothing outside and make no requests.
-    /// Such attempts begin
-    /// before their start is durable (R-D6), and may begin again after a crash. Called at each dispatch, with the plugin that the
-    /// type stood
-    /// for when the run was submitted.
+    /// Such attempts begin before their start is durable (R-D6), and may begin again after a crash. Called at each dispatch, with
+    /// the plugin that the type stood for when the run was submitted.
     fn is_pure(&self, _namespace: &Arc<str>, _executor_type: &str) -> bool {
         false
     }

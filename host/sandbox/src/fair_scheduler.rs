@@ -1,12 +1,9 @@
 //! Scheduler of guests that compute long.
 //!
 //! The number of turns equals the number of threads; a turn lasts one epoch. Turns go to the tenant that has computed least for
-//! its weight,
-//! so that many guests of one tenant do not delay those of another. Within a tenant every other turn goes to the guest that began
-//! first, so
-//! that guests with equal needs end one after another instead of all at the last moment. The turns in between go to the guest
-//! that has computed
-//! least, so that a short one does not wait for long ones.
+//! its weight, so that many guests of one tenant do not delay those of another. Within a tenant every other turn goes to the
+//! guest that began first, so that guests with equal needs end one after another instead of all at the last moment. The turns in
+//! between go to the guest that has computed least, so that a short one does not wait for long ones.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -319,8 +316,7 @@ mod tests {
     }
 
     /// Returns the number of turns that were taken when each of the guests ended. They are of one tenant, share one thread, begin
-    /// in this
-    /// order, and need `needs` turns each.
+    /// in this order, and need `needs` turns each.
     fn ends(needs: &[u32]) -> Vec<u32> {
         let turns = turns(1, &[]);
         let mut left: Vec<_> =

@@ -32,8 +32,7 @@ pub struct Grants {
 
 impl Grants {
     /// Returns whether a guest with these grants has no side effects: it reaches no files, no network and no other machine. It
-    /// may read its
-    /// environment and clocks, and its output goes to the host alone.
+    /// may read its environment and clocks, and its output goes to the host alone.
     #[must_use]
     pub fn are_pure(&self) -> bool {
         self.dirs.is_empty() && self.http.is_empty()

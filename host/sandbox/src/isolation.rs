@@ -7,7 +7,6 @@ pub enum Isolation {
     #[default]
     Shared,
     /// WebAssembly and a process. A process that has run guests of a plugin runs no other's; it sees no file that was not
-    /// granted, and uses the
-    /// kernel only for memory, time and those files. A call costs about five times as much.
+    /// granted, and uses the kernel only for memory, time and those files. A call costs about five times as much.
     Process,
 }

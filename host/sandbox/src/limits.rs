@@ -25,8 +25,7 @@ pub(super) const TABLES_PER_SLOT: u32 = 2;
 pub(super) const UNLIMITED: u64 = u64::MAX;
 
 /// The operator's limits on every call. An attempt that exceeds one ends with code 3. Sizes are in bytes. Tenants, plugins and
-/// tasks may
-/// have lower limits ([`Allowance`]).
+/// tasks may have lower limits ([`Allowance`]).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Limits {

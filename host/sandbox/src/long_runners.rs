@@ -23,8 +23,7 @@ pub(super) enum Load {
 }
 
 /// Score from which an executor counts as one that computes long: the second long attempt in a row, or the fourth heavy one. A
-/// light attempt
-/// lowers the score by one.
+/// light attempt lowers the score by one.
 const LONG_RUNNER_SCORE: u8 = 4;
 const MAX_SCORE: u8 = 8;
 /// Maximum number of executors and tenants that are recorded.

@@ -5,8 +5,7 @@
 //! ```
 //!
 //! A guest never waits for its part, and the part is not counted. Beyond it a guest takes free memory, as long as it leaves as
-//! much to
-//! others as it has.
+//! much to others as it has.
 
 use std::{
     fmt, fs,

@@ -12,8 +12,8 @@ const MAPPINGS_PER_SLOT: u64 = 5;
 /// Kernel mappings that are left to the rest of the process; past the kernel's limit every allocation fails.
 const MAPPINGS_RESERVED: u64 = 5_000;
 /// Memory that a slot resets and keeps, instead of returning it to the kernel and faulting it in again: stack, data and first
-/// heap of a guest
-/// as the builder links it. A slot holds it once a guest has used it, and it is half of the minimum part of a slot (R-I43).
+/// heap of a guest as the builder links it. A slot holds it once a guest has used it, and it is half of the minimum part of a
+/// slot (R-I43).
 const KEEP_RESIDENT_BYTES: usize = 512 * 1024;
 const TABLE_KEEP_RESIDENT_BYTES: usize = 16 * 1024;
 /// Stack that host functions need in addition to the guest's own, in bytes.

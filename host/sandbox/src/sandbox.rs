@@ -125,8 +125,7 @@ impl Sandbox {
     }
 
     /// Returns the threads that guests run on. A [`Self::call`] polled there runs in place; polled elsewhere it moves there
-    /// first,
-    /// which costs two thread switches. A dispatcher spawns its calls here.
+    /// first, which costs two thread switches. A dispatcher spawns its calls here.
     #[must_use]
     pub fn guest_runtime(&self) -> &Handle {
         self.core.threads.handle()
@@ -180,8 +179,8 @@ impl Sandbox {
     }
 
     /// Makes a component ready to be called, off the async threads: from the cache of compiled code, by compiling it, or from a
-    /// file that
-    /// [`Self::precompile`] made. A child that compiles is killed when this future is dropped and no other caller waits for it.
+    /// file that [`Self::precompile`] made. A child that compiles is killed when this future is dropped and no other caller waits
+    /// for it.
     ///
     /// # Errors
     /// [`LoadError`] when it is no component, or none this host can offer a world to.
@@ -214,8 +213,7 @@ impl Sandbox {
     /// Calls `program` once, as a fresh guest with `grants`.
     ///
     /// The future can be awaited on any runtime, or none. It does nothing until polled, and dropping it stops the guest. A guest
-    /// that computes is
-    /// stopped within a few milliseconds, at its next epoch.
+    /// that computes is stopped within a few milliseconds, at its next epoch.
     pub fn call(
         &self,
         program: Arc<Program>,
@@ -230,8 +228,7 @@ impl Sandbox {
     }
 
     /// Runs `work` on a guest thread, bounded by `deadline`. If it computes long, it takes turns with other such work: one turn
-    /// per thread at a
-    /// time, divided fairly among tenants by `origin`.
+    /// per thread at a time, divided fairly among tenants by `origin`.
     pub fn attempt(
         &self,
         origin: Origin,

@@ -1,8 +1,7 @@
 //! Compiled code whose origin is proved by a key: sealed when written, verified before it is loaded.
 //!
 //! Loading compiled code is loading machine code, and wasmtime accepts a file with a flipped bit. So this is the one place of the
-//! project
-//! with `unsafe` in it, and code is loaded only if it is sealed or [`FreshCode`].
+//! project with `unsafe` in it, and code is loaded only if it is sealed or [`FreshCode`].
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;

@@ -21,8 +21,7 @@ impl Tenants {
     pub const OTHERS: &str = "*";
 
     /// Adds a tenant with these namespaces. With twice the weight of another it computes twice as much, if both always compute; a
-    /// weight of 0
-    /// counts as 1.
+    /// weight of 0 counts as 1.
     pub fn add(&mut self, tenant: &Arc<str>, weight: u32, namespaces: impl IntoIterator<Item = Arc<str>>) {
         self.weights.insert(Arc::clone(tenant), weight.max(1));
         for namespace in namespaces {

@@ -1,8 +1,7 @@
 //! Trace contexts of work that spans several systems, by W3C Trace Context.
 //!
 //! The ids of a run's spans follow from the id of the run. So every host that continues a run or executes one of its attempts
-//! finds the same
-//! ids without asking another.
+//! finds the same ids without asking another.
 
 mod state;
 

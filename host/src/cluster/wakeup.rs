@@ -1,6 +1,5 @@
 //! Wake-ups between processes of one machine: a process that has posted a request to a run, or wants to follow one, wakes the
-//! host that
-//! holds the store. Requests and replies are in the store; a wake-up only tells when to look.
+//! host that holds the store. Requests and replies are in the store; a wake-up only tells when to look.
 //!
 //! ```text
 //!  another process                    the host that holds the file

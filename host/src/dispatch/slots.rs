@@ -1,8 +1,7 @@
 //! Slots: the attempts that may be in flight in this process.
 //!
 //! They are lent to runs: by tenant, then by priority, then in submit order ([`fair_share`]); the engine picks the leaves. A run
-//! asks and
-//! gives back in one call per batch, under one short lock.
+//! asks and gives back in one call per batch, under one short lock.
 
 mod fair_share;
 #[cfg(test)]

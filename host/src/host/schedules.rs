@@ -7,8 +7,7 @@
 //! ```
 //!
 //! Several hosts may look at a schedule: one of them makes the next revision, and the others look again. Work that a host leaves
-//! undone
-//! when it dies is still in the schedule's row.
+//! undone when it dies is still in the schedule's row.
 
 use std::{
     collections::{BTreeMap, HashMap},

@@ -7,9 +7,8 @@
 //!
 //! Runs last for days and are driven by one host after another, so no span is kept in memory: ids follow from names
 //! ([`TraceContext`]), the trace is in the run's first record, and a span is passed on once, as a whole, when its end has become
-//! durable, by
-//! the host that made it so. A span that a host had not passed on when it died is lost. Spans within this process, `attempt` and
-//! `request`, are spans of the crate `tracing` as well.
+//! durable, by the host that made it so. A span that a host had not passed on when it died is lost. Spans within this process,
+//! `attempt` and `request`, are spans of the crate `tracing` as well.
 
 mod calls;
 mod driven;

@@ -2,9 +2,8 @@
 //! run, die at any point, are taken for gone and come back; runs that are given back whenever they wait; letters; wake-ups that
 //! come twice, late or for nothing. Whatever is done, a run comes to what it comes to undisturbed, at the same instants.
 //!
-//! Time is stepped, and each host runs on a runtime that goes on only when it is told to. `PHASM_SIM_SEED=S` runs one seed again and prints what happens
-//! (with `--nocapture`);
-//! `PHASM_SIM_SEEDS=N` runs N of them.
+//! Time is stepped, and each host runs on a runtime that goes on only when it is told to. `PHASM_SIM_SEED=S` runs one seed again
+//! and prints what happens (with `--nocapture`); `PHASM_SIM_SEEDS=N` runs N of them.
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 #[path = "../simulation/documents.rs"]

@@ -8,8 +8,7 @@
 //! ```
 //!
 //! Paths are resolved by cap-std's primitives, which never leave a directory. The rules for opening and counting are decided
-//! here: `open`
-//! decides which files open at all, `host` implements `wasi:filesystem`.
+//! here: `open` decides which files open at all, `host` implements `wasi:filesystem`.
 
 use std::{
     sync::{Arc, OnceLock},

@@ -1,6 +1,5 @@
 //! The environment: the grant, and the attempt's trace context, as OpenTelemetry defines it for environments. It has nothing of
-//! the host's;
-//! there are no arguments and no working directory.
+//! the host's; there are no arguments and no working directory.
 
 use std::collections::BTreeMap;
 

@@ -8,8 +8,7 @@ const LARGE_BYTES: u64 = 4 << 20;
 /// Counts the memory of one guest, against its own limit and against the memory of all guests.
 ///
 /// Growing past the limit is a trap, not a refusal: a guest that ignores a refused `memory.grow` would go on for ever, and one
-/// that handles
-/// it dies with a less useful message.
+/// that handles it dies with a less useful message.
 pub(crate) struct Meter {
     used: u64,
     last_growth: u64,

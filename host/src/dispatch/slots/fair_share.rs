@@ -1,14 +1,11 @@
 //! Fair shares: the next slot goes to the tenant that has used least for its weight, and among its runs to the most urgent.
 //!
 //! The measure is slots times the time for which a tenant held them, counted while another tenant waits for a slot: use that no
-//! other tenant
-//! wants is free. Each slot lent counts a little more, so that tenants whose attempts take no time differ. A tenant that was away
-//! has saved
-//! nothing up.
+//! other tenant wants is free. Each slot lent counts a little more, so that tenants whose attempts take no time differ. A tenant
+//! that was away has saved nothing up.
 //!
 //! One slot in sixteen of a tenant goes to the run that has been without one for longest, whatever its priority, so that none
-//! waits for
-//! ever.
+//! waits for ever.
 
 use std::{
     collections::{BTreeMap, BTreeSet, btree_map::Entry},

@@ -1,6 +1,5 @@
 //! Accounting for quotas of granted directories: in this process, or in the parent, which does it for all processes with a grant
-//! of the
-//! directory.
+//! of the directory.
 
 #[cfg(target_os = "linux")]
 mod client;

@@ -8,8 +8,7 @@ pub struct HttpGrant {
     /// Patterns of requests that may be made.
     pub allow: Vec<HttpPattern>,
     /// Internal addresses (private, loopback and so on) that names may resolve to. An address that a pattern names, and
-    /// `localhost` where one
-    /// names that, need no entry.
+    /// `localhost` where one names that, need no entry.
     pub networks: Vec<Network>,
 }
 

@@ -81,8 +81,7 @@ impl HttpClient {
     }
 
     /// Sends a request and reads the head of the response, without its body; follows no redirect. A host that the URL names by
-    /// address, or
-    /// as `localhost`, may be on an internal network.
+    /// address, or as `localhost`, may be on an internal network.
     ///
     /// # Errors
     /// The message for the user, without the URL, which may hold a secret.

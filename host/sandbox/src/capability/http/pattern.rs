@@ -10,10 +10,8 @@ use super::{
 /// Pattern of granted requests: `GET,POST https://*.example.com:8443/v1/*`.
 ///
 /// Without methods, all are granted but CONNECT and TRACE. `*.` before a name stands for one or more labels, `*` alone for any
-/// host. Without a
-/// port, the scheme's default is granted; `:*` grants any. Without a path, any is granted; one that ends in `*` grants all paths
-/// with that
-/// prefix, another exactly itself. The query is ignored.
+/// host. Without a port, the scheme's default is granted; `:*` grants any. Without a path, any is granted; one that ends in `*`
+/// grants all paths with that prefix, another exactly itself. The query is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpPattern {
     methods: Vec<String>,

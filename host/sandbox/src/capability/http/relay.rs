@@ -1,6 +1,5 @@
 //! Requests of guests in a process that opens no connections: the process asks, and its parent makes the requests by the same
-//! rules as those
-//! of its own guests.
+//! rules as those of its own guests.
 //!
 //! ```text
 //!  child: hooks ──▶ RelayClient ──begin, part, more, give up──▶ RelayServer ──▶ exchange :parent
@@ -8,8 +7,7 @@
 //! ```
 //!
 //! A part of a body is sent when its receiver has asked for it, one at a time in either direction. So nothing piles up, and
-//! neither side
-//! waits for a receiver that does not read.
+//! neither side waits for a receiver that does not read.
 
 #[cfg(feature = "http")]
 mod client;

@@ -15,8 +15,7 @@ use crate::executor::Invocation;
 const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// Returns the secrets whose placeholders the attempt of the tenant was given. A placeholder that it got in another way, or of
-/// another
-/// tenant's secret, is worthless.
+/// another tenant's secret, is worthless.
 pub(super) fn given(all: &[EgressSecret], tenant: &str, invocation: &Invocation) -> Vec<EgressSecret> {
     if all.is_empty() {
         return Vec::new();
