@@ -1,8 +1,7 @@
 //! The cost of a warm call in a process of its own, compared with one in the shared tier, in turns within one run.
 //!
 //! `cargo bench --bench tiers` prints for each guest the least, the median and the 99th percentile in microseconds, and how many
-//! times the
-//! median of the shared tier that is. `PHASM_BENCH_SCALE=0.1` makes fewer calls.
+//! times the median of the shared tier that is. `PHASM_BENCH_SCALE=0.1` makes fewer calls.
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a benchmark is a program for people")]
 
 use std::{

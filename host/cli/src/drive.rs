@@ -30,7 +30,7 @@ pub(super) use self::{
         LoadedConfig, PlannerContext, PreparedHost, Purpose, WakeupGuard, configuration, open, opened,
     },
     summary::{of as summary, with_tree as summary_with_tree},
-    watch_display::{Watching, nobody},
+    watch_display::{Watching, recover_hint},
 };
 use self::{session::Session, snapshot::Snapshot};
 use crate::{

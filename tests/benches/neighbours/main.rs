@@ -1,10 +1,8 @@
 //! The time that a healthy tenant loses to its neighbours, as ratios to its time alone in the same run.
 //!
 //! The healthy tenant runs chains of 100 small tasks, one after the other. Next to it are 2, 16 and 128 loops of another tenant
-//! that each
-//! run a hostile guest over and over. `cargo bench --bench neighbours` prints the median and the 99th percentile of a chain's
-//! time.
-//! `PHASM_NEIGHBOURS=spin,json` picks guests, `PHASM_BENCH_SCALE=0.1` makes fewer chains.
+//! that each run a hostile guest over and over. `cargo bench --bench neighbours` prints the median and the 99th percentile of a
+//! chain's time. `PHASM_NEIGHBOURS=spin,json` picks guests, `PHASM_BENCH_SCALE=0.1` makes fewer chains.
 #![expect(clippy::print_stdout, clippy::expect_used, reason = "a benchmark is a program for people")]
 
 #[expect(dead_code, reason = "other benchmarks use the rest")]

@@ -10,28 +10,8 @@ const ENGINE: &[&str] =
 
 /// The library's: data and stores, then the parts that drive a run, then the interface for embedders.
 const HOST: &[&str] = &[
-    "clock",
-    "metrics",
-    "secrets",
-    "reader",
-    "ring",
-    "store",
-    "retention",
-    "plugins",
-    "catalog",
-    "dispatch",
-    "tenants",
-    "journal",
-    "watch",
-    "run",
-    "notify",
-    "planner",
-    "core",
-    "drive",
-    "cluster",
-    "delivery",
-    "host",
-    "config",
+    "clock", "metrics", "secrets", "reader", "store", "plugins", "catalog", "dispatch", "tenants", "journal",
+    "watch", "run", "notify", "planner", "core", "drive", "cluster", "delivery", "host", "config",
 ];
 
 /// Returns the names that the root of a crate re-exports, which may be used without their folder.

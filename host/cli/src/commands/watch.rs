@@ -61,7 +61,7 @@ pub(super) fn watch(arguments: &WatchArguments, screen: &Screen) -> Result<Exit,
 fn told(run: Option<&Run>, target: &Target, screen: &Screen) -> Exit {
     let Some(run) = run else { return Exit::Parked };
     let page = summary_with_tree(run, "open", &tree(run), Some(target));
-    let orphaned = if run.is_over() { String::new() } else { drive::nobody(run, target) };
+    let orphaned = if run.is_over() { String::new() } else { drive::recover_hint(run, target) };
     // A closed stdout does not change the exit status.
     let _gone = screen.out(&page);
     screen.err(&orphaned);

@@ -90,7 +90,7 @@ impl Watching {
 }
 
 /// Returns the hint about an open run that no process is running.
-pub(crate) fn nobody(run: &Run, target: &Target) -> String {
+pub(crate) fn recover_hint(run: &Run, target: &Target) -> String {
     let go_on = target.command(&["recover", run.id()]);
     format!("no process has the run now; resume it with: {go_on}\n")
 }

@@ -76,7 +76,7 @@ pub(crate) fn check_open(run: &Run) -> Result<(), Failure> {
 /// Prints how to resume a run that was followed, if it has not ended.
 pub(crate) fn warn_orphaned(watch: &Watch, target: &Target, screen: &Screen) {
     if let Some(run) = watch.run().filter(|run| !run.is_over()) {
-        screen.err(&drive::nobody(run, target));
+        screen.err(&drive::recover_hint(run, target));
     }
 }
 

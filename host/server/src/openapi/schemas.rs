@@ -40,7 +40,7 @@ fn derived() -> Map<String, Value> {
         settings.meta_schema = None;
     });
     let mut generator = settings.for_serialize().into_generator();
-    let views: [fn(&mut SchemaGenerator); 16] = [
+    let views: [fn(&mut SchemaGenerator); 18] = [
         add::<RunView>,
         add::<TaskView>,
         add::<RowView<'_>>,
@@ -57,12 +57,12 @@ fn derived() -> Map<String, Value> {
         add::<CatalogItem<SavedWorkflow>>,
         add::<PluginRow>,
         add::<PluginView>,
+        add::<AddView>,
+        add::<ApprovalView>,
     ];
     for add in views {
         add(&mut generator);
     }
-    add::<AddView>(&mut generator);
-    add::<ApprovalView>(&mut generator);
     let mut all = generator.take_definitions(true);
     for schema in all.values_mut() {
         close(schema);

@@ -249,7 +249,7 @@ fn tenants(builder: phasm::HostBuilder) -> phasm::HostBuilder {
 
 /// R-A64: a tenant's plugins are found by its runs and seen by its keys alone, and no key of its changes others'.
 #[tokio::test]
-async fn what_is_a_tenants_is_nobody_elses() {
+async fn a_tenants_plugin_is_no_other_tenants() {
     let world = World::with_library(tenants, |config| config.audit = None).await;
     let all = world.key("all", Role::Admin, &[]);
     let [a, b] =
@@ -298,7 +298,7 @@ async fn what_is_a_tenants_is_nobody_elses() {
 
 /// R-A60: what a policy asks for is asked of what is uploaded.
 #[tokio::test]
-async fn what_nobody_vouches_for_is_not_added() {
+async fn a_plugin_without_a_trusted_signature_is_not_added() {
     let [ours, theirs] = [0, 1].map(|_| SecretKey::generate().unwrap());
     let policy = Policy { require_signature: true, keys: vec![ours.public()] };
     let world = World::with_library(|builder| builder.trust(policy).hold_all(true), |_| {}).await;

@@ -28,7 +28,7 @@ pub(super) fn check(index: &Index<'_>) {
     if let Some((name, (_, template))) =
         spec.entrypoint.as_ref().and_then(|name| Some((name, index.find(name)?)))
     {
-        of_template(template).for_each(|call| call.needed(index, &name.site, &Others::Nobody, None));
+        of_template(template).for_each(|call| call.needed(index, &name.site, &Others::None, None));
     }
     spec.hooks.iter().for_each(|hook| check_hook(index, hook));
     for (_, template) in index.templates() {
@@ -68,12 +68,12 @@ fn check_task(index: &Index<'_>, task: &TaskDoc) {
             let call = ExecutorUse { executor, inputs: &task.inputs, outputs: &task.outputs };
             call.declared(index);
             call.passed(index, &task.arguments);
-            call.needed(index, site, &Others::Nobody, Some(&task.arguments));
+            call.needed(index, site, &Others::None, Some(&task.arguments));
         }
         Callee::Leaf(_, template) => {
             for call in of_template(template) {
                 call.passed(index, &task.arguments);
-                call.needed(index, site, &Others::Nobody, Some(&task.arguments));
+                call.needed(index, site, &Others::None, Some(&task.arguments));
             }
         }
         Callee::Wrapper(..) | Callee::Container(..) | Callee::Unknown => {}
@@ -95,7 +95,7 @@ fn check_hook(index: &Index<'_>, hook: &HookDoc) {
     let Some((_, template)) = hook.template.as_ref().and_then(|name| index.find(name)) else { return };
     for call in of_template(template) {
         call.passed(index, &hook.arguments);
-        call.needed(index, &hook.site, &Others::Nobody, Some(&hook.arguments));
+        call.needed(index, &hook.site, &Others::None, Some(&hook.arguments));
     }
 }
 

@@ -56,7 +56,7 @@ struct CallSite<'a> {
 /// Sources besides arguments.
 pub(super) enum Others {
     /// None.
-    Nobody,
+    None,
     /// The fields that every item of a loop has.
     Fields(BTreeSet<String>),
     /// The workflow's parameters, for the entrypoint.
@@ -87,7 +87,7 @@ impl CallSite<'_> {
             let name = &*input.name.value;
             let supplied = self.arguments.find(name).is_some()
                 || match &self.others {
-                    Others::Nobody => false,
+                    Others::None => false,
                     Others::Fields(names) | Others::Workflow(names) => names.contains(name),
                     Others::Anything => true,
                 };
@@ -99,7 +99,7 @@ impl CallSite<'_> {
                 let problem = self.site.problem(&NO_SOURCE, message);
                 let supply = match self.others {
                     Others::Workflow(_) => format!("declare `{name}` in spec.arguments"),
-                    Others::Nobody | Others::Fields(_) | Others::Anything => {
+                    Others::None | Others::Fields(_) | Others::Anything => {
                         format!("pass an argument `{name}`")
                     }
                 };
@@ -167,7 +167,7 @@ fn check_task(index: &Index<'_>, task: &TaskDoc) {
         callee,
         inputs,
         arguments: &task.arguments,
-        others: Others::Nobody,
+        others: Others::None,
     };
     match index.callee(task) {
         Callee::Inline => passing(own, &task.inputs).check(index),
@@ -204,7 +204,7 @@ fn check_body(index: &Index<'_>, read: &LoopDoc) {
 fn check_wrapped(index: &Index<'_>, task: &TaskDoc, template: &TemplateDoc) {
     let (WorkDoc::Template(name), Some((_, wrapped))) = (&task.work, index.wrapped(template)) else { return };
     let (site, callee) = (&name.site, &*name.value);
-    CallSite { site, callee, inputs: &wrapped.inputs, arguments: &task.arguments, others: Others::Nobody }
+    CallSite { site, callee, inputs: &wrapped.inputs, arguments: &task.arguments, others: Others::None }
         .check(index);
 }
 
@@ -213,7 +213,7 @@ pub(super) fn item_fields(over: &OverDoc) -> Others {
     let items = match over {
         OverDoc::Items(items) => items,
         OverDoc::ItemsFrom(_) | OverDoc::Unreadable => return Others::Anything,
-        OverDoc::Sequence(_) | OverDoc::Repeat(_) => return Others::Nobody,
+        OverDoc::Sequence(_) | OverDoc::Repeat(_) => return Others::None,
     };
     let mut common: Option<BTreeSet<String>> = None;
     for item in items {

@@ -165,15 +165,19 @@ impl Registry {
         }
         let challenge = answer.header("www-authenticate").and_then(Challenge::read);
         self.authorization = Some(match challenge {
-            Some(Challenge::Basic) => self.credentials.clone().ok_or_else(|| self.nobody())?,
+            Some(Challenge::Basic) => self.credentials.clone().ok_or_else(|| self.no_credentials())?,
             Some(Challenge::Bearer { realm, service, scope }) => self.token(&realm, service, scope).await?,
             None => return Err(said(&answer)),
         });
         let answer = self.client.send(self.signed(request)).await?;
-        if answer.status == 401 { Err(format!("{}; {}", said(&answer), self.nobody())) } else { Ok(answer) }
+        if answer.status == 401 {
+            Err(format!("{}; {}", said(&answer), self.no_credentials()))
+        } else {
+            Ok(answer)
+        }
     }
 
-    fn nobody(&self) -> String {
+    fn no_credentials(&self) -> String {
         let host = self.origin.split("://").last().unwrap_or_default();
         format!(
             "it wants a name and a password that are right: `docker login {host}` leaves them in docker's config.json"
@@ -206,7 +210,7 @@ impl Registry {
         let headers = self.credentials.iter().map(|value| ("authorization", value.clone())).collect();
         let answer = self.client.send(self.request("GET", url, headers, MAX_RESPONSE_BYTES)).await?;
         if answer.status != 200 {
-            return Err(format!("no token: {}; {}", said(&answer), self.nobody()));
+            return Err(format!("no token: {}; {}", said(&answer), self.no_credentials()));
         }
         let token: Option<Token> = serde_json::from_slice(&answer.body).ok();
         let token = token.and_then(|token| token.token.or(token.access_token));
