@@ -1,6 +1,7 @@
 //! The parts of a host that all others share.
 
 pub(crate) mod background;
+pub(crate) mod detached;
 
 use std::{
     collections::BTreeSet,
@@ -96,7 +97,7 @@ impl PendingSchedules {
 impl HostCore {
     /// Tells the store that this host is there. It is queued before anything that this host writes, and durable with it.
     pub(crate) fn arrive(&self) {
-        drop(self.store.heartbeat(&self.host, Timestamp(i64::MAX)));
+        self.store.heartbeat(&self.host, Timestamp(i64::MAX)).detach();
     }
 
     /// Every run stands still, before the threads that drive them end.
@@ -109,7 +110,7 @@ impl HostCore {
     pub(crate) fn depart(&self) {
         self.stop();
         self.registry.close();
-        drop(self.store.heartbeat(&self.host, Timestamp(0)));
+        self.store.heartbeat(&self.host, Timestamp(0)).detach();
     }
 
     pub(crate) fn metrics(&self) -> MetricsSnapshot {

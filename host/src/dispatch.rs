@@ -3,7 +3,6 @@
 pub(crate) mod attempt;
 pub(crate) mod backlog;
 pub(crate) mod bounds;
-pub(crate) mod detached;
 pub(crate) mod dispatcher;
 pub(crate) mod run_task;
 pub(crate) mod signal;

@@ -43,7 +43,8 @@ use crate::{
     cluster::{
         claimer::Claimer,
         exchange::Exchange,
-        maintenance::{ClockWatch, Heartbeat, Pruner, RequestReader},
+        maintenance::{ClockWatch, Heartbeat, Pruner},
+        request_reader::RequestReader,
     },
     core::{HostCore, PendingSchedules, background},
     dispatch::dispatcher::Dispatcher,

@@ -26,6 +26,7 @@ mod leases;
 mod mailbox;
 pub mod memory;
 mod outbox;
+mod pending;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 mod read;
@@ -39,15 +40,8 @@ mod subscriptions;
 mod tests;
 pub mod view;
 
-use std::{
-    future::{self, Future},
-    path::PathBuf,
-    pin::Pin,
-    sync::Arc,
-};
+use std::{path::PathBuf, sync::Arc};
 
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-use tokio::sync::oneshot;
 use tokio::sync::watch;
 
 use crate::metrics::CommitCounts;
@@ -70,24 +64,10 @@ pub use self::{
     mailbox::{Answer, Letter, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, Mailbox, RETAINED_ANSWERS, Reply},
     memory::Memory,
     outbox::{NewNotice, NoticeId, NoticeRow, Notices, Outbox, Settle},
+    pending::Pending,
     read::{HasReader, ReadStore, StoredBytes},
     row::{Census, Filter, Labels, Note, Rest, RunHead, RunRow, RunStatus},
 };
-
-/// Result of a store's operation, later. The future borrows nothing and needs no particular runtime. It may be dropped: the
-/// operation was queued by the call, and happens all the same.
-pub type Pending<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send>>;
-
-/// Returns a result that is known already.
-fn ready<T: Send + 'static>(result: Result<T, StoreError>) -> Pending<T> {
-    Box::pin(future::ready(result))
-}
-
-/// Returns the result that a store's thread sends. A thread that ends drops the senders of results that it owes.
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
-fn later<T: Send + 'static>(result: oneshot::Receiver<Result<T, StoreError>>) -> Pending<T> {
-    Box::pin(async move { result.await.unwrap_or(Err(StoreError::Stopped)) })
-}
 
 /// Stores runs. The holder of a run's [`Lease`] writes to the run; every handle may post requests to it.
 ///
@@ -100,7 +80,7 @@ pub trait Store: ReadStore + Journal + Leases + Mailbox + Catalog + Outbox + Exc
     /// # Errors
     /// When the store fails.
     fn keep_tenants(&self, _tenants: Arc<str>) -> Pending<()> {
-        ready(Ok(()))
+        Pending::ready(Ok(()))
     }
 
     /// Returns a receiver that changes some time after rows of runs have, by any host: for views that list runs. Several changes
@@ -114,7 +94,7 @@ pub trait Store: ReadStore + Journal + Leases + Mailbox + Catalog + Outbox + Exc
     /// # Errors
     /// When the store fails.
     fn give_back(&self) -> Pending<bool> {
-        ready(Ok(false))
+        Pending::ready(Ok(false))
     }
 
     /// The file that it is, if it is one.

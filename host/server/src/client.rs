@@ -348,13 +348,13 @@ fn senseless(url: &str, why: String) -> StoreError {
 /// The error of a method that the API does not offer.
 fn untold<T: Send + 'static>(url: &str) -> Pending<T> {
     let error = senseless(url, "a server does not tell that; name its store".to_owned());
-    Box::pin(async move { Err(error) })
+    Pending::new(async move { Err(error) })
 }
 
 impl ReadStore for Remote {
     fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let (remote, run_id) = (self.clone(), run_id.to_owned());
-        Box::pin(async move {
+        Pending::new(async move {
             let found = remote.kept(&run_id, &[("since", since.to_string())]).await?;
             let records: Result<_, String> = found.records.into_iter().map(WireRecord::record).collect();
             records.map_err(|why| senseless(&remote.0.url, why))
@@ -363,7 +363,7 @@ impl ReadStore for Remote {
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
         let (remote, run_id) = (self.clone(), run_id.to_owned());
-        Box::pin(async move {
+        Pending::new(async move {
             match remote.kept(&run_id, &[]).await {
                 Ok(found) => Ok(Some(found.row)),
                 Err(StoreError::NotFound { .. }) => Ok(None),
@@ -383,12 +383,12 @@ impl ReadStore for Remote {
         query.extend(label.map(|(key, value)| ("label", format!("{key}={value}"))));
         query.extend(before.map(|number| ("cursor", number.to_string())));
         query.extend(open.then(|| ("open", "true".to_owned())));
-        Box::pin(async move { remote.rows(query, limit).await })
+        Pending::new(async move { remote.rows(query, limit).await })
     }
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         let remote = self.clone();
-        Box::pin(async move { remote.rows(vec![("open", "true".to_owned())], PAGE_RUNS).await })
+        Pending::new(async move { remote.rows(vec![("open", "true".to_owned())], PAGE_RUNS).await })
     }
 
     fn census(&self, _now: Timestamp) -> Pending<Census> {
@@ -413,7 +413,7 @@ impl ReadStore for Remote {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let (remote, run_id) = (self.clone(), run_id.to_owned());
-        Box::pin(async move {
+        Pending::new(async move {
             let mut query = vec![("logs", "true".to_owned())];
             query.extend(task.map(|task| ("task", task.to_string())));
             let found = remote.kept(&run_id, &query).await?;
@@ -424,12 +424,12 @@ impl ReadStore for Remote {
 
     fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
         let (remote, name) = (self.clone(), name.clone());
-        Box::pin(async move { remote.kept_entry(&name).await })
+        Pending::new(async move { remote.kept_entry(&name).await })
     }
 
     fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
         let remote = self.clone();
-        Box::pin(async move { remote.kept_entries(wanted).await })
+        Pending::new(async move { remote.kept_entries(wanted).await })
     }
 
     fn due_entries(

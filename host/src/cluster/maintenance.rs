@@ -1,4 +1,4 @@
-//! Work for the store besides driving runs: heartbeats, requests to runs, pruning, and the wall clock.
+//! Work for the store besides driving runs: heartbeats, pruning, and the wall clock.
 
 use std::{mem, sync::Arc, time::Duration};
 
@@ -10,7 +10,6 @@ use crate::{
         HostCore,
         background::{BackgroundTask, Wake, never},
     },
-    drive::load,
     run::message::Message,
     store::StoreError,
     store::retention,
@@ -57,34 +56,6 @@ impl BackgroundTask for Heartbeat {
             }
         }
         Ok(Some(core.clock.after(self.interval)))
-    }
-}
-
-/// Reads requests that other hosts of a shared store post to this host's runs.
-pub(crate) struct RequestReader;
-
-impl BackgroundTask for RequestReader {
-    const WORK: &'static str = "read requests to this host's runs";
-
-    fn is_wanted(&self, core: &HostCore) -> bool {
-        !core.is_closed()
-    }
-
-    fn wake(&self, core: &HostCore) -> Wake {
-        let mut changed = core.store.changed();
-        Box::pin(async move {
-            // A store that is closed changes no more; the host is closed with it.
-            if changed.changed().await.is_err() {
-                never().await;
-            }
-        })
-    }
-
-    async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
-        for run_id in core.store.mailed(Some(&core.host)).await? {
-            load::read_requests(core, &run_id).await?;
-        }
-        Ok(None)
     }
 }
 

@@ -15,9 +15,8 @@ use phasm_engine::{
 };
 
 use crate::{
-    core::{HostCore, background::RETRY_PAUSES},
+    core::{HostCore, background::RETRY_PAUSES, detached::DetachOnDrop},
     dispatch::{
-        detached::DetachOnDrop,
         run_task::RunTask,
         slots::{Claimant, Rank},
     },

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use phasm_engine::run::{Run, Step};
 
 use crate::{
-    core::HostCore,
-    dispatch::detached::DetachOnDrop,
+    core::{HostCore, detached::DetachOnDrop},
     drive::{follow::Watch, handle::RunHandle, load},
     planner::{Admission, SubmitError},
     run::registry::Entry,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::time::Timestamp;
 use tokio::sync::watch;
 
-use super::{HostId, Pending, ready};
+use super::{HostId, Pending};
 
 /// An attempt that its host has no slot for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +148,7 @@ pub trait Exchange: Send + Sync {
     /// # Errors
     /// When the store fails.
     fn share(&self, _ask: ExchangeRequest) -> Pending<ExchangeResponse> {
-        ready(Ok(ExchangeResponse::default()))
+        Pending::ready(Ok(ExchangeResponse::default()))
     }
 
     /// Returns a receiver that changes when `share` may have news for a host.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
-use super::{Note, Pending, RunHead, RunRow, StoreError, ready};
+use super::{Note, Pending, RunHead, RunRow, StoreError};
 
 /// A process that drives runs of a store; never used again once it has ended.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -131,7 +131,7 @@ pub trait Leases: Send + Sync {
     /// # Errors
     /// [`StoreError::LeaseLost`] if another host has claimed it.
     fn note(&self, _lease: &Lease, _note: Option<Note>) -> Pending<()> {
-        ready(Ok(()))
+        Pending::ready(Ok(()))
     }
 
     /// Returns when the next run without an owner is due: a time in the past if one is due already, or has requests.

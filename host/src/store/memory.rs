@@ -21,7 +21,7 @@ use super::{
     Answer, AttemptLog, Catalog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode,
     EntryName, EntryQuery, Exchange, ExchangeRequest, ExchangeResponse, Filter, HostId, Journal, Lease,
     Leases, Letter, Mailbox, NewNotice, Note, NoticeRow, Notices, Outbox, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, ready, subscriptions::Subscriptions,
+    RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, subscriptions::Subscriptions,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -63,7 +63,7 @@ impl Memory {
         if done.is_ok() {
             self.changed.send_replace(());
         }
-        ready(done)
+        Pending::ready(done)
     }
 
     /// Tells of another entry, if there is one.
@@ -71,7 +71,7 @@ impl Memory {
         if done.is_ok() {
             self.entries_changed.send_replace(());
         }
-        ready(done)
+        Pending::ready(done)
     }
 
     /// Every change to `State` is complete before anything that could panic, so a poisoned lock guards sound data.
@@ -94,24 +94,24 @@ impl ReadStore for Memory {
         };
         let journal = self.kept().run(run_id).map(from_there);
         let run_id = Arc::from(run_id);
-        ready(journal.ok_or(StoreError::NotFound { run_id }))
+        Pending::ready(journal.ok_or(StoreError::NotFound { run_id }))
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
-        ready(Ok(self.kept().run(run_id).map(|run| run.row.clone())))
+        Pending::ready(Ok(self.kept().run(run_id).map(|run| run.row.clone())))
     }
 
     fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         let mut rows = self.kept().rows(|row| filter.fits(row));
         rows.sort_unstable_by_key(|row| Reverse(row.number));
         rows.truncate(limit);
-        ready(Ok(rows))
+        Pending::ready(Ok(rows))
     }
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {
         let mut rows = self.kept().rows(|row| row.status.open);
         rows.sort_unstable_by_key(urgency);
-        ready(Ok(rows))
+        Pending::ready(Ok(rows))
     }
 
     fn census(&self, at: Timestamp) -> Pending<Census> {
@@ -121,13 +121,13 @@ impl ReadStore for Memory {
         let letters = |run_id: &Arc<str>| kept.run(run_id).map_or(0, |run| run.letters.len() as u64);
         census.letters = kept.mail.iter().map(letters).sum();
         drop(kept);
-        ready(Ok(census))
+        Pending::ready(Ok(census))
     }
 
     fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
         let rows = self.kept().rows(|row| !row.status.open);
         let names: BTreeSet<_> = rows.iter().map(|row| Arc::clone(&row.head.namespace)).collect();
-        ready(Ok(names.into_iter().collect()))
+        Pending::ready(Ok(names.into_iter().collect()))
     }
 
     fn ended(&self, namespace: &str, phase: Option<Phase>, limit: usize) -> Pending<(u64, Vec<RunRow>)> {
@@ -140,11 +140,11 @@ impl ReadStore for Memory {
         let count = rows.len() as u64;
         rows.sort_unstable_by_key(|row| (row.status.finished_at, row.number));
         rows.truncate(limit);
-        ready(Ok((count, rows)))
+        Pending::ready(Ok((count, rows)))
     }
 
     fn tenants(&self) -> Pending<Option<Arc<str>>> {
-        ready(Ok(self.kept().tenants.clone()))
+        Pending::ready(Ok(self.kept().tenants.clone()))
     }
 
     fn stored(&self, namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
@@ -155,49 +155,49 @@ impl ReadStore for Memory {
                 *stored.entry(Arc::clone(namespace)).or_default() += run.bytes;
             }
         }
-        ready(Ok(stored))
+        Pending::ready(Ok(stored))
     }
 
     fn component(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        ready(Ok(self.kept().documents.component(digest)))
+        Pending::ready(Ok(self.kept().documents.component(digest)))
     }
 
     fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
-        ready(Ok(self.kept().run(run_id).map_or(Answer::Unknown, |run| run.answer(letter))))
+        Pending::ready(Ok(self.kept().run(run_id).map_or(Answer::Unknown, |run| run.answer(letter))))
     }
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let wanted = |log: &&AttemptLog| task.is_none_or(|task| task == log.task);
         let of_run = |run: &Run| run.logs.values().filter(wanted).cloned().collect();
-        ready(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
+        Pending::ready(Ok(self.kept().run(run_id).map(of_run).unwrap_or_default()))
     }
 
     fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
-        ready(Ok(self.kept().catalog.entry(name)))
+        Pending::ready(Ok(self.kept().catalog.entry(name)))
     }
 
     fn entries(&self, wanted: EntryQuery) -> Pending<Vec<CatalogEntry>> {
-        ready(Ok(self.kept().catalog.entries(&wanted)))
+        Pending::ready(Ok(self.kept().catalog.entries(&wanted)))
     }
 
     fn due_entries(&self, after: Option<DuePlace>, limit: usize) -> Pending<Vec<CatalogEntry>> {
-        ready(Ok(self.kept().catalog.due(after.as_ref(), limit)))
+        Pending::ready(Ok(self.kept().catalog.due(after.as_ref(), limit)))
     }
 
     fn text(&self, digest: &str) -> Pending<Option<Arc<[u8]>>> {
-        ready(Ok(self.kept().catalog.text(digest)))
+        Pending::ready(Ok(self.kept().catalog.text(digest)))
     }
 
     fn due_notices(&self, endpoint: &str, limit: usize) -> Pending<Vec<NoticeRow>> {
-        ready(Ok(self.kept().notified.due(endpoint, limit)))
+        Pending::ready(Ok(self.kept().notified.due(endpoint, limit)))
     }
 
     fn endpoint_after(&self, endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
-        ready(Ok(self.kept().notified.endpoint_after(endpoint)))
+        Pending::ready(Ok(self.kept().notified.endpoint_after(endpoint)))
     }
 
     fn notices(&self, wanted: Notices) -> Pending<Vec<NoticeRow>> {
-        ready(Ok(self.kept().notified.of(&wanted)))
+        Pending::ready(Ok(self.kept().notified.of(&wanted)))
     }
 
     fn follow(&self, run_id: &str) -> watch::Receiver<()> {
@@ -226,11 +226,11 @@ impl Journal for Memory {
         if let Some(told) = self.followed.of(&lease.head.run_id) {
             told.send_replace(());
         }
-        if answers { self.tell(appended) } else { ready(appended) }
+        if answers { self.tell(appended) } else { Pending::ready(appended) }
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
-        ready(self.kept().leased(lease).map(|run| {
+        Pending::ready(self.kept().leased(lease).map(|run| {
             run.bytes += log.text.len() as u64;
             if let Some(before) = run.logs.insert((log.task, log.attempt, log.dispatch), log) {
                 run.bytes -= before.text.len() as u64;
@@ -245,7 +245,7 @@ impl Journal for Memory {
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
-        ready(self.kept().delete(run_id))
+        Pending::ready(self.kept().delete(run_id))
     }
 }
 
@@ -253,13 +253,13 @@ impl Leases for Memory {
     fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>> {
         let claimed = self.kept().claim(&wanted);
         self.shared.send_replace(());
-        ready(Ok(claimed))
+        Pending::ready(Ok(claimed))
     }
 
     fn claim_run(&self, host: &HostId, run_id: &str, at: Timestamp) -> Pending<Claim> {
         let claimed = self.kept().claim_run(host, run_id, at);
         self.shared.send_replace(());
-        ready(claimed)
+        Pending::ready(claimed)
     }
 
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
@@ -273,11 +273,11 @@ impl Leases for Memory {
     }
 
     fn note(&self, lease: &Lease, note: Option<Note>) -> Pending<()> {
-        ready(self.kept().leased(lease).map(|run| run.row.note = note))
+        Pending::ready(self.kept().leased(lease).map(|run| run.row.note = note))
     }
 
     fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
-        ready(Ok(self.kept().next_due(&wanted)))
+        Pending::ready(Ok(self.kept().next_due(&wanted)))
     }
 
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
@@ -290,7 +290,7 @@ impl Leases for Memory {
         drop(kept);
         self.shared.send_replace(());
         // Its runs are to be had.
-        if goes { self.tell(Ok(())) } else { ready(Ok(())) }
+        if goes { self.tell(Ok(())) } else { Pending::ready(Ok(())) }
     }
 
     fn changed(&self) -> watch::Receiver<()> {
@@ -299,7 +299,7 @@ impl Leases for Memory {
 
     fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
         let theirs = self.kept().rows(|row| row.status.open && row.owner.as_ref() == Some(host));
-        ready(Ok(theirs.into_iter().map(|row| Arc::clone(&row.head.run_id)).collect()))
+        Pending::ready(Ok(theirs.into_iter().map(|row| Arc::clone(&row.head.run_id)).collect()))
     }
 }
 
@@ -310,7 +310,7 @@ impl Mailbox for Memory {
     }
 
     fn mail(&self, lease: &Lease) -> Pending<Vec<Letter>> {
-        ready(Ok(self
+        Pending::ready(Ok(self
             .kept()
             .run(&lease.head.run_id)
             .map(|run| run.letters.clone().into())
@@ -323,7 +323,7 @@ impl Mailbox for Memory {
         let mailed =
             kept.mail.iter().filter(|run_id| kept.run(run_id).is_some_and(is_theirs)).cloned().collect();
         drop(kept);
-        ready(Ok(mailed))
+        Pending::ready(Ok(mailed))
     }
 
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
@@ -362,7 +362,7 @@ impl Catalog for Memory {
 
 impl Outbox for Memory {
     fn settle(&self, settle: Settle) -> Pending<bool> {
-        ready(Ok(self.kept().settle(settle)))
+        Pending::ready(Ok(self.kept().settle(settle)))
     }
 
     fn notices_changed(&self) -> watch::Receiver<()> {
@@ -380,7 +380,7 @@ impl Exchange for Memory {
         if is_news {
             self.shared.send_replace(());
         }
-        ready(Ok(shares))
+        Pending::ready(Ok(shares))
     }
 
     fn shared(&self) -> watch::Receiver<()> {
@@ -391,7 +391,7 @@ impl Exchange for Memory {
 impl Store for Memory {
     fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
         self.kept().tenants = Some(tenants);
-        ready(Ok(()))
+        Pending::ready(Ok(()))
     }
 
     fn written(&self) -> Option<CommitCounts> {

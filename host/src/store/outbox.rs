@@ -12,7 +12,7 @@ use std::{fmt, sync::Arc};
 use phasm_engine::time::Timestamp;
 use tokio::sync::watch;
 
-use super::{Pending, ready};
+use super::Pending;
 
 /// Which notice.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -93,7 +93,7 @@ pub trait Outbox: Send + Sync {
     /// # Errors
     /// When the store fails.
     fn settle(&self, _settle: Settle) -> Pending<bool> {
-        ready(Ok(false))
+        Pending::ready(Ok(false))
     }
 
     /// Changes when there are new notices; several times are one, and one may be for nothing.

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use super::{
     Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, NoticeRow, Notices,
-    Pending, Record, RunRow, ready,
+    Pending, Record, RunRow,
 };
 
 /// Bytes by namespace.
@@ -71,7 +71,7 @@ pub trait ReadStore: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn tenants(&self) -> Pending<Option<Arc<str>>> {
-        ready(Ok(None))
+        Pending::ready(Ok(None))
     }
 
     /// Returns the bytes of records and logs per namespace: of the named ones, or of all that have any. Shared documents
@@ -80,7 +80,7 @@ pub trait ReadStore: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn stored(&self, _namespaces: Vec<Arc<str>>) -> Pending<StoredBytes> {
-        ready(Ok(StoredBytes::new()))
+        Pending::ready(Ok(StoredBytes::new()))
     }
 
     /// The component of that digest, if it is kept.
@@ -130,7 +130,7 @@ pub trait ReadStore: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn due_notices(&self, _endpoint: &str, _limit: usize) -> Pending<Vec<NoticeRow>> {
-        ready(Ok(Vec::new()))
+        Pending::ready(Ok(Vec::new()))
     }
 
     /// The first endpoint behind that name which notices are to be delivered to, and when the last of these is due.
@@ -138,7 +138,7 @@ pub trait ReadStore: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn endpoint_after(&self, _endpoint: &str) -> Pending<Option<(Arc<str>, Timestamp)>> {
-        ready(Ok(None))
+        Pending::ready(Ok(None))
     }
 
     /// Notices of a run, the latest first.
@@ -146,7 +146,7 @@ pub trait ReadStore: Send + Sync {
     /// # Errors
     /// When the store cannot be read.
     fn notices(&self, _wanted: Notices) -> Pending<Vec<NoticeRow>> {
-        ready(Ok(Vec::new()))
+        Pending::ready(Ok(Vec::new()))
     }
 
     /// Returns a receiver that changes after the run was written to, by any host. Several changes are one, and one may be

@@ -49,7 +49,7 @@ use self::{
 use super::{
     AttemptLog, Catalog, Change, Claim, ClaimRequest, Encode, EntryName, Exchange, HasReader, HostId,
     Journal, Lease, Leases, Letter, Mailbox, NewNotice, Note, Outbox, Pending, ReadStore, Record, Reply,
-    RunStatus, Settle, Store, StoreError, later, subscriptions::Subscriptions,
+    RunStatus, Settle, Store, StoreError, subscriptions::Subscriptions,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -172,7 +172,7 @@ impl Sqlite {
     ) -> Pending<T> {
         let (job, answered) = writer::job(work, Vec::new());
         self.writer.send(job);
-        later(answered)
+        Pending::sent(answered)
     }
 
     /// Same as `write`, for changes that have subscribers.
@@ -190,7 +190,7 @@ impl Sqlite {
     ) -> Pending<T> {
         let (job, answered) = writer::job(work, vec![Arc::clone(told)]);
         self.writer.send(job);
-        later(answered)
+        Pending::sent(answered)
     }
 }
 
@@ -214,7 +214,7 @@ impl Journal for Sqlite {
     ) -> Pending<()> {
         let (job, answered) = self.record(lease, status, record, replies);
         self.writer.send(job);
-        later(answered)
+        Pending::sent(answered)
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
@@ -228,7 +228,7 @@ impl Journal for Sqlite {
         let work = move |tx: &mut WriteTransaction<'_>| Ok((records::abandon(tx, &lease, at, &notices)?, 0));
         let (job, answered) = writer::job(work, told);
         self.writer.send(job);
-        later(answered)
+        Pending::sent(answered)
     }
 
     fn delete(&self, run_id: &str) -> Pending<bool> {
@@ -326,7 +326,7 @@ impl Catalog for Sqlite {
         let work = move |tx: &mut WriteTransaction<'_>| catalog::fire(tx, &lease, status, &record, &change);
         let (job, answered) = writer::job(work, told);
         self.writer.send(job);
-        later(answered)
+        Pending::sent(answered)
     }
 
     fn remove_entry(&self, name: &EntryName) -> Pending<bool> {

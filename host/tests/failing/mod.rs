@@ -55,7 +55,7 @@ impl Failing {
         says: fn(&T) -> bool,
     ) -> Pending<T> {
         let unheard = Arc::clone(&self.unheard);
-        Box::pin(async move {
+        Pending::new(async move {
             let said = answer.await?;
             let is_lost = says(&said) && unheard.lock().unwrap().take_if(|lost| *lost == call).is_some();
             if is_lost { Err(StoreError::Full { path: "lost".into() }) } else { Ok(said) }
@@ -65,7 +65,7 @@ impl Failing {
     fn full<T: Send + 'static>(&self) -> Option<Pending<T>> {
         if self.too_large.swap(false, SeqCst) {
             let error = StoreError::TooLarge { run_id: "w".into(), size: 300_000_001, limit: 256 << 20 };
-            return Some(Box::pin(std::future::ready(Err(error))));
+            return Some(Pending::ready(Err(error)));
         }
         if !self.fails.load(SeqCst) {
             return None;
@@ -73,7 +73,7 @@ impl Failing {
         if let Some(failed) = self.failed.lock().unwrap().take() {
             failed.send(()).unwrap();
         }
-        Some(Box::pin(std::future::ready(Err(StoreError::Full { path: "full".into() }))))
+        Some(Pending::ready(Err(StoreError::Full { path: "full".into() })))
     }
 }
 
@@ -96,7 +96,7 @@ impl Journal for Failing {
         replies: Vec<Reply>,
     ) -> Pending<()> {
         if lease.epoch > 1 && self.append_fails.swap(false, SeqCst) {
-            return Box::pin(std::future::ready(Err(StoreError::Full { path: "full".into() })));
+            return Pending::ready(Err(StoreError::Full { path: "full".into() }));
         }
         let mut bytes = Vec::new();
         record.body.encode(&mut bytes);
@@ -105,7 +105,7 @@ impl Journal for Failing {
         let appended = self.unheard("append", appended, |()| true);
         match self.gate.lock().unwrap().take() {
             None => appended,
-            Some(gate) => Box::pin(async move {
+            Some(gate) => Pending::new(async move {
                 gate.await.unwrap();
                 appended.await
             }),

@@ -75,7 +75,7 @@ impl Shaky {
             self.die();
         }
         if self.is_dead() {
-            return Box::pin(std::future::pending());
+            return Pending::new(std::future::pending());
         }
         self.calls.fetch_add(1, Relaxed);
         let rounds = self.slowest.map_or(0, |most| self.random.lock().unwrap().below(u64::from(most.get())));
@@ -91,7 +91,7 @@ impl Shaky {
             }
             let _gone = sender.send(answer.await);
         });
-        Box::pin(async move {
+        Pending::new(async move {
             match told.await {
                 Ok(answer) => answer,
                 // Its host is dead.

@@ -42,7 +42,7 @@ impl Driver {
         self.attempts.close_logs(&batch.effects.commands, &mut batch.logs);
         // Queued before the record that says that the attempt is over: once that is durable, so are they.
         for log in batch.logs {
-            drop(self.core.store.keep_log(&self.lease, log));
+            self.core.store.keep_log(&self.lease, log).detach();
         }
         let has_store_replies = !batch.store_replies.is_empty();
         let is_parked = self.run.is_parked();
@@ -71,7 +71,7 @@ impl Driver {
         let durable = self.core.store.append(&self.lease, status, record, batch.store_replies);
         if let Some(note) = batch.note {
             // The note shares the commit. A row without it only tells its reader less.
-            drop(self.core.store.note(&self.lease, note));
+            self.core.store.note(&self.lease, note).detach();
         }
         let record = Some(Publication { first_seq, body, document, spans });
         self.commit = Some(Commit { durable, record, is_parked, has_store_replies, effects: batch.effects });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{oneshot, watch};
 
 use super::{
-    super::{Catalog, Change, Encode, EntryName, Lease, Pending, Record, RunStatus, later},
+    super::{Catalog, Change, Encode, EntryName, Lease, Pending, Record, RunStatus},
     Postgres, entries,
     fault::get,
     one,
@@ -34,7 +34,7 @@ impl Catalog for Postgres {
             answer,
         })));
         self.tell_of_rows();
-        later(fired)
+        Pending::sent(fired)
     }
 
     fn remove_entry(&self, name: &EntryName) -> Pending<bool> {

@@ -6,9 +6,7 @@ use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::oneshot;
 
 use super::{
-    super::{
-        AttemptLog, Encode, Journal, Lease, NewNotice, Pending, Record, Reply, RunStatus, StoreError, later,
-    },
+    super::{AttemptLog, Encode, Journal, Lease, NewNotice, Pending, Record, Reply, RunStatus, StoreError},
     Postgres,
     append::AppendRequest,
     fault::{Parameter, get, saturated},
@@ -45,7 +43,7 @@ impl Journal for Postgres {
             drop(self.ask(TELL, said, |_| Ok(())));
         }
         self.tell_of_rows();
-        later(answered)
+        Pending::sent(answered)
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {

@@ -7,7 +7,6 @@ use tokio_postgres::Row;
 use super::{
     super::{
         HostId, Lease, Letter, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, Mailbox, Pending, Reply, StoreError,
-        ready,
     },
     Postgres,
     fault::{Parameter, count, get, saturated},
@@ -26,7 +25,7 @@ impl Mailbox for Postgres {
         let named: Arc<str> = run_id.into();
         if body.len() > MAX_LETTER_BYTES {
             let (run_id, size) = (named, body.len());
-            return ready(Err(StoreError::TooLarge { run_id, size, limit: MAX_LETTER_BYTES }));
+            return Pending::ready(Err(StoreError::TooLarge { run_id, size, limit: MAX_LETTER_BYTES }));
         }
         let parameters: Vec<Parameter> = vec![
             Box::new(run_id.to_owned()),

@@ -6,7 +6,7 @@ use tokio_postgres::{Error, Row, types::ToSql};
 use std::sync::Arc;
 
 use super::{
-    super::{Pending, StoreError, later},
+    super::{Pending, StoreError},
     address::Address,
     fault::{Parameter, PostgresError},
     reconnect::Session,
@@ -33,7 +33,7 @@ impl Statement {
             let read = |rows: Vec<Row>| read(&rows).map_err(|fault| fault.at(&address, "read"));
             drop(answer.send(rows.and_then(read)));
         });
-        (Self { sql, parameters, answer }, later(answered))
+        (Self { sql, parameters, answer }, Pending::sent(answered))
     }
 
     pub(super) async fn send(&self, connected: &Session) -> Result<Vec<Row>, Error> {

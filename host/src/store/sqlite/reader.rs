@@ -14,7 +14,7 @@ use super::{
     super::{
         Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, HostId, Note,
         NoticeRow, Notices, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes,
-        checksum::checksum, later,
+        checksum::checksum,
     },
     catalog, documents,
     fault::Fault,
@@ -90,7 +90,7 @@ impl SqliteReader {
                 drop(answer.send(question(connection).map_err(|fault| fault.at(&path, "read"))));
             }
         }));
-        later(answered)
+        Pending::sent(answered)
     }
 }
 
