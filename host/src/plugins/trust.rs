@@ -9,12 +9,8 @@
 
 mod key;
 mod policy;
-#[cfg(feature = "signatures")]
-mod secret;
 mod signature;
 
-#[cfg(feature = "signatures")]
-pub use self::secret::{NotASecretKey, SecretKey};
 pub use self::{
     key::{NotAPublicKey, PublicKey},
     policy::{PluginTrust, Policy, SignatureCheck},
@@ -24,12 +20,8 @@ pub use self::{
 /// The largest file with a signature that is read; they have about 300 bytes.
 pub const MAX_SIGNATURE_BYTES: u64 = 16 << 10;
 
-/// Mark of Ed25519 keys and signatures.
+/// Mark of Ed25519 keys.
 const ED25519: [u8; 2] = *b"Ed";
-/// Mark of signatures of a hash.
-const ED25519_HASHED: [u8; 2] = *b"ED";
-
-const COMMENT: &str = "untrusted comment: ";
 
 /// The number of a key, as minisign shows it.
 fn number(id: [u8; 8]) -> String {

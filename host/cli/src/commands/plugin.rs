@@ -22,6 +22,7 @@ mod server;
 mod shape;
 mod sign;
 mod signatures;
+mod signing_key;
 
 use clap::Subcommand;
 

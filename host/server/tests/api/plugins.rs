@@ -8,10 +8,10 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use minisign::KeyPair;
 use phasm::{
     Host, Tenant,
-    plugins::trust::{Policy, SecretKey},
-    plugins::{Library, Manifest},
+    plugins::{Library, Manifest, trust::Policy},
     sandbox::{Digest, Grants, HttpGrant, SandboxConfig},
 };
 use phasm_server::keys::Role;
@@ -299,13 +299,16 @@ async fn a_tenants_plugin_is_no_other_tenants() {
 /// R-A60: what a policy asks for is asked of what is uploaded.
 #[tokio::test]
 async fn a_plugin_without_a_trusted_signature_is_not_added() {
-    let [ours, theirs] = [0, 1].map(|_| SecretKey::generate().unwrap());
-    let policy = Policy { require_signature: true, keys: vec![ours.public()] };
+    let [ours, theirs] = [0, 1].map(|_| KeyPair::generate_unencrypted_keypair().unwrap());
+    let policy = Policy { require_signature: true, keys: vec![ours.pk.to_base64().parse().unwrap()] };
     let world = World::with_library(|builder| builder.trust(policy).hold_all(true), |_| {}).await;
     let bytes = greet("1.0.0", &json!({}));
     let refused = put(&world.client, "greet/1.0.0", &bytes).await.expect(422);
     assert!(refused.text("/detail").contains("it is not signed; `[trust]`"), "{refused:?}");
-    let signed = |key: &SecretKey| BASE64.encode(key.sign(&bytes, "by us").unwrap().to_string());
+    let signed = |key: &KeyPair| {
+        let signature = minisign::sign(Some(&key.pk), &key.sk, &bytes[..], Some("by us"), None);
+        BASE64.encode(signature.unwrap().into_string())
+    };
     for (key, status) in [(&theirs, 422), (&ours, 201)] {
         let headers = [WASM, ("phasm-signature", &signed(key))];
         world.client.send_bytes("PUT", "/v1/plugins/greet/1.0.0", &headers, &bytes).await.expect(status);

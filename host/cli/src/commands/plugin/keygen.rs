@@ -7,8 +7,8 @@ use std::{
 };
 
 use clap::Args;
-use phasm::plugins::trust::SecretKey;
 
+use super::signing_key::SigningKey;
 use crate::{
     command_line,
     exit::Exit,
@@ -29,17 +29,18 @@ pub(crate) struct KeygenArguments {
 
 /// Makes a key.
 pub(super) fn keygen(arguments: &KeygenArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let key = SecretKey::generate().map_err(Failure::host)?;
+    let key = SigningKey::generate().map_err(Failure::host)?;
+    let public_key = key.public().map_err(Failure::host)?;
     let (file, public) = (&arguments.file, arguments.file.with_added_extension("pub"));
-    let of_key = format!("untrusted comment: public key {}\n{}\n", key.public().number(), key.public());
-    write(file, &key.text(), 0o600)?;
+    let of_key = format!("untrusted comment: public key {}\n{}\n", public_key.number(), public_key);
+    write(file, &key.text().map_err(Failure::host)?, 0o600)?;
     write(&public, &of_key, 0o644)?;
     let sign = command_line::command(&["plugin", "sign", "--key", &file.to_string_lossy(), "PLUGIN"]);
     let page = format!(
         "made {}\n{} signs: {sign}\nto have only such plugins used, in the configuration:\n\n[trust]\nrequire-signature = true\nkeys = [\"{}\"]\n",
-        key.public().name(),
+        public_key.name(),
         file.display(),
-        key.public()
+        public_key
     );
     // The key is written, also if stdout is closed.
     let _gone = screen.out(&page);

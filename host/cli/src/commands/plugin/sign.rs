@@ -8,12 +8,11 @@ use std::{
 use clap::Args;
 use phasm::{
     clock::Clock,
-    plugins::trust::{PublicKey, SecretKey},
-    plugins::{self, Manifest},
+    plugins::{self, Manifest, trust::PublicKey},
     sandbox::read_regular_text,
 };
 
-use super::inspect::component;
+use super::{inspect::component, signing_key::SigningKey};
 use crate::{
     exit::Exit,
     failure::{ContextError, Failure},
@@ -72,7 +71,7 @@ fn comment(name: &str, bytes: &[u8], path: &Path) -> String {
     format!("timestamp:{} plugin:{name}{version}", Clock::start().now().0 / 1000)
 }
 
-fn read_key(path: &Path) -> Result<SecretKey, Failure> {
+fn read_key(path: &Path) -> Result<SigningKey, Failure> {
     let unusable = |why: &dyn std::fmt::Display| {
         Failure::call(format!("{} cannot be used as a key: {why}", path.display()))
     };
@@ -85,5 +84,5 @@ fn read_key(path: &Path) -> Result<SecretKey, Failure> {
     if let Some(why) = ownership::open_to_others(path) {
         return Err(unusable(&why));
     }
-    SecretKey::read(&text).map_err(|error| unusable(&error))
+    SigningKey::read(&text).map_err(|error| unusable(&error))
 }
