@@ -108,6 +108,22 @@ pub fn origin(records: &[Record<Vec<u8>>]) -> Option<Arc<str>> {
     decode(&first.body, first.time).ok()?.submitted()?.origin.take()
 }
 
+/// Returns the submission that a run's first record holds, with the document.
+///
+/// # Errors
+/// [`RecoverError::Unreadable`].
+pub(crate) fn submission(
+    run_id: &str,
+    records: &[Record<Vec<u8>>],
+) -> Result<SubmissionRecord, RecoverError> {
+    let first = records.first().map(|first| told(&PlanCache::default(), run_id, first)).transpose()?;
+    let events = first.into_iter().flatten().flat_map(|step| step.body.to_vec());
+    match events.into_iter().next() {
+        Some(Event::Submitted(submitted)) => Ok(*submitted),
+        _ => Err(unreadable(run_id, 0, serde_json::Error::custom("expected the event of the submission"))),
+    }
+}
+
 /// Rebuilds a run from its records. `each` sees the run right after every step of it, with the number of the step's
 /// first event, its time and its events.
 ///

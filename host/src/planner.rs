@@ -9,6 +9,7 @@
 
 mod admit;
 mod first_record;
+mod repeat;
 mod schedules;
 mod submit_span;
 
@@ -25,6 +26,7 @@ use tokio::{runtime::Handle, sync::broadcast};
 
 pub(crate) use self::{
     admit::{Admission, AdmissionTarget},
+    repeat::RequestIdentity,
     submit_span::SubmitSpan,
 };
 pub use self::{
@@ -104,6 +106,16 @@ pub enum SubmitError {
     /// A quota of the tenant is used up.
     #[error(transparent)]
     Quota(#[from] QuotaExceeded),
+    /// Another run has the idempotency key, and was not submitted in the same way.
+    #[error(
+        "the idempotency key is used by run {run_id}: {difference}; submit with another key, or repeat the first submission as it was"
+    )]
+    KeyUsed {
+        /// The run that has the key.
+        run_id: Arc<str>,
+        /// The difference between the submissions.
+        difference: String,
+    },
     /// The run could not be made durable.
     #[error("the run could not be stored")]
     Store(#[from] StoreError),
@@ -174,12 +186,15 @@ impl Planner {
         reject_schedule(plan)?;
         let _admission = self.admit(target, &plan.namespace).await?;
         let submission = self.submission(plan, parameters, self.context.facts.clone())?;
+        let identity = RequestIdentity::new(plan, &submission.parameters);
         let first = self.first_record(plan, submission, key.map(Arc::from), Labels::new());
         let run_id = Arc::clone(first.id());
         let begins = first.record.time;
         let appended = target.store.append(&first.lease, first.status, first.record, Vec::new());
         let released = target.store.release(&first.lease, Some(begins));
-        appended.await?;
+        if let Err(error) = appended.await {
+            return Err(identity.explain(target.store, error).await);
+        }
         self.gauges.submitted();
         self.end_submit_span(first.span, &first.lease);
         first_record::log_release(&run_id, released.await);

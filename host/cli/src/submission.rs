@@ -213,7 +213,7 @@ impl WorkflowSource<'_> {
         match error {
             SubmitError::Problems(found) => self.refuse(&found),
             SubmitError::Cron => self.is_schedule(plan),
-            SubmitError::Quota(_) => Failure::call(error),
+            SubmitError::Quota(_) | SubmitError::KeyUsed { .. } => Failure::call(error),
             SubmitError::Store(_) => Failure::host(error),
         }
     }

@@ -190,6 +190,7 @@ impl From<SubmitError> for ProblemResponse {
             SubmitError::Problems(found) => Self::problems("parameters", &found),
             SubmitError::Cron => Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
             SubmitError::Quota(error) => error.into(),
+            SubmitError::KeyUsed { .. } => Self::new(StatusCode::CONFLICT, error.to_string()),
             SubmitError::Store(error) => error.into(),
         }
     }

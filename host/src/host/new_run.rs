@@ -7,7 +7,7 @@ use phasm_engine::run::{Run, Step};
 use crate::{
     core::{HostCore, detached::DetachOnDrop},
     drive::{follow::Watch, handle::RunHandle, load},
-    planner::{Admission, SubmitError},
+    planner::{Admission, RequestIdentity, SubmitError},
     run::registry::Entry,
     store::{Labels, StoreError},
 };
@@ -58,12 +58,15 @@ impl NewRun {
     /// Submits the run. When this returns, the run is durable and on its way.
     ///
     /// # Errors
-    /// [`SubmitError::Store`], nothing was stored; it holds [`StoreError::Exists`] with the id of the run that has the key already.
+    /// [`SubmitError`], nothing was stored. [`SubmitError::Store`] with [`StoreError::Exists`] has the id of the run that the same
+    /// submission started; [`SubmitError::KeyUsed`] if the key belongs to another submission.
     pub async fn start(self) -> Result<RunHandle, SubmitError> {
         let Self { core, entry, run, step, key, admission } = self;
         let control = core.control.clone();
         let lease = core.planner.first_lease(&run, key, Labels::new());
         let span = core.planner.submit_span(&run);
+        let identity = RequestIdentity::of(run.plan(), &step);
+        let store = Arc::clone(&core.store);
         let submission = async move {
             let first = lease.clone();
             // A request that finds the run in the store meanwhile waits until it is driven here.
@@ -75,6 +78,10 @@ impl NewRun {
             Ok::<_, StoreError>(RunHandle::new(&core, &entry))
         };
         // The caller may stop waiting: a run that is stored is driven all the same.
-        Ok(DetachOnDrop::new(&control, submission).await?)
+        match (DetachOnDrop::new(&control, submission).await, identity) {
+            (Ok(run), _) => Ok(run),
+            (Err(error), Some(identity)) => Err(identity.explain(&*store, error).await),
+            (Err(error), None) => Err(error.into()),
+        }
     }
 }

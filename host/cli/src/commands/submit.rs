@@ -26,7 +26,7 @@ pub(crate) struct SubmitArguments {
     #[command(flatten)]
     paths: PathArguments,
 
-    /// Idempotency key: submitting twice with the same key starts one run, and its id is printed.
+    /// Idempotency key: submitting the same twice starts one run, and its id is printed. Another file or other parameters are refused.
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 

@@ -174,7 +174,13 @@ fn what_a_server_keeps_is_what_its_store_keeps() {
         pair(arguments, arguments);
     }
     let first = with(&bench, &["workflow", "submit", "w", "-p", "code=2", "--key", "one", "--json"], there);
-    let again = with(&bench, &["workflow", "submit", "w", "--key", "one", "--json"], here);
+    let again = with(&bench, &["workflow", "submit", "w", "-p", "code=2", "--key", "one", "--json"], here);
+    // R-A104.
+    for target in [here, there] {
+        let other = with(&bench, &["workflow", "submit", "w", "--key", "one"], target);
+        let why = "other parameters: `code`";
+        assert!(other.status == 2 && other.stderr.contains(why) && other.stdout.is_empty(), "{other:?}");
+    }
     assert_eq!(
         (first.json()["runID"].clone(), again.json()["isNew"].as_bool()),
         (again.json()["runID"].clone(), Some(false))

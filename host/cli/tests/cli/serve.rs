@@ -64,13 +64,21 @@ fn a_submission_is_checked_and_known_by_its_key() {
     let refused = bench.phasm(&["submit", "gone.yaml", "--store", "runs.db"]);
     assert_eq!((refused.status, bench.path("runs.db").exists()), (2, false), "{refused:?}");
     let first = submit(&bench, &["nap.yaml", "--key", "nightly", "-p", "code=1"]);
-    let again = bench.phasm(&["submit", "nap.yaml", "--key", "nightly", "--store", "runs.db", "--json"]);
+    let nightly = ["submit", "nap.yaml", "--key", "nightly", "-p", "code=1", "--store", "runs.db"];
+    let again = bench.phasm(&[&nightly[..], &["--json"]].concat());
     assert_eq!((again.status, again.json()["runID"].as_str()), (0, Some(&*first)), "{again:?}");
     assert_eq!(again.json()["isNew"], false);
     let mut host = Running::start(&bench, &SERVE);
     host.until(&["Succeeded"]);
-    let held = bench.phasm(&["submit", "nap.yaml", "--key", "nightly", "--store", "runs.db"]);
+    let held = bench.phasm(&nightly);
     assert_eq!(held.stdout.trim(), first, "{held:?}");
+    // R-A104: another workflow file, and other parameters.
+    bench.task("linger.yaml", "linger", "");
+    for (file, why) in [("linger.yaml", "another workflow file"), ("nap.yaml", "other parameters: `code`")] {
+        let other = bench.phasm(&["submit", file, "--key", "nightly", "--store", "runs.db"]);
+        let says = other.stderr.contains(why) && other.stderr.contains(&first);
+        assert!(other.status == 2 && says && other.stdout.is_empty(), "{other:?}");
+    }
     let other = submit(&bench, &["nap.yaml", "--key", "other"]);
     assert_ne!(other, first);
     host.until(&[&format!("{other} w Succeeded")]);

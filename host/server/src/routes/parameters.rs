@@ -22,7 +22,7 @@ pub(super) const SUBMITTED: (u16, &str, Shape) =
 pub(super) const IDEMPOTENCY: Parameter = parameter(
     "Idempotency-Key",
     Kind::Like(r#"^([!#-~]([ !#-~]{0,253}[!#-~])?|"[!#-~]([ !#-~]{0,253}[!#-~])?")$"#),
-    "Idempotency key: submitting twice with the same key in a namespace starts one run.",
+    "Idempotency key: submitting the same twice with one key in a namespace starts one run; another workflow file or other parameters are refused with 409. The key is free again once its run is deleted.",
 );
 pub(super) const SUBMITTING: &[Parameter] = &[IDEMPOTENCY, TRACE, TRACE_STATE];
 /// Headers of routes that start a run without an idempotency key.

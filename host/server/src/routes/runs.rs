@@ -21,7 +21,7 @@ pub(super) const ROUTES: &[Route] = &[
         headers: SUBMITTING,
         body: Some(Sends::Document),
         answers: &[RUN_AFTER_WAIT, SUBMITTED],
-        refusals: &[408, 413, 415, 422, 429],
+        refusals: &[408, 409, 413, 415, 422, 429],
         serve: serve!(submit::submit),
     },
     Route {

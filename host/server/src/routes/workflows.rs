@@ -93,7 +93,7 @@ pub(super) const ROUTES: &[Route] = &[
         headers: SUBMITTING,
         body: Some(Sends::Answer),
         answers: &[RUN_AFTER_WAIT, SUBMITTED],
-        refusals: &[404, 408, 413, 415, 422, 429],
+        refusals: &[404, 408, 409, 413, 415, 422, 429],
         serve: serve!(workflows::run),
     },
 ];

@@ -130,6 +130,10 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
         .text("/runID");
     let submitted = client.post_yaml("/v1/runs?wait=30s", &workflow("default", &["ok"])).await;
     document.saw("submitRun", 200, submitted);
+    let key = [("content-type", "application/yaml"), ("idempotency-key", "taken")];
+    client.send("POST", "/v1/runs", &key, &workflow("default", &["ok"])).await.expect(202);
+    let other = client.send("POST", "/v1/runs", &key, &workflow("default", &["talk"])).await;
+    document.saw("submitRun", 409, other);
     document.saw("submitRun", 422, client.post_yaml("/v1/runs", "a: 1").await);
     let of_few = submit(&client, &workflow("few", &["ok"])).await;
     document.saw("submitRun", 429, client.post_yaml("/v1/runs", &workflow("few", &["ok"])).await);
@@ -289,6 +293,10 @@ async fn what_is_kept(document: &mut Document, world: &World, client: &Client) {
         document.saw(id, 422, client.post(&format!("{path}?param.none=1")).await);
     }
     document.saw("runWorkflow", 200, client.post(&format!("{saved}/runs?wait=30s")).await);
+    let key = [("idempotency-key", "taken-too")];
+    client.send("POST", &format!("{saved}/runs"), &key, "").await.expect(202);
+    let other = client.send("POST", &format!("{saved}/runs?param.who=5"), &key, "").await;
+    document.saw("runWorkflow", 409, other);
     let (few, own) = ("/v1/schedules/few/hourly", "/v1/workflows/few/w");
     client.send("PUT", few, &yaml, &crate::saved::nightly("few", "hourly")).await.expect(200);
     client.send("PUT", own, &yaml, &workflow("few", &["ok"])).await.expect(200);

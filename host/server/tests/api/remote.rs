@@ -118,7 +118,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
     let told = catalog::schedule(&remote, "a", "one").await.unwrap().unwrap();
     assert_eq!(told.what.firings[0].run_id.as_deref(), Some(run));
     let submitted = remote.run(("a", "w"), None, &[("who", "Ada")], Some("once")).await.unwrap();
-    let again = remote.run(("a", "w"), None, &[], Some("once")).await.unwrap();
+    let again = remote.run(("a", "w"), None, &[("who", "Ada")], Some("once")).await.unwrap();
     assert_eq!((&submitted["runID"], &again["isNew"]), (&again["runID"], &Value::Bool(false)));
     for (shelf, name) in [(CatalogKind::Schedules, ("b", "one")), (CatalogKind::Workflows, ("a", "w"))] {
         assert_eq!(
@@ -139,7 +139,8 @@ async fn a_run_is_followed_and_asked() {
         .await
         .unwrap();
     let run = said["runID"].as_str().unwrap().to_owned();
-    let again = remote.submit(&workflow("a", &["ok", "ask"]), &json!({}), &[], Some("once")).await.unwrap();
+    let of_who = json!({ "who": "5" });
+    let again = remote.submit(&workflow("a", &["ok", "ask"]), &of_who, &[], Some("once")).await.unwrap();
     assert_eq!((again["runID"].as_str(), again["isNew"].as_bool()), (Some(&*run), Some(false)));
     parked_or_ended(&world, &run).await;
     let mut watch = Watch::of(Arc::new(remote.clone()), &run, 0);

@@ -139,6 +139,50 @@ async fn of_several_submissions_with_one_key_there_is_one_run() {
     }
 }
 
+/// R-A104: a key belongs to the workflow and the parameters that it was first used with, for as long as the run is stored.
+#[tokio::test]
+async fn a_key_belongs_to_its_request() {
+    for world in [World::new().await, World::in_file().await] {
+        let client = &world.client;
+        let send = async |query: &str, kind: &str, body: &str| {
+            let headers = [("content-type", kind), ("idempotency-key", "k")];
+            client.send("POST", &format!("/v1/runs?{query}"), &headers, body).await
+        };
+        let (yaml, json) = ("application/yaml", "application/json");
+        let document = workflow("default", &["ok"]);
+        let first = send("wait=30s", yaml, &document).await.expect(200).text("/runID");
+        let same = [
+            ("wait=30s", yaml, document.clone()),
+            (
+                "wait=30s",
+                yaml,
+                format!("# again\n{}", document.replace("kind: Workflow", "kind:   Workflow")),
+            ),
+            ("wait=30s&param.who=world", yaml, document.clone()),
+            ("wait=30s", json, json!({ "document": document, "parameters": { "who": "world" } }).to_string()),
+        ];
+        for (query, kind, body) in same {
+            let answer = send(query, kind, &body).await.expect(200);
+            assert_eq!(answer.text("/runID"), first, "{query} {body}");
+        }
+        let ada = json!({ "document": document, "parameters": { "who": "Ada" } }).to_string();
+        let other_file = workflow("default", &["fail"]);
+        let other = [
+            ("wait=30s", yaml, &other_file, "another workflow file"),
+            ("", yaml, &other_file, "another workflow file"),
+            ("wait=30s&param.who=Ada", yaml, &document, "other parameters: `who`"),
+            ("wait=30s", json, &ada, "other parameters: `who`"),
+        ];
+        for (query, kind, body, why) in other {
+            let detail = send(query, kind, body).await.expect(409).text("/detail");
+            assert!(detail.contains(&first) && detail.contains(why) && !detail.contains("Ada"), "{detail}");
+        }
+        assert_eq!(ids(&client.get("/v1/runs").await), std::slice::from_ref(&first));
+        assert!(world.host.store().delete(&first).await.unwrap());
+        assert_ne!(send("wait=30s&param.who=Ada", yaml, &document).await.expect(200).text("/runID"), first);
+    }
+}
+
 /// R-A4: by pages, each run once.
 #[tokio::test]
 async fn runs_are_listed_by_pages() {

@@ -88,7 +88,10 @@ async fn a_workflow_is_saved_and_run_by_its_name() {
     let key = [("idempotency-key", "once")];
     let one = client.send("POST", &format!("{path}/runs"), &key, "").await.expect(202).text("/runID");
     let other = client.send("POST", &format!("{path}/runs"), &key, "").await.expect(202);
-    assert_eq!((other.text("/runID"), other.json()["isNew"].as_bool()), (one, Some(false)));
+    assert_eq!((other.text("/runID"), other.json()["isNew"].as_bool()), (one.clone(), Some(false)));
+    // R-A104: other parameters are another submission.
+    let refused = client.send("POST", &format!("{path}/runs?param.who=5"), &key, "").await.expect(409);
+    assert!(refused.text("/detail").contains(&one), "{refused:?}");
     client.send("DELETE", path, &[], "").await.expect(200);
     client.post(&format!("{path}/runs")).await.expect(404);
 }

@@ -76,7 +76,7 @@ impl SigningKey {
     /// Returns the text of its file.
     ///
     /// # Errors
-    /// As the library's.
+    /// The key cannot be encoded.
     pub(super) fn text(&self) -> Result<String, PError> {
         let comment = format!("secret key {}, for `phasm plugin sign`", self.number());
         self.0.sk.to_box(Some(&comment)).map(SecretKeyBox::into_string)
