@@ -114,7 +114,7 @@ pub use self::{
     drive::handle::{RunError, RunHandle, WaitOutcome},
     host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, Rerun, RerunError},
     journal::{RecoverError, requirement::UnmetRequirement},
-    planner::{Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError},
+    planner::{Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError, TriggerReceipt},
     run::{
         lifecycle::{LifecycleChange, RunLifecycleEvent},
         request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},

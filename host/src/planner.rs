@@ -31,7 +31,7 @@ pub(crate) use self::{
 };
 pub use self::{
     admit::{QuotaExceeded, SubmitQuota},
-    schedules::TriggerError,
+    schedules::{TriggerError, TriggerReceipt},
 };
 use crate::{
     clock::Clock,
@@ -186,8 +186,8 @@ impl Planner {
         reject_schedule(plan)?;
         let _admission = self.admit(target, &plan.namespace).await?;
         let submission = self.submission(plan, parameters, self.context.facts.clone())?;
-        let identity = RequestIdentity::new(plan, &submission.parameters);
         let first = self.first_record(plan, submission, key.map(Arc::from), Labels::new());
+        let identity = RequestIdentity::new(plan, &first.parameters);
         let run_id = Arc::clone(first.id());
         let begins = first.record.time;
         let appended = target.store.append(&first.lease, first.status, first.record, Vec::new());

@@ -50,13 +50,7 @@ pub(super) trait Backend: CatalogBackend {
     ///
     /// # Errors
     /// When there is no such run, when it has not ended, or when the new one is refused.
-    fn rerun(
-        &self,
-        run: &str,
-        from_failed: bool,
-        parameters: &[ParameterArgument],
-        then: LocalRun<'_>,
-    ) -> Result<Exit, Failure>;
+    fn rerun(&self, run: &str, rerun: RerunRequest<'_>, then: LocalRun<'_>) -> Result<Exit, Failure>;
 }
 
 /// The schedules and saved workflows of a store or a server.
@@ -92,6 +86,7 @@ pub(super) trait CatalogBackend {
         name: &QualifiedName,
         parameters: &[ParameterArgument],
         allow_missing: bool,
+        key: Option<&str>,
     ) -> Result<TriggerOutcome, Failure>;
 
     /// Saves a workflow by its name.
@@ -134,7 +129,17 @@ pub(super) struct ScheduleOutcome {
 /// Result of starting a run of a schedule.
 pub(super) struct TriggerOutcome {
     pub(super) run_id: Arc<str>,
+    /// False for a run that the same trigger under the same key had started before.
+    pub(super) is_new: bool,
     pub(super) hint: Option<ServeHint>,
+}
+
+/// A run to run again.
+#[derive(Clone, Copy)]
+pub(super) struct RerunRequest<'a> {
+    pub(super) from_failed: bool,
+    pub(super) parameters: &'a [ParameterArgument],
+    pub(super) key: Option<&'a str>,
 }
 
 /// Line for stderr that says how to serve a store which no process serves now.

@@ -29,6 +29,9 @@ use crate::{
     terminal::{screen::Screen, text},
 };
 
+/// Line for stderr after a submission that repeats an earlier one under its idempotency key.
+pub(crate) const KNOWN_KEY: &str = "a run with this key had been submitted before; nothing was changed\n";
+
 /// A document, and how strictly it is taken.
 #[derive(Args, Clone, Debug)]
 pub(super) struct DocumentArgument {

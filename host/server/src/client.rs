@@ -174,9 +174,12 @@ impl Remote {
         run_id: &str,
         from_failed: bool,
         parameters: &Value,
+        key: Option<&str>,
     ) -> Result<Value, RemoteError> {
         let body = serde_json::json!({ "fromFailed": from_failed, "parameters": parameters });
-        self.ask(post(format!("/v1/runs/{}/rerun", segment(run_id)), Some(body))).await
+        let headers = key.map(|key| ("idempotency-key", key.to_owned())).into_iter().collect();
+        let asked = post(format!("/v1/runs/{}/rerun", segment(run_id)), Some(body));
+        self.ask(ClientRequest { headers, ..asked }).await
     }
 
     /// The notices of a run, the latest first, `limit` at most.

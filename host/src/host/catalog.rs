@@ -9,7 +9,7 @@ use crate::{
     catalog::{
         self, CatalogItem, SaveError, SavedWorkflow, ScheduleState, Version, WrittenDocument, saved_text,
     },
-    planner::TriggerError,
+    planner::{TriggerError, TriggerReceipt},
     store::CatalogKind,
 };
 
@@ -63,8 +63,7 @@ impl Host {
         self.planner().put_schedule(&*self.shared.store, plan, written, by).await
     }
 
-    /// Has a schedule start a run now, whatever it says and whether it pauses or not, with parameters of its `spec.arguments`. It counts as
-    /// one of the schedule's: what may run beside what is decided at the next instant. Its id is returned once it is durable.
+    /// Starts a run of a schedule now; [`Planner::trigger`](crate::Planner::trigger) in this host's store.
     ///
     /// # Errors
     /// [`TriggerError`]; nothing was stored.
@@ -73,9 +72,10 @@ impl Host {
         namespace: &str,
         name: &str,
         parameters: &Map,
-    ) -> Result<Arc<str>, TriggerError> {
+        key: Option<&str>,
+    ) -> Result<TriggerReceipt, TriggerError> {
         let target = self.shared.admission_target();
-        let triggered = self.planner().trigger_at(&target, namespace, name, parameters).await;
+        let triggered = self.planner().trigger_at(&target, namespace, name, parameters, key).await;
         self.shared.due.notify_one();
         triggered
     }

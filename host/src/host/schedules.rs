@@ -260,7 +260,7 @@ async fn fire(
     let planner = &shared.planner;
     let plan = planner.plan_draft(draft).await?;
     let _admission = planner.admit(&shared.admission_target(), &plan.namespace).await?;
-    let run = planner.scheduled_run(&plan, &entry.name, &Map::new(), at)?;
+    let run = planner.scheduled_run(&plan, &entry.name, &Map::new(), None, at)?;
     let (state, due) = decided.started(cron, at, run.id());
     let change = change(entry.name.clone(), entry.revision, due, &state, None);
     planner.store_fired(&*shared.store, run, change).await?;

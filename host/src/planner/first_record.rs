@@ -21,6 +21,7 @@ pub(crate) struct FirstRecord {
     pub(super) lease: Lease,
     pub(super) status: RunStatus,
     pub(super) record: Record<Arc<dyn Encode>>,
+    pub(super) parameters: Arc<Map>,
     pub(super) span: Option<SubmitSpan>,
 }
 
@@ -95,6 +96,7 @@ impl Planner {
         more: Labels,
     ) -> FirstRecord {
         let document = self.document(plan);
+        let parameters = Arc::clone(&submission.parameters);
         let (run, step) = Run::start(Arc::clone(plan), submission, self.clock.now());
         let moments = vec![Moment { time: run.now(), events: Arc::new(step.events) }];
         let body = Body { moments, basis: Some(Arc::clone(&document.digest)) };
@@ -110,7 +112,7 @@ impl Planner {
             notices,
         };
         let status = RunStatus::of(&run);
-        FirstRecord { lease, status, record, span: self.submit_span(&run) }
+        FirstRecord { lease, status, record, parameters, span: self.submit_span(&run) }
     }
 
     /// Ends the span of a submission that has become durable.

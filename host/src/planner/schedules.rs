@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::{event::Facts, plan::Plan, problem::Problems, time::Timestamp, value::Map};
 
 use super::{
-    AdmissionTarget, Planner, SubmitError,
+    AdmissionTarget, Planner, RequestIdentity, SubmitError,
     first_record::{self, FirstRecord},
 };
 use crate::{
@@ -15,6 +15,15 @@ use crate::{
     },
     store::{CatalogKind, Change, EntryName, Labels, Store, StoreError},
 };
+
+/// A run that a trigger has started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriggerReceipt {
+    /// The run.
+    pub run_id: Arc<str>,
+    /// False for a run that the same trigger under the same idempotency key had started before.
+    pub is_new: bool,
+}
 
 /// Why a schedule was not triggered, or a saved workflow not planned.
 #[derive(Debug, thiserror::Error)]
@@ -65,8 +74,8 @@ impl Planner {
     }
 
     /// Starts a run of a schedule in `store` now, whether the schedule is due, paused or neither, with parameters of its
-    /// `spec.arguments`. The run counts against the schedule's `concurrencyPolicy` at its next firing. Returns the run's id once the
-    /// run is durable; any host that claims due runs may run it.
+    /// `spec.arguments`. The run counts against the schedule's `concurrencyPolicy` at its next firing. Returns once the run is
+    /// durable; any host that claims due runs may run it. With an idempotency key, a repeated trigger returns the first one's run.
     ///
     /// # Errors
     /// [`TriggerError`]; nothing was stored.
@@ -76,8 +85,9 @@ impl Planner {
         namespace: &str,
         name: &str,
         parameters: &Map,
-    ) -> Result<Arc<str>, TriggerError> {
-        self.trigger_at(&AdmissionTarget::of(store), namespace, name, parameters).await
+        key: Option<&str>,
+    ) -> Result<TriggerReceipt, TriggerError> {
+        self.trigger_at(&AdmissionTarget::of(store), namespace, name, parameters, key).await
     }
 
     pub(crate) async fn trigger_at(
@@ -86,29 +96,40 @@ impl Planner {
         namespace: &str,
         name: &str,
         parameters: &Map,
-    ) -> Result<Arc<str>, TriggerError> {
+        key: Option<&str>,
+    ) -> Result<TriggerReceipt, TriggerError> {
         let shelf = CatalogKind::Schedules;
-        let key = EntryName { shelf, namespace: namespace.into(), name: name.into() };
+        let schedule = EntryName { shelf, namespace: namespace.into(), name: name.into() };
         let not_found = || SaveError::NotFound { shelf, namespace: namespace.into(), name: name.into() };
         let store = target.store;
         let mut tries = 0;
         loop {
             let found = catalog::schedule(store, namespace, name).await?.ok_or_else(not_found)?;
-            let (draft, _) = catalog::read(store, &key, &found.what.document).await?;
+            let (draft, _) = catalog::read(store, &schedule, &found.what.document).await?;
             let plan = self.plan_draft(draft).await?;
             let _admission = self.admit(target, &plan.namespace).await?;
             if found.what.open() >= MAX_OPEN_RUNS {
                 return Err(TriggerError::Crowded);
             }
             let now = self.clock.now();
-            let run = self.scheduled_run(&plan, &key, parameters, now)?;
+            let run = self.scheduled_run(&plan, &schedule, parameters, key, now)?;
+            let identity = RequestIdentity::new(&plan, &run.parameters);
             let mut state = found.what.clone();
             state.note(now, FiringResult::Triggered, Some(Arc::clone(run.id())));
-            let change = change(key.clone(), found.revision, found.next, &state, None);
+            let change = change(schedule.clone(), found.revision, found.next, &state, None);
             match self.store_fired(store, run, change).await {
                 // Another process changed the schedule meanwhile: decide again by its new revision.
                 Err(StoreError::Moved { .. }) if tries < MAX_TRIES => tries += 1,
-                stored => return Ok(stored?),
+                Ok(run_id) => return Ok(TriggerReceipt { run_id, is_new: true }),
+                Err(error) => {
+                    return match identity.explain(store, error).await {
+                        SubmitError::Store(StoreError::Exists { run_id }) => {
+                            Ok(TriggerReceipt { run_id, is_new: false })
+                        }
+                        SubmitError::Store(error) => Err(error.into()),
+                        error => Err(error.into()),
+                    };
+                }
             }
         }
     }
@@ -119,6 +140,7 @@ impl Planner {
         plan: &Arc<Plan>,
         schedule: &EntryName,
         parameters: &Map,
+        key: Option<&str>,
         at: Timestamp,
     ) -> Result<FirstRecord, SubmitError> {
         let facts = Facts { scheduled: Some(at), ..self.context.facts.clone() };
@@ -127,7 +149,7 @@ impl Planner {
             (SCHEDULE_LABEL.into(), Arc::clone(&schedule.name)),
             (SCHEDULED_LABEL.into(), at.to_rfc3339().into()),
         ]);
-        Ok(self.first_record(plan, submission, None, labels))
+        Ok(self.first_record(plan, submission, key.map(Arc::from), labels))
     }
 
     /// Stores a run together with its schedule's next revision, in one write. The run is due at once for any host that claims it.

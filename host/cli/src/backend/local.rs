@@ -10,7 +10,7 @@ use phasm::{
 
 #[cfg(unix)]
 use super::live_request;
-use super::{Backend, LocalRun, SubmitOutcome, request, wait};
+use super::{Backend, LocalRun, RerunRequest, SubmitOutcome, request, wait};
 use crate::{
     command_line::Target,
     drive::{self, ActiveRun, ActiveRuns, Answers, DriveOptions, LineReporter},
@@ -20,7 +20,7 @@ use crate::{
     paths::PathArguments,
     problems::{self, Source},
     store::{argument::StoreArgument, runs, writable::WritableStore},
-    submission::{ReadySubmission, Submission},
+    submission::{KNOWN_KEY, ReadySubmission, Submission},
     terminal::{screen::Screen, text},
 };
 
@@ -73,15 +73,9 @@ impl Backend for LocalBackend<'_> {
         })
     }
 
-    fn rerun(
-        &self,
-        run: &str,
-        from_failed: bool,
-        parameters: &[ParameterArgument],
-        then: LocalRun<'_>,
-    ) -> Result<Exit, Failure> {
+    fn rerun(&self, run: &str, rerun: RerunRequest<'_>, then: LocalRun<'_>) -> Result<Exit, Failure> {
         let options = DriveOptions::new(then.arguments, Some(&self.store.path()?), then.log_level);
-        drive::drive(&options, self.screen, self.start_rerun(run, from_failed, parameters, then))
+        drive::drive(&options, self.screen, self.start_rerun(run, rerun, then))
     }
 }
 
@@ -110,8 +104,7 @@ impl LocalBackend<'_> {
     async fn start_rerun(
         &self,
         run: &str,
-        from_failed: bool,
-        given: &[ParameterArgument],
+        RerunRequest { from_failed, parameters, key }: RerunRequest<'_>,
         LocalRun { arguments, answers, .. }: LocalRun<'_>,
     ) -> Result<ActiveRuns, Failure> {
         let screen = self.screen;
@@ -121,19 +114,25 @@ impl LocalBackend<'_> {
         let earlier = runs::replay(&prepared, &run_id, &target).await?;
         let plan = earlier.plan();
         prepared.environment.build_unpinned([&**plan].into_iter()).await;
-        let rerun = Rerun { from_failed, parameters: parameters::all(given, None, plan)? };
+        let rerun = Rerun { from_failed, parameters: parameters::all(parameters, None, plan)? };
         prepared.environment.create_dirs()?;
         let refused = |error| refused(error, &plan.name, &target, screen, arguments.json);
-        let new = prepared.host.rerun(&run_id, &rerun).await.map_err(refused)?;
+        let new = prepared.host.rerun(&run_id, &rerun).await.map_err(refused)?.key(key);
         let watch = new.watch();
-        let handle = new.start().await.map_err(|error| refused(error.into()))?;
-        screen.err(&format!("{}: rerun of {run_id}\n", text::dim(handle.id())));
-        Ok(ActiveRuns {
-            prepared,
-            runs: vec![ActiveRun { handle, watch, plain: LineReporter::default() }],
-            answers: Answers::new(answers),
-            exit: Exit::Done,
-        })
+        let runs = match new.start().await {
+            Ok(handle) => {
+                screen.err(&format!("{}: rerun of {run_id}\n", text::dim(handle.id())));
+                vec![ActiveRun { handle, watch, plain: LineReporter::default() }]
+            }
+            Err(SubmitError::Store(StoreError::Exists { run_id })) => {
+                screen.err(KNOWN_KEY);
+                // Nothing is run, so that the id is all there is to print.
+                let _closed = screen.out(&format!("{run_id}\n"));
+                Vec::new()
+            }
+            Err(error) => return Err(refused(error.into())),
+        };
+        Ok(ActiveRuns { prepared, runs, answers: Answers::new(answers), exit: Exit::Done })
     }
 }
 

@@ -11,7 +11,7 @@ use phasm::engine::{
 };
 use phasm_server::client::{Remote, RemoteError};
 
-use super::{Backend, LocalRun, SubmitOutcome, wait};
+use super::{Backend, LocalRun, RerunRequest, SubmitOutcome, wait};
 use crate::{
     command_line::Target,
     exit::Exit,
@@ -22,7 +22,7 @@ use crate::{
     },
     problems,
     store::run_id,
-    submission::Submission,
+    submission::{KNOWN_KEY, Submission},
     terminal::screen::Screen,
 };
 
@@ -63,25 +63,22 @@ impl Backend for RemoteBackend<'_> {
         })
     }
 
-    fn rerun(
-        &self,
-        meant: &str,
-        from_failed: bool,
-        given: &[ParameterArgument],
-        _then: LocalRun<'_>,
-    ) -> Result<Exit, Failure> {
+    fn rerun(&self, meant: &str, rerun: RerunRequest<'_>, _then: LocalRun<'_>) -> Result<Exit, Failure> {
         wait(async {
             let run_id = self.find(meant).await?;
-            let earlier = parameters::over(Map::new(), given);
+            let parameters = json_of(&Value::from(parameters::over(Map::new(), rerun.parameters)));
             let said = self
                 .remote
-                .rerun(&run_id, from_failed, &json_of(&Value::from(earlier)))
+                .rerun(&run_id, rerun.from_failed, &parameters, rerun.key)
                 .await
                 .map_err(Failure::server)?;
             let id = id_of(&said);
             let page = if self.json { problems::json(self.screen, &said) } else { format!("{id}\n") };
             // The run is submitted, also if stdout is closed.
             let _gone = self.screen.out(&page);
+            if said.get("isNew") == Some(&false.into()) {
+                self.screen.err(KNOWN_KEY);
+            }
             self.screen.err(&format!("follow it: {}\n", self.target().command(&["watch", &id])));
             Ok(Exit::Done)
         })

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::{
-    backend::{LocalRun, TargetArguments},
+    backend::{LocalRun, RerunRequest, TargetArguments},
     drive::{Answer, DriveArguments, answer},
     exit::Exit,
     failure::Failure,
@@ -35,6 +35,10 @@ pub(crate) struct RerunArguments {
     #[command(flatten)]
     store: TargetArguments,
 
+    /// Idempotency key: the same rerun twice starts one run. Another rerun under the key is refused.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
     /// Answers the next suspension of a task, as of `run`; once, in order.
     #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
     resume: Vec<Answer>,
@@ -49,7 +53,8 @@ pub(super) fn rerun(
     log_level: LogLevel,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let RerunArguments { run, from_failed, param, store, resume, drive } = arguments;
+    let RerunArguments { run, from_failed, param, store, key, resume, drive } = arguments;
     let backend = store.backend(&drive.paths, screen, drive.json)?;
-    backend.rerun(run, *from_failed, param, LocalRun { arguments: drive, answers: resume, log_level })
+    let rerun = RerunRequest { from_failed: *from_failed, parameters: param, key: key.as_deref() };
+    backend.rerun(run, rerun, LocalRun { arguments: drive, answers: resume, log_level })
 }

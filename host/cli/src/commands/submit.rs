@@ -4,8 +4,15 @@ use clap::Args;
 use phasm::{Watch, engine::run::RunView};
 
 use crate::{
-    backend::TargetArguments, drive, exit::Exit, failure::Failure, paths::PathArguments, problems,
-    store::runs, submission::Submission, terminal::screen::Screen,
+    backend::TargetArguments,
+    drive,
+    exit::Exit,
+    failure::Failure,
+    paths::PathArguments,
+    problems,
+    store::runs,
+    submission::{KNOWN_KEY, Submission},
+    terminal::screen::Screen,
 };
 
 /// Submits a run to a store or a server, and prints its id.
@@ -49,7 +56,7 @@ pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exi
         let _closed = screen.out(&if *json { outcome.json } else { format!("{run_id}\n") });
     }
     if !outcome.is_new {
-        screen.err("a run with this key had been submitted before; nothing was changed\n");
+        screen.err(KNOWN_KEY);
     }
     if let Some(hint) = outcome.hint {
         screen.err(&hint);

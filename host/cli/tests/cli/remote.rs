@@ -165,7 +165,11 @@ fn what_a_server_keeps_is_what_its_store_keeps() {
     pair(&["cron", "suspend", "nightly"], &["cron", "suspend", "weekly"]);
     pair(&["cron", "resume", "nightly"], &["cron", "resume", "weekly"]);
     pair(&["cron", "next", "nightly", "-n", "2"], &["cron", "next", "weekly", "-n", "2"]);
-    let run = with(&bench, &["cron", "trigger", "nightly"], there);
+    let run = with(&bench, &["cron", "trigger", "nightly", "--key", "t"], there);
+    // R-A104.
+    let again = with(&bench, &["cron", "trigger", "nightly", "--key", "t"], there);
+    assert_eq!((again.status, &again.stdout), (0, &run.stdout), "{again:?}");
+    assert!(again.stderr.contains("had been submitted before"), "{again:?}");
     host.until(&[&format!("{} nightly Succeeded", run.stdout.trim())]);
     let saved = with(&bench, &["workflow", "save", "w.yaml"], there);
     let again = with(&bench, &["workflow", "save", "w.yaml"], here);

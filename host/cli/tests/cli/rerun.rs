@@ -48,6 +48,22 @@ fn failed(bench: &Bench) -> String {
     id(&ran.json())
 }
 
+/// R-A104: a rerun that is repeated under its key starts one run; another under it is refused.
+#[test]
+fn a_rerun_is_repeated_by_its_key() {
+    let bench = Bench::new();
+    let run = failed(&bench);
+    let first = on_store(&bench, &["rerun", &run, "--key", "k", "--json"]);
+    let again = on_store(&bench, &["rerun", &run, "--key", "k"]);
+    assert_eq!((again.status, again.stdout.trim()), (0, id(&first.json()).as_str()), "{again:?}");
+    assert!(again.stderr.contains("had been submitted before"), "{again:?}");
+    let other = on_store(&bench, &["rerun", &run, "--key", "k", "-p", "code=0"]);
+    assert_eq!((other.status, other.stdout.as_str()), (2, ""), "{other:?}");
+    assert!(other.stderr.contains("other parameters: `code`"), "{other:?}");
+    let listed = on_store(&bench, &["list", "--json"]).json();
+    assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");
+}
+
 #[test]
 fn a_run_is_run_again_from_what_had_failed() {
     let bench = Bench::new();

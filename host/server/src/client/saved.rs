@@ -111,11 +111,17 @@ impl Remote {
     ///
     /// # Errors
     /// When it refuses, or cannot be reached.
-    pub async fn trigger(&self, name: (&str, &str), texts: &[(&str, &str)]) -> Result<Value, RemoteError> {
+    pub async fn trigger(
+        &self,
+        name: (&str, &str),
+        texts: &[(&str, &str)],
+        key: Option<&str>,
+    ) -> Result<Value, RemoteError> {
         let texts = parameters(texts);
         let query: Vec<_> = texts.iter().map(|(name, text)| (name.as_str(), text.clone())).collect();
         let asked = post(path(CatalogKind::Schedules, name.0, name.1, "/trigger"), None);
-        self.ask(ClientRequest { query: &query, ..asked }).await
+        let headers = key.map(|key| ("idempotency-key", key.to_owned())).into_iter().collect();
+        self.ask(ClientRequest { query: &query, headers, ..asked }).await
     }
 
     /// Submits a version of a saved workflow, or the last one. Returns what `submit --json` prints.

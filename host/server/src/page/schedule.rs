@@ -172,8 +172,8 @@ pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     let found = one(&context).await?;
     let kept = SavedDocument::read(&context, &found.what.document).await?;
     let parameters = kept.plan.as_ref().map(|plan| arguments::read(plan, &form)).unwrap_or_default();
-    match context.app.host.trigger(&found.namespace, &found.name, &parameters).await {
-        Ok(run_id) => Ok(see_other(&format!("/runs/{run_id}"))),
+    match context.app.host.trigger(&found.namespace, &found.name, &parameters, None).await {
+        Ok(triggered) => Ok(see_other(&format!("/runs/{}", triggered.run_id))),
         Err(TriggerError::Submit(SubmitError::Problems(problems))) => {
             render(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await
         }

@@ -25,8 +25,6 @@ pub(super) const IDEMPOTENCY: Parameter = parameter(
     "Idempotency key: submitting the same twice with one key in a namespace starts one run; another workflow file or other parameters are refused with 409. The key is free again once its run is deleted.",
 );
 pub(super) const SUBMITTING: &[Parameter] = &[IDEMPOTENCY, TRACE, TRACE_STATE];
-/// Headers of routes that start a run without an idempotency key.
-pub(super) const STARTING: &[Parameter] = &[TRACE, TRACE_STATE];
 pub(super) const TRACE: Parameter = parameter(
     "traceparent",
     Kind::Text,

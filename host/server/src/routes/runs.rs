@@ -1,8 +1,7 @@
 //! Routes of runs.
 
 use super::parameters::{
-    LAST_EVENT, LISTING, PARAMETER, RUN_AFTER_REQUEST, RUN_AFTER_WAIT, STARTING, STREAM, SUBMITTED,
-    SUBMITTING, WAIT,
+    LAST_EVENT, LISTING, PARAMETER, RUN_AFTER_REQUEST, RUN_AFTER_WAIT, STREAM, SUBMITTED, SUBMITTING, WAIT,
 };
 use crate::{
     auth::caller::Role,
@@ -185,7 +184,7 @@ pub(super) const ROUTES: &[Route] = &[
         needs: Some(Role::Run),
         what: "Runs the workflow of a run again, from the beginning or from the tasks that had not succeeded.",
         query: &[],
-        headers: STARTING,
+        headers: SUBMITTING,
         body: Some(Sends::Rerun),
         answers: &[SUBMITTED],
         refusals: &[404, 408, 409, 413, 415, 422, 429],

@@ -1,6 +1,6 @@
 //! Routes of schedules.
 
-use super::parameters::{PARAMETERS, SAVE_PARAMETERS, SAVED_LISTING, STARTING, SUBMITTED};
+use super::parameters::{PARAMETERS, SAVE_PARAMETERS, SAVED_LISTING, SUBMITTED, SUBMITTING};
 use crate::{
     auth::caller::Role,
     route::{Kind, Route, Sends, Shape, Verb, parameter, serve},
@@ -106,7 +106,7 @@ pub(super) const ROUTES: &[Route] = &[
         needs: Some(Role::Run),
         what: "Starts a run of a schedule now.",
         query: PARAMETERS,
-        headers: STARTING,
+        headers: SUBMITTING,
         body: Some(Sends::Answer),
         answers: &[SUBMITTED],
         refusals: &[404, 408, 409, 413, 415, 422, 429],

@@ -1,17 +1,25 @@
 //! Another run from what one left.
 
-use axum::{http::StatusCode, response::Response};
-use phasm::{Map, Rerun, RerunError, SubmitError, Value};
+use std::sync::Arc;
 
+use axum::{http::StatusCode, response::Response};
+use phasm::{Map, Rerun, RerunError, SubmitError, Value, store::StoreError};
+
+use super::submit::idempotency_key;
 use crate::{answer::submitted, document, problem_response::ProblemResponse, request::RequestContext};
 
 pub(crate) async fn rerun(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let key = idempotency_key(&context)?;
     context.query.done()?;
     let rerun = parse(&document::object(&mut context).await?)?;
     let row = context.run().await?;
     let new = context.app.host.rerun(&row.head.run_id, &rerun).await.map_err(refused)?;
-    let run = new.start().await.map_err(|error| refused(error.into()))?;
-    Ok(submitted(run.id(), &row.head.workflow, true))
+    let (run_id, is_new) = match new.key(key.as_deref()).start().await {
+        Ok(run) => (Arc::clone(run.id()), true),
+        Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
+        Err(error) => return Err(refused(error.into())),
+    };
+    Ok(submitted(&run_id, &row.head.workflow, is_new))
 }
 
 fn parse(body: &Map) -> Result<Rerun, ProblemResponse> {

@@ -2,7 +2,7 @@
 
 use axum::{http::StatusCode, response::Response};
 use phasm::{
-    Map, SubmitError, TriggerError,
+    Map, SubmitError, TriggerError, TriggerReceipt,
     catalog::{self, CatalogItem, ScheduleState},
     engine::time::Timestamp,
 };
@@ -14,6 +14,7 @@ use crate::{
     document,
     problem_response::ProblemResponse,
     request::{RequestContext, json},
+    runs::submit,
 };
 
 /// Instants that are told at most.
@@ -89,6 +90,7 @@ pub(crate) async fn next(mut context: RequestContext) -> Result<Response, Proble
 }
 
 pub(crate) async fn trigger(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let key = submit::idempotency_key(&context)?;
     let given = context.query.beginning("param.");
     context.query.done()?;
     let (namespace, name) = named(&context)?;
@@ -97,11 +99,11 @@ pub(crate) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     let texts = given.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     parameters.extend(catalog::given_parameters(&*context.app.reader(), &found, texts).await?);
     let host = &context.app.host;
-    let triggered = host.trigger(&namespace, &name, &parameters).await;
+    let triggered = host.trigger(&namespace, &name, &parameters, key.as_deref()).await;
     if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {
         return Err(ProblemResponse::problems("schedule", found));
     }
-    let run_id = triggered?;
+    let TriggerReceipt { run_id, is_new } = triggered?;
     let workflow = host.store().get(&run_id).await?.map(|row| row.head.workflow.clone()).unwrap_or_default();
-    Ok(submitted(&run_id, &workflow, true))
+    Ok(submitted(&run_id, &workflow, is_new))
 }

@@ -328,7 +328,7 @@ async fn what_is_full(document: &mut Document, world: &World, client: &Client) {
     let busy = nightly.replace("type: ok", "type: block").replace("namespace: full", "namespace: busy");
     client.send("PUT", "/v1/schedules/busy/w", &yaml, &busy).await.expect(200);
     for _ in 0..100 {
-        world.host.trigger("busy", "w", &Map::new()).await.unwrap();
+        world.host.trigger("busy", "w", &Map::new(), None).await.unwrap();
     }
     document.saw("triggerSchedule", 409, client.post("/v1/schedules/busy/w/trigger").await);
 }

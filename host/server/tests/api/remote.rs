@@ -113,7 +113,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
     assert_eq!(remote.pause(name, false).await.unwrap().standing(), "active");
     let next = remote.next_instants(name, 3).await.unwrap();
     assert_eq!(next, world.host.next_instants("a", "one", 3).await.unwrap());
-    let triggered = remote.trigger(name, &[("who", "5")]).await.unwrap();
+    let triggered = remote.trigger(name, &[("who", "5")], None).await.unwrap();
     let run = triggered["runID"].as_str().unwrap();
     let told = catalog::schedule(&remote, "a", "one").await.unwrap().unwrap();
     assert_eq!(told.what.firings[0].run_id.as_deref(), Some(run));
@@ -162,7 +162,7 @@ async fn a_run_is_followed_and_asked() {
     assert_eq!(view["parameters"][0]["value"], "5");
     let refused = remote.cancel(&run, None).await.unwrap_err();
     assert_eq!(refused.status(), Some(409), "{refused}");
-    let rerun = remote.rerun(&run, true, &json!({})).await.unwrap();
+    let rerun = remote.rerun(&run, true, &json!({}), None).await.unwrap();
     assert_ne!(rerun["runID"].as_str(), Some(&*run));
 }
 

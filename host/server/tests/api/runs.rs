@@ -183,6 +183,49 @@ async fn a_key_belongs_to_its_request() {
     }
 }
 
+/// R-A104: a rerun and a trigger that are repeated under their key start one run; others under it are refused.
+#[tokio::test]
+async fn reruns_and_triggers_are_repeated_by_their_key() {
+    for world in [World::new().await, World::in_file().await] {
+        let client = &world.client;
+        let run = client
+            .post_yaml("/v1/runs?wait=30s", &workflow("data", &["ok"]))
+            .await
+            .expect(200)
+            .text("/runID");
+        let nightly = crate::saved::nightly("data", "nightly");
+        let yaml = [("content-type", "application/yaml")];
+        client.send("PUT", "/v1/schedules/data/nightly", &yaml, &nightly).await.expect(200);
+        let schedule = "/v1/schedules/data/nightly/trigger";
+        let rerun = format!("/v1/runs/{run}/rerun");
+        let ada = r#"{"parameters": {"who": "Ada"}}"#;
+        let cases = [
+            (
+                "a",
+                rerun.as_str(),
+                "",
+                vec![(rerun.as_str(), ada), (rerun.as_str(), r#"{"fromFailed": true}"#)],
+            ),
+            ("b", schedule, "", vec![(schedule, r#"{"who": "Ada"}"#), (rerun.as_str(), "")]),
+        ];
+        for (key, path, body, others) in cases {
+            let headers = [("content-type", "application/json"), ("idempotency-key", key)];
+            let send = async |path: &str, body: &str| client.send("POST", path, &headers, body).await;
+            let first = send(path, body).await.expect(202);
+            let again = send(path, body).await.expect(202);
+            assert_eq!(first.text("/runID"), again.text("/runID"), "{key}");
+            assert_eq!((&first.json()["isNew"], &again.json()["isNew"]), (&json!(true), &json!(false)));
+            for (path, body) in others {
+                let detail = send(path, body).await.expect(409).text("/detail");
+                assert!(detail.contains(&first.text("/runID")), "{key} {path} {body}: {detail}");
+            }
+        }
+        assert_eq!(ids(&client.get("/v1/runs").await).len(), 3);
+        let firings = client.get("/v1/schedules/data/nightly").await.expect(200).json()["firings"].clone();
+        assert_eq!(firings.as_array().unwrap().len(), 1, "{firings}");
+    }
+}
+
 /// R-A4: by pages, each run once.
 #[tokio::test]
 async fn runs_are_listed_by_pages() {

@@ -235,7 +235,7 @@ impl House {
 
     pub(crate) fn trigger(&self, name: &str) -> Arc<str> {
         let Room { host, runtime, .. } = self.rooms.first().unwrap();
-        runtime.block_on(host.trigger("default", name, &Map::new())).unwrap()
+        runtime.block_on(host.trigger("default", name, &Map::new(), None)).unwrap().run_id
     }
 
     pub(crate) fn schedule(&self, name: &str) -> CatalogItem<ScheduleState> {

@@ -1,7 +1,7 @@
 //! Schedules and saved workflows of a store.
 
 use phasm::{
-    Map, SubmitError, TriggerError,
+    Map, SubmitError, TriggerError, TriggerReceipt,
     catalog::{self, CatalogItem, SaveError, SavedWorkflow, ScheduleState, WrittenDocument},
     clock::Clock,
     engine::{plan::Draft, time::Timestamp},
@@ -89,6 +89,7 @@ impl CatalogBackend for LocalBackend<'_> {
         name: &QualifiedName,
         parameters: &[ParameterArgument],
         allow_missing: bool,
+        key: Option<&str>,
     ) -> Result<TriggerOutcome, Failure> {
         wait(async {
             let path = self.store.path()?;
@@ -108,8 +109,11 @@ impl CatalogBackend for LocalBackend<'_> {
                 let texts = ParameterArgument::pairs(parameters);
                 given = catalog::given_parameters(store, found, texts).await.unwrap_or_default();
             }
-            match planning.planner.trigger(store, &name.namespace, &name.name, &given).await {
-                Ok(run_id) => Ok(TriggerOutcome { run_id, hint: writable.tell(&path, &target).await }),
+            match planning.planner.trigger(store, &name.namespace, &name.name, &given, key).await {
+                Ok(TriggerReceipt { run_id, is_new }) => {
+                    let hint = writable.tell(&path, &target).await;
+                    Ok(TriggerOutcome { run_id, is_new, hint })
+                }
                 Err(TriggerError::Saved(error)) => Err(refused(error, store).await),
                 Err(TriggerError::Submit(SubmitError::Problems(found))) => {
                     let source = Source { name: &name.word(), text: "" };

@@ -68,11 +68,16 @@ impl CatalogBackend for RemoteBackend<'_> {
         name: &QualifiedName,
         given: &[ParameterArgument],
         allow_missing: bool,
+        key: Option<&str>,
     ) -> Result<TriggerOutcome, Failure> {
         wait(async {
             submission::no_missing(allow_missing)?;
-            match self.remote.trigger(name.pair(), &ParameterArgument::pairs(given)).await {
-                Ok(said) => Ok(TriggerOutcome { run_id: id_of(&said), hint: None }),
+            match self.remote.trigger(name.pair(), &ParameterArgument::pairs(given), key).await {
+                Ok(said) => Ok(TriggerOutcome {
+                    run_id: id_of(&said),
+                    is_new: said.get("isNew") != Some(&false.into()),
+                    hint: None,
+                }),
                 Err(RemoteError::Refused { status: 404, .. }) => Err(no_schedule(name, &self.remote).await),
                 Err(error) => Err(refused_parameters(self, name, error)),
             }

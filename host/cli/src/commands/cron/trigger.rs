@@ -13,6 +13,7 @@ use crate::{
     },
     paths::PathArguments,
     problems,
+    submission::KNOWN_KEY,
     terminal::screen::Screen,
 };
 
@@ -38,6 +39,10 @@ pub(crate) struct TriggerArguments {
     #[command(flatten)]
     paths: PathArguments,
 
+    /// Idempotency key: the same trigger twice starts one run. Other parameters under the key are refused.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
     /// Start it although an executor is not installed or cannot be used; its attempts end with code 3.
     #[arg(long)]
     allow_missing: bool,
@@ -49,8 +54,9 @@ pub(crate) struct TriggerArguments {
 
 /// Starts a run.
 pub(super) fn trigger(arguments: &TriggerArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let TriggerArguments { name, param, store, paths, allow_missing, json: as_json } = arguments;
-    let outcome = store.backend(paths, screen, *as_json)?.trigger(name, param, *allow_missing)?;
+    let TriggerArguments { name, param, store, paths, key, allow_missing, json: as_json } = arguments;
+    let backend = store.backend(paths, screen, *as_json)?;
+    let outcome = backend.trigger(name, param, *allow_missing, key.as_deref())?;
     let run_id = outcome.run_id;
     let said = if *as_json {
         let view = json!({ "runID": &*run_id, "schedule": &name.name, "namespace": &name.namespace });
@@ -59,6 +65,9 @@ pub(super) fn trigger(arguments: &TriggerArguments, screen: &Screen) -> Result<E
         format!("{run_id}\n")
     };
     let _closed = screen.out(&said);
+    if !outcome.is_new {
+        screen.err(KNOWN_KEY);
+    }
     if let Some(hint) = outcome.hint {
         screen.err(&hint);
     }
