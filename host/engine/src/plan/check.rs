@@ -11,8 +11,10 @@ mod nesting;
 mod passing;
 mod reading;
 mod references;
+mod sizes;
 mod sources;
 mod visible;
+mod waits;
 
 use super::{
     executors::Defaults,
@@ -28,7 +30,12 @@ pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
     references::check(index, graphs);
 }
 
-/// Warns of what is allowed and probably not meant.
+/// Warns of what is allowed and probably not meant, and reports what a sound document can never do.
 pub(super) fn warn(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>) {
     lints::check(index, graphs, defaults);
+    // With templates that call themselves there is no way down.
+    if index.report.is_sound() {
+        waits::check(index, defaults);
+        sizes::check(index, graphs);
+    }
 }
