@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use phasm_engine::{
-    event::Dispatch,
+    event::{Dispatch, Input, TaskId},
     outcome::Outcome,
     phase::Phase,
     plan::{Draft, ExecutorResolution, Executors, PinnedExecutor, Plan},
@@ -80,6 +80,8 @@ fn an_end_by_a_clock_names_the_clock() {
         assert_eq!(leaf["timedOut"], exceeded, "{clock}");
         assert_eq!(leaf["attempts"][0]["reason"], exceeded, "{clock}");
         assert_eq!(view["timedOut"], format!("{exceeded} in main/job/load"), "{clock}");
+        let drawn = phasm_graph::tree(&phasm_graph::Diagram::of_run(&run, phasm_graph::Limits::default()));
+        assert_eq!(drawn.contains("load  Timed out · "), phase == Phase::Cancelled, "{drawn}");
     }
     let run = ended(
         &json!([{ "task": { "name": "main", "executor": { "type": "echo" } } }]),
@@ -154,8 +156,27 @@ fn good_ends_have_remarks() {
     assert_eq!(shown["remarks"], json!(["2 of 500 failed (tolerated)"]), "a retried attempt is no remark");
     assert_eq!(shown["tasks"][2]["remarks"], json!(["2 of 500 failed (tolerated)"]));
     assert_eq!(shown["tasks"][1]["remarks"], Json::Null);
+    let drawn = phasm_graph::tree(&phasm_graph::Diagram::of_run(&run, phasm_graph::Limits::default()));
+    assert!(drawn.contains("loop · Succeeded · 2 of 500 failed (tolerated)"), "{drawn}");
     let run = ended(&templates(true), acts());
     assert_eq!((run.phase(), &view(&run)["remarks"]), (Phase::Failed, &Json::Null), "no good end");
+}
+
+/// R-L10: a rejection that the run goes on from is no plain success.
+#[test]
+fn a_rejection_is_a_remark() {
+    for (approved, remarks) in [(false, json!(["main/ask rejected"])), (true, Json::Null)] {
+        let templates = json!([{ "dag": { "name": "main", "tasks": [{ "name": "ask", "executor": { "type": "echo" } }] } }]);
+        let acts = Acts(BTreeMap::from([("main/ask", vec![(1, "deploy?"), (0, "")])]));
+        let mut world = World::submit(plan(&templates), Map::new(), 1000, acts, false);
+        while !world.run.is_parked() {
+            assert!(world.advance());
+        }
+        let answer = Map::from_iter([("approved".into(), Value::Bool(approved))]);
+        world.take(Input::Resumed(TaskId(1), answer));
+        world.finish();
+        assert_eq!((world.run.phase(), &view(&world.run)["remarks"]), (Phase::Succeeded, &remarks));
+    }
 }
 
 /// R-S5: names come from the plugin's manifest where nothing else declares them.

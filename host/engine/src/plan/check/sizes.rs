@@ -15,7 +15,7 @@ use crate::{
     problem::codes::shape::OUT_OF_RANGE,
 };
 
-/// Reports the innermost template of a sound document that needs too many task runs.
+/// Reports the innermost template that needs too many task runs.
 pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
     let Some(entrypoint) = &index.doc.spec.entrypoint else { return };
     let mut sizes = Sizes { index, graphs, known: BTreeMap::new() };
@@ -66,6 +66,8 @@ impl<'a> Sizes<'_, 'a> {
         if let Some(known) = self.known.get(&id) {
             return *known;
         }
+        // A template that calls itself ends here.
+        self.known.insert(id, 0);
         let size = match &template.kind {
             KindDoc::Task(_) => 0,
             KindDoc::Loop(read) => {

@@ -29,7 +29,7 @@ const HOOK_TIMEOUT: Millis = 5 * 60 * 1000;
 /// Attempts whose delays are added up; by then they are longer than any clock, or will not be.
 const MAX_ADDED_DELAYS: u32 = 10_000;
 
-/// Compares every wait of a sound document with the clocks above it.
+/// Compares every wait with the clocks above it.
 pub(super) fn check(index: &Index<'_>, defaults: &Defaults<'_>) {
     let spec = &index.doc.spec;
     let run = spec.timeout.map(|length| Clock::of_run(length, spec.timeout_is_default));
@@ -112,7 +112,8 @@ impl<'a> Waits<'_, 'a> {
             let name = template.name.as_ref().map_or("", |name| &*name.value);
             inside.add(Clock::written(&format!("timeout` of `{name}"), length));
         }
-        // What stands in it was compared with clocks as short already, unless these are shorter.
+        // What stands in it was compared with clocks as short already, unless these are shorter. So a template that calls itself
+        // ends here.
         let known = self.seen.borrow().get(&id).is_some_and(|seen| seen.is_within(&inside));
         if known {
             return;

@@ -198,3 +198,14 @@ fn a_hook_that_suspends_is_a_problem() {
     assert_eq!(problems(["ask", "note"]), ["P078 spec.hooks.onExit.template"]);
     assert_eq!(problems(["note", "ask"]), ["P078 spec.templates[0].dag.tasks[0].hooks.onExit.template"]);
 }
+
+/// Templates that call themselves are reported, and waits in them compared all the same.
+#[test]
+fn other_problems_hide_no_wait() {
+    let found = findings(
+        r#""timeout": "1h", "templates": [
+            {"dag": {"name": "main", "tasks": [{"name": "a", "template": "main"}, {"name": "b", "executor": {"type": "ask"}, "timeout": "7d"}]}}]"#,
+    );
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("P079 [0].dag.tasks[1].timeout"), "{found:?}");
+}
