@@ -209,7 +209,7 @@ fn chain(items: usize) -> Vec<Edge> {
 fn edges_between(run: &Run, children: &[&TaskRun]) -> Vec<Edge> {
     match children.first().map(|first| first.place) {
         Some(Place::Dag(..)) => in_dag(run, children),
-        // What was not entered any more stands behind all others.
+        // Tasks that were never entered stand behind all others.
         Some(Place::Entry(..)) => chain(children.iter().filter(|child| !is_unreached(child)).count()),
         Some(Place::Attempt(..)) => chain(children.len()),
         Some(Place::Iteration(..) | Place::Root | Place::Hook(_)) | None => Vec::new(),

@@ -213,7 +213,7 @@ mod tests {
 
     use super::*;
 
-    /// What endpoints for these phases are told of a task with this clock that hangs for a second.
+    /// Returns the endpoints that are notified of a run whose task hangs until this clock runs out, and the bodies.
     fn told(clock: &str) -> Vec<(String, Json)> {
         let document = json!({
             "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "nightly" }, "spec": { "entrypoint": "main",

@@ -22,7 +22,7 @@ pub(super) struct Snapshot {
     pub(super) phase: Phase,
     /// Why it ended so, where the phase alone does not say.
     pub(super) reason: Option<Reason>,
-    /// What did not succeed, of a run that did.
+    /// Failures and rejections in a run that Succeeded.
     pub(super) remarks: Vec<String>,
     pub(super) progress: Progress,
     pub(super) submitted_at: Timestamp,
@@ -43,7 +43,7 @@ pub(super) struct Row {
     pub(super) path: String,
     pub(super) phase: Phase,
     pub(super) reason: Option<Reason>,
-    /// What did not succeed in it, if it did.
+    /// Failures and rejections in it, if it Succeeded.
     pub(super) remarks: Vec<String>,
     pub(super) attempt: u32,
     pub(super) started_at: Option<Timestamp>,

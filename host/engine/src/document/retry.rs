@@ -67,7 +67,7 @@ static EXPONENTIAL_BACKOFF: Field<f64> = Field::optional(
 static MAX_DELAY: Field<Millis> = Field::optional(
     "maxDelay",
     PAUSE,
-    "The longest delay; it counts only where `exponentialBackoff` is above 1.",
+    "The longest delay, jitter included; it counts only where `exponentialBackoff` is above 1.",
 );
 
 static WHICH: Field<ExprDoc> = Field::optional(

@@ -112,8 +112,7 @@ impl<'a> Waits<'_, 'a> {
             let name = template.name.as_ref().map_or("", |name| &*name.value);
             inside.add(Clock::written(&format!("timeout` of `{name}"), length));
         }
-        // What stands in it was compared with clocks as short already, unless these are shorter. So a template that calls itself
-        // ends here.
+        // Its content was compared with clocks as short already, unless these are shorter. So a template that calls itself ends here.
         let known = self.seen.borrow().get(&id).is_some_and(|seen| seen.is_within(&inside));
         if known {
             return;
@@ -162,7 +161,7 @@ impl<'a> Waits<'_, 'a> {
             inside.add(clock);
         }
         self.delays(levels, inside.tightest());
-        // What a wrapper wraps has to fit its attempts.
+        // The content of a wrapper has to fit its attempts.
         if let Some((policy, _)) = levels.nearest("maxRuntime", |level| level.max_runtime) {
             inside.add(Clock::written("maxRuntime", policy.timeout));
         }

@@ -70,7 +70,7 @@ impl State {
                     if ended.id == task.id { String::new() } else { format!(" in {}", self.path(ended)) };
                 return Some(format!("{}{place}", self.limit_exceeded(ended, clock)));
             }
-            // Of a container: the failure that its phase is.
+            // A container has the phase of its worst failure.
             let worst = self.scope(ended)?.failures.worst().filter(|worst| worst.phase == ended.phase)?;
             ended = &self[worst.task];
         }

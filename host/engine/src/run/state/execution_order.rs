@@ -41,7 +41,7 @@ impl State {
     }
 }
 
-/// What was never entered comes last.
+/// Returns the place of a task among its siblings; one that was never entered comes last.
 fn place_in_order(task: &TaskRun) -> u32 {
     if task.entry == 0 { u32::MAX } else { task.entry }
 }
