@@ -229,7 +229,7 @@ impl<'a> Waits<'_, 'a> {
             length(clock.length),
             length(outer.length)
         );
-        self.warn(site, message, outer.hint());
+        self.warn(site, message, &outer.hint());
     }
 
     fn never_fits(&self, clock: &Clock, site: Option<&Site>, outer: &Clock) {

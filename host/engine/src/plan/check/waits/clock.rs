@@ -27,11 +27,11 @@ impl Clock {
     }
 
     /// Says how to give it more time.
-    pub(super) fn hint(&self) -> &'static str {
+    pub(super) fn hint(&self) -> String {
         if self.is_default {
-            "nothing else is written: write a longer one, or shorten the wait"
+            format!("write a longer `{}`, or make the wait shorter", self.name)
         } else {
-            "raise the one, or lower the other"
+            "give the outer clock more time, or make the wait shorter".to_owned()
         }
     }
 }
