@@ -1,5 +1,5 @@
 //! Views of how runs, tasks and attempts ended, and in which order: nothing that went wrong is hidden.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 use std::{collections::BTreeMap, sync::Arc};
 
