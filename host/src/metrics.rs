@@ -13,7 +13,10 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use phasm_engine::{event::Event, phase::Phase};
+use phasm_engine::{
+    event::{Event, Reason},
+    phase::Phase,
+};
 
 pub use self::{
     attempts::{AttemptResult, ExecutorUse, MAX_EXECUTORS},
@@ -109,8 +112,10 @@ impl Gauges {
     /// These have become durable.
     pub(crate) fn recorded<'e>(&self, events: impl Iterator<Item = &'e Event>) {
         let mut ended = [0; Phase::ALL.len()];
-        let reached = events
-            .filter_map(|event| if let Event::Phase(changed) = event { Some(changed.to) } else { None });
+        let reached = events.filter_map(|event| {
+            let Event::Phase(changed) = event else { return None };
+            Some(Reason::counts_as(changed.to, changed.reason))
+        });
         for phase in reached.filter(|phase| phase.is_terminal()) {
             let of = Phase::ALL.iter().zip(&mut ended).find(|(of, _)| **of == phase);
             of.into_iter().for_each(|(_, count)| *count += 1);

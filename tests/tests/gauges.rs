@@ -144,3 +144,17 @@ async fn what_had_ended_is_not_counted_again() {
     assert_eq!((found.tasks_ended.of(Phase::Succeeded), found.attempts_begun), (2, 1), "{found:?}");
     assert_eq!((found.runs_submitted, found.runs_ended.of(Phase::Succeeded)), (0, 1));
 }
+
+/// R-T12: an end by a clock is counted as a timeout, whatever the word for its phase.
+#[tokio::test]
+async fn what_a_clock_ends_is_counted_as_a_timeout() {
+    let bench = Bench::with(|builder| builder);
+    let run = bench.submit("{name: a, template: work, maxRuntime: 1s}").await;
+    let _hangs = bench.next().await;
+    bench.time.pass(1000);
+    assert_eq!(run.wait().await.unwrap().phase, Phase::Cancelled);
+    let found = bench.metrics();
+    let tasks = [Phase::Timeout, Phase::Cancelled].map(|phase| found.tasks_ended.of(phase));
+    assert_eq!(tasks, [2, 0], "{found:?}");
+    assert_eq!((found.runs_ended.of(Phase::Timeout), found.runs_ended.of(Phase::Cancelled)), (1, 0));
+}

@@ -165,7 +165,8 @@ enum SessionEnd {
 /// How a run stands at its end here.
 struct RunSummary {
     run_id: Arc<str>,
-    phase: Phase,
+    /// Its phase, or Timeout where a clock Cancelled it.
+    counts_as: Phase,
     shown: Output,
 }
 
@@ -186,7 +187,7 @@ impl RunSummary {
         } else {
             Output::Page(summary(run, open, options.target.as_ref()))
         };
-        Self { run_id: Arc::clone(run.id()), phase: run.phase(), shown }
+        Self { run_id: Arc::clone(run.id()), counts_as: run.counts_as(), shown }
     }
 }
 
@@ -204,7 +205,7 @@ impl SessionEnd {
     fn outcome(self) -> Result<Outcome, Signal> {
         let outcome = |exit, stands| Ok(Outcome { exit, stands, is_left: false });
         match self {
-            Self::Over(stands) => outcome(stands.phase.into(), stands),
+            Self::Over(stands) => outcome(stands.counts_as.into(), stands),
             Self::Parked(stands) => outcome(Exit::Parked, stands),
             Self::Interrupted(told, stands) => outcome(told.exit(), stands),
             Self::Left(told, stands) => Ok(Outcome { exit: told.exit(), stands, is_left: true }),

@@ -21,10 +21,10 @@ pub use self::{
     draft::Draft,
     executors::{ExecutorResolution, Executors, check_defaults},
     model::{
-        Argument, Condition, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex,
-        Parameter, PhaseConditions, PinnedExecutor, PinnedExecutors, Pipeline, Plan, Policy, PolicyRule,
-        Recovery, RetryFilter, RetryPolicy, RuleAction, RuleMatch, Settings, Template, TemplateId,
-        TemplateKind, ValueFrom, Verdict, Work,
+        Argument, Condition, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, MAX_TASK_RUNS,
+        Node, NodeIndex, Parameter, PhaseConditions, PinnedExecutor, PinnedExecutors, Pipeline, Plan, Policy,
+        PolicyRule, Recovery, RetryFilter, RetryPolicy, RuleAction, RuleMatch, Settings, Template,
+        TemplateId, TemplateKind, ValueFrom, Verdict, Work,
     },
 };
 pub use crate::settings::{

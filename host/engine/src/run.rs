@@ -96,8 +96,7 @@ impl fmt::Display for ImpossibleHistory {
 
 impl std::error::Error for ImpossibleHistory {}
 
-/// Task runs that one run may have; a container that would need more ends as Error.
-pub const MAX_TASK_RUNS: usize = 1_000_000;
+pub use crate::plan::MAX_TASK_RUNS;
 
 /// Bytes of values and texts that one step may record; a task that would need more ends as Error.
 pub const MAX_STEP_BYTES: usize = 128 << 20;

@@ -27,6 +27,8 @@ pub(crate) enum Item<'a> {
 pub(crate) struct Group<'a> {
     pub(crate) items: Vec<Item<'a>>,
     pub(crate) edges: Vec<Edge>,
+    /// Items that were passed over: no arrow leads to them, and they stand at the end.
+    pub(crate) unreached: Vec<usize>,
 }
 
 /// A plan, or a run of it.
@@ -57,8 +59,11 @@ impl<'a> Source<'a> {
     /// Returns the root with its hooks.
     pub(crate) fn top(&self) -> Group<'a> {
         let root = self.run.and_then(|run| run.task(TaskId::ROOT));
-        let mut top =
-            Group { items: vec![root.map_or(Item::Node(&self.plan.root), Item::Task)], edges: vec![] };
+        let mut top = Group {
+            items: vec![root.map_or(Item::Node(&self.plan.root), Item::Task)],
+            edges: vec![],
+            unreached: vec![],
+        };
         if self.run.is_none() {
             top.add_hooks(0, self.planned_hooks(&self.plan.hooks));
         }
@@ -81,13 +86,15 @@ impl<'a> Source<'a> {
             TemplateKind::Task => None,
             TemplateKind::Wrapper(call) => self.planned(&call.work),
             TemplateKind::Dag(dag) => Some(of_dag(dag)),
-            TemplateKind::Loop(each) => Some(Group { items: vec![Item::Node(&each.body)], edges: vec![] }),
+            TemplateKind::Loop(each) => {
+                Some(Group { items: vec![Item::Node(&each.body)], edges: vec![], unreached: vec![] })
+            }
             TemplateKind::Pipeline(pipeline) => Some(of_pipeline(pipeline)),
         }
     }
 
     fn children(&self, run: &'a Run, task: &'a TaskRun) -> Option<Group<'a>> {
-        let children: Vec<&TaskRun> = run.children(task).collect();
+        let children = run.children_in_order(task);
         match children.as_slice() {
             [] if task.phase.is_terminal() => None,
             [] => self.planned(&run.node(task).work),
@@ -96,6 +103,11 @@ impl<'a> Source<'a> {
             children => Some(Group {
                 items: children.iter().copied().map(Item::Task).collect(),
                 edges: edges_between(run, children),
+                unreached: (0..)
+                    .zip(children)
+                    .filter(|(_, child)| is_unreached(child))
+                    .map(|(at, _)| at)
+                    .collect(),
             }),
         }
     }
@@ -180,12 +192,12 @@ fn of_dag(dag: &Dag) -> Group<'_> {
     let edges = dag.nodes.iter().enumerate().flat_map(|(to, node)| {
         node.dependencies.iter().map(move |from| Edge { from: *from, to, hook: false })
     });
-    Group { items: dag.nodes.iter().map(Item::Node).collect(), edges: edges.collect() }
+    Group { items: dag.nodes.iter().map(Item::Node).collect(), edges: edges.collect(), unreached: vec![] }
 }
 
 fn of_pipeline(pipeline: &Pipeline) -> Group<'_> {
     let items: Vec<_> = pipeline.nodes.iter().map(Item::Node).collect();
-    Group { edges: chain(items.len()), items }
+    Group { edges: chain(items.len()), items, unreached: vec![] }
 }
 
 /// Returns the edges of items that run one after the other.
@@ -197,9 +209,16 @@ fn chain(items: usize) -> Vec<Edge> {
 fn edges_between(run: &Run, children: &[&TaskRun]) -> Vec<Edge> {
     match children.first().map(|first| first.place) {
         Some(Place::Dag(..)) => in_dag(run, children),
-        Some(Place::Entry(..) | Place::Attempt(..)) => chain(children.len()),
+        // Tasks that were never entered stand behind all others.
+        Some(Place::Entry(..)) => chain(children.iter().filter(|child| !is_unreached(child)).count()),
+        Some(Place::Attempt(..)) => chain(children.len()),
         Some(Place::Iteration(..) | Place::Root | Place::Hook(_)) | None => Vec::new(),
     }
+}
+
+/// Whether a task of a pipeline has ended without having been entered.
+fn is_unreached(task: &TaskRun) -> bool {
+    matches!(task.place, Place::Entry(..)) && task.entry == 0 && task.phase.is_terminal()
 }
 
 fn in_dag(run: &Run, children: &[&TaskRun]) -> Vec<Edge> {

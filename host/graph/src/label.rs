@@ -1,7 +1,7 @@
 //! Text of a node.
 
 use phasm_engine::{
-    event::TaskId,
+    event::{Reason, TaskId},
     phase::Phase,
     plan::{HookType, MaxAttempts, Node, Plan, Recovery, TemplateKind, Work},
     run::{Run, TaskRun, WaitsFor},
@@ -95,10 +95,14 @@ impl Label {
     pub(crate) fn of_task(run: &Run, task: &TaskRun) -> Self {
         let node = run.node(task);
         let kind = if task.hook.is_some() { Kind::Hook } else { Kind::of(run.plan(), &node.work) };
-        let mut parts = vec![task.phase.to_string()];
+        // A clock that ran out is a timeout, also where its policy cancels the task.
+        let counts_as = Reason::counts_as(task.phase, task.reason);
+        let phase = if counts_as == task.phase { task.phase.as_str() } else { "Timed out" };
+        let mut parts = vec![phase.to_owned()];
         if matches!(kind, Kind::Dag | Kind::Loop | Kind::Pipeline | Kind::Hook) {
             parts.insert(0, kind.as_str().to_owned());
         }
+        parts.extend(run.remarks(task));
         parts.extend(task.duration().map(text::elapsed));
         parts.extend((task.attempt > 1).then(|| format!("attempt {}", task.attempt)));
         parts.extend(task.reason.map(|reason| reason.as_str().to_owned()));
@@ -109,10 +113,13 @@ impl Label {
         if let Some(until) = waits.and_then(|waiting| waiting.until) {
             title = format!("{title}\nattempt {} begins at {}", task.attempt + 1, until.to_rfc3339());
         }
+        if let Some(clock) = run.exceeded(task) {
+            title = format!("{title}\nTimed out: {clock}");
+        }
         if !task.message.is_empty() {
             title = format!("{title}\n{}", text::cut(&task.message, MAX_MESSAGE_BYTES));
         }
-        let (name, phase) = (run.label(task), Some(task.phase));
+        let (name, phase) = (run.label(task), Some(counts_as));
         Self { name, kind, note, phase, task: Some(task.id), title }
     }
 

@@ -152,7 +152,10 @@ fn levels(group: &Group<'_>, limits: Limits) -> Vec<Vec<Entry>> {
         return levels;
     }
     let mut by_rank: Vec<Vec<usize>> = Vec::new();
-    for (item, rank) in ranks(group.items.len(), &group.edges).into_iter().enumerate() {
+    let ranks = ranks(group.items.len(), &group.edges);
+    let last = ranks.iter().max().map_or(0, |last| last + 1);
+    for (item, rank) in ranks.into_iter().enumerate() {
+        let rank = if group.unreached.contains(&item) { last } else { rank };
         if by_rank.len() <= rank {
             by_rank.resize_with(rank + 1, Vec::new);
         }

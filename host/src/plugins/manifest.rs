@@ -51,6 +51,9 @@ pub struct Manifest {
     /// The JSON Schema of its outputs, likewise.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub outputs: Value,
+    /// Whether it waits for people: its attempts may suspend.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub suspends: bool,
     /// Limits that its attempts need at most, written as `limits` in a configuration.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub limits: Value,
@@ -207,7 +210,8 @@ impl Manifest {
     /// The part of the manifest that a plan keeps.
     pub(super) fn pinned(&self) -> PinnedExecutor {
         let (inputs, outputs) = (self.inputs.clone(), self.outputs.clone());
-        PinnedExecutor { inputs, outputs, ..PinnedExecutor::with_defaults(self.defaults.fields()) }
+        let suspends = self.suspends;
+        PinnedExecutor { inputs, outputs, suspends, ..PinnedExecutor::with_defaults(self.defaults.fields()) }
     }
 
     fn find(bytes: &[u8], path: Option<&Path>) -> Result<NamedManifest, String> {

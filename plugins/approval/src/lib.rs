@@ -48,6 +48,7 @@ executor!(approval, {
         approved: Option<bool>,
         ..
     },
+    suspends: true,
 });
 
 /// Refuses inputs of other names: a response in the workflow itself would pass for a person's.

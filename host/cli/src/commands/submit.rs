@@ -78,5 +78,5 @@ async fn follow(arguments: &SubmitArguments, run_id: &str, screen: &Screen) -> R
         drive::summary(run, "open", Some(&target))
     };
     let _gone = screen.out(&said);
-    Ok(run.phase().into())
+    Ok(run.counts_as().into())
 }

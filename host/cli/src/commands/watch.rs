@@ -65,5 +65,5 @@ fn told(run: Option<&Run>, target: &Target, screen: &Screen) -> Exit {
     // A closed stdout does not change the exit status.
     let _gone = screen.out(&page);
     screen.err(&orphaned);
-    run.phase().into()
+    run.counts_as().into()
 }

@@ -194,7 +194,8 @@ impl LineReporter {
         let took = took.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
         let why = last.as_ref().map_or(message, |last| &last.message);
         let why = if phase == Phase::Succeeded { String::new() } else { text::after(": ", why) };
-        Some(told(path, attempt, &text::phase(phase), &format!("{reason}{took}{why}")))
+        let ended = text::ended(phase, serde_json::from_value(data["reason"].clone()).ok());
+        Some(told(path, attempt, &ended, &format!("{took}{why}")))
     }
 
     /// Counts a task run that was cancelled before it was tried.

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use console::{measure_text_width, truncate_str};
-use phasm::engine::{phase::Phase, time::Timestamp};
+use phasm::engine::{event::Reason, phase::Phase, time::Timestamp};
 
 use super::snapshot::{Row, Snapshot};
 use crate::terminal::{text, waiting};
@@ -60,9 +60,9 @@ fn summary(snapshot: &Snapshot, now: Timestamp, frame: Option<usize>) -> String 
     let open = || format!("{} tasks", snapshot.progress);
     format!(
         "{} {} {} {} {}",
-        glyph(snapshot.phase, false, frame),
+        glyph(Reason::counts_as(snapshot.phase, snapshot.reason), false, frame),
         text::bold(&snapshot.workflow),
-        text::phase(snapshot.phase),
+        text::remarked(text::ended(snapshot.phase, snapshot.reason), &snapshot.remarks),
         snapshot.tally.clone().unwrap_or_else(open),
         text::dim(text::elapsed(took))
     )
@@ -77,18 +77,16 @@ fn label(row: &Row) -> String {
 
 fn line(row: &Row, label: &str, now: Timestamp, frame: Option<usize>, note: Option<&str>) -> String {
     let delay = row.wake_at.filter(|_| row.phase == Phase::Created);
-    let mut line = format!("{} {label}  ", glyph(row.phase, delay.is_some(), frame));
+    let mut line =
+        format!("{} {label}  ", glyph(Reason::counts_as(row.phase, row.reason), delay.is_some(), frame));
     match delay {
         Some(at) => line += &text::doubtful(format_args!("retry in {}", text::elapsed(at.since(now)))),
-        None => line += &text::phase(row.phase),
+        None => line += &text::remarked(text::ended(row.phase, row.reason), &row.remarks),
     }
     let held = row.waiting.as_ref().filter(|_| row.phase == Phase::Created && delay.is_none());
     if let Some(waiting) = held {
         let length = text::elapsed(now.since(waiting.since));
         line += &format!(" {}", text::dim(format_args!("{} {length}", waiting::told(waiting))));
-    }
-    if let Some(reason) = row.reason {
-        line += &format!(" ({})", reason.as_str());
     }
     if let Some(started) = row.started_at.filter(|_| delay.is_none()) {
         let took = row.finished_at.unwrap_or(now).since(started);
@@ -121,7 +119,7 @@ fn glyph(phase: Phase, delayed: bool, frame: Option<usize>) -> String {
 #[cfg(test)]
 mod tests {
     use anstream::adapter::strip_str;
-    use phasm::engine::{event::Reason, run::Progress};
+    use phasm::engine::run::Progress;
 
     use super::*;
 
@@ -132,6 +130,7 @@ mod tests {
             path: name.into(),
             phase,
             reason: None,
+            remarks: Vec::new(),
             attempt: 1,
             started_at: None,
             finished_at: None,
@@ -160,6 +159,8 @@ mod tests {
         let snapshot = Snapshot {
             workflow: "w".into(),
             phase: Phase::Running,
+            reason: None,
+            remarks: Vec::new(),
             progress: Progress { done: 1, total: 50 },
             submitted_at: Timestamp(0),
             finished_at: None,

@@ -307,11 +307,14 @@ impl Session {
         self.tell_unused();
         let run = self.handle.ended().await.map_err(lost)?;
         if !self.prefix.is_empty() {
-            self.say(&format!("{}\n", text::phase(run.phase())));
+            let root = run.tasks().first();
+            let ended = text::ended(run.phase(), root.and_then(|root| root.reason));
+            let remarks = root.map(|root| run.remarks(root)).unwrap_or_default();
+            self.say(&format!("{}\n", text::remarked(ended, &remarks)));
         }
         let stands = RunSummary::of(&run, "", &self.options);
         Ok(match self.stopping {
-            Some(StopState::Cancelling(told)) if run.phase() == Phase::Cancelled => {
+            Some(StopState::Cancelling(told)) if run.counts_as() == Phase::Cancelled => {
                 SessionEnd::Interrupted(told, stands)
             }
             Some(StopState::Cancelling(_) | StopState::Leaving(..)) | None => SessionEnd::Over(stands),

@@ -20,6 +20,10 @@ use super::summary;
 pub(super) struct Snapshot {
     pub(super) workflow: Arc<str>,
     pub(super) phase: Phase,
+    /// Why it ended so, where the phase alone does not say.
+    pub(super) reason: Option<Reason>,
+    /// Failures and rejections in a run that Succeeded.
+    pub(super) remarks: Vec<String>,
     pub(super) progress: Progress,
     pub(super) submitted_at: Timestamp,
     pub(super) finished_at: Option<Timestamp>,
@@ -39,6 +43,8 @@ pub(super) struct Row {
     pub(super) path: String,
     pub(super) phase: Phase,
     pub(super) reason: Option<Reason>,
+    /// Failures and rejections in it, if it Succeeded.
+    pub(super) remarks: Vec<String>,
     pub(super) attempt: u32,
     pub(super) started_at: Option<Timestamp>,
     pub(super) finished_at: Option<Timestamp>,
@@ -61,6 +67,8 @@ impl Snapshot {
         Self {
             workflow: run.plan().name.clone(),
             phase: run.phase(),
+            reason: tasks.first().and_then(|root| root.reason),
+            remarks: tasks.first().map(|root| run.remarks(root)).unwrap_or_default(),
             progress: run.progress(),
             submitted_at: times.submitted_at,
             finished_at: times.finished_at,
@@ -74,7 +82,7 @@ impl Snapshot {
 /// The phases of what executors work on, hooks apart.
 fn leaves(run: &Run) -> Vec<Phase> {
     let is_leaf = |task: &&TaskRun| task.hook.is_none() && matches!(run.node(task).work, Work::Executor(_));
-    run.tasks().iter().filter(is_leaf).map(|task| task.phase).collect()
+    run.tasks().iter().filter(is_leaf).map(|task| Reason::counts_as(task.phase, task.reason)).collect()
 }
 
 /// The first active leaves with the scopes around them, at most `most` in all, and how many more are active.
@@ -98,10 +106,10 @@ fn is_active(task: &TaskRun) -> bool {
     task.in_flight() || task.phase == Phase::Suspended || task.clocks.wake.is_some()
 }
 
-/// The rows of a tree: parents before children, siblings in creation order.
+/// The rows of a tree: parents before children, siblings in the order of execution.
 fn tree(run: &Run, shown: &BTreeSet<TaskId>) -> Vec<Row> {
     let mut children: BTreeMap<Option<TaskId>, Vec<&TaskRun>> = BTreeMap::new();
-    for task in shown.iter().filter_map(|id| run.task(*id)) {
+    for task in run.tasks_in_order().into_iter().filter(|task| shown.contains(&task.id)) {
         children.entry(run.above(task).map(|above| above.id)).or_default().push(task);
     }
     let mut rows = Vec::with_capacity(shown.len());
@@ -122,6 +130,7 @@ impl Row {
             path: run.path(task),
             phase: task.phase,
             reason: task.reason,
+            remarks: if run.phase().is_terminal() { run.remarks(task) } else { Vec::new() },
             attempt: task.attempt,
             started_at: task.started_at,
             finished_at: task.finished_at,

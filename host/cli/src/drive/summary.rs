@@ -27,6 +27,9 @@ pub(crate) fn of(run: &Run, open: &str, target: Option<&Target>) -> String {
 /// The same with lines that show its tasks.
 pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, target: Option<&Target>) -> String {
     let mut page = headline(run, open);
+    if let Some(clock) = run.tasks().first().and_then(|root| run.exceeded(root)) {
+        page += &format!("  Timed out: {clock}\n");
+    }
     let message = briefly(run);
     if !message.is_empty() && run.phase() != Phase::Succeeded {
         page += &format!("  {}\n", text::short(message, MAX_VALUE_CHARS));
@@ -45,7 +48,7 @@ pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, target: Option<&Targe
     page += &table("not succeeded", notable(run).map(|task| row(run, task)));
     match tasks(run).filter(|task| is_leaf(run, task) && is_swept_away(task)).count() {
         0 => {}
-        n => page += &format!("{} not started because the scope had ended\n", text::count(n, "task")),
+        n => page += &format!("{} cancelled because the scope had ended\n", text::count(n, "task")),
     }
     if let Some(target) = target.filter(|_| is_unfinished(run.phase())) {
         page += &format!("run the rest again: {}\n", target.command(&["rerun", run.id(), "--from-failed"]));
@@ -63,7 +66,7 @@ fn briefly(run: &Run) -> &str {
     let Some(root) = run.tasks().first() else { return "" };
     let told = notable(run).filter(|task| !task.message.is_empty());
     let shorter = told.filter_map(|task| root.message.strip_suffix(&*task.message)?.strip_suffix(": "));
-    shorter.min_by_key(|message| message.len()).unwrap_or(&root.message)
+    shorter.min_by_key(|message| message.len()).unwrap_or_else(|| run.cause(root))
 }
 
 fn headline(run: &Run, open: &str) -> String {
@@ -74,13 +77,11 @@ fn headline(run: &Run, open: &str) -> String {
         0 => String::new(),
         n => format!(", {} {}", n, if n == 1 { "retry" } else { "retries" }),
     };
-    let phase = if run.phase().is_terminal() {
-        text::phase(run.phase())
-    } else {
-        format!("{open} {}", text::phase(run.phase()))
-    };
-    let reason = run.tasks().first().and_then(|root| root.reason);
-    let reason = reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+    let root = run.tasks().first();
+    let phase = text::ended(run.phase(), root.and_then(|root| root.reason));
+    let remarks = root.map(|root| run.remarks(root)).unwrap_or_default();
+    let phase =
+        if run.phase().is_terminal() { text::remarked(phase, &remarks) } else { format!("{open} {phase}") };
     let reused = match tasks(run).filter(|task| task.reused).count() {
         0 => String::new(),
         n => format!(" ({n} reused)"),
@@ -91,7 +92,7 @@ fn headline(run: &Run, open: &str) -> String {
         format!("{} tasks", run.progress().to_string().replace('/', " of "))
     };
     format!(
-        "{} {phase}{reason}{}, {tally}{reused}{retries} {}\n",
+        "{} {phase}{}, {tally}{reused}{retries} {}\n",
         text::bold(&run.plan().name),
         took.unwrap_or_default(),
         text::dim(format_args!("({})", run.id()))
@@ -107,7 +108,7 @@ fn is_unfinished(phase: Phase) -> bool {
 fn worked_on(run: &Run) -> Vec<Phase> {
     let parents: BTreeSet<TaskId> = tasks(run).filter_map(|task| Some(run.parent(task)?.id)).collect();
     let is_work = |task: &&TaskRun| is_task(run, task) && !parents.contains(&task.id);
-    tasks(run).filter(is_work).map(|task| task.phase).collect()
+    tasks(run).filter(is_work).map(|task| Reason::counts_as(task.phase, task.reason)).collect()
 }
 
 /// `12 tasks: 10 succeeded, 1 timed out, 1 skipped`.
@@ -149,14 +150,16 @@ fn notable(run: &Run) -> impl Iterator<Item = &TaskRun> {
     tasks(run).filter(ended_badly).filter(|task| is_leaf(run, task) && !is_swept_away(task))
 }
 
-/// Whether a task was cancelled because of another, or of the whole.
+/// Whether a task was cancelled because of another, or of the whole, and says nothing of its own.
 fn is_swept_away(task: &TaskRun) -> bool {
     let whole = [Reason::ScopeFailed, Reason::ScopeTimeout, Reason::WorkflowTimeout];
-    task.phase == Phase::Cancelled && task.reason.is_some_and(|reason| whole.contains(&reason))
+    task.phase == Phase::Cancelled
+        && task.message.is_empty()
+        && task.reason.is_some_and(|reason| whole.contains(&reason))
 }
 
 fn row(run: &Run, task: &TaskRun) -> [String; 2] {
-    [run.path(task), result(task)]
+    [run.path(task), result(run, task)]
 }
 
 /// Returns the command that answers a suspended task. The values of the answer are left to the user.
@@ -173,16 +176,24 @@ fn waiting(run: &Run, task: &TaskRun) -> Option<[String; 2]> {
     Some([run.path(task), waiting::since(&waiting)])
 }
 
-/// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`.
-fn result(task: &TaskRun) -> String {
-    let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).unwrap_or_default();
+/// `Failed (retry-exhausted) code 2 after 3 attempts: the service was busy`,
+/// `Timed out: exceeded maxRuntime (1 s), Cancelled after 2 attempts`.
+fn result(run: &Run, task: &TaskRun) -> String {
     let code = task.code.map(|code| format!(" code {code}")).unwrap_or_default();
     let attempts = match task.attempts.len() {
         0 | 1 => String::new(),
         n => format!(" after {n} attempts"),
     };
+    if let Some(clock) = run.exceeded(task) {
+        let (style, phase) = (text::colour(Phase::Timeout), task.phase);
+        let cause = text::after(": ", run.cause(task));
+        return format!("{}: {clock}, {phase}{code}{attempts}{cause}", text::styled(style, "Timed out"));
+    }
+    let condition = task.attempts.last().filter(|attempt| attempt.condition.is_some());
+    let condition = condition.and_then(|attempt| run.reason_of(task, attempt));
+    let condition = condition.map(|condition| format!(" ({condition})")).unwrap_or_default();
     let message = text::after(": ", &task.message);
-    format!("{}{reason}{code}{attempts}{message}", text::phase(task.phase))
+    format!("{}{code}{condition}{attempts}{message}", text::ended(task.phase, task.reason))
 }
 
 /// The first rows, and how many there are besides.

@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt::Display};
 use anstyle::{AnsiColor, Style};
 use console::measure_text_width;
 pub(crate) use phasm::engine::text::elapsed;
-use phasm::engine::{phase::Phase, text::is_hidden, value::Value};
+use phasm::engine::{event::Reason, phase::Phase, text::is_hidden, value::Value};
 
 /// `text` in a style.
 pub(crate) fn styled(style: Style, text: impl Display) -> String {
@@ -48,6 +48,25 @@ pub(crate) fn colour(phase: Phase) -> Style {
 /// A phase in its colour.
 pub(crate) fn phase(phase: Phase) -> String {
     styled(colour(phase), phase)
+}
+
+/// How something ended, and why where the phase alone does not say: `Failed (retry-exhausted)`. A clock that ran out is a timeout,
+/// also where the phase is Cancelled.
+pub(crate) fn ended(ended: Phase, reason: Option<Reason>) -> String {
+    let counts_as = Reason::counts_as(ended, reason);
+    let reason = reason.map(Reason::as_str);
+    match reason {
+        Some(reason) if counts_as != ended => {
+            format!("{} ({ended}, {reason})", styled(colour(counts_as), "Timed out"))
+        }
+        Some(reason) => format!("{} ({reason})", phase(ended)),
+        None => phase(ended),
+    }
+}
+
+/// A good end with remarks on what did not succeed.
+pub(crate) fn remarked(ended: String, remarks: &[String]) -> String {
+    if remarks.is_empty() { ended } else { format!("{ended}, {}", doubtful(clean(&remarks.join(", ")))) }
 }
 
 /// Text from strangers without what would steer the terminal, or show it as what it is not.

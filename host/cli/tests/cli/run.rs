@@ -49,6 +49,76 @@ fn the_exit_status_is_the_phase() {
     assert_eq!(bench.phasm(&["run", "skip.yaml"]).status, 0);
 }
 
+/// R-T12, R-L1: a clock that runs out is a timeout, also where its policy cancels the task.
+#[test]
+fn a_clock_that_runs_out_is_a_timeout() {
+    let bench = Bench::new();
+    let ran = |more: &str| {
+        bench.task("sleep.yaml", "sleep", more);
+        bench.phasm(&["run", "sleep.yaml", "--store", "runs.db"])
+    };
+    let cancelled = ran("maxRuntime: 100ms");
+    assert_eq!(cancelled.status, 4, "{cancelled:?}");
+    let head = "w Timed out (Cancelled, timeout-policy) in ";
+    assert!(cancelled.stdout.starts_with(head), "{cancelled:?}");
+    for part in [", 1 task: 1 timed out (", "\n  Timed out: exceeded maxRuntime (100 ms)\n"] {
+        assert!(cancelled.stdout.contains(part), "{part}: {cancelled:?}");
+    }
+    assert_eq!(ran("deadline: { timeout: 100ms, errorOnTimeout: true }").status, 3);
+    assert_eq!(ran("timeout: 100ms").status, 4);
+    // Whatever shows it later says the same.
+    bench.task("sleep.yaml", "sleep", "deadline: 100ms");
+    let document = std::fs::read_to_string(bench.path("sleep.yaml")).unwrap();
+    bench.write(
+        "dag.yaml",
+        document.replace("entrypoint: main", "entrypoint: all")
+            + "    - dag: { name: all, tasks: [{ name: job, template: main }] }\n",
+    );
+    let ran = bench.phasm(&["run", "dag.yaml", "--store", "runs.db"]);
+    let got = bench.phasm(&["get", "@last", "--store", "runs.db"]);
+    for shown in [&ran, &got] {
+        assert!(shown.stdout.contains("\n  Timed out: exceeded deadline (100 ms) in all/job\n"), "{shown:?}");
+        assert!(
+            shown.stdout.contains("  all/job  Timed out: exceeded deadline (100 ms), Cancelled code 4\n"),
+            "{shown:?}"
+        );
+    }
+    assert_eq!(ran.status, 4, "{ran:?}");
+    assert_eq!(bench.phasm(&["watch", "@last", "--store", "runs.db"]).status, 4);
+}
+
+/// R-T13: the summary has the real failure, and counts the attempts that there were.
+#[test]
+fn the_summary_keeps_the_real_failure() {
+    let bench = Bench::new();
+    bench.write("lost.yaml", "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: w }\nspec:\n  entrypoint: main\n  templates:\n    \
+         - dag:\n        name: main\n        tasks:\n          \
+         - { name: job, timeout: 300ms, retry: { limit: 2, delay: 10s }, executor: { type: code }, \
+             inputs: { parameters: [{ name: code, value: 3 }] } }\n");
+    let ran = bench.phasm(&["run", "lost.yaml"]);
+    assert_eq!(ran.status, 4, "{ran:?}");
+    assert!(ran.stderr.contains("W024: spec.templates[0].dag.tasks[0].retry: a delay of 10 s before a retry; `timeout` ends the task after 300 ms"), "{ran:?}");
+    let row = "  main/job  Timed out: exceeded timeout (300 ms), Timeout code 3: ";
+    assert!(ran.stdout.contains(row), "{ran:?}");
+    assert!(
+        ran.stdout.contains("gave up: the task's timeout passed during the delay before attempt 2\n"),
+        "{ran:?}"
+    );
+    assert!(!ran.stdout.contains("attempts"), "{ran:?}");
+}
+
+/// R-L10: a good end says what did not succeed.
+#[test]
+fn a_good_end_has_its_remarks() {
+    let bench = Bench::new();
+    bench.write("each.yaml", "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: w }\nspec:\n  entrypoint: main\n  templates:\n    \
+         - loop: { name: main, body: one, items: [{ code: 0 }, { code: 2 }, { code: 0 }], continueOn: { failed: true } }\n    \
+         - task: { name: one, executor: { type: code }, inputs: { parameters: [{ name: code }] } }\n");
+    let ran = bench.phasm(&["run", "each.yaml"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    assert!(ran.stdout.starts_with("w Succeeded, 1 of 3 failed (tolerated) in "), "{ran:?}");
+}
+
 /// R-L10: the last line counts what came to what.
 #[test]
 fn the_count_says_what_tasks_came_to() {

@@ -38,6 +38,22 @@ pub fn elapsed(millis: Millis) -> String {
     }
 }
 
+/// A length of time, exactly: `500 ms`, `1 s`, `1 h 30 min`, `7 d`.
+#[must_use]
+pub fn length(millis: Millis) -> String {
+    let units = [
+        (86_400_000, u64::MAX, "d"),
+        (3_600_000, 24, "h"),
+        (60_000, 60, "min"),
+        (1000, 60, "s"),
+        (1, 1000, "ms"),
+    ];
+    let parts = units.into_iter().map(|(unit, whole, name)| (millis / unit % whole, name));
+    let parts: Vec<_> =
+        parts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    if parts.is_empty() { "0 ms".to_owned() } else { parts.join(" ") }
+}
+
 /// Whether a character is none that people see: it steers a terminal, ends a line, or turns the order of what stands around it.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
@@ -71,6 +87,20 @@ mod tests {
         }
         for c in ['a', ' ', 'ü', '日', '\u{200d}', '😀'] {
             assert!(!is_hidden(c), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn lengths_that_are_written_are_exact() {
+        for (millis, text) in [
+            (0, "0 ms"),
+            (500, "500 ms"),
+            (1000, "1 s"),
+            (1500, "1 s 500 ms"),
+            (5_400_000, "1 h 30 min"),
+            (604_800_000, "7 d"),
+        ] {
+            assert_eq!(length(millis), text);
         }
     }
 

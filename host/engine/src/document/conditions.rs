@@ -34,7 +34,7 @@ pub(super) const CONDITIONS: Form<ConditionsDoc> = Form::new(
 static CONDITIONS_TABLE: Table = Table::closed(
     "phaseConditions",
     "Expressions over the finished attempt that decide its phase: the first true one in the order succeeded, failed, error; \
-     none, and the code decides.",
+     none, and the code decides. They are not evaluated after an attempt that a clock ended.",
     &[&SUCCEEDED, &FAILED, &ERROR, &SKIPPED, &CANCELLED],
     &[],
 );

@@ -66,8 +66,9 @@ static ON_START: Field<HookBody> = event("onStart", "Runs when it starts Running
 static ON_SUCCESS: Field<HookBody> = event("onSuccess", "Runs when it has ended Succeeded.");
 static ON_FAILURE: Field<HookBody> = event("onFailure", "Runs when it has ended Failed.");
 static ON_ERROR: Field<HookBody> =
-    event("onError", "Runs when it has ended Error, and Timeout where there is no `onTimeout`.");
-static ON_TIMEOUT: Field<HookBody> = event("onTimeout", "Runs when it has ended Timeout.");
+    event("onError", "Runs when it has ended Error, and after a timeout where there is no `onTimeout`.");
+static ON_TIMEOUT: Field<HookBody> =
+    event("onTimeout", "Runs when it has ended Timeout, or Cancelled or Error by a clock of a task.");
 static ON_SUSPEND: Field<HookBody> = event("onSuspend", "Runs whenever it is Suspended.");
 static ON_RESUME: Field<HookBody> = event("onResume", "Runs whenever it is resumed.");
 static ON_CANCEL: Field<HookBody> = event("onCancel", "Runs when it has ended Cancelled.");

@@ -35,6 +35,8 @@ use self::sequence::SEQUENCE;
 pub(crate) struct LoopDoc {
     pub(crate) body: Option<Name>,
     pub(crate) over: OverDoc,
+    /// Where that is written.
+    pub(crate) over_site: Option<Site>,
     pub(crate) concurrency: Option<u32>,
     pub(crate) max_iterations: Option<u32>,
     pub(crate) arguments: ParametersDoc,
@@ -179,6 +181,7 @@ impl LoopDoc {
         Self {
             body: object.optional(&BODY),
             over: OverDoc::read(object),
+            over_site: OVER.iter().find_map(|field| object.key_site(field)),
             concurrency: object.optional(&CONCURRENCY).filter(|most| *most > 0),
             max_iterations: object.optional(&MAX_ITERATIONS),
             arguments: ParametersDoc::field(object, &LOOP_ARGUMENTS),

@@ -67,7 +67,7 @@ static EXPONENTIAL_BACKOFF: Field<f64> = Field::optional(
 static MAX_DELAY: Field<Millis> = Field::optional(
     "maxDelay",
     PAUSE,
-    "The longest delay; it counts only where `exponentialBackoff` is above 1.",
+    "The longest delay, jitter included; it counts only where `exponentialBackoff` is above 1.",
 );
 
 static WHICH: Field<ExprDoc> = Field::optional(
@@ -101,32 +101,64 @@ impl RetryDoc {
             let problem = cursor.problem(&values::TWO_RETRIES, message);
             report.problem(problem.with_hint(LIMIT_OR_MAX_ATTEMPTS));
         }
-        warn_without_effect(&object);
         let max_attempts = max_attempts(&object);
-        Some(Self {
+        let read = Self {
             max_attempts,
             backoff: backoff(&object, max_attempts),
             expression: object.optional(&WHICH),
             failed_too: object.has("maxAttempts") || !object.has("limit") && has_steep_field(&object),
             jitter: object.or_default(&JITTER),
-        })
+        };
+        read.warn_without_effect(&object);
+        Some(read)
     }
-}
 
-/// Warns about fields that have no effect (R-R1, R-R3).
-fn warn_without_effect(object: &Object<'_, '_>) {
-    let warn = |site: &Site, message: &str, hint: &str| {
-        object.report.warning(site.problem(&NO_EFFECT, message).with_hint(hint));
-    };
-    if !object.has("limit") && !object.has("maxAttempts") {
-        warn(
-            &object.site,
-            "no `limit` and no `maxAttempts`, so there is one attempt; expected one of them",
-            LIMIT_OR_MAX_ATTEMPTS,
-        );
-    } else if let (Some(site), false) = (object.key_site("maxDelay"), object.has("exponentialBackoff")) {
-        let hint = "without it all delays are equal";
-        warn(&site, "`maxDelay` caps nothing; expected `exponentialBackoff` next to it", hint);
+    /// Warns about fields that have no effect (R-R1, R-R3).
+    fn warn_without_effect(&self, object: &Object<'_, '_>) {
+        let warn = |site: &Site, message: &str, hint: &str| {
+            object.report.warning(site.problem(&NO_EFFECT, message).with_hint(hint));
+        };
+        let written = |field| object.key_site(field).map(|site| (field, site));
+        if !object.has("limit") && !object.has("maxAttempts") {
+            return warn(
+                &object.site,
+                "no `limit` and no `maxAttempts`, so there is one attempt; expected one of them",
+                LIMIT_OR_MAX_ATTEMPTS,
+            );
+        }
+        if matches!(self.max_attempts, MaxAttempts::Limited(0 | 1)) {
+            let ignored = ["delay", "exponentialBackoff", "maxDelay", "jitter", "expression"];
+            if let Some((field, site)) = ignored.into_iter().find_map(written) {
+                let message =
+                    format!("`{field}` without a retry has no effect; expected more than one attempt");
+                warn(&site, &message, LIMIT_OR_MAX_ATTEMPTS);
+            }
+            return;
+        }
+        let Backoff { delay, growth, max_delay } = self.backoff;
+        if delay == 0 {
+            let ignored = [
+                ("exponentialBackoff", growth != Growth::default()),
+                ("maxDelay", true),
+                ("jitter", self.jitter > 0.0),
+            ];
+            for (field, _) in ignored.into_iter().filter(|(_, matters)| *matters) {
+                if let Some((_, site)) = written(field) {
+                    let message =
+                        format!("`{field}` without a delay has no effect; expected `delay` next to it");
+                    warn(&site, &message, "without `delay` a retry follows at once");
+                }
+            }
+            return;
+        }
+        let Some((_, site)) = written("maxDelay") else { return };
+        if !matches!(growth, Growth::Factor(factor) if factor > 1.0) {
+            let hint = "without it no delay is longer than the first, which `maxDelay` does not cap";
+            warn(&site, "`maxDelay` caps nothing; expected `exponentialBackoff` above 1 next to it", hint);
+        } else if max_delay.is_some_and(|most| most <= delay) {
+            let hint = "every delay is `maxDelay`: nothing grows, and `jitter` adds nothing";
+            warn(&site, "`maxDelay` is not above `delay`; expected a longer one", hint);
+        }
     }
 }
 

@@ -37,7 +37,7 @@ static LENGTH: Field<Millis> =
 static ERROR_ON_TIMEOUT: Field<bool> = Field::optional(
     "errorOnTimeout",
     BOOLEAN,
-    "Whether the task ends Error rather than Cancelled when the time is over and nothing retries it.",
+    "Whether the task ends Error rather than Cancelled, which counts as a timeout, when the time is over and nothing retries it.",
 )
 .or("false");
 

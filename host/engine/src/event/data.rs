@@ -89,6 +89,9 @@ pub struct AttemptEnd {
     pub outputs: Outputs,
     /// From the start, or null if the executor never started.
     pub duration_ms: Option<Millis>,
+    /// The phase whose `phaseConditions` held; none if the code decided, or a clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<Phase>,
     /// Resources that the attempt used.
     #[serde(default, skip_serializing_if = "ResourceUsage::is_nothing")]
     pub metered: ResourceUsage,

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::phase::Phase;
+
 /// Why a phase was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -61,6 +63,19 @@ impl Reason {
             Self::MaxJumps => "max-jumps",
             Self::RetryExhausted => "retry-exhausted",
         }
+    }
+
+    /// Whether `maxRuntime`, `maxInactivity` or `deadline` ended the task, whatever phase that led to.
+    #[must_use]
+    pub fn is_clock(self) -> bool {
+        matches!(self, Self::TimeoutPolicy | Self::Deadline | Self::MaxRuntime | Self::MaxInactivity)
+    }
+
+    /// Returns the phase that an end counts as for everything but the phase itself: Timeout where a clock ended it as
+    /// Cancelled.
+    #[must_use]
+    pub fn counts_as(phase: Phase, reason: Option<Self>) -> Phase {
+        if phase == Phase::Cancelled && reason == Some(Self::TimeoutPolicy) { Phase::Timeout } else { phase }
     }
 }
 

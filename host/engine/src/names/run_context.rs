@@ -33,8 +33,8 @@ pub(crate) trait RunContext {
         None
     }
 
-    /// How many children the container has: in all, or in the phase of that name.
-    fn children(&self, _of: &str) -> Option<i64> {
+    /// Number of the container's children, in all or in the phase of that name; or the list of their phases, codes or messages.
+    fn children(&self, _of: &str) -> Option<Value> {
         None
     }
 

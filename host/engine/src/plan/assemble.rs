@@ -50,6 +50,7 @@ pub(super) fn plan(
         cron: doc.cron.clone(),
         arguments: parameters(&spec.arguments),
         timeout: spec.timeout,
+        timeout_is_default: spec.timeout_is_default,
         priority: spec.priority,
         parallelism: spec.parallelism,
         root: assembler.root()?,

@@ -11,8 +11,10 @@ mod nesting;
 mod passing;
 mod reading;
 mod references;
+mod sizes;
 mod sources;
 mod visible;
+mod waits;
 
 use super::{
     executors::Defaults,
@@ -28,7 +30,12 @@ pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
     references::check(index, graphs);
 }
 
-/// Warns of what is allowed and probably not meant.
+/// Warns of what is allowed and probably not meant, and reports what can never run.
 pub(super) fn warn(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>) {
     lints::check(index, graphs, defaults);
+    // Values that could not be read are not compared.
+    if !index.report.has_lost() {
+        waits::check(index, defaults);
+        sizes::check(index, graphs);
+    }
 }

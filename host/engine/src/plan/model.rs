@@ -45,6 +45,8 @@ pub struct Plan {
     pub arguments: Vec<Parameter>,
     /// `spec.timeout`; `None` when switched off.
     pub timeout: Option<Millis>,
+    /// Whether that is the default, which does not count time in which the run only waits for people.
+    pub timeout_is_default: bool,
     /// `spec.priority`, 0 to 1000, higher first.
     pub priority: u16,
     /// `spec.parallelism`: leaf task runs in Ready or Running at once.
@@ -122,6 +124,9 @@ impl Plan {
         }
     }
 }
+
+/// Task runs that one run may have; a container that would need more ends as Error.
+pub const MAX_TASK_RUNS: usize = 1_000_000;
 
 /// Index into [`Plan::templates`].
 pub type TemplateId = usize;

@@ -8,7 +8,9 @@ mod hints;
 mod max_parallelism;
 mod merging;
 mod recorded;
+mod sizes;
 mod variables;
+mod waits;
 
 use std::sync::Arc;
 

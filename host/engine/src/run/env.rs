@@ -41,6 +41,8 @@ pub(super) struct AttemptResult {
     pub(super) message: Arc<str>,
     pub(super) outputs: Outputs,
     pub(super) retries: u32,
+    /// The phase whose condition held, if one did.
+    pub(super) condition: Option<Phase>,
     /// Further data of an attempt's result.
     pub(super) attempt: AttemptDetails,
     /// A loop's aggregated outputs of its iterations, shown as the outputs of `tasks.<body>`.
@@ -206,11 +208,18 @@ impl RunContext for TaskEnv<'_> {
         self.child(self.container()?, name).map(seen)
     }
 
-    fn children(&self, of: &str) -> Option<i64> {
+    fn children(&self, of: &str) -> Option<Value> {
         let scope = self.run.scope(self.task)?;
+        let each = |member: fn(&TaskRun) -> Value| {
+            let members: Vec<Value> = self.run.children(self.task).map(member).collect();
+            Some(members.into())
+        };
         match of {
-            "total" => Some(i64::try_from(scope.children.len()).unwrap_or(i64::MAX)),
-            phase => scope.tally.get(phase).map(i64::from),
+            "total" => Some(i64::try_from(scope.children.len()).unwrap_or(i64::MAX).into()),
+            "phases" => each(|child| child.phase.as_str().into()),
+            "codes" => each(|child| child.code.map_or(Value::Null, |code| i64::from(code).into())),
+            "messages" => each(|child| Value::String(child.message.clone())),
+            phase => scope.tally.get(phase).map(|count| i64::from(count).into()),
         }
     }
 

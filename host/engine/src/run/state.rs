@@ -11,6 +11,7 @@ mod advance;
 mod agenda;
 mod apply;
 mod clocks;
+mod execution_order;
 mod index;
 mod names;
 mod open;
@@ -30,6 +31,7 @@ pub(in crate::run) use self::{
     apply::merge_outputs,
     place::node_at,
     reuse::EarlierRun,
+    scope::is_failure,
     task::QueueState,
     wait::{Wait, WaitKind},
 };
@@ -70,6 +72,8 @@ pub struct State {
     open_hooks: u32,
     progress: Progress,
     times: Times,
+    /// Since when the run only waits for people, if its timeout is the default, which stands still meanwhile.
+    still_since: Option<Timestamp>,
     warnings: Vec<Warning>,
     seq: u64,
     now: Timestamp,
@@ -95,6 +99,7 @@ impl State {
             open_hooks: 0,
             progress: Progress::default(),
             times: Times { submitted_at: now, started_at: None, finished_at: None, deadline_at: None },
+            still_since: None,
             warnings: Vec::new(),
             seq: 0,
             now,

@@ -2,6 +2,8 @@
 
 mod events;
 mod model;
+mod reason;
+mod remarks;
 mod waiting;
 
 pub use self::{

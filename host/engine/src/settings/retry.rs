@@ -62,10 +62,15 @@ impl Backoff {
             Growth::Factor(factor) => delay * factor.powf(f64::from(finished.saturating_sub(1))),
             Growth::Linear => delay * f64::from(finished),
         };
-        let grown = round_to_millis(grown);
+        self.capped(round_to_millis(grown))
+    }
+
+    /// Returns `delay`, or `max_delay` if that applies and is less: also what jitter has lengthened is capped.
+    #[must_use]
+    pub fn capped(&self, delay: Millis) -> Millis {
         match (self.growth, self.max_delay) {
-            (Growth::Factor(factor), Some(most)) if factor > 1.0 => grown.min(most),
-            (Growth::Factor(_) | Growth::Linear, _) => grown,
+            (Growth::Factor(factor), Some(most)) if factor > 1.0 => delay.min(most),
+            (Growth::Factor(_) | Growth::Linear, _) => delay,
         }
     }
 }

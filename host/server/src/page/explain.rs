@@ -3,7 +3,7 @@
 use phasm::{
     Phase,
     engine::{
-        event::{Reason, TimeLimit},
+        event::Reason,
         plan::{MaxAttempts, Node, Recovery, RetryFilter, RuleMatch, Verdict},
         run::{Run, TaskRun, Waiting, WaitsFor},
         text,
@@ -106,7 +106,7 @@ fn skipped(task: &TaskRun, node: &Node) -> String {
 }
 
 fn ended(run: &Run, task: &TaskRun, node: &Node, told: TaskHistory) -> String {
-    let mut parts = vec![by_reason(task, told)];
+    let mut parts = vec![by_clock(run, task).or_else(|| by_reason(task))];
     if parts.iter().all(Option::is_none) {
         parts = vec![Some(by_outcome(run, task, node))];
     }
@@ -115,8 +115,14 @@ fn ended(run: &Run, task: &TaskRun, node: &Node, told: TaskHistory) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn by_reason(task: &TaskRun, told: TaskHistory) -> Option<String> {
-    let clock = told.clock.map_or("a clock", TimeLimit::as_str);
+/// The clock that ended it, whatever phase that led to.
+fn by_clock(run: &Run, task: &TaskRun) -> Option<String> {
+    let clock = run.exceeded(task)?;
+    let policy = if task.phase == Phase::Cancelled { " Its policy ends the task as Cancelled." } else { "" };
+    Some(format!("Timed out: {clock}.{policy}"))
+}
+
+fn by_reason(task: &TaskRun) -> Option<String> {
     Some(match task.reason? {
         Reason::User => "Cancelled by a user.".to_owned(),
         Reason::ScopeFailed => {
@@ -124,12 +130,8 @@ fn by_reason(task: &TaskRun, told: TaskHistory) -> Option<String> {
         }
         Reason::ScopeTimeout => "Timed out: its scope exceeded its `timeout`.".to_owned(),
         Reason::WorkflowTimeout => "Timed out: the run exceeded `spec.timeout`.".to_owned(),
-        Reason::TimeoutPolicy => format!("Timed out: exceeded `{clock}`, and its policy cancels the task."),
-        Reason::Deadline => "Timed out: exceeded `deadline`, across all attempts and delays.".to_owned(),
-        Reason::MaxRuntime => "Timed out: its last attempt exceeded `maxRuntime`.".to_owned(),
-        Reason::MaxInactivity => {
-            "Timed out: the executor was inactive for longer than `maxInactivity` in its last attempt."
-                .to_owned()
+        Reason::TimeoutPolicy | Reason::Deadline | Reason::MaxRuntime | Reason::MaxInactivity => {
+            "Timed out.".to_owned()
         }
         Reason::PolicyFail => "A rule said `fail`.".to_owned(),
         Reason::MaxJumps => "Its pipeline had jumped as often as it may.".to_owned(),
@@ -156,7 +158,12 @@ fn by_outcome(run: &Run, task: &TaskRun, node: &Node) -> String {
     }
     if run.children(task).len() > 0 {
         if task.phase == Phase::Succeeded {
-            return "All in it ended well, or was tolerated.".to_owned();
+            let remarks = run.remarks(task);
+            return if remarks.is_empty() {
+                "All in it ended well.".to_owned()
+            } else {
+                format!("It ended well although {}.", remarks.join(", "))
+            };
         }
         return format!("The worst in it that was not tolerated is {}.", task.phase);
     }
@@ -196,6 +203,9 @@ fn by_rule(node: &Node, told: TaskHistory, task: &TaskRun) -> Option<String> {
 /// Why what did not succeed was not tried again, where one might expect it.
 fn no_retry(task: &TaskRun, node: &Node) -> Option<String> {
     let Some(Recovery::Retry(retry)) = &node.settings.recovery else { return None };
+    if task.clocks.timeout.is_some_and(|at| task.finished_at.is_some_and(|end| at <= end)) {
+        return Some("It was not tried again, as its `timeout` had passed.".to_owned());
+    }
     let failed = matches!(task.phase, Phase::Failed | Phase::Error | Phase::Timeout);
     let left = match retry.max_attempts {
         MaxAttempts::Unlimited => true,

@@ -3,7 +3,13 @@
 use maud::{Markup, PreEscaped, html};
 use phasm::{
     Phase, Value,
-    engine::{schedule::Zone, text, time::Timestamp},
+    engine::{
+        event::Reason,
+        run::{Run, TaskRun},
+        schedule::Zone,
+        text,
+        time::Timestamp,
+    },
     plugins::SignatureStatus,
 };
 
@@ -16,6 +22,20 @@ const MAX_VALUE_BYTES: usize = 16 << 10;
 pub(super) fn phase(phase: Phase) -> Markup {
     html! {
         span class={ "phase phasm-" (phase) } { (PreEscaped(phasm_graph::mark(phase))) " " (phase) }
+    }
+}
+
+/// How a task run stands: its phase; `Timed out` where a clock ended it as Cancelled; remarks on a good end.
+pub(super) fn standing(run: &Run, task: &TaskRun) -> Markup {
+    let counts_as = Reason::counts_as(task.phase, task.reason);
+    let remarks = run.remarks(task);
+    html! {
+        @if counts_as == task.phase { (phase(task.phase)) }
+        @else {
+            span class={ "phase phasm-" (counts_as) } { (PreEscaped(phasm_graph::mark(counts_as))) " Timed out" }
+            span class="none" { " (" (task.phase) ")" }
+        }
+        @if !remarks.is_empty() { span class="phase phasm-Timeout" { " " (remarks.join(", ")) } }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm::{
     RecoverError,
     engine::{
-        event::{Event, PolicyEvaluation, TaskId, TimeLimit},
+        event::{Event, PolicyEvaluation, TaskId},
         plan::RuleMatch,
         run::Run,
     },
@@ -20,8 +20,6 @@ use crate::state::AppState;
 pub(crate) struct TaskHistory {
     /// Which rule decided last, and in which attempt.
     pub(crate) rule: Option<(RuleMatch, u32)>,
-    /// Which clock ran out last.
-    pub(crate) clock: Option<TimeLimit>,
 }
 
 /// A run, the times its tasks were suspended, and the history of one of its tasks.
@@ -47,11 +45,7 @@ pub(crate) async fn read(
 }
 
 fn note(told: &mut TaskHistory, event: &Event, wanted: Option<TaskId>) {
-    if let Event::TimedOut(task, clock) = event
-        && (Some(*task) == wanted || *clock == TimeLimit::SpecTimeout)
-    {
-        told.clock = Some(*clock);
-    } else if let Event::PolicyEvaluated(evaluated) = event
+    if let Event::PolicyEvaluated(evaluated) = event
         && Some(evaluated.fence.task) == wanted
     {
         let PolicyEvaluation { rule, fence, .. } = evaluated.as_ref();

@@ -168,7 +168,7 @@ fn whole(run: &Run, row: &RunSummary, caller: &Caller, view: View, shown: &Marku
     html! {
         p class="path" { a href="/runs" { "Runs" } }
         div class="head" {
-            h1 id="title" data-part { (run.plan().name) " " (format::phase(run.phase())) }
+            h1 id="title" data-part { (run.plan().name) " " (standing(run)) }
             div id="acts" class="acts" data-part { @if caller.may(Role::Run).is_ok() { (action_forms(run)) } }
         }
         div id="facts" data-part { (facts(run, row)) }
@@ -203,6 +203,15 @@ fn action_forms(run: &Run) -> Markup {
     }
 }
 
+fn standing(run: &Run) -> Markup {
+    html! {
+        @match run.tasks().first() {
+            Some(root) if run.phase().is_terminal() => (format::standing(run, root)),
+            Some(_) | None => (format::phase(run.phase())),
+        }
+    }
+}
+
 fn facts(run: &Run, row: &RunSummary) -> Markup {
     let times = run.times();
     let labels: Vec<_> = row.head.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -214,7 +223,7 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             div { dt { "Tasks ended" } dd { (run.progress()) } }
             div { dt { "Namespace" } dd { (row.head.namespace) } }
             @for (kind, name, address) in &row.from { div { dt { (kind) } dd { a href=(address) { (name) } } } }
-            @if let Some(at) = times.deadline_at.filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (format::time(at)) } } }
+            @if let Some(at) = run.run_deadline().filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (format::time(at)) } } }
             @if let Some(of) = run.rerun_of() { div { dt { "Rerun of" } dd { a href={ "/runs/" (of) } { (format::id(of)) } } } }
             @if let Some(trace) = run.trace_id() { div { dt { "Trace" } dd { (format::id(trace)) } } }
             @if let Some(notices) = &row.notices {
@@ -223,8 +232,9 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             @if !labels.is_empty() { div { dt { "Labels" } dd { (labels.join(", ")) } } }
         }
         @if let Some(note) = &row.note { div class="callout bad" role="alert" { p { "No host can resume it: " (note.why) } } }
-        @if let Some(root) = run.tasks().first().filter(|root| !root.message.is_empty()) {
-            div class="callout" { p { (root.message) } }
+        @if let Some(root) = run.tasks().first() {
+            @if let Some(clock) = run.exceeded(root) { div class="callout bad" { p { "Timed out: " (clock) } } }
+            @if !run.cause(root).is_empty() { div class="callout" { p { (run.cause(root)) } } }
         }
     }
 }

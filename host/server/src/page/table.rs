@@ -39,7 +39,7 @@ impl TableQuery {
 
 pub(super) fn draw(run: &Run, wanted: &TableQuery) -> Markup {
     let fit = |task: &&TaskRun| wanted.phase.is_none_or(|phase| phase == task.phase);
-    let mut found = run.tasks().iter().filter(fit).skip(wanted.after);
+    let mut found = run.tasks_in_order().into_iter().filter(fit).skip(wanted.after);
     let rows: Vec<&TaskRun> = found.by_ref().take(PAGE_TASKS).collect();
     let more = found.next().is_some();
     html! {
@@ -55,7 +55,7 @@ pub(super) fn draw(run: &Run, wanted: &TableQuery) -> Markup {
             button class="plain" { "Filter" }
         }
         table class="list" {
-            caption class="unseen" { "Task runs, in the order they came to be" }
+            caption class="unseen" { "Task runs, in the order of execution" }
             thead { tr { th scope="col" { "Phase" } th scope="col" { "Task" } th scope="col" { "Attempt" } th scope="col" { "Started" }
                 th scope="col" { "Took" } th scope="col" { "Message" } } }
             tbody { @for task in &rows { (line(run, task)) } }
@@ -76,7 +76,7 @@ fn line(run: &Run, task: &TaskRun) -> Markup {
     let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).or(waits).unwrap_or_default();
     html! {
         tr {
-            td data-label="Phase" { (format::phase(task.phase)) span class="none" { (reason) } }
+            td data-label="Phase" { (format::standing(run, task)) span class="none" { (reason) } }
             th scope="row" data-label="Task" { a href={ "/runs/" (run.id()) "/tasks/" (task.id) } { (run.path(task)) } }
             td data-label="Attempt" { @if task.attempt > 0 { (task.attempt) } @else { span class="none" { "–" } } }
             td data-label="Started" { (format::maybe_time(task.started_at)) }

@@ -35,7 +35,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let body = html! {
         (path(run, task))
         div class="head" {
-            h1 id="title" data-part { (run.label(task)) " " (format::phase(task.phase)) }
+            h1 id="title" data-part { (run.label(task)) " " (format::standing(run, task)) }
             div id="acts" class="acts" data-part {
                 @if may && actions::is_open(task) {
                     form method="post" action={ "/runs/" (run_id) "/tasks/" (id) "/cancel" } data-confirm="Cancel the task?" {
@@ -51,7 +51,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         div id="facts" data-part { (facts(run, task)) }
         div id="inside" data-part { (inside(run, task)) }
         div id="values" data-part { (values(run, task)) }
-        div id="attempts" data-part { (attempts(task)) }
+        div id="attempts" data-part { (attempts(run, task)) }
         @if matches!(run.node(task).work, Work::Executor(_)) { (log_section(run, task, &logs)) }
     };
     let title = format!("{} {}", run.path(task), task.phase);
@@ -120,8 +120,8 @@ fn inside(run: &Run, task: &TaskRun) -> Markup {
         @if all > 0 {
             h2 { (format::count(all, "task")) " in it" }
             ul class="inside" {
-                @for child in run.children(task).take(100) {
-                    li { (format::phase(child.phase)) " " a href={ "/runs/" (run.id()) "/tasks/" (child.id) } { (run.label(child)) } }
+                @for child in run.children_in_order(task).into_iter().take(100) {
+                    li { (format::standing(run, child)) " " a href={ "/runs/" (run.id()) "/tasks/" (child.id) } { (run.label(child)) } }
                 }
             }
             @if all > 100 { p { a href={ "/runs/" (run.id()) "?view=tasks" } { "All tasks of the run" } } }
@@ -142,18 +142,19 @@ fn values(run: &Run, task: &TaskRun) -> Markup {
     }
 }
 
-fn attempts(task: &TaskRun) -> Markup {
+fn attempts(run: &Run, task: &TaskRun) -> Markup {
     html! {
         @if !task.attempts.is_empty() {
             h2 { "Attempts" }
             table class="list" {
                 caption class="unseen" { "Attempts, the first ones first" }
-                thead { tr { th scope="col" { "No." } th scope="col" { "Phase" } th scope="col" { "Code" } th scope="col" { "Started" }
-                    th scope="col" { "Took" } th scope="col" { "Message" } } }
+                thead { tr { th scope="col" { "No." } th scope="col" { "Phase" } th scope="col" { "Code" } th scope="col" { "Reason" }
+                    th scope="col" { "Started" } th scope="col" { "Took" } th scope="col" { "Message" } } }
                 tbody { @for attempt in &task.attempts { tr {
                     th scope="row" data-label="No." { (attempt.number) }
                     td data-label="Phase" { (format::phase(attempt.phase)) }
                     td data-label="Code" { @if let Some(code) = attempt.code { (code) } @else { span class="none" { "–" } } }
+                    td data-label="Reason" { @if let Some(reason) = run.reason_of(task, attempt) { (reason) } @else { span class="none" { "–" } } }
                     td data-label="Started" { (format::maybe_time(attempt.started_at)) }
                     td data-label="Took" { (format::took(attempt.started_at, attempt.finished_at)) }
                     td data-label="Message" { (text::cut(&attempt.message, 400)) }

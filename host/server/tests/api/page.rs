@@ -380,3 +380,41 @@ async fn what_is_kept_is_told_of() {
     world.client.send("PUT", path, &[("content-type", "application/yaml")], &nightly).await.expect(200);
     all.until("changed").await;
 }
+
+/// R-T12: the pages of a run and its task say that a clock ran out, whatever the phase, and how long it was.
+#[tokio::test]
+async fn an_end_by_a_clock_is_shown_as_a_timeout() {
+    let world = World::in_file().await;
+    for clock in ["maxRuntime", "deadline", "timeout"] {
+        let bounded =
+            workflow("default", &["block"]).replace("type: block }", &format!("type: block }}, {clock}: 1s"));
+        let run = world.submit(&bounded).await;
+        let ended = world.client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+        assert_eq!(ended.text("/timedOut"), format!("exceeded {clock} (1 s) in main/t0"));
+        for path in [String::new(), "/tasks/1".to_owned()] {
+            let shown = page(&world.client, &format!("/runs/{run}{path}")).await;
+            assert!(shown.contains(&format!("Timed out: exceeded {clock} (1 s)")), "{clock}: {shown}");
+            let head = shown.split("</h1>").next().unwrap();
+            assert_eq!(head.contains("Timed out"), clock != "timeout", "{clock}: {head}");
+        }
+    }
+}
+
+/// R-L10, R-C2: a good end shows what did not succeed, and an attempt its reason.
+#[tokio::test]
+async fn a_good_end_shows_its_remarks() {
+    let world = World::in_file().await;
+    let tolerated = workflow("default", &["ok", "fail"])
+        .replace("type: fail }", "type: fail }, continueOn: { failed: true }");
+    let run = world.submit(&tolerated).await;
+    world.client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let shown = page(&world.client, &format!("/runs/{run}")).await;
+    let head = shown.split("</h1>").next().unwrap();
+    assert!(head.contains("1 of 2 failed (tolerated)"), "{head}");
+    let judged = workflow("default", &["ok"])
+        .replace("type: ok }", "type: ok }, phaseConditions: { error: \"code == 0\" }");
+    let run = world.submit(&judged).await;
+    world.client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let task = page(&world.client, &format!("/runs/{run}/tasks/1")).await;
+    assert!(task.contains("phaseConditions.error was true"), "{task}");
+}

@@ -140,7 +140,7 @@ impl Driver {
     fn count(&self, result: &Result<(), Arc<StoreError>>) {
         let gauges = &self.core.gauges;
         match result {
-            Ok(()) => gauges.ended(self.run.phase()),
+            Ok(()) => gauges.ended(self.run.counts_as()),
             Err(error) if matches!(**error, StoreError::LeaseLost { .. }) => gauges.lost.one_more(),
             Err(_) => gauges.interrupted.one_more(),
         }

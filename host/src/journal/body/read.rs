@@ -179,7 +179,7 @@ impl<'b> Decoding<'b> {
         let (message, outputs) = (self.text()?, self.outputs()?);
         let duration_ms = self.number()?.checked_sub(1);
         let metered = if tag == tag::METERED_END { self.metered()? } else { ResourceUsage::default() };
-        Ok(AttemptEnd { fence, phase, code, message, outputs, duration_ms, metered })
+        Ok(AttemptEnd { fence, phase, code, message, outputs, duration_ms, condition: None, metered })
     }
 
     fn metered(&mut self) -> Result<ResourceUsage, Error> {

@@ -47,6 +47,7 @@ fn of_task(task: u32, inputs: &Value) -> Vec<Event> {
         message: Arc::default(),
         outputs: Arc::new(vec![Output::new("n", inputs.clone())]),
         duration_ms: Some(0),
+        condition: None,
         metered: ResourceUsage { cpu_us: 9_000, pages: 17, calls: 2, bytes_in: 0, bytes_out: 0 },
     };
     vec![
@@ -186,6 +187,21 @@ fn any_value() -> impl Strategy<Value = Value> {
             prop::collection::btree_map("[a-c]{0,2}".prop_map(Arc::from), inner, 0..5).prop_map(Value::from),
         ]
     })
+}
+
+/// R-C2: the condition that decided about an attempt is kept with it.
+#[test]
+fn an_attempt_keeps_its_condition() {
+    let mut events = of_task(1, &Value::Null);
+    for event in &mut events {
+        if let Event::AttemptEnded(ended) = event {
+            ended.condition = Some(Phase::Error);
+        }
+    }
+    let body = Body { moments: vec![at(0, events)], basis: None };
+    let mut bytes = Vec::new();
+    body.encode(&mut bytes);
+    assert_eq!(decode(&bytes, Timestamp(0)).unwrap(), body);
 }
 
 proptest! {

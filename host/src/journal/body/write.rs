@@ -146,7 +146,7 @@ impl<'e> Encoding<'e> {
                 self.tag(tag::STARTED);
                 self.fence(*fence);
             }
-            Event::AttemptEnded(ended) => self.attempt_ended(ended),
+            Event::AttemptEnded(ended) if ended.condition.is_none() => self.attempt_ended(ended),
             Event::Metered(fence, metered) => {
                 self.tag(tag::METERED);
                 self.fence(*fence);
@@ -204,7 +204,8 @@ impl<'e> Encoding<'e> {
     }
 
     fn attempt_ended(&mut self, ended: &'e AttemptEnd) {
-        let AttemptEnd { fence, phase, code, message, outputs, duration_ms, metered } = ended;
+        // One that a condition decided is JSON: few are.
+        let AttemptEnd { fence, phase, code, message, outputs, duration_ms, condition: _, metered } = ended;
         self.tag(if metered.is_nothing() { tag::ENDED } else { tag::METERED_END });
         self.fence(*fence);
         self.buffer.push(number_of(*phase));

@@ -71,6 +71,10 @@ fn operator(draft: &Draft, missing_allowed: bool) -> Executors {
     let stands_for = |executor_type: &str| match executor_type {
         "faulty" => ExecutorResolution::Executor(Box::new(PinnedExecutor::with_defaults(defaults.clone()))),
         "count" => ExecutorResolution::Executor(Box::new(count())),
+        "ask" => {
+            let asks = PinnedExecutor { suspends: true, ..PinnedExecutor::default() };
+            ExecutorResolution::Executor(Box::new(asks))
+        }
         "broken" => ExecutorResolution::Broken("plugin `broken`: no component".into()),
         known if names.contains(&known) => ExecutorResolution::Executor(Box::default()),
         _ => ExecutorResolution::Unknown,

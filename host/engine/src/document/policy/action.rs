@@ -10,7 +10,7 @@ use crate::{
         Cursor, Field, Form, Name, Object, Refusal, Report, Rule, SECONDS, TEXT, Table, When, Words, count,
         word,
     },
-    problem::codes::{shape, values},
+    problem::codes::{shape, values, warnings::NO_EFFECT},
     settings::{Backoff, Growth, MaxAttempts},
     time::Millis,
 };
@@ -139,7 +139,25 @@ impl Then {
 fn retry(object: &Object<'_, '_>) -> ActionDoc {
     let growth = object.or_default(&BACKOFF);
     let backoff = Backoff { delay: object.or_default(&DELAY), growth, max_delay: None };
-    ActionDoc::Retry { attempts: MaxAttempts::Limited(object.or_default(&ATTEMPTS)), backoff }
+    let attempts = object.or_default(&ATTEMPTS);
+    warn_without_effect(object, attempts, backoff);
+    ActionDoc::Retry { attempts: MaxAttempts::Limited(attempts), backoff }
+}
+
+/// Warns about settings of a delay that never passes or does not grow (R-R3).
+fn warn_without_effect(object: &Object<'_, '_>, attempts: u32, backoff: Backoff) {
+    let (ignored, why): (&[&str], _) = if attempts == 1 {
+        (&["backoff", "delay"], "with one attempt there is no retry")
+    } else if backoff.delay == 0 && backoff.growth != Growth::default() {
+        (&["backoff"], "a delay of 0 does not grow")
+    } else {
+        (&[], "")
+    };
+    let found = ignored.iter().find_map(|field| object.key_site(field).map(|site| (field, site)));
+    if let Some((field, site)) = found {
+        let message = format!("`{field}` has no effect; expected more than one attempt, and a delay");
+        object.report.warning(site.problem(&NO_EFFECT, message).with_hint(why));
+    }
 }
 
 /// Variables by name.

@@ -75,13 +75,14 @@ pub(super) static WHEN: Field<ExprDoc> = Field::optional(
 pub(super) static TIMEOUT_FIELD: Field<Millis> = Field::optional(
     "timeout",
     TIMEOUT,
-    "How long the task may last from its first dispatch, retries, delays and suspension included; then it has code 4.",
+    "How long the task may last from its first dispatch, retries, delays and suspension included; then it ends Timeout.",
 );
 
 pub(in crate::document) static MAX_RUNTIME: Field<TimeoutPolicy> = Field::optional(
     "maxRuntime",
     TIMEOUT_POLICY,
-    "How long each attempt may run; a retry may follow, else the task ends Cancelled, or Error if the policy says so.",
+    "How long each attempt may run; a retry may follow, else the task ends Cancelled, which \
+     counts as a timeout, or Error if the policy says so.",
 );
 
 pub(in crate::document) static MAX_INACTIVITY: Field<TimeoutPolicy> = Field::optional(

@@ -26,6 +26,8 @@ pub(crate) struct SpecDoc {
     pub(crate) entrypoint: Option<Name>,
     pub(crate) arguments: ParametersDoc,
     pub(crate) timeout: Option<Millis>,
+    /// Whether `timeout` is the default.
+    pub(crate) timeout_is_default: bool,
     pub(crate) priority: u16,
     pub(crate) parallelism: Option<u32>,
     pub(crate) max_nested_depth: usize,
@@ -73,7 +75,8 @@ static ARGUMENTS: Field<ParametersDoc> = Field::optional(
 static TIMEOUT: Field<Option<Millis>> = Field::optional(
     "timeout",
     TIMEOUT_OR_NONE,
-    "How long a run may last from its submission; `none` is without limit.",
+    "How long a run may last from its submission; `none` is without limit. The default does not count time in which the run only \
+     waits for people.",
 )
 .or("1h");
 
@@ -131,6 +134,7 @@ impl SpecDoc {
             entrypoint: object.optional(&ENTRYPOINT),
             arguments: ParametersDoc::field(&object, &ARGUMENTS),
             timeout: object.or_default(&TIMEOUT),
+            timeout_is_default: !object.has("timeout"),
             priority: object.or_default(&PRIORITY),
             parallelism: object.optional(&PARALLELISM),
             max_nested_depth: object.or_default(&MAX_NESTED_DEPTH).into(),

@@ -5,10 +5,11 @@ use crate::{
         HookDoc, KindDoc, LoopDoc, PipelineDoc, RecoveryDoc, TASKS_INSIDE, TaskDoc, TasksDoc, TemplateDoc,
         WorkDoc,
     },
-    form::{Report, listed},
+    form::{Name, Report, listed},
     names,
     plan::resolve::index::{Callee, Index, hooks_of},
     problem::codes::{
+        executors::SUSPENDING_HOOK,
         names::{CONTAINER_CALL, DUPLICATE_NAME, NOT_A_TASK, RESERVED_LABEL},
         shape::NOT_ALLOWED,
     },
@@ -162,8 +163,23 @@ fn check_hook(index: &Index<'_>, hook: &HookDoc) {
     let found = match index.called(name) {
         Callee::Container(_, template) => template.kind.as_str(),
         Callee::Wrapper(..) => "task that wraps a dag, loop or pipeline",
-        Callee::Inline | Callee::Leaf(..) | Callee::Unknown => return,
+        Callee::Leaf(_, template) => return check_suspending(index, name, template),
+        Callee::Inline | Callee::Unknown => return,
     };
     let message = format!("`{}` is a {found}; expected a task with an executor", name.value);
     index.report.problem(name.problem(&NOT_A_TASK, message));
+}
+
+/// A hook cannot be resumed (R-S12).
+fn check_suspending(index: &Index<'_>, name: &Name, template: &TemplateDoc) {
+    let KindDoc::Task(task) = &template.kind else { return };
+    let Some(executor) = task.executor().filter(|executor| index.suspends(executor)) else { return };
+    let message = format!(
+        "hook `{}` suspends, as executor `{}` waits for people; expected a task that ends by itself",
+        name.value, executor.kind.value
+    );
+    let problem = name.problem(&SUSPENDING_HOOK, message);
+    index
+        .report
+        .problem(problem.with_hint("a hook cannot be resumed: call it as a task, or notify people instead"));
 }

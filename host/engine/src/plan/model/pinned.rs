@@ -29,6 +29,9 @@ pub struct PinnedExecutor {
     /// The JSON Schema of its outputs, an object.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub outputs: Value,
+    /// Whether it waits for people: its attempts may suspend.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub suspends: bool,
     /// Grants of the executor, in the host's own description.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub grants: Value,
@@ -59,6 +62,11 @@ impl PinnedExecutor {
         let known = self.inputs.member("properties").and_then(Value::as_object);
         let is_closed = self.inputs.member("additionalProperties") == Some(&Value::Bool(false));
         !is_closed || known.is_some_and(|known| known.contains_key(input))
+    }
+
+    /// The outputs that its manifest declares.
+    pub(crate) fn output_names(&self) -> Vec<&str> {
+        schema::properties(&self.outputs)
     }
 
     /// The type that stands for these very bytes, with what their plugin is granted: `name@sha256:…`.

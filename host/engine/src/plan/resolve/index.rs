@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    document::{HookDoc, KindDoc, TaskDoc, TasksDoc, TemplateDoc, WorkDoc, WorkflowDoc},
+    document::{ExecutorDoc, HookDoc, KindDoc, TaskDoc, TasksDoc, TemplateDoc, WorkDoc, WorkflowDoc},
     form::{Name, Report, listed_if_few},
     plan::{PinnedExecutors, TemplateId},
     problem::codes::names::{DUPLICATE_NAME, UNKNOWN_TEMPLATE},
@@ -111,6 +111,11 @@ impl<'a> Index<'a> {
                 WorkDoc::Executor(_) | WorkDoc::Unreadable => Callee::Leaf(id, template),
             },
         }
+    }
+
+    /// Whether an executor waits for people.
+    pub(in crate::plan) fn suspends(&self, executor: &ExecutorDoc) -> bool {
+        self.executors.get(&executor.kind.value).is_some_and(|pinned| pinned.suspends)
     }
 
     /// The container that a wrapper template wraps.

@@ -33,4 +33,14 @@ super::entries! {
         "Endpoints are defined in the operator's configuration: `[notify.NAME]`, whose `namespaces` have to include the \
          workflow's. `--allow-missing` runs the workflow all the same: no endpoint of that name is notified.",
         "notify: [caht]" => "notify: [chat]";
+    SUSPENDING_HOOK "P078" "Hook that suspends",
+        "The executor waits for a response by suspending, and a hook cannot be resumed: it would end Error each time. Call it as a \
+         task.",
+        "hooks: {onSuccess: {template: ask}}  # ask: {executor: {type: approval}}" =>
+        "tasks: [{name: work, template: work}, {name: ask, template: ask, dependencies: [work]}]";
+    NEVER_FITS "P079" "Wait for people that its run cannot keep",
+        "The task waits for a response for longer than a clock that is written around it allows, so that its own time can never be \
+         used up. A default `spec.timeout` does not count time in which the run only waits for people; a written one does.",
+        "spec: {timeout: 1h}  # and: {name: ask, executor: {type: approval}, timeout: 7d}" =>
+        "spec: {timeout: 8d}  # and: {name: ask, executor: {type: approval}, timeout: 7d}";
 }

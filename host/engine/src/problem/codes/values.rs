@@ -4,7 +4,7 @@ super::entries! {
     DURATION "P030" "Invalid duration",
         "A duration is whole numbers with units, such as `1h 30m` or `500 ms`; a bare number is milliseconds. Units: ms, s, m, h, d \
          and their long forms.",
-        "timeout: 1.5h" => "timeout: 1h 30m";
+        "timeout: 1.5m" => "timeout: 1m 30s";
     NO_TIME "P031" "Timeout without time",
         "A timeout of zero would end everything before it starts. Leave it out to have none; spec.timeout takes `none`.",
         "timeout: 0s" => "timeout: 30s";

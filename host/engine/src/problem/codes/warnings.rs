@@ -56,7 +56,8 @@ and ok outcomes continue; an else rule covers both.",
         "dag:\n  name: main\n  entrypoints: [a]\n  tasks: [{name: a, template: work}, {name: b, template: work}]" =>
         "dag:\n  name: main\n  entrypoints: [a]\n  tasks: [{name: a, template: work}, {name: b, template: work, dependencies: [a]}]";
     NO_EFFECT "W013" "Field without effect",
-        "Without limit and maxAttempts there is one attempt, and nothing else in retry matters; maxDelay caps delays that grow.",
+        "Without limit and maxAttempts there is one attempt, and nothing else in retry matters; neither does a delay where no retry is made, \
+         nor a factor or jitter without a delay. maxDelay caps delays that grow, so it has to be above delay.",
         "retry: {delay: 5s}" => "retry: {limit: 2, delay: 5s}";
     PASSED_ON "W014" "Key that the executor gets",
         "In a labelled task `spec` holds policy, timeout, maxRuntime, maxInactivity and deadline; every other key is the executor's, \
@@ -73,4 +74,9 @@ and ok outcomes continue; an else rule covers both.",
         "No expression of the workflow file calls it, directly or through other functions.",
         "functions: |\n  fn is_late(code) { code == 4 }" =>
         "functions: |\n  fn is_late(code) { code == 4 }\ntemplates:\n- task: {name: main, executor: {type: echo}, phaseConditions: {failed: is_late(code)}}";
+    DOES_NOT_FIT "W024" "Wait that does not fit",
+        "A clock or a delay is longer than a clock around it, which ends the task first: a time limit that never runs out, or a retry \
+         that never begins. The default of one hour of `spec.timeout` counts, too.",
+        "- {name: get, template: work, deadline: 10s, retry: {limit: 2, delay: 1m}}" =>
+        "- {name: get, template: work, deadline: 5m, retry: {limit: 2, delay: 1m}}";
 }

@@ -97,17 +97,25 @@ impl Decider<'_> {
         } else {
             merge_outputs(&mut outputs, returned);
         }
-        let mut judged =
-            AttemptResult { phase, code: Some(code), message, outputs, retries, attempt, aggregated: None };
-        let conditions = &node.settings.phase_conditions;
-        let mut overridden = self.judge(id, conditions, &mut judged);
+        let mut judged = AttemptResult {
+            phase,
+            code: Some(code),
+            message,
+            outputs,
+            retries,
+            attempt,
+            ..AttemptResult::default()
+        };
+        // No condition is asked about an attempt that a clock ended: it did not come to an end of its own (R-C2).
+        let conditions = expired.is_none().then_some(&node.settings.phase_conditions);
+        conditions.into_iter().for_each(|conditions| self.judge(id, conditions, &mut judged));
         if judged.phase != Phase::Suspended {
             judged.outputs = self.whitelisted(id, &judged);
         }
         if let Err(too_large) = self.make_room(|weight| add_result(weight, &judged.message, &judged.outputs))
         {
             judged = as_too_large(judged, too_large);
-            overridden = self.judge(id, conditions, &mut judged);
+            conditions.into_iter().for_each(|conditions| self.judge(id, conditions, &mut judged));
         }
         if judged.phase == Phase::Suspended {
             let with = PhaseData::Partial { message: judged.message, outputs: judged.outputs };
@@ -116,20 +124,14 @@ impl Decider<'_> {
             return;
         }
         self.end_attempt(id, &judged);
-        let expired = expired.filter(|_| !overridden);
         match self.decide(id, &node.settings, &judged, expired) {
             NextStep::Retry(delay) => self.retry(id, delay),
             NextStep::End(phase, reason) => self.end_task(id, phase, reason),
         }
     }
 
-    /// Lets `phaseConditions` override the computed phase; true if one did (R-C2).
-    pub(super) fn judge(
-        &mut self,
-        id: TaskIndex,
-        conditions: &PhaseConditions,
-        judged: &mut AttemptResult,
-    ) -> bool {
+    /// Lets `phaseConditions` override the computed phase (R-C2).
+    pub(super) fn judge(&mut self, id: TaskIndex, conditions: &PhaseConditions, judged: &mut AttemptResult) {
         let mut faults = Vec::new();
         let verdict = conditions.in_order().find_map(|(phase, condition)| {
             let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], condition.level) };
@@ -145,10 +147,8 @@ impl Decider<'_> {
         for fault in faults {
             self.warn(Some(id), "phase-condition", fault);
         }
-        if let Some(phase) = verdict {
-            judged.phase = phase;
-        }
-        verdict.is_some()
+        judged.condition = verdict;
+        judged.phase = verdict.unwrap_or(judged.phase);
     }
 
     fn end_attempt(&mut self, id: TaskIndex, judged: &AttemptResult) {
@@ -159,6 +159,7 @@ impl Decider<'_> {
             message: judged.message.clone(),
             outputs: judged.outputs.clone(),
             duration_ms: judged.attempt.duration,
+            condition: judged.condition,
             metered: judged.attempt.metered,
         })));
     }
@@ -203,7 +204,7 @@ impl Decider<'_> {
             outputs: task.outputs.clone(),
             retries: task.retries,
             attempt: AttemptDetails { duration: task.running_for(self.now()), ..AttemptDetails::default() },
-            aggregated: None,
+            ..AttemptResult::default()
         };
         if let Err(too_large) = self.make_room(|weight| add_result(weight, &judged.message, &judged.outputs))
         {

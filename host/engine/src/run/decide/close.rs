@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Decider, env::AttemptResult};
+use super::{Decider, env::AttemptResult, timers::clock_around};
 use crate::{
     event::{Event, Outputs, PhaseData, Reason, TaskId},
     phase::{Phase, TaskKind},
@@ -46,7 +46,7 @@ impl Decider<'_> {
 
     /// A leaf in Created that has to end as Timeout goes through Ready, in the same record: R-P2 knows no shorter way.
     /// The reason tells it from a dispatch: no attempt begins, and a task that never had one fires no hook (R-S12).
-    fn pass_ready(&mut self, id: TaskIndex, phase: Phase, reason: Reason) {
+    pub(super) fn pass_ready(&mut self, id: TaskIndex, phase: Phase, reason: Reason) {
         let task = &self[id];
         if !task.phase.may_become(phase, self.kind(task)) {
             self.set_phase(id, Phase::Ready, Some(reason), None);
@@ -80,8 +80,11 @@ impl Decider<'_> {
     /// Cancels one task run whose children, if any, have ended.
     pub(super) fn cancel_one(&mut self, id: TaskIndex, reason: Reason) {
         self.stop_attempt(id);
-        let outputs = self.found(id, Phase::Cancelled, &Arc::default());
-        let with = (!outputs.is_empty()).then(|| PhaseData::Result { message: Arc::default(), outputs });
+        let message: Arc<str> =
+            clock_around(reason).and_then(|clock| self.gave_up(id, clock)).unwrap_or_default().into();
+        let outputs = self.found(id, Phase::Cancelled, &message);
+        let with =
+            (!outputs.is_empty() || !message.is_empty()).then_some(PhaseData::Result { message, outputs });
         self.end_with(id, Phase::Cancelled, Some(reason), with);
     }
 

@@ -2,11 +2,10 @@
 
 use super::{Decider, MAX_TASK_RUNS, env::TaskEnv, loops::Items, room::add_inputs};
 use crate::{
-    event::{Bindings, Event, Reason, ScopeOpening, TimeLimit},
-    outcome::Outcome,
+    event::{Bindings, Event, Reason, ScopeOpening},
     phase::{Phase, TaskKind},
     plan::{Level, MaxAttempts, Node, Recovery, Work},
-    run::state::{ContainerProgress, TaskIndex},
+    run::state::TaskIndex,
 };
 
 impl Decider<'_> {
@@ -19,7 +18,7 @@ impl Decider<'_> {
         }
         if task.attempt > 0 {
             // Only wrappers come here with attempts in Created: the next attempt begins.
-            return self.open(id);
+            return if self.is_timed_out(id) { self.task_timed_out(id) } else { self.open(id) };
         }
         if let Some(when) = &node.when {
             match when.test(&TaskEnv::new(self, task, Level::Node)) {
@@ -81,18 +80,10 @@ impl Decider<'_> {
         Err(format!("the run would have more than {MAX_TASK_RUNS} task runs"))
     }
 
-    /// Decides the immediate consequences of an opening: a scope without children ends, and a wrapper whose `timeout` has passed
-    /// has no time for this attempt (R-T2).
+    /// A scope without children ends as it opens.
     fn opened(&mut self, id: TaskIndex) {
-        let Some(scope) = self[id].scope else { return };
-        if self[scope].open == 0 {
-            return self.finalise(scope);
-        }
-        let expired = self[id].clocks.timeout.is_some_and(|at| at <= self.now());
-        if expired && matches!(self[scope].progress, ContainerProgress::Attempts) {
-            self.close_children(id, Reason::ScopeTimeout);
-            let message = "the task's timeout passed before this attempt could start";
-            self.conclude(id, Outcome::timeout(message), Some(TimeLimit::Timeout));
+        if let Some(scope) = self[id].scope.filter(|scope| self[*scope].open == 0) {
+            self.finalise(scope);
         }
     }
 

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::{Decider, bind::LeafBindings, room::add_inputs};
 use crate::{
-    event::{Binding, Bindings, Command, Dispatch, InputValue, PhaseData, TimeLimit},
-    outcome::Outcome,
+    event::{Binding, Bindings, Command, Dispatch, InputValue, PhaseData},
     phase::Phase,
     plan::{ExecutorCall, Work},
     run::state::{QueueState, State, TaskIndex, TaskRun},
@@ -25,6 +24,10 @@ impl Decider<'_> {
 
     /// Begins an attempt; true if an executor is asked to run it.
     fn dispatch(&mut self, id: TaskIndex) -> bool {
+        if self.is_timed_out(id) {
+            self.task_timed_out(id);
+            return false;
+        }
         let due = self.due(id);
         let bound = match self.bind_leaf(id) {
             Ok(bound) => bound,
@@ -36,13 +39,13 @@ impl Decider<'_> {
         let with = bound.map(|LeafBindings { inputs, config }| PhaseData::Bound { inputs, config });
         self.set_phase(id, Phase::Ready, None, with);
         self.promote(id, Phase::Ready);
-        if self[id].clocks.timeout.is_some_and(|at| at <= self.now()) {
-            let message = "the task's timeout passed before this attempt could start";
-            self.conclude(id, Outcome::timeout(message), Some(TimeLimit::Timeout));
-            return false;
-        }
         self.command_dispatch(id, due);
         true
+    }
+
+    /// Whether no time is left for another attempt, although its clock has not been served at this instant.
+    pub(super) fn is_timed_out(&self, id: TaskIndex) -> bool {
+        self[id].clocks.timeout.is_some_and(|at| at <= self.now())
     }
 
     fn due(&self, id: TaskIndex) -> Timestamp {

@@ -143,9 +143,10 @@ impl Decider<'_> {
         let aggregated = self.aggregated(id);
         let mut judged = AttemptResult { phase, message, aggregated, ..AttemptResult::default() };
         judged.outputs = self.container_outputs(id, &judged);
-        let overridden =
-            phase != Phase::Cancelled && self.judge(id, &node.settings.phase_conditions, &mut judged);
-        let reason = reason.filter(|_| !overridden);
+        if phase != Phase::Cancelled {
+            self.judge(id, &node.settings.phase_conditions, &mut judged);
+        }
+        let reason = reason.filter(|_| judged.condition.is_none());
         let with = PhaseData::Result { message: judged.message, outputs: judged.outputs };
         self.set_phase(id, judged.phase, reason, Some(with));
     }

@@ -7,7 +7,7 @@ use super::{
     room::given,
 };
 use crate::{
-    event::{Event, HookFailure, HookFiring},
+    event::{Event, HookFailure, HookFiring, Reason},
     phase::Phase,
     plan::{HookId, HookType, Hooks},
     run::state::{HookOf, TaskIndex},
@@ -32,8 +32,12 @@ impl Decider<'_> {
             return;
         }
         let kind = kind_of(hooks, from, to, first);
+        // A clock that ran out is a timeout, whatever phase that led to (R-T12).
+        let by_clock = self[id].reason.is_some_and(Reason::is_clock) && to.is_terminal();
+        let clock =
+            kind_of(hooks, from, Phase::Timeout, first).filter(|clock| by_clock && kind != Some(*clock));
         let exit = to.is_terminal().then_some(HookType::OnExit);
-        for kind in kind.into_iter().chain(exit) {
+        for kind in clock.into_iter().chain(kind).chain(exit) {
             if let Some(hook) = hooks.get(&kind) {
                 self.fire(id, kind, *hook);
             }

@@ -8,7 +8,7 @@ use crate::{
     expr::Expr,
     outcome::Output,
     phase::Phase,
-    plan::{AggregateStrategy, Level, Loop, LoopOver, Node, Parameter},
+    plan::{AggregateStrategy, Level, Loop, LoopOver, Node, Parameter, Plan, TemplateKind, Work},
     run::state::{ScopeIndex, TaskIndex, TaskRun},
     value::Value,
 };
@@ -109,7 +109,7 @@ impl Decider<'_> {
             AggregateStrategy::First => one(well().next()),
             AggregateStrategy::Last => one(well().next_back()),
             AggregateStrategy::List => {
-                let (lists, too_many) = lists(self.node(task), each, self.children(task));
+                let (lists, too_many) = lists(self.plan(), self.node(task), each, self.children(task));
                 if too_many {
                     let message = format!("outputs beyond {MAX_LIST_SLOTS} list elements are left out");
                     self.warn(Some(id), "aggregate", message);
@@ -122,6 +122,7 @@ impl Decider<'_> {
 
 /// One list per name, aligned with the iterations, null for what did not succeed; true if some name was left out.
 fn lists<'a>(
+    plan: &Plan,
     node: &Node,
     each: &Loop,
     iterations: impl ExactSizeIterator<Item = &'a TaskRun>,
@@ -129,7 +130,7 @@ fn lists<'a>(
     let length = iterations.len();
     let mut names: Vec<Arc<str>> = match &each.aggregate.parameters {
         Some(names) => names.clone(),
-        None => declared_names(node, each),
+        None => declared_names(plan, node, each),
     };
     let mut lists: BTreeMap<Arc<str>, Vec<Value>> =
         names.iter().map(|name| (name.clone(), vec![Value::Null; length])).collect();
@@ -154,16 +155,41 @@ fn lists<'a>(
 }
 
 /// The names that a loop has whatever its iterations return: its own declared ones without a source, and the body's.
-fn declared_names(node: &Node, each: &Loop) -> Vec<Arc<str>> {
+fn declared_names(plan: &Plan, node: &Node, each: &Loop) -> Vec<Arc<str>> {
     let aggregated = |p: &&Parameter| p.value.is_none() && p.value_from.is_none();
-    let own = node.outputs.iter().filter(aggregated);
+    let own = node.outputs.iter().filter(aggregated).map(|parameter| parameter.name.clone());
     let mut names: Vec<Arc<str>> = Vec::new();
-    for parameter in own.chain(each.body.outputs.iter()) {
-        if !names.contains(&parameter.name) {
-            names.push(parameter.name.clone());
+    for name in own.chain(returned_names(plan, &each.body)) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     names
+}
+
+/// The outputs that a call is known to return: those that are declared, else those of its plugin's manifest, else those of what it
+/// passes on.
+fn returned_names(plan: &Plan, call: &Node) -> Vec<Arc<str>> {
+    if !call.outputs.is_empty() {
+        return call.outputs.iter().map(|parameter| parameter.name.clone()).collect();
+    }
+    match &call.work {
+        Work::Executor(_) => {
+            let returned = plan.pinned(call).map(|pinned| pinned.output_names()).unwrap_or_default();
+            returned.into_iter().map(Into::into).collect()
+        }
+        Work::Container(template) | Work::Wrapper(template) => match plan.kind(*template) {
+            Some(TemplateKind::Wrapper(wrapped)) => returned_names(plan, wrapped),
+            Some(TemplateKind::Loop(each)) => match &each.aggregate.parameters {
+                Some(names) => names.clone(),
+                None => declared_names(plan, call, each),
+            },
+            Some(TemplateKind::Pipeline(pipeline)) => {
+                pipeline.nodes.last().map(|last| returned_names(plan, last)).unwrap_or_default()
+            }
+            Some(TemplateKind::Dag(_) | TemplateKind::Task) | None => Vec::new(),
+        },
+    }
 }
 
 /// An array, or JSON text of one; null is none.

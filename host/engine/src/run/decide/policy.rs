@@ -6,6 +6,7 @@ use super::{
     Decider,
     attempt::NextStep,
     env::{AttemptResult, TaskEnv},
+    retry::pause,
 };
 use crate::{
     event::{Event, PolicyEvaluation, Reason},
@@ -129,6 +130,6 @@ impl Decider<'_> {
     }
 
     fn rule_delay(&self, id: TaskIndex, backoff: Backoff, attempts: MaxAttempts) -> Millis {
-        self.pause(&self[id], backoff.delay_after(self[id].attempt), attempts)
+        pause(&self[id], backoff.delay_after(self[id].attempt), attempts)
     }
 }

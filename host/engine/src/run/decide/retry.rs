@@ -9,9 +9,6 @@ use crate::{
     time::Millis,
 };
 
-/// Attempts that are still made after a task's `timeout`, all in one step.
-const MAX_FUTILE_ATTEMPTS: u32 = 1000;
-
 impl Decider<'_> {
     pub(super) fn decide_by_retry(
         &mut self,
@@ -26,15 +23,13 @@ impl Decider<'_> {
         NextStep::End(judged.phase, exhausted.then_some(Reason::RetryExhausted))
     }
 
-    /// Whether the budget has another attempt. Once the task's `timeout` has passed, attempts end as they begin: where
-    /// more than [`MAX_FUTILE_ATTEMPTS`] are left, as without a budget, the one that meets it is the last (R-T2). So is the first of
-    /// an executor that was missing when the run was submitted (R-I6).
+    /// Whether the budget has another attempt: none once the task's `timeout` has passed (R-T2), and none after the first of an
+    /// executor that was missing when the run was submitted (R-I6).
     pub(super) fn may_try_again(&self, id: TaskIndex, most: MaxAttempts) -> bool {
         let task = &self[id];
         let timed_out = task.clocks.timeout.is_some_and(|at| at <= self.now());
-        let futile = timed_out && most.allows_another(task.attempt.saturating_add(MAX_FUTILE_ATTEMPTS));
         let missing = self.plan().pinned(self.node(task)).is_some_and(|pinned| pinned.missing);
-        most.allows_another(task.attempt) && !futile && !missing
+        most.allows_another(task.attempt) && !timed_out && !missing
     }
 
     /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
@@ -55,16 +50,8 @@ impl Decider<'_> {
 
     fn delay(&self, id: TaskIndex, policy: &RetryPolicy) -> Millis {
         let task = &self[id];
-        let delay = policy.backoff.delay_after(task.attempt);
-        self.pause(task, with_jitter(delay, policy.jitter, self.id(), task), policy.max_attempts)
-    }
-
-    /// The pause before the next attempt: at least 1 ms where nothing else keeps attempts apart, that is without a budget
-    /// (R-R3) and after an attempt of a wrapper that dispatched nothing; never past the task's `timeout` (R-T2).
-    pub(super) fn pause(&self, task: &TaskRun, delay: Millis, most: MaxAttempts) -> Millis {
-        let apart = most != MaxAttempts::Unlimited && task.phase != Phase::Created;
-        let delay = if apart { delay } else { delay.max(1) };
-        task.clocks.timeout.map_or(delay, |at| delay.min(at.since(self.now())))
+        let delay = with_jitter(policy.backoff.delay_after(task.attempt), policy.jitter, self.id(), task);
+        pause(task, policy.backoff.capped(delay), policy.max_attempts)
     }
 
     pub(super) fn retry(&mut self, id: TaskIndex, delay_ms: Millis) {
@@ -74,6 +61,13 @@ impl Decider<'_> {
             self.set_phase(id, Phase::Created, None, None);
         }
     }
+}
+
+/// Returns the pause before the next attempt: at least 1 ms where nothing else keeps attempts apart, that is without a budget
+/// (R-R3) and after an attempt of a wrapper that dispatched nothing.
+pub(super) fn pause(task: &TaskRun, delay: Millis, most: MaxAttempts) -> Millis {
+    let apart = most != MaxAttempts::Unlimited && task.phase != Phase::Created;
+    if apart { delay } else { delay.max(1) }
 }
 
 /// Adds a uniform fraction of `delay`, drawn from the run's id, the task run and the attempt: no two runs alike, yet

@@ -90,9 +90,13 @@ impl State {
         let Some(progress) = self[parent].pipeline() else { return };
         let jumps = progress.jumps;
         match progress.latest.get(index).copied() {
-            Some(first) if self[first].phase == Phase::Created => self.release(first),
+            Some(first) if self[first].phase == Phase::Created => {
+                self.count_entry(first);
+                self.release(first);
+            }
             Some(_) | None => {
                 let next = self.add_child(parent, Place::Entry(template, index, jumps));
+                self.count_entry(next);
                 if let Some(latest) =
                     self.tables[parent].pipeline_mut().and_then(|progress| progress.latest.get_mut(index))
                 {
@@ -100,6 +104,14 @@ impl State {
                 }
             }
         }
+    }
+
+    /// Numbers a task that a pipeline enters.
+    pub(super) fn count_entry(&mut self, id: TaskIndex) {
+        let Some(parent) = self[id].parent else { return };
+        let Some(progress) = self.tables[parent].pipeline_mut() else { return };
+        progress.entries += 1;
+        self.tables[id].entry = progress.entries;
     }
 
     /// `loop.item` of an iteration.

@@ -49,8 +49,13 @@ impl State {
                 }
             }
             Event::Broken(message) => self.apply_broken(message),
-            Event::CancelRequested | Event::TimedOut(..) | Event::TaskEnded(..) | Event::HookFailed(_) => {}
+            Event::TimedOut(task, clock) => {
+                let id = self.existing(*task)?;
+                self.tables[id].clock = Some(*clock);
+            }
+            Event::CancelRequested | Event::TaskEnded(..) | Event::HookFailed(_) => {}
         }
+        self.pause_default_timeout();
         self.seq += 1;
         Ok(())
     }
@@ -149,6 +154,8 @@ impl State {
         task.outputs = ended.outputs.clone();
         if let Some(attempt) = task.attempts.last_mut() {
             attempt.finished_at = Some(now);
+            attempt.clock = task.clock;
+            attempt.condition = ended.condition;
             attempt.phase = ended.phase;
             attempt.code = Some(ended.code);
             attempt.message = ended.message.clone();

@@ -21,11 +21,14 @@ impl State {
         path
     }
 
-    /// The name of a task run among its siblings: `taskName`, after the part of the scope that it stands in, as
-    /// `loop[3] work`.
+    /// The name of a task run among its siblings: `taskName`, after the part of the scope that it stands in, as `loop[3] work`, or
+    /// after its number in the order of execution, as `4. fetch` in a pipeline that has jumped.
     #[must_use]
     pub fn label(&self, task: &TaskRun) -> String {
         let (part, name) = (part_of(task), &self.node(task).name);
+        if let Some(number) = self.entry_number(task) {
+            return format!("{number}. {name}");
+        }
         part.strip_prefix('.').map_or_else(|| name.to_string(), |part| format!("{part} {name}"))
     }
 

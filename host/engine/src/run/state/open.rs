@@ -64,21 +64,25 @@ impl State {
                 );
             }
             Some(TemplateKind::Loop(each)) => self.open_loop(id, opened, template, each),
-            Some(TemplateKind::Pipeline(pipeline)) => self.populate(
-                id,
-                ChildrenSpec {
-                    template,
-                    parallelism: None,
-                    progress: |tasks: &[TaskIndex]| {
-                        ContainerProgress::Pipeline(Box::new(PipelineState::new(
-                            tasks.to_vec(),
-                            pipeline.max_jumps,
-                        )))
+            Some(TemplateKind::Pipeline(pipeline)) => {
+                self.populate(
+                    id,
+                    ChildrenSpec {
+                        template,
+                        parallelism: None,
+                        progress: |tasks: &[TaskIndex]| {
+                            ContainerProgress::Pipeline(Box::new(PipelineState::new(
+                                tasks.to_vec(),
+                                pipeline.max_jumps,
+                            )))
+                        },
+                        length: pipeline.nodes.len(),
+                        place: |index| (Place::Entry(template, index, 0), u32::from(index > 0)),
                     },
-                    length: pipeline.nodes.len(),
-                    place: |index| (Place::Entry(template, index, 0), u32::from(index > 0)),
-                },
-            ),
+                );
+                let first = self[id].scope.and_then(|scope| self[scope].children.first().copied());
+                first.into_iter().for_each(|first| self.count_entry(first));
+            }
             Some(TemplateKind::Task | TemplateKind::Wrapper(_)) | None => {
                 return Err(format!("the template of task run {id} cannot be opened"));
             }

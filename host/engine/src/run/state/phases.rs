@@ -150,6 +150,8 @@ impl State {
         let now = self.now;
         let task = &mut self.tables[id];
         task.finished_at = Some(now);
+        // A retry whose attempt never began is none (R-R7).
+        task.retries = task.retries.min(task.attempt.saturating_sub(1));
         if let Some(attempt) = task.attempts.last_mut().filter(|a| a.finished_at.is_none()) {
             attempt.finished_at = Some(now);
             attempt.phase = task.phase;
@@ -192,6 +194,7 @@ const MAX_REMEMBERED_ATTEMPTS: usize = 64;
 pub(super) fn begin_attempt(task: &mut TaskRun) {
     task.attempt += 1;
     task.dispatch += 1;
+    task.clock = None;
     if task.attempts.is_empty() {
         // Most tasks have one attempt; a growing vector begins with room for four.
         task.attempts.reserve_exact(1);
@@ -206,6 +209,8 @@ pub(super) fn begin_attempt(task: &mut TaskRun) {
         phase: Phase::Ready,
         code: None,
         message: Arc::default(),
+        condition: None,
+        clock: None,
         metered: ResourceUsage::default(),
     });
 }

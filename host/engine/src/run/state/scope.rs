@@ -75,6 +75,8 @@ pub struct PipelineState {
     pub(in crate::run) previous: Option<TaskIndex>,
     /// The last task run that ended and was not skipped: without declared outputs the pipeline's are its.
     pub(in crate::run) last: Option<TaskIndex>,
+    /// Tasks that were entered so far, each time counted.
+    pub entries: u32,
     /// Jumps so far.
     pub jumps: u32,
     /// Jumps at most.
@@ -104,6 +106,7 @@ impl PipelineState {
             latest: tasks,
             previous: None,
             last: None,
+            entries: 0,
             jumps: 0,
             max_jumps,
             iter: Arc::default(),
@@ -296,7 +299,7 @@ impl Failures {
 
 /// Whether an end is a failure at all (R-S3).
 #[must_use]
-pub(super) fn is_failure(phase: Phase, reason: Option<Reason>) -> bool {
+pub(in crate::run) fn is_failure(phase: Phase, reason: Option<Reason>) -> bool {
     match phase {
         Phase::Failed | Phase::Error | Phase::Timeout => true,
         Phase::Cancelled => matches!(reason, Some(Reason::User | Reason::TimeoutPolicy)),

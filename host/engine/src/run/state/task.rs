@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    event::{Bindings, Fence, Outputs, Reason, TaskId},
+    event::{Bindings, Fence, Outputs, Reason, TaskId, TimeLimit},
     phase::Phase,
     plan::{HookId, HookType, NodeIndex, TemplateId, Verdict},
     run::state::index::{ScopeIndex, TaskIndex},
@@ -57,6 +57,8 @@ pub struct TaskRun {
     pub unmet: u32,
     /// The queue in which a leaf in Created waits.
     pub(in crate::run) turn: QueueState,
+    /// Number of this entry of its pipeline, from 1 in the order of execution; 0 before it is entered, and elsewhere.
+    pub entry: u32,
     /// When the task run came to be.
     pub created_at: Timestamp,
     /// First dispatch.
@@ -75,6 +77,8 @@ pub struct TaskRun {
     pub(in crate::run) scope: Option<ScopeIndex>,
     /// The owner of the hook, if this is a hook run.
     pub hook: Option<HookOf>,
+    /// The last clock that ran out for it since its last attempt began.
+    pub clock: Option<TimeLimit>,
     /// Whether its result is that of the run that this is a rerun of: nothing was executed.
     pub reused: bool,
     /// Resources used by all its attempts.
@@ -190,6 +194,10 @@ pub struct Attempt {
     pub code: Option<i32>,
     /// The executor's message.
     pub message: Arc<str>,
+    /// The phase whose `phaseConditions` held, if one did.
+    pub condition: Option<Phase>,
+    /// The clock that ended it, if one did.
+    pub clock: Option<TimeLimit>,
     /// Resources that the attempt used.
     pub metered: ResourceUsage,
 }
@@ -231,6 +239,7 @@ impl TaskRun {
             verdict: None,
             rebind: false,
             unmet: 0,
+            entry: 0,
             turn: QueueState::Elsewhere,
             created_at: now,
             dispatched_at: None,
@@ -241,6 +250,7 @@ impl TaskRun {
             limit: None,
             scope: None,
             hook: None,
+            clock: None,
             reused: false,
             metered: ResourceUsage::default(),
         }

@@ -11,7 +11,7 @@ use crate::{
     },
     phase::{Phase, TaskKind},
     plan::{MaxAttempts, RuleMatch, TemplateKind, Verdict},
-    run::{Run, UsageView, WaitsFor, state::Place},
+    run::{Run, TaskRun, UsageView, WaitsFor, state::Place},
     time::Timestamp,
 };
 
@@ -134,7 +134,7 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
             let data = json!({ "inputs": inputs, "dispatch": fence.dispatch });
             (Some(fence.task), Some(fence.attempt), data)
         }
-        Event::AttemptEnded(ended) => attempt_parts(ended),
+        Event::AttemptEnded(ended) => attempt_parts(run, ended),
         Event::Metered(fence, metered) => {
             (Some(fence.task), Some(fence.attempt), json!({ "usage": UsageView::of(*metered) }))
         }
@@ -227,13 +227,18 @@ fn phase_parts(change: &PhaseChange, attempt: Option<u32>) -> Parts {
     (Some(*task), attempt, Value::Object(data))
 }
 
-fn attempt_parts(ended: &AttemptEnd) -> Parts {
-    let AttemptEnd { fence, phase, code, message, outputs, duration_ms, metered } = ended;
+fn attempt_parts<'r>(run: &'r Run, ended: &AttemptEnd) -> Parts {
+    let AttemptEnd { fence, phase, code, message, outputs, duration_ms, metered, condition: _ } = ended;
     let mut data = json!({
         "phase": phase, "code": code, "message": message, "outputs": json!(outputs), "durationMs": duration_ms,
     });
-    if let (Some(usage), Some(data)) = (UsageView::of(*metered), data.as_object_mut()) {
-        data.insert("usage".to_owned(), json!(usage));
+    if let Some(data) = data.as_object_mut() {
+        let usage = UsageView::of(*metered).map(|usage| ("usage".to_owned(), json!(usage)));
+        let task = run.task(fence.task);
+        let ended = |task: &'r TaskRun| task.attempts.iter().rev().find(|one| one.number == fence.attempt);
+        let reason = task.and_then(|task| run.reason_of(task, ended(task)?));
+        let reason = reason.map(|reason| ("reason".to_owned(), reason.into()));
+        data.extend(usage.into_iter().chain(reason));
     }
     (Some(fence.task), Some(fence.attempt), data)
 }

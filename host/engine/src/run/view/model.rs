@@ -45,6 +45,13 @@ pub struct RunView {
     pub message: Arc<str>,
     /// The root's reason.
     pub reason: Option<Reason>,
+    /// The clock that ended it, if one did: `exceeded maxRuntime (1 s) in main/load`. The end counts as a timeout, also where the
+    /// phase is Cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timed_out: Option<String>,
+    /// Failures and rejections in it, where it Succeeded all the same: `2 of 500 failed (tolerated)`, `main/ask rejected`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// The root's outputs.
     pub outputs: Vec<NamedOutput>,
     /// `spec.arguments` as bound.
@@ -62,7 +69,7 @@ pub struct RunView {
     pub finished_at: Option<String>,
     /// From submit to the end.
     pub duration_ms: Option<Millis>,
-    /// `spec.timeout`.
+    /// The end of `spec.timeout`; null while it stands still, as the default does while the run only waits for people.
     #[schemars(with = "Option<TimeText>")]
     pub deadline_at: Option<String>,
     /// Terminal of all leaf task runs, as `3/4`.
@@ -116,10 +123,20 @@ pub struct TaskView {
     pub template_type: &'static str,
     /// Levels below the root.
     pub depth: u32,
+    /// Number of this entry in the order of execution, from 1, if it is one of a pipeline that has jumped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entry: Option<u32>,
     /// Where it stands.
     pub phase: Phase,
     /// Why, where the phase alone does not say.
     pub reason: Option<Reason>,
+    /// The clock that ended it, if one did: `exceeded maxRuntime (1 s)`. The end counts as a timeout, also where the phase is
+    /// Cancelled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timed_out: Option<String>,
+    /// Failures and rejections in it, where it Succeeded all the same: `2 of 500 failed (tolerated)`, `main/ask rejected`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// The id of the run whose result it has; absent where it was executed here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reused: Option<Arc<str>>,
@@ -223,6 +240,9 @@ pub struct AttemptView {
     pub code: Option<i32>,
     /// The executor's message.
     pub message: Arc<str>,
+    /// Why it has this phase, once it has ended: `code 3`, `phaseConditions.error was true`, `exceeded maxRuntime (1 s)`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
     /// Resources that it used; absent where nothing was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageView>,
@@ -287,6 +307,8 @@ impl RunView {
             phase: run.phase(),
             message: root.map(|root| root.message.clone()).unwrap_or_default(),
             reason: root.and_then(|root| root.reason),
+            timed_out: root.and_then(|root| root.timed_out.clone()),
+            remarks: root.map(|root| root.remarks.clone()).unwrap_or_default(),
             outputs: root.map(|root| root.outputs.clone()).unwrap_or_default(),
             parameters: run
                 .parameters()
@@ -298,7 +320,7 @@ impl RunView {
             started_at: times.started_at.map(Timestamp::to_rfc3339),
             finished_at: times.finished_at.map(Timestamp::to_rfc3339),
             duration_ms: times.finished_at.map(|end| end.since(times.submitted_at)),
-            deadline_at: times.deadline_at.map(Timestamp::to_rfc3339),
+            deadline_at: run.run_deadline().map(Timestamp::to_rfc3339),
             progress: run.progress().to_string(),
             waiting: run.run_waiting(),
             usage: UsageView::of(run.metered()),
@@ -352,8 +374,11 @@ impl TaskView {
             template_name: template.map(|template| template.name.clone()),
             template_type: called.map_or("task", |template| template.kind.as_str()),
             depth: task.depth,
+            entry: run.entry_number(task),
             phase: task.phase,
             reason: task.reason,
+            timed_out: run.exceeded(task),
+            remarks: run.remarks(task),
             reused: run.rerun_of().filter(|_| task.reused).cloned(),
             code: task.code,
             message: task.message.clone(),
@@ -361,7 +386,7 @@ impl TaskView {
             outputs: task.outputs.iter().map(|output| NamedOutput::of(output, &node.outputs)).collect(),
             retries,
             metrics: Metrics { retries, duration_ms, usage: UsageView::of(task.metered) },
-            attempts: task.attempts.iter().map(AttemptView::of).collect(),
+            attempts: task.attempts.iter().map(|attempt| AttemptView::of(run, task, attempt)).collect(),
             created_at: task.created_at.to_rfc3339(),
             started_at: task.started_at.map(Timestamp::to_rfc3339),
             suspended_at: task.suspended_at.map(Timestamp::to_rfc3339),
@@ -375,7 +400,7 @@ impl TaskView {
 }
 
 impl AttemptView {
-    fn of(attempt: &Attempt) -> Self {
+    fn of(run: &Run, task: &TaskRun, attempt: &Attempt) -> Self {
         Self {
             number: attempt.number,
             started_at: attempt.started_at.map(Timestamp::to_rfc3339),
@@ -383,6 +408,7 @@ impl AttemptView {
             phase: attempt.phase,
             code: attempt.code,
             message: attempt.message.clone(),
+            reason: run.reason_of(task, attempt),
             usage: UsageView::of(attempt.metered),
         }
     }

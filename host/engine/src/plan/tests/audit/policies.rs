@@ -44,6 +44,14 @@ const POLICIES: &[(&str, &[&str])] = &[
         &[],
     ),
     (
+        r#"{"rules": [{"else": {"then": {"do": "retry", "attempts": 1, "delay": 5}}}]}"#,
+        &["W013 policy.rules[0].else.then.delay"],
+    ),
+    (
+        r#"{"rules": [{"else": {"then": {"do": "retry", "backoff": "linear", "delay": 0}}}]}"#,
+        &["W013 policy.rules[0].else.then.backoff"],
+    ),
+    (
         r#"{"rules": [{"else": {"then": {"do": "retry", "delay": -0.5}}}]}"#,
         &["P015 policy.rules[0].else.then.delay"],
     ),

@@ -20,7 +20,7 @@ fn counts_and_delays() {
         (r#""template": "work", "retry": {"limit": 2}, "policy": {"rules": []}"#, &["P032 policy"]),
         (
             r#""template": "work", "retry": {"limit": 2, "delay": "1s", "exponentialBackoff": 0.5, "maxDelay": "9s", "jitter": 1}"#,
-            &[],
+            &["W013 retry.maxDelay"],
         ),
         (r#""template": "work", "retry": {"limit": 2, "delay": 0, "jitter": 0}"#, &[]),
         (
@@ -36,6 +36,38 @@ fn counts_and_delays() {
         (r#""template": "work", "retry": {"limit": 2, "delay": -1}"#, &["P030 retry.delay"]),
         (r#""template": "work", "retry": {"limit": 2, "delay": 1.5}"#, &["P010 retry.delay"]),
         (r#""template": "work", "retry": {"limit": 2, "maxDelay": "9s"}"#, &["W013 retry.maxDelay"]),
+        (
+            r#""template": "work", "retry": {"limit": 2, "delay": "1s", "exponentialBackoff": 1, "maxDelay": "9s"}"#,
+            &["W013 retry.maxDelay"],
+        ),
+        (
+            r#""template": "work", "retry": {"limit": 2, "delay": "1s", "exponentialBackoff": 0.5, "maxDelay": "9s"}"#,
+            &["W013 retry.maxDelay"],
+        ),
+        (
+            r#""template": "work", "retry": {"limit": 2, "delay": "1s", "exponentialBackoff": 2, "maxDelay": "1s"}"#,
+            &["W013 retry.maxDelay"],
+        ),
+        (
+            r#""template": "work", "retry": {"limit": 2, "delay": "1s", "exponentialBackoff": 2, "maxDelay": "2s"}"#,
+            &[],
+        ),
+        (
+            r#""template": "work", "retry": {"limit": 2, "exponentialBackoff": 2, "jitter": 0.5}"#,
+            &["W013 retry.exponentialBackoff", "W013 retry.jitter"],
+        ),
+        (
+            r#""template": "work", "retry": {"limit": 2, "delay": 0, "exponentialBackoff": 2}"#,
+            &["W013 retry.exponentialBackoff"],
+        ),
+        // Without a budget at least 1 ms lies between two attempts, and grows.
+        (r#""template": "work", "retry": {"maxAttempts": -1, "exponentialBackoff": 2}"#, &[]),
+        (r#""template": "work", "retry": {"limit": 0, "delay": "9s", "jitter": 1}"#, &["W013 retry.delay"]),
+        (
+            r#""template": "work", "retry": {"maxAttempts": 1, "expression": "true"}"#,
+            &["W013 retry.expression"],
+        ),
+        (r#""template": "work", "retry": {"maxAttempts": 1}"#, &[]),
         (r#""template": "work", "retry": {"delay": "9s"}"#, &["W013 retry"]),
         (r#""template": "work", "retry": {"expression": "true"}"#, &["W013 retry"]),
         (r#""template": "work", "retry": {"max_attempts": 3}"#, &["P034 retry"]),
@@ -52,7 +84,7 @@ fn timeouts() {
     check_tasks(&[
         (
             r#""template": "work", "timeout": "10h 30 minutes", "maxRuntime": "5000 ms", "deadline": {"timeout": "1 days"}"#,
-            &[],
+            &["W024 timeout", "W024 deadline"],
         ),
         (r#""template": "work", "maxRuntime": 30, "timeout": "45 ""#, &["W016 timeout", "W016 maxRuntime"]),
         (r#""template": "work", "retry": {"limit": 1, "delay": 0}"#, &[]),
@@ -77,7 +109,7 @@ fn timeouts() {
         (r#""template": "work", "timeout": "1s", "retry": {"limit": 1}, "maxRuntime": "1s""#, &[]),
         (
             r#""template": "work", "timeout": "1s", "policy": {"rules": [{"else": {"then": {"do": "retry"}}}]}"#,
-            &["W003 timeout"],
+            &["W003 timeout", "W024 policy.rules[0]"],
         ),
     ]);
 }

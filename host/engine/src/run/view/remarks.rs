@@ -1,0 +1,71 @@
+//! Remarks on good ends: what did not succeed all the same.
+
+use crate::{
+    outcome::Output,
+    phase::{Phase, TaskKind},
+    run::state::{State, TaskIndex, TaskRun, is_failure},
+    value::Value,
+};
+
+/// Tasks that remarks name.
+const MAX_NAMES: usize = 3;
+
+/// Counts of what did not succeed below a task run that ended well.
+#[derive(Default)]
+struct Remarks<'s> {
+    /// Failures that were tolerated.
+    failed: usize,
+    /// Task runs of the scopes that had these failures.
+    of: usize,
+    /// Tasks whose answer was a rejection.
+    rejected: Vec<&'s TaskRun>,
+}
+
+impl State {
+    /// Returns what readers must not miss of a task run, or of the run by its root, that Succeeded: `2 of 500 failed (tolerated)`,
+    /// `main/ask rejected`. Empty where all went well, and for other phases, which are no good ends.
+    #[must_use]
+    pub fn remarks(&self, task: &TaskRun) -> Vec<String> {
+        let mut found = Remarks::default();
+        let mut ahead = vec![task.index()];
+        while let Some(index) = ahead.pop() {
+            let task = &self[index];
+            if task.phase == Phase::Succeeded {
+                self.remark(task, &mut found, &mut ahead);
+            }
+        }
+        let Remarks { failed, of, mut rejected } = found;
+        let failed = (failed > 0).then(|| format!("{failed} of {of} failed (tolerated)"));
+        rejected.sort_by_key(|task| task.id);
+        let more = rejected.len().saturating_sub(MAX_NAMES);
+        let more = (more > 0).then(|| format!("{more} more rejected"));
+        let named = rejected.into_iter().take(MAX_NAMES).map(|one| {
+            if one.id == task.id { "rejected".to_owned() } else { format!("{} rejected", self.path(one)) }
+        });
+        failed.into_iter().chain(named).chain(more).collect()
+    }
+
+    fn remark<'s>(&'s self, task: &'s TaskRun, found: &mut Remarks<'s>, ahead: &mut Vec<TaskIndex>) {
+        match self.kind(task) {
+            TaskKind::Leaf if is_rejection(task) => found.rejected.push(task),
+            TaskKind::Leaf => {}
+            // Earlier attempts were retried, which is no remark.
+            TaskKind::Wrapper => ahead.extend(self.children(task).next_back().map(TaskRun::index)),
+            TaskKind::Container => {
+                let failed =
+                    self.children(task).filter(|child| is_failure(child.phase, child.reason)).count();
+                if failed > 0 {
+                    found.failed += failed;
+                    found.of += self.children(task).len();
+                }
+                ahead.extend(self.children(task).map(TaskRun::index));
+            }
+        }
+    }
+}
+
+/// Whether a person has answered with `approved: false`.
+fn is_rejection(task: &TaskRun) -> bool {
+    let rejects = |output: &Output| &*output.name == "approved" && output.value == Value::Bool(false);
+    task.suspended_at.is_some() && task.outputs.iter().any(rejects)
+}
