@@ -122,13 +122,15 @@ impl Planner {
                 Err(StoreError::Moved { .. }) if tries < MAX_TRIES => tries += 1,
                 Ok(run_id) => return Ok(TriggerReceipt { run_id, is_new: true }),
                 Err(error) => {
-                    return match identity.explain(store, error).await {
-                        SubmitError::Store(StoreError::Exists { run_id }) => {
-                            Ok(TriggerReceipt { run_id, is_new: false })
-                        }
-                        SubmitError::Store(error) => Err(error.into()),
-                        error => Err(error.into()),
-                    };
+                    let error = identity.explain(store, error).await;
+                    if let SubmitError::Store(StoreError::Exists { run_id }) = error {
+                        return Ok(TriggerReceipt { run_id, is_new: false });
+                    }
+                    return Err(if let SubmitError::Store(error) = error {
+                        error.into()
+                    } else {
+                        error.into()
+                    });
                 }
             }
         }
