@@ -16,7 +16,7 @@ use crate::{
     drive::{self, ActiveRun, ActiveRuns, Answers, DriveOptions, LineReporter},
     exit::Exit,
     failure::Failure,
-    input::parameters::{self, ParameterArgument},
+    input::parameters,
     paths::PathArguments,
     problems::{self, Source},
     store::{argument::StoreArgument, runs, writable::WritableStore},
