@@ -33,6 +33,7 @@ use crate::{
     shared_budget::{Lease, SharedBudget},
 };
 
+mod error_code;
 mod grant;
 mod handle;
 mod host;
@@ -115,7 +116,11 @@ impl Dirs {
         let moved = Arc::new(ByteCounts::default());
         let began = Instant::now();
         for (number, grant) in grants.iter().enumerate() {
-            let failed = |cause: String| format!("granted directory {}: {cause}", grant.host.display());
+            // Messages are for all who see the run; where the directory lies is the operator's affair.
+            let failed = |cause: String| {
+                tracing::warn!(plugin = &**plugin, %cause, "granted directory {} cannot be opened", grant.host.display());
+                format!("granted directory `{}`: {cause}", grant.guest)
+            };
             let permit = granted.take().map_err(|exhausted| failed(exhausted.to_string()))?;
             let (host_dir, file) =
                 shared.host_dirs.open(&grant.host).await.map_err(|error| failed(error.to_string()))?;
