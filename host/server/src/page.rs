@@ -162,7 +162,7 @@ async fn carry_out(
         Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && method.is_safe() => {
             see_other(&login::address(&target))
         }
-        Err(refusal) => error::page(caller.as_ref(), &refusal),
+        Err(refusal) => error::page(caller.as_ref(), &refusal.to_caller(caller.as_ref(), &app.hidden_paths)),
     };
     app.audit.write(caller.as_ref(), &method, &path, response.status());
     response

@@ -90,7 +90,7 @@ async fn handle(app: Arc<AppState>, route: &Route, request: Request) -> Result<A
     };
     let status = answered.as_ref().map_or_else(ProblemResponse::status, Answer::status);
     app.audit.write(caller.as_ref(), &method, &path, status);
-    answered
+    answered.map_err(|refusal| refusal.to_caller(caller.as_ref(), &app.hidden_paths))
 }
 
 async fn nothing(request: Request) -> ProblemResponse {
