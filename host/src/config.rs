@@ -134,6 +134,11 @@ impl Config {
             config.create.extend(create);
             config.grants.insert(name, grants);
         }
+        for shared in written.dirs {
+            config.granted.extend(shared.plugins.iter().cloned());
+            let create = shared.grant(&mut config.grants, around, report);
+            config.create.extend(create);
+        }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
         let LimitsTable {
             limits,

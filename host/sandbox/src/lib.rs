@@ -23,6 +23,7 @@ pub use self::{
             EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, Network, NotANetwork, NotAPattern,
         },
         random::Randomness,
+        refusals::MISSING_GRANT,
     },
     child::Children,
     config::SandboxConfig,

@@ -101,4 +101,34 @@ mod tests {
         fs::write(&path, b"\0asm\x0d\0\x01\0").unwrap();
         assert_eq!(read_component(&path).map(|bytes| bytes.len()), Ok(8));
     }
+
+    /// R-I47: what lies next to a component by a link is not read, and nothing of it is repeated.
+    #[cfg(unix)]
+    #[test]
+    fn nothing_of_a_file_behind_a_link_is_repeated() {
+        use std::os::unix::fs::symlink;
+
+        use crate::plugins::{Manifest, is_plugin};
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("secret"), "token = hunter2\n[package.metadata.phasm]\n").unwrap();
+        let component = b"\0asm\x0d\0\x01\0";
+        for beside in ["x.toml", "x.json"] {
+            symlink("secret", at(beside)).unwrap();
+            let why = Manifest::of(component, Some(&at("x.wasm"))).unwrap_err();
+            assert!(why.ends_with("a link; expected a regular file") && !why.contains("hunter2"), "{why}");
+            fs::remove_file(at(beside)).unwrap();
+            fs::hard_link(at("secret"), at(beside)).unwrap();
+            let why = Manifest::of(component, Some(&at("x.wasm"))).unwrap_err();
+            assert!(why.contains("hard links") && !why.contains("hunter2"), "{why}");
+            fs::remove_file(at(beside)).unwrap();
+        }
+        symlink("secret", at("x.wasm.minisig")).unwrap();
+        let why = signature_beside(&at("x.wasm")).unwrap_err();
+        assert!(why.ends_with("a link; expected a regular file"), "{why}");
+        fs::create_dir(at("made")).unwrap();
+        fs::write(at("secret"), "[package.metadata.phasm]\n").unwrap();
+        symlink("../secret", at("made/Cargo.toml")).unwrap();
+        assert!(!is_plugin(&at("made")));
+    }
 }

@@ -26,7 +26,7 @@ use self::{
     host_dir::{HostDir, HostDirs},
     quota::Accounting,
 };
-use super::refusals::Refusals;
+use super::refusals::{self, Refusals};
 use crate::{
     attempt_context::AttemptContext,
     limits::{Limit, UNLIMITED},
@@ -185,7 +185,7 @@ pub(super) fn link<T: HasDirs>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
 impl preopens::Host for DirsView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<types::Descriptor>, String)>> {
         if self.grants.is_empty() {
-            self.refusals.add_missing_grant("directories");
+            self.refusals.add_missing_grant(refusals::DIRECTORIES);
         }
         let granted = self.dirs.0.iter().zip(self.grants);
         let table = &mut *self.table;
