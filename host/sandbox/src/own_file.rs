@@ -14,9 +14,9 @@ use super::regular_file::{bounded, text};
 /// Use of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileUse {
-    /// Its content is believed.
+    /// The content is believed.
     Read,
-    /// It is read and written, and made if it is missing. Its content stays until it is replaced.
+    /// The file is read and written, and made if it is missing. Its content stays until it is replaced.
     Write,
     /// Lines are added to it. It is made if it is missing.
     Append,
@@ -46,8 +46,8 @@ pub fn read_own_text(path: &Path, most: u64) -> io::Result<String> {
     text(bounded(&open_own(path, FileUse::Read)?, most)?)
 }
 
-/// Reads a text file of at most `most` bytes that lies next to one that was named, such as a manifest. What is in it may be repeated
-/// in messages, so it is read only if it is a regular file with one name that belongs to this user, to root, or to the owner of its
+/// Reads a text file of at most `most` bytes that lies next to one that was named, such as a manifest. Messages may repeat
+/// its content, so it is read only if it is a regular file with one name that belongs to this user, to root, or to the owner of its
 /// directory, and if no link leads to it.
 ///
 /// # Errors
@@ -227,7 +227,8 @@ mod rule {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use std::{
         fs::{self, Permissions},

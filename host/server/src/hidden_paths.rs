@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use phasm::store::view::ProblemView;
+
 /// Stands for a directory.
 const ELLIPSIS: &str = "…";
 
@@ -16,6 +18,12 @@ impl HiddenPaths {
         all.sort_by_key(|path| std::cmp::Reverse(path.len()));
         all.dedup();
         Self(all)
+    }
+
+    /// Hides directories in what a problem says.
+    pub(crate) fn hide_in(&self, problem: ProblemView) -> ProblemView {
+        let hint = problem.hint.as_deref().map(|hint| self.hide(hint));
+        ProblemView { message: self.hide(&problem.message), hint, ..problem }
     }
 
     /// Returns the text with an ellipsis in place of each directory.

@@ -11,7 +11,7 @@ use phasm::{
 };
 use serde_json::{Value, json};
 
-use crate::{auth::caller::Caller, hidden_paths::HiddenPaths};
+use crate::hidden_paths::HiddenPaths;
 
 /// Prefix of problem types.
 const KINDS: &str = "urn:phasm:problem:";
@@ -84,19 +84,15 @@ impl ProblemResponse {
         self
     }
 
-    /// Returns the response for that caller. One that is bound to namespaces, or is not known, learns nothing about the host: neither
-    /// the store's address nor where files lie.
-    pub(crate) fn to_caller(mut self, caller: Option<&Caller>, hidden: &HiddenPaths) -> Self {
-        let sees_all = caller.is_some_and(|caller| !caller.is_bound());
+    /// Returns the response for a caller that sees everything, or for one that is bound to namespaces or is not known, and learns nothing
+    /// about the host: neither the store's address nor where files lie.
+    pub(crate) fn shown_to(mut self, sees_all: bool, hidden: &HiddenPaths) -> Self {
         if let Some(detail) = self.host_detail.take().filter(|_| sees_all) {
             self.detail = detail;
         }
         if !sees_all {
             self.detail = hidden.hide(&self.detail);
-            for problem in &mut self.problems {
-                problem.message = hidden.hide(&problem.message);
-                problem.hint = problem.hint.as_deref().map(|hint| hidden.hide(hint));
-            }
+            self.problems = self.problems.into_iter().map(|problem| hidden.hide_in(problem)).collect();
         }
         self
     }

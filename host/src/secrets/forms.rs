@@ -79,7 +79,7 @@ const UNITS: [fn(char) -> bool; 4] = [
     |c| "<>&'\"+`".contains(c) || !c.is_ascii(),
 ];
 
-/// As JSON, with these characters as units of UTF-16.
+/// Writes a text as in JSON, with these characters as units of UTF-16.
 fn in_units(text: &str, is_escaped: fn(char) -> bool, escape: impl Fn(u16) -> String) -> String {
     let character = |c: char| match is_escaped(c) {
         true => c.encode_utf16(&mut [0; 2]).iter().map(|unit| escape(*unit)).collect(),

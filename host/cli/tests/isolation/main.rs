@@ -583,6 +583,6 @@ async fn a_full_disk_is_told_as_such() {
         codes.push(call(&plugins, invocation("filler")).await.0.code);
     }
     drop(Command::new("umount").arg("-l").arg(dir.path()).status());
-    // Of `insufficient-space`, and no stream is merely closed.
+    // The error is `insufficient-space`, and no stream is merely closed.
     assert_eq!(codes, [23, 23]);
 }

@@ -113,7 +113,7 @@ fn in_part() -> Result<Vec<(i64, Vec<SeccompRule>)>, BackendError> {
                 SeccompRule::new(vec![command(libc::F_SETFL)?, bits(2, libc::O_ASYNC, 0)?])?,
             ],
         ),
-        // Of an open file, and not of a path, which Landlock does not guard.
+        // For an open file, and not for a path, which Landlock does not guard.
         (
             libc::SYS_utimensat,
             vec![SeccompRule::new(vec![SeccompCondition::new(1, Qword, SeccompCmpOp::Eq, 0)?])?],

@@ -32,7 +32,7 @@ enum Subject {
     Run(watch::Receiver<()>),
     /// All runs, and all saved documents.
     All(Changes),
-    /// Those of some namespaces. That something changes elsewhere is not told.
+    /// Runs and documents of some namespaces. Changes elsewhere are not told.
     Bound { changes: Changes, namespaces: Arc<[Arc<str>]>, seen: u64 },
 }
 

@@ -1,4 +1,4 @@
-//! What keys that are bound to namespaces learn of the host and of others, and texts that no store keeps.
+//! Keys that are bound to namespaces learn nothing of the host and of others; and texts that no store keeps.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ async fn a_failure_of_the_host_is_not_told_to_bound_keys() {
     let _root = world.key("root", Role::Admin, &[]);
     let bound = world.key("bound", Role::Read, &["mine"]);
     bound.get("/v1/runs").await.expect(200);
-    // The file of keys is damaged: its place on the host is told to nobody who is not known.
+    // The file of keys is damaged: its place on the host is not for callers that are not known.
     let keys = world.dir.path().join("keys");
     std::fs::write(&keys, "{").unwrap();
     let failed = bound.get("/v1/runs").await.expect(500);

@@ -137,7 +137,7 @@ async fn a_ticket_signs_one_browser_in() {
     let ticket = ada.post("/v1/tickets").await.expect(200).text("/ticket");
     assert!(!ada.key.clone().unwrap().contains(&ticket));
     let address = format!("/login?ticket={ticket}&to=%2F%2Fevil.example");
-    // A link alone, of whatever page, signs nobody in: the form of this server's page does.
+    // A link alone, of whatever page, does not sign a browser in: the form of this server's page does.
     let asked = world.client.get(&address).await;
     assert_eq!((asked.status, asked.header("set-cookie")), (200, None));
     assert!(asked.body.contains(&format!("name=\"ticket\" value=\"{ticket}\"")), "{asked:?}");

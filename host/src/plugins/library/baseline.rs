@@ -28,7 +28,7 @@ pub(super) struct ExtraRequests {
 
 impl Baseline {
     /// Finds the highest approved version of a name that is no pre-release, else the highest approved one, else the approved one that
-    /// was removed last: nobody has agreed to more than that.
+    /// was removed last: no operator has agreed to more than that.
     pub(super) fn find(library: &Library, index: &Index, name: &str) -> Self {
         let named: Vec<_> = index.all().into_iter().filter(|stored| stored.name == name).collect();
         let approved = || named.iter().filter(|stored| stored.held.is_empty());

@@ -358,7 +358,7 @@ fn texts_without_nul() {
         ),
         ("x.yaml", "a: b\nc: \0d", vec!["P008 2:4 "]),
     ] {
-        let found = crate::reader::read(name, text).unwrap_err();
+        let found = read(name, text).unwrap_err();
         let found: Vec<_> = found
             .iter()
             .map(|one| format!("{} {}:{} {}", one.code, one.line, one.column, one.path))
@@ -366,6 +366,6 @@ fn texts_without_nul() {
         assert_eq!(found, places, "{text:?}");
     }
     for text in ["{\"a\": \"\\\\u0000\"}", "{\"a\": \"\\\\0\"}"] {
-        assert!(crate::reader::read("x.json", text).is_ok(), "{text}");
+        assert!(read("x.json", text).is_ok(), "{text}");
     }
 }

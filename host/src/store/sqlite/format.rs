@@ -160,7 +160,7 @@ mod tests {
                 "ALTER TABLE runs ADD COLUMN z INTEGER AS (abs(number))".to_owned(),
                 "its table `runs` is missing, or is another",
             ),
-            ("DROP TABLE letters".to_owned(), "table `letters` is missing, or is another"),
+            ("DROP TABLE tenants".to_owned(), "table `tenants` is missing, or is another"),
         ] {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("runs.db");

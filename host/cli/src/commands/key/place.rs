@@ -92,3 +92,22 @@ fn nowhere(expected: &str) -> Failure {
         "there is no place for it: neither XDG_DATA_HOME nor HOME is set; expected {expected}"
     ))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-H23, R-A10: where keys are, whatever the user has; a place for them is not made before there is one.
+    #[test]
+    fn a_database_needs_no_file_of_keys() {
+        let settings = ServerSettings { keys: Some("own".into()), ..ServerSettings::default() };
+        let database = Path::new("postgres://localhost/x");
+        assert_eq!(file_of(&settings, database), Some("own".into()));
+        assert_eq!(
+            file_of(&ServerSettings::default(), Path::new("a/runs.db")),
+            Some("a/runs.db.keys".into())
+        );
+        let expected = user_dirs::data_dir().map(|dir| dir.join(DEFAULT_KEYS));
+        assert_eq!(file_of(&ServerSettings::default(), database), expected);
+    }
+}

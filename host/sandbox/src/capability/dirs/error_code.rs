@@ -6,10 +6,13 @@ use wasmtime_wasi::p2::bindings::filesystem::types::ErrorCode;
 
 /// Returns the code for guests. A full disk and a quota, also one of the operating system, are named as what they are.
 pub(super) fn code_of(error: &io::Error) -> ErrorCode {
-    match error.kind() {
-        io::ErrorKind::StorageFull => ErrorCode::InsufficientSpace,
-        io::ErrorKind::QuotaExceeded => ErrorCode::Quota,
-        _ => error.into(),
+    let kind = error.kind();
+    if kind == io::ErrorKind::StorageFull {
+        ErrorCode::InsufficientSpace
+    } else if kind == io::ErrorKind::QuotaExceeded {
+        ErrorCode::Quota
+    } else {
+        error.into()
     }
 }
 

@@ -69,13 +69,13 @@ impl DirsView<'_> {
     }
 
     /// Converts an error, and names the quota if it was reached.
-    fn failed(&mut self, error: io::Error) -> FsError {
+    fn failed(&mut self, error: &io::Error) -> FsError {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<QuotaError>()) {
             Some(over_quota) => {
                 let why = over_quota.to_string();
                 self.refuse(Refusal::Reason(ErrorCode::Quota, why))
             }
-            None => code_of(&error).into(),
+            None => code_of(error).into(),
         }
     }
 }
@@ -151,7 +151,7 @@ impl HostDescriptor for DirsView<'_> {
             root.give(Usage::bytes(less));
             resized
         };
-        file.handle.run_long(resize).await.map_err(|error| self.failed(error))
+        file.handle.run_long(resize).await.map_err(|error| self.failed(&error))
     }
 
     async fn set_times(
@@ -196,7 +196,7 @@ impl HostDescriptor for DirsView<'_> {
         file.writable()?;
         let root = Arc::clone(&file.handle.root);
         let written = file.handle.run(move |file| write(file, &buffer, At::Offset(offset), &root)).await;
-        written.map(|count| count as Filesize).map_err(|error| self.failed(error))
+        written.map(|count| count as Filesize).map_err(|error| self.failed(&error))
     }
 
     async fn read_directory(

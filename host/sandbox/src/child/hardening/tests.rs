@@ -45,7 +45,7 @@ fn nothing_is_left_but_what_is_granted() {
             ("link symbolically", symlinkat("x", CWD, root.join("write/symlink")).is_ok()),
             ("make a pipe", mknodat(CWD, root.join("write/pipe"), FileType::Fifo, Mode::RWXU, 0).is_ok()),
             ("set times by a path", utimensat(CWD, file("write"), &times, AtFlags::empty()).is_ok()),
-            ("set times", futimens(&fs::File::open(file("write")).unwrap(), &times).is_ok()),
+            ("set times", futimens(fs::File::open(file("write")).unwrap(), &times).is_ok()),
             ("duplicate", fcntl_dupfd_cloexec(io::stdin().as_fd(), 0).is_ok()),
             ("ask for signals", asks_for_signals(&fs::File::open(file("write")).unwrap())),
             ("write what may be read", fs::write(file("read"), "x").is_ok()),
