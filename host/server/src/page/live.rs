@@ -155,3 +155,33 @@ async fn tell(app: Arc<AppState>, mut looked: Subject, outlet: EventSender) {
         };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use phasm::Map;
+
+    use super::*;
+
+    /// R-A84: a change counts if it is in one of the caller's namespaces.
+    #[tokio::test]
+    async fn changes_of_others_are_not_seen() {
+        let host = Host::builder().allow_missing().open().unwrap();
+        let submit = async |namespace: &str| {
+            let text = format!(
+                "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{name: w, namespace: {namespace}}}\nspec:\n  entrypoint: t\n  \
+                 templates:\n  - task: {{name: t, executor: {{type: none}}}}\n"
+            );
+            let plan = host.plan("w.yaml", &text).await.unwrap();
+            let run = host.new_run(&plan, &Map::new()).await.unwrap().start().await.unwrap();
+            run.wait().await.unwrap();
+        };
+        submit("mine").await;
+        let mine = [Arc::from("mine")];
+        let seen = async || visible(&**host.store(), &mine).await.unwrap();
+        let before = seen().await;
+        submit("theirs").await;
+        assert_eq!(seen().await, before);
+        submit("mine").await;
+        assert_ne!(seen().await, before);
+    }
+}
