@@ -182,8 +182,8 @@ impl Library {
         }
         let signed = trust.look(&new.bytes, new.signature.as_deref());
         let mut beyond = None;
-        let mut held = match Baseline::find(self, &index, &new.name) {
-            Baseline::First => Vec::new(),
+        let mut held = match Baseline::find(self, &index, &new.name, &digest) {
+            Baseline::Free => Vec::new(),
             Baseline::Version(newest) => {
                 let extra = ExtraRequests::of(self, &newest, &manifest, &signed, trust)?;
                 beyond.insert(extra).held()

@@ -1,5 +1,7 @@
 //! The version that a new one is compared with, to decide whether it is held.
 
+use phasm_sandbox::Digest;
+
 use crate::plugins::{
     manifest::Manifest,
     trust::{PluginTrust, SignatureCheck},
@@ -9,8 +11,8 @@ use super::{Library, LibraryError, PluginVersion, index::Index, other_hand};
 
 /// Version of the same name whose requests a new version may make, too.
 pub(super) enum Baseline {
-    /// The name is new.
-    First,
+    /// The name is new, or these very bytes were approved under it.
+    Free,
     /// An approved version.
     Version(PluginVersion),
     /// There is none to compare with; the reason why.
@@ -29,15 +31,19 @@ pub(super) struct ExtraRequests {
 impl Baseline {
     /// Finds the highest approved version of a name that is no pre-release, else the highest approved one, else the approved one that
     /// was removed last: no operator has agreed to more than that.
-    pub(super) fn find(library: &Library, index: &Index, name: &str) -> Self {
+    pub(super) fn find(library: &Library, index: &Index, name: &str, digest: &Digest) -> Self {
         let named: Vec<_> = index.all().into_iter().filter(|stored| stored.name == name).collect();
         let approved = || named.iter().filter(|stored| stored.held.is_empty());
         if let Some(stored) = approved().find(|stored| stored.is_offered()).or_else(|| approved().next()) {
             return Self::Version(stored.clone());
         }
         let removed: Vec<_> = index.loose.iter().filter(|loose| loose.name == name).collect();
-        let agreed = removed.iter().rev().find(|loose| loose.entry.held.is_empty());
-        if let Some(loose) = agreed {
+        let agreed: Vec<_> = removed.iter().rev().filter(|loose| loose.entry.held.is_empty()).collect();
+        let digest = digest.to_string();
+        if agreed.iter().any(|loose| loose.entry.digest == digest) {
+            return Self::Free;
+        }
+        if let Some(loose) = agreed.first() {
             let there = loose.stored().filter(|stored| library.path(&stored.digest).exists());
             return there.map_or_else(
                 || Self::Unknown(format!("{}, which was approved, was removed and deleted", loose.version)),
@@ -45,7 +51,7 @@ impl Baseline {
             );
         }
         if named.is_empty() && removed.is_empty() {
-            return Self::First;
+            return Self::Free;
         }
         Self::Unknown("no version of it is approved".to_owned())
     }
@@ -125,6 +131,8 @@ mod tests {
         shelf.0.prune(&[]).unwrap();
         let held = shelf.add("1.3.0", &[]);
         assert_eq!(held, ["1.2.0, which was approved, was removed and deleted"]);
+        shelf.remove("1.3.0");
+        assert!(shelf.add("1.2.0", &["A"]).is_empty(), "the bytes that were approved");
 
         let shelf = Shelf(Library::at(dir.path().join("never")));
         shelf.add("1.0.0-a.1", &[]);
