@@ -1,6 +1,6 @@
 //! The operator's configuration, from a TOML file: plugins, their grants, variables, secrets, limits.
 //!
-//! Phasm reads a configuration only where it is named. Paths in it are relative to the file's directory.
+//! Phasm reads a configuration only where it is named. Paths in it are relative to the file's directory, and absolute once it is read.
 
 pub mod codes;
 mod grants;
@@ -106,7 +106,11 @@ impl Config {
     /// # Errors
     /// Every problem at once, in the order of the text.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, Problems> {
-        Self::parse_in(text, &ConfigSource { dir, env: &|name| std::env::var_os(name), is_root: false })
+        // A relative path would mean another place to a process with another working directory. Where there is no working
+        // directory, none of them can be read.
+        let here = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+        let dir = std::path::absolute(here).unwrap_or_else(|_| dir.to_owned());
+        Self::parse_in(text, &ConfigSource { dir: &dir, env: &|name| std::env::var_os(name), is_root: false })
     }
 
     fn parse_in(text: &str, around: &ConfigSource<'_>) -> Result<Self, Problems> {
@@ -129,6 +133,11 @@ impl Config {
             let (grants, create) = grant.granted(around, report);
             config.create.extend(create);
             config.grants.insert(name, grants);
+        }
+        for shared in written.dirs {
+            config.granted.extend(shared.plugins.iter().cloned());
+            let create = shared.grant(&mut config.grants, around, report);
+            config.create.extend(create);
         }
         written.secrets.iter().for_each(|secret| secret.look_up(around, &mut config.secrets, report));
         let LimitsTable {

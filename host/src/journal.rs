@@ -23,7 +23,7 @@ use self::body::decode;
 pub(crate) use self::body::{Body, Moment};
 use crate::{
     journal::{plan_cache::PlanCache, requirement::UnmetRequirement},
-    store::{Document, Record, StoreError},
+    store::{Document, Encode, Record, StoreError},
 };
 
 /// Reads the basis of a run, of which `submitted` has only the digest, and checks it against that.
@@ -122,6 +122,19 @@ pub(crate) fn submission(
         Some(Event::Submitted(submitted)) => Ok(*submitted),
         _ => Err(unreadable(run_id, 0, serde_json::Error::custom("expected the event of the submission"))),
     }
+}
+
+/// Returns the records without the text that the submitter left with the run: paths of the host, which not all readers may see.
+#[must_use]
+pub fn without_origin(mut records: Vec<Record<Vec<u8>>>) -> Vec<Record<Vec<u8>>> {
+    if let Some(first) = records.first_mut()
+        && let Ok(mut body) = decode(&first.body, first.time)
+        && body.submitted().is_some_and(|submitted| submitted.origin.take().is_some())
+    {
+        first.body.clear();
+        Encode::encode(&body, &mut first.body);
+    }
+    records
 }
 
 /// Rebuilds a run from its records. `each` sees the run right after every step of it, with the number of the step's

@@ -9,7 +9,11 @@ use std::{
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
 };
 
-use phasm_engine::{outcome::Outcome, plan::Executors, value::Value};
+use phasm_engine::{
+    outcome::{Outcome, code},
+    plan::Executors,
+    value::Value,
+};
 use tokio::sync::watch;
 
 pub use self::{
@@ -34,7 +38,7 @@ use self::{
 };
 use crate::plugins::trust::PluginTrust;
 use phasm_sandbox::{
-    Digest, Grants, Program, Sandbox,
+    Digest, Grants, MISSING_GRANT, Program, Sandbox,
     executor::{Executor, Invocation, Observer},
 };
 
@@ -351,7 +355,9 @@ impl Plugins {
         match ready {
             Ok((plugin, program)) => {
                 let grants = Arc::clone(&plugin.grants);
-                self.sandbox.call_in_place(&program, grants, invocation, observer).await
+                let name = Arc::clone(executor_type);
+                let outcome = self.sandbox.call_in_place(&program, grants, invocation, observer).await;
+                with_advice(outcome, &plugin, &name)
             }
             Err(error) => Outcome::error(error.to_string()),
         }
@@ -359,6 +365,18 @@ impl Plugins {
 }
 
 type Ready = (Arc<Plugin>, Arc<Program>);
+
+/// Adds to the message of an attempt that was refused something which lines of the configuration grant what its plugin asks for.
+fn with_advice(mut outcome: Outcome, plugin: &Plugin, executor_type: &str) -> Outcome {
+    let is_refused = outcome.code != code::SUCCEEDED && outcome.message.contains(MISSING_GRANT);
+    let name = executor_type.split('@').next().unwrap_or_default();
+    let name = if name.starts_with("sha256:") { &plugin.name } else { name };
+    let image = is_refused.then(|| plugin.known_image()).flatten();
+    if let Some(advice) = image.and_then(|image| image.manifest.wants.advice(name, &plugin.grants)) {
+        outcome.message = format!("{}; {advice}", outcome.message).into();
+    }
+    outcome
+}
 
 impl Executor for Plugins {
     /// Runs in place when polled on a guest thread; spawn it on [`Sandbox::guest_runtime`].

@@ -6,6 +6,7 @@
 
 mod file;
 mod json;
+pub mod nul;
 mod number;
 pub(crate) mod source;
 mod yaml;
@@ -38,6 +39,16 @@ pub fn read(name: &str, text: &str) -> Result<Tree, Vec<Problem>> {
     if text.len() > MAX_DOCUMENT_BYTES {
         return Err(vec![file::too_long()]);
     }
+    let bare = nul::in_text(text);
+    if !bare.is_empty() {
+        return Err(bare);
+    }
+    let tree = read_any(name, text)?;
+    let found = nul::in_document(text, &tree);
+    if found.is_empty() { Ok(tree) } else { Err(found) }
+}
+
+fn read_any(name: &str, text: &str) -> Result<Tree, Vec<Problem>> {
     let source = SourceText::new(text);
     if has_ending(name, &["json"]) {
         return json::read(&source);

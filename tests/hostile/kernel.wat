@@ -7,7 +7,7 @@
 ;;!
 ;;! [expect]
 ;;! codes = [3]
-;;! message = ["granted directory /proc: its file system (proc) holds no data"]
+;;! message = ["granted directory `/data`: its file system (proc) holds no data"]
 ;; Opens a table of the kernel. Its code is 2 + the error it got.
 (core module $guest
   (import "libc" "memory" (memory 1))

@@ -169,6 +169,10 @@
       (param "self" (borrow $descriptor))
       (param "data-access-timestamp" $new-timestamp) (param "data-modification-timestamp" $new-timestamp)
       (result (result (error $error-code)))))
+    (export "[method]descriptor.set-times-at" (func
+      (param "self" (borrow $descriptor)) (param "path-flags" $path-flags) (param "path" string)
+      (param "data-access-timestamp" $new-timestamp) (param "data-modification-timestamp" $new-timestamp)
+      (result (result (error $error-code)))))
     (export "[method]descriptor.readlink-at" (func
       (param "self" (borrow $descriptor)) (param "path" string) (result (result string (error $error-code)))))
     (export "[method]descriptor.remove-directory-at" (func
@@ -318,6 +322,7 @@
   (core func $write-stream (canon lower (func $filesystem "[method]descriptor.write-via-stream") (memory $memory)))
   (core func $append-stream (canon lower (func $filesystem "[method]descriptor.append-via-stream") (memory $memory)))
   (core func $set-times (canon lower (func $filesystem "[method]descriptor.set-times") (memory $memory)))
+  (core func $set-times-at (canon lower (func $filesystem "[method]descriptor.set-times-at") (memory $memory)))
   (core func $read-link
     (canon lower (func $filesystem "[method]descriptor.readlink-at") (memory $memory) (realloc $realloc)))
   (core func $remove-dir (canon lower (func $filesystem "[method]descriptor.remove-directory-at") (memory $memory)))
@@ -389,6 +394,7 @@
       (export "write-stream" (func $write-stream))
       (export "append-stream" (func $append-stream))
       (export "set-times" (func $set-times))
+      (export "set-times-at" (func $set-times-at))
       (export "read-link" (func $read-link))
       (export "remove-dir" (func $remove-dir))
       (export "create-udp-socket" (func $create-udp-socket))

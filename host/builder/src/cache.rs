@@ -57,7 +57,13 @@ fn dir_from(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 pub(super) fn lock(dir: &Path, what: &str, progress: &dyn Progress) -> Result<File, CacheError> {
     fs::create_dir_all(dir).map_err(CacheError::at(dir))?;
     let path = dir.join("lock");
-    let file = File::create(&path).map_err(CacheError::at(&path))?;
+    // Nothing is written to it: where a link lies, the file behind it stays as it is.
+    let file = File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(&path)
+        .map_err(CacheError::at(&path))?;
     match file.try_lock() {
         Ok(()) => return Ok(file),
         Err(TryLockError::WouldBlock) => progress.step(&format!("waiting for another process that {what}")),

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use phasm::sandbox::Digest;
+use phasm::sandbox::{Digest, FileUse, open_own};
 
 use crate::{ownership, paths, user_dirs};
 
@@ -27,7 +27,13 @@ impl Address {
     /// When the file cannot be written.
     pub(super) fn leave(store: &Path, url: &str) -> io::Result<Option<Self>> {
         let Some(path) = place(store) else { return Ok(None) };
-        let mut file = own(OpenOptions::new().create(true).truncate(false).write(true)).open(&path)?;
+        // Where the user has no data directory, clients of a database's server name it.
+        let made = paths::database_url(store)
+            .is_none_or(|_| path.parent().is_some_and(|dir| fs::create_dir_all(dir).is_ok()));
+        if !made {
+            return Ok(None);
+        }
+        let mut file = open_own(&path, FileUse::Write)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
@@ -49,11 +55,11 @@ impl Drop for Address {
 /// The URL of the server that serves that store now, as far as that is known: left by this user, and not by one that is gone.
 pub(super) fn known(store: &Path) -> Option<String> {
     let path = place(store)?;
-    // Others who may write in the directory can neither create such a file nor lock it.
-    if !ownership::is_own(&path) || ownership::open_to_others(&path).is_some() {
+    let file = open_own(&path, FileUse::Read).ok()?;
+    // Others who may write in the directory can neither create such a file nor open it to lock it.
+    if ownership::open_to_others(&file.metadata().ok()?).is_some() {
         return None;
     }
-    let file = File::open(&path).ok()?;
     let Err(TryLockError::WouldBlock) = file.try_lock_shared() else { return None };
     let mut line = String::new();
     (&file).take(MAX_LINE_BYTES).read_to_string(&mut line).ok()?;

@@ -1,6 +1,8 @@
 //! Ownership of files. Nothing is run that another user could have written or could change.
 
-use std::path::Path;
+use std::{fs::Metadata, path::Path};
+
+use phasm::sandbox::{is_trusted_owner, is_writable_by_others};
 
 /// Returns what another user could have written, and why: this path, a directory that leads to it, or, for a directory, a file in it.
 /// Returns none if only this user and root can write there.
@@ -12,13 +14,13 @@ pub(super) fn doubt(path: &Path) -> Option<String> {
 }
 
 /// How others could read a file that is its owner's alone.
-pub(super) fn open_to_others(path: &Path) -> Option<String> {
-    owned::open_to_others(path)
+pub(super) fn open_to_others(found: &Metadata) -> Option<String> {
+    owned::open_to_others(found)
 }
 
 /// Whether a path itself is this user's or root's.
 pub(super) fn is_own(path: &Path) -> bool {
-    owned::is_own(path)
+    path.symlink_metadata().is_ok_and(|found| is_trusted_owner(&found))
 }
 
 /// Returns a file above `folder` that cargo would read and that another user wrote.
@@ -40,6 +42,8 @@ mod owned {
 
     use rustix::process::geteuid;
 
+    use super::{is_trusted_owner, is_writable_by_others};
+
     const ROOT: u32 = 0;
     const STICKY: u32 = 0o1000;
 
@@ -49,7 +53,7 @@ mod owned {
             let found = fs::symlink_metadata(at).ok()?;
             // In a sticky directory all may create files, but none may replace those of others: what is below is as safe as its owner.
             let shared = up > 0 && found.mode() & STICKY != 0;
-            why(at, &found, geteuid().as_raw(), shared)
+            why(at, &found, shared)
         })
     }
 
@@ -57,17 +61,13 @@ mod owned {
     pub(super) fn doubt_of_entry(path: &Path) -> Option<String> {
         match fs::symlink_metadata(path).ok()? {
             link if link.is_symlink() => doubt(path),
-            found => why(path, &found, geteuid().as_raw(), false),
+            found => why(path, &found, false),
         }
     }
 
-    pub(super) fn open_to_others(path: &Path) -> Option<String> {
-        let is_open = fs::metadata(path).is_ok_and(|found| found.mode() & 0o077 != 0);
+    pub(super) fn open_to_others(found: &Metadata) -> Option<String> {
+        let is_open = found.mode() & 0o077 != 0;
         is_open.then(|| "others may read or change it; make it its owner's alone: chmod 600".to_owned())
-    }
-
-    pub(super) fn is_own(path: &Path) -> bool {
-        fs::symlink_metadata(path).is_ok_and(|found| [geteuid().as_raw(), ROOT].contains(&found.uid()))
     }
 
     /// The owner of the folder may say how it is built.
@@ -81,49 +81,19 @@ mod owned {
         })
     }
 
-    fn why(at: &Path, found: &Metadata, me: u32, shared: bool) -> Option<String> {
+    fn why(at: &Path, found: &Metadata, shared: bool) -> Option<String> {
         let at = at.display();
-        if !owns(found.uid(), me) {
+        if !is_trusted_owner(found) {
             return Some(format!("{at} belongs to user {}", found.uid()));
         }
-        (!shared && others_write(found.mode(), found.gid(), me)).then(|| format!("others can write {at}"))
-    }
-
-    fn owns(owner: u32, me: u32) -> bool {
-        owner == me || owner == ROOT
-    }
-
-    /// A group with the user's own number has no other members, where every user has such a group: files are group-writable there.
-    fn others_write(mode: u32, group: u32, me: u32) -> bool {
-        mode & 0o002 != 0 || (mode & 0o020 != 0 && group != me)
-    }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn a_group_of_ones_own_is_nobody_else() {
-            let rows = [
-                (0o755, 7, false),
-                (0o775, 7, false),
-                (0o775, 8, true),
-                (0o757, 7, true),
-                (0o1777, 7, true),
-                (0o700, 8, false),
-            ];
-            for (mode, group, expected) in rows {
-                assert_eq!(others_write(mode, group, 7), expected, "{mode:o} {group}");
-            }
-            assert_eq!([owns(7, 7), owns(ROOT, 7), owns(8, 7), owns(7, ROOT)], [true, true, false, false]);
-        }
+        (!shared && is_writable_by_others(found)).then(|| format!("others can write {at}"))
     }
 }
 
 /// Where files have no owner that is known here, all are taken for the user's.
 #[cfg(not(unix))]
 mod owned {
-    use std::path::Path;
+    use std::{fs::Metadata, path::Path};
 
     pub(super) fn doubt(_: &Path) -> Option<String> {
         None
@@ -133,12 +103,8 @@ mod owned {
         None
     }
 
-    pub(super) fn open_to_others(_: &Path) -> Option<String> {
+    pub(super) fn open_to_others(_: &Metadata) -> Option<String> {
         None
-    }
-
-    pub(super) fn is_own(path: &Path) -> bool {
-        path.exists()
     }
 
     pub(super) fn planted(_: &Path) -> Option<String> {

@@ -67,7 +67,11 @@ impl Children {
     /// it compiles is executed.
     #[must_use]
     pub fn of(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into() }
+        let program = program.into();
+        // A child is started in another directory. A bare name is looked up in `PATH`.
+        let is_relative = program.is_relative() && program.components().count() > 1;
+        let absolute = is_relative.then(|| std::path::absolute(&program).ok()).flatten();
+        Self { program: absolute.unwrap_or(program) }
     }
 
     /// Returns the path of the program that is started.

@@ -1,6 +1,6 @@
 //! The capabilities that an operator grants to a plugin.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, io};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,5 +36,14 @@ impl Grants {
     #[must_use]
     pub fn are_pure(&self) -> bool {
         self.dirs.is_empty() && self.http.is_empty()
+    }
+
+    /// Returns the same grants for a process with another working directory.
+    ///
+    /// # Errors
+    /// See [`DirGrant::absolute`].
+    pub(crate) fn absolute(&self) -> io::Result<Self> {
+        let dirs = self.dirs.iter().map(DirGrant::absolute).collect::<io::Result<_>>()?;
+        Ok(Self { dirs, ..self.clone() })
     }
 }

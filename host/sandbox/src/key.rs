@@ -8,7 +8,7 @@ use std::{
 
 use super::{
     files::{is_private, write_temporary},
-    regular_file::open_regular,
+    own_file::{FileUse, open_own},
 };
 
 /// Key that seals compiled code. Its holder can make any host that trusts it execute anything.
@@ -73,7 +73,7 @@ impl Key {
 
 /// Makes `new` the key in `path`. If two processes start together, both use the key that is there first.
 fn put(new: &Path, path: &Path) -> io::Result<Option<Key>> {
-    match fs::hard_link(new, path) {
+    match rename_unless_there(new, path) {
         Ok(()) => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match read(path)? {
             Some(key) => Ok(Some(key)),
@@ -83,9 +83,30 @@ fn put(new: &Path, path: &Path) -> io::Result<Option<Key>> {
     }
 }
 
+/// Gives a file its name, unless there is one of that name.
+fn rename_unless_there(new: &Path, path: &Path) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::{
+            fs::{CWD, RenameFlags, renameat_with},
+            io::Errno,
+        };
+        match renameat_with(CWD, new, CWD, path, RenameFlags::NOREPLACE) {
+            // Some file systems cannot do it.
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            renamed => return Ok(renamed?),
+        }
+    }
+    fs::hard_link(new, path).and_then(|()| fs::remove_file(new))
+}
+
 /// Returns `None` if the file holds no key, or is not private.
 fn read(path: &Path) -> io::Result<Option<Key>> {
-    let file = open_regular(path)?;
+    let file = match open_own(path, FileUse::Read) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(None),
+        Err(error) => return Err(error),
+    };
     let mut bytes = Vec::new();
     (&file).take(Key::LENGTH as u64 + 1).read_to_end(&mut bytes)?;
     Ok(if is_private(&file)? { bytes.try_into().ok().map(Key::new) } else { None })

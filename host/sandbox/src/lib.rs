@@ -23,6 +23,7 @@ pub use self::{
             EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, Network, NotANetwork, NotAPattern,
         },
         random::Randomness,
+        refusals::MISSING_GRANT,
     },
     child::Children,
     config::SandboxConfig,
@@ -34,6 +35,10 @@ pub use self::{
     limits::{Allowance, Limit, Limits},
     occupancy::{FaultKind, Occupancy},
     origin::Origin,
+    own_file::{
+        FileUse, is_foreign_link, is_trusted_owner, is_writable_by_others, open_own, read_adjacent_text,
+        read_own_text,
+    },
     program::{LoadError, Overrun, Program},
     regular_file::{open_regular, read_regular, read_regular_text},
     sandbox::Sandbox,
@@ -82,6 +87,7 @@ mod memory;
 mod occupancy;
 mod origin;
 mod outcome;
+mod own_file;
 mod poll_state;
 mod pool;
 #[cfg(target_os = "linux")]

@@ -44,7 +44,8 @@ pub(super) fn conclude(call: CallResult, transcript: &Transcript, context: &Call
     };
     outcome.message = transcript.brief(&outcome.message);
     if !matches!(outcome.code, code::SUCCEEDED | code::SUSPENDED) {
-        outcome.message = refusals::explain(outcome.message, &call.refusals.summary());
+        let summary = call.refusals.summary(&outcome.message);
+        outcome.message = refusals::explain(outcome.message, &summary);
     }
     outcome.metered = call.metered;
     outcome

@@ -15,8 +15,8 @@ use super::limits::Size;
 /// Fails when it cannot be opened, or is of another kind, which the message names.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let file = nonblocking_options().open(path).map_err(|error| open_error(path, error))?;
-    let kind = file.metadata()?.file_type();
-    if kind.is_file() { Ok(file) } else { Err(not_regular(name(kind))) }
+    let found = file.metadata()?.file_type();
+    if found.is_file() { Ok(file) } else { Err(not_regular(kind(found))) }
 }
 
 /// Reads a regular file of at most `most` bytes.
@@ -24,12 +24,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// See [`open_regular`]; also when the file is larger.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    open_regular(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > most {
-        return Err(io::Error::other(format!("more than {}, the most that is read", Size(most))));
-    }
-    Ok(bytes)
+    bounded(&open_regular(path)?, most)
 }
 
 /// Reads a regular text file of at most `most` bytes.
@@ -37,8 +32,21 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// See [`read_regular`]; also when the file is not UTF-8.
 pub fn read_regular_text(path: &Path, most: u64) -> io::Result<String> {
-    String::from_utf8(read_regular(path, most)?)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+    text(read_regular(path, most)?)
+}
+
+/// Reads at most `most` bytes of an open file.
+pub(super) fn bounded(file: &File, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::other(format!("more than {}, the most that is read", Size(most))));
+    }
+    Ok(bytes)
+}
+
+pub(super) fn text(bytes: Vec<u8>) -> io::Result<String> {
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
 #[cfg(unix)]
@@ -62,28 +70,29 @@ fn open_error(path: &Path, error: io::Error) -> io::Error {
     let special =
         path.metadata().ok().map(|found| found.file_type()).filter(|kind| !kind.is_file() && !kind.is_dir());
     match special {
-        Some(kind) if error.kind() != io::ErrorKind::PermissionDenied => not_regular(name(kind)),
+        Some(found) if error.kind() != io::ErrorKind::PermissionDenied => not_regular(kind(found)),
         Some(_) | None => error,
     }
 }
 
-fn not_regular(found: &str) -> io::Error {
+pub(super) fn not_regular(found: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("{found}; expected a regular file"))
 }
 
 #[cfg(unix)]
-fn name(kind: FileType) -> &'static str {
+pub(super) fn kind(kind: FileType) -> &'static str {
     use std::os::unix::fs::FileTypeExt as _;
     match kind {
         kind if kind.is_dir() => "a directory",
         kind if kind.is_fifo() => "a pipe",
         kind if kind.is_socket() => "a socket",
+        kind if kind.is_symlink() => "a link",
         _ => "a device",
     }
 }
 
 #[cfg(not(unix))]
-fn name(kind: FileType) -> &'static str {
+pub(super) fn kind(kind: FileType) -> &'static str {
     if kind.is_dir() { "a directory" } else { "a device" }
 }
 

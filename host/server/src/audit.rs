@@ -1,14 +1,17 @@
 //! The audit log: one line for each request. Parameters, answers and keys are not in it.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, Write as _},
     path::Path,
     sync::{Mutex, PoisonError},
 };
 
 use axum::http::{Method, StatusCode};
-use phasm::clock::Clock;
+use phasm::{
+    clock::Clock,
+    sandbox::{FileUse, open_own},
+};
 use serde_json::json;
 
 use crate::auth::caller::Caller;
@@ -22,12 +25,8 @@ pub(crate) enum Audit {
 impl Audit {
     pub(crate) fn to(file: Option<&Path>) -> io::Result<Self> {
         let Some(path) = file else { return Ok(Self::Tracing) };
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let named = |error| io::Error::other(format!("{}: {error}", path.display()));
-        Ok(Self::File(Mutex::new(options.open(path).map_err(named)?)))
+        Ok(Self::File(Mutex::new(open_own(path, FileUse::Append).map_err(named)?)))
     }
 
     /// Writes down what changes something, and what was refused to whom.

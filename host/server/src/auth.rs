@@ -1,6 +1,7 @@
 //! Authentication: API keys, sessions of browsers and one-time login tickets.
 
 pub(crate) mod caller;
+pub(crate) mod disguise;
 pub mod keys;
 pub(crate) mod session;
 pub(crate) mod ticket;
@@ -17,6 +18,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 
 use self::{
     caller::Caller,
+    disguise::Disguise,
     keys::{KeyFileError, Keys},
     session::Sessions,
     ticket::Tickets,
@@ -53,6 +55,11 @@ impl Auth {
     /// Requires a key from now on: other machines can reach the server.
     pub(crate) fn set_exposed(&self) {
         self.exposed.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns how a caller that is bound to namespaces sees numbers of rows.
+    pub(crate) fn disguise(&self, caller: &Caller) -> Option<Disguise> {
+        caller.is_bound().then(|| Disguise::of_key(&self.keys.seed(), caller.name()))
     }
 
     /// Returns the caller of a request, by its `Authorization` header or else by its session.

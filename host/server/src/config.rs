@@ -14,6 +14,8 @@ pub struct ServerConfig {
     pub tls: Option<TlsFiles>,
     /// The audit log, one JSON object per line. Without a file, entries go to `tracing` under the target `audit`.
     pub audit: Option<PathBuf>,
+    /// Directories whose names are hidden from clients that are bound to namespaces: of plugins, grants and the store.
+    pub hidden_paths: Vec<PathBuf>,
     /// Limits for clients.
     pub limits: ServerLimits,
 }

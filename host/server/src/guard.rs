@@ -66,6 +66,12 @@ fn check(names: &[String], uri: &Uri, headers: &HeaderMap) -> Result<(), Problem
     }
 }
 
+/// Returns whether a browser says that a page of this server made the request, whose origin was checked.
+pub(crate) fn is_of_own_page(headers: &HeaderMap) -> bool {
+    let is_same = headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin");
+    is_same && (headers.contains_key(header::ORIGIN) || headers.contains_key("sec-fetch-site"))
+}
+
 /// Returns whether the request follows a link. The page with the link cannot read the response.
 fn is_navigation(headers: &HeaderMap) -> bool {
     let is = |name: &str, wanted: &str| headers.get(name).is_some_and(|value| value == wanted);

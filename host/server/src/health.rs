@@ -29,7 +29,9 @@ pub(crate) async fn readyz(context: RequestContext) -> Result<Response, ProblemR
     // There is no such run; that it is looked for is what counts.
     match timeout(STORE_TIMEOUT, context.app.host.store().get("")).await {
         Ok(Ok(_)) => Ok(json(StatusCode::OK, &json!({ "status": "ready" }))),
-        Ok(Err(error)) => Err(not_ready(format!("the store cannot be read: {error}"))),
+        Ok(Err(error)) => {
+            Err(not_ready("the store cannot be read; the server's log says why".to_owned()).of_host(&error))
+        }
         Err(_late) => {
             Err(not_ready(format!("the store does not answer within {}s", STORE_TIMEOUT.as_secs())))
         }

@@ -30,6 +30,7 @@ mod document;
 mod feed;
 mod guard;
 mod health;
+mod hidden_paths;
 mod metrics;
 mod openapi;
 mod page;

@@ -162,7 +162,10 @@ async fn carry_out(
         Err(refusal) if refusal.status() == StatusCode::UNAUTHORIZED && method.is_safe() => {
             see_other(&login::address(&target))
         }
-        Err(refusal) => error::page(caller.as_ref(), &refusal),
+        Err(refusal) => {
+            let sees_all = caller.as_ref().is_some_and(|caller| !caller.is_bound());
+            error::page(caller.as_ref(), &refusal.shown_to(sees_all, &app.hidden_paths))
+        }
     };
     app.audit.write(caller.as_ref(), &method, &path, response.status());
     response

@@ -6,10 +6,12 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use phasm::{
-    Problem, QuotaExceeded, RecoverError, RequestError, RerunError, RunError, SubmitError, store::StoreError,
-    store::view::ProblemView,
+    Problem, QuotaExceeded, RecoverError, RequestError, RerunError, RunError, SubmitError,
+    engine::problem::codes, store::StoreError, store::view::ProblemView,
 };
 use serde_json::{Value, json};
+
+use crate::hidden_paths::HiddenPaths;
 
 /// Prefix of problem types.
 const KINDS: &str = "urn:phasm:problem:";
@@ -19,6 +21,8 @@ const KINDS: &str = "urn:phasm:problem:";
 pub(crate) struct ProblemResponse {
     status: StatusCode,
     detail: String,
+    /// Detail for callers that see all namespaces, where it may have paths of the host or addresses of its store in it.
+    host_detail: Option<String>,
     problems: Vec<ProblemView>,
     retry_after: Option<u64>,
     headers: Vec<(header::HeaderName, &'static str)>,
@@ -27,7 +31,7 @@ pub(crate) struct ProblemResponse {
 impl ProblemResponse {
     pub(crate) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         let (problems, retry_after, headers) = (Vec::new(), None, Vec::new());
-        Self { status, detail: detail.into(), problems, retry_after, headers }
+        Self { status, detail: detail.into(), host_detail: None, problems, retry_after, headers }
     }
 
     /// Nothing of that name, or nothing that the caller may see.
@@ -39,7 +43,10 @@ impl ProblemResponse {
     pub(crate) fn problems(name: &str, found: &[Problem]) -> Self {
         let problems = found.iter().map(|problem| ProblemView::of(name, problem)).collect();
         let detail = "the document or its parameters have problems; nothing was stored";
-        Self { problems, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail) }
+        // No text at all, wherever it stands, and not a mistake in a workflow.
+        let has_nul = found.iter().any(|problem| problem.code == codes::source::NUL.code);
+        let status = if has_nul { StatusCode::BAD_REQUEST } else { StatusCode::UNPROCESSABLE_ENTITY };
+        Self { problems, ..Self::new(status, detail) }
     }
 
     /// A request with faults, all of them.
@@ -61,12 +68,33 @@ impl ProblemResponse {
     /// The machine failed us: what is said of it goes to the log, with its causes.
     pub(crate) fn failed(error: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(error, "a request failed");
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, format!("{error}"))
+        let detail = "the server failed; its log says why";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, detail).of_host(error)
     }
 
     pub(crate) fn unavailable(error: &(dyn std::error::Error + 'static)) -> Self {
         tracing::warn!(error, "a request has to be made again");
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, format!("{error}")).again_after(1)
+        let detail = "the server cannot do it now; try again, and see its log if that lasts";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, detail).of_host(error).again_after(1)
+    }
+
+    /// Adds an error that names things of the host.
+    pub(crate) fn of_host(mut self, error: &(dyn std::error::Error + 'static)) -> Self {
+        self.host_detail = Some(error.to_string());
+        self
+    }
+
+    /// Returns the response for a caller that sees everything, or for one that is bound to namespaces or is not known, and learns nothing
+    /// about the host: neither the store's address nor where files lie.
+    pub(crate) fn shown_to(mut self, sees_all: bool, hidden: &HiddenPaths) -> Self {
+        if let Some(detail) = self.host_detail.take().filter(|_| sees_all) {
+            self.detail = detail;
+        }
+        if !sees_all {
+            self.detail = hidden.hide(&self.detail);
+            self.problems = self.problems.into_iter().map(|problem| hidden.hide_in(problem)).collect();
+        }
+        self
     }
 
     pub(crate) const fn status(&self) -> StatusCode {
@@ -122,8 +150,10 @@ impl From<StoreError> for ProblemResponse {
             | StoreError::Moved { .. }
             | StoreError::Crowded { .. } => Self::new(StatusCode::CONFLICT, error.to_string()),
             StoreError::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
-            StoreError::MailboxFull { .. }
-            | StoreError::Full { .. }
+            StoreError::MailboxFull { .. } => {
+                Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()).again_after(1)
+            }
+            StoreError::Full { .. }
             | StoreError::Io { .. }
             | StoreError::Locked { .. }
             | StoreError::Unavailable { .. }

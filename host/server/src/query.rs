@@ -19,6 +19,11 @@ impl Query {
         Self { pairs: pairs.into_owned().collect(), known: Vec::new(), faults: Vec::new() }
     }
 
+    /// Returns a fault for each parameter with U+0000.
+    pub(crate) fn nul_faults(&self) -> Vec<ProblemView> {
+        nul_faults("query", &self.pairs)
+    }
+
     /// Forgets those without a text, which a form sends all the same.
     pub(crate) fn leave_out_empty(&mut self) {
         self.pairs.retain(|(_, value)| !value.is_empty());
@@ -111,6 +116,22 @@ impl Query {
             hint: None,
         });
     }
+}
+
+/// Returns a fault for each field whose name or text has U+0000; `place` is where fields stand.
+pub(crate) fn nul_faults(place: &'static str, fields: &[(String, String)]) -> Vec<ProblemView> {
+    let is_wrong = |(name, text): &&(String, String)| name.contains('\0') || text.contains('\0');
+    let fault = |(name, text): &(String, String)| ProblemView {
+        file: place.to_owned(),
+        code: place,
+        path: name.clone(),
+        line: 0,
+        column: 0,
+        value: Some(Value::from(text.as_str())),
+        message: "U+0000 in the text; expected a text without it".to_owned(),
+        hint: None,
+    };
+    fields.iter().filter(is_wrong).map(fault).collect()
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use tokio::time::timeout;
 use crate::{
     auth::caller::{Caller, Role},
     problem_response::ProblemResponse,
-    query::Query,
+    query::{Query, nul_faults},
     state::AppState,
 };
 
@@ -60,8 +60,13 @@ impl RequestContext {
         };
         let path = RawPathParams::from_request_parts(&mut parts, &()).await;
         let path = path.map(|found| found.iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect());
+        let path: Vec<(String, String)> = path.unwrap_or_default();
         let query = Query::read(parts.uri.query());
-        Ok(Self { app, caller, query, path: path.unwrap_or_default(), parts, body: Mutex::new(Some(body)) })
+        let faults = [nul_faults("path", &path), query.nul_faults()].concat();
+        if !faults.is_empty() {
+            return Err((Some(caller), ProblemResponse::faults(faults)));
+        }
+        Ok(Self { app, caller, query, path, parts, body: Mutex::new(Some(body)) })
     }
 
     /// A part of the path.
@@ -162,9 +167,6 @@ impl RequestContext {
     /// 404 if there is none that exists for the caller.
     pub(crate) async fn run(&self) -> Result<RunRow, ProblemResponse> {
         let run_id = self.segment("run");
-        if !is_storable(run_id) {
-            return Err(ProblemResponse::no_run(run_id));
-        }
         let row = self.app.host.store().get(run_id).await?;
         row.filter(|row| self.caller.sees(&row.head.namespace)).ok_or_else(|| ProblemResponse::no_run(run_id))
     }
@@ -187,11 +189,6 @@ pub(crate) fn too_slow(time: Duration) -> ProblemResponse {
 pub(crate) fn too_large(most: usize) -> ProblemResponse {
     let detail = format!("the body has more than {most} bytes, which is the most");
     ProblemResponse::new(StatusCode::PAYLOAD_TOO_LARGE, detail).with(header::CONNECTION, "close")
-}
-
-/// Whether every store can look for that text: a database has none with U+0000, so that nothing there is called so.
-pub(crate) fn is_storable(text: &str) -> bool {
-    !text.contains('\0')
 }
 
 fn broken(error: &(dyn std::error::Error + Send + Sync + 'static), most: usize) -> ProblemResponse {

@@ -90,7 +90,8 @@ async fn handle(app: Arc<AppState>, route: &Route, request: Request) -> Result<A
     };
     let status = answered.as_ref().map_or_else(ProblemResponse::status, Answer::status);
     app.audit.write(caller.as_ref(), &method, &path, status);
-    answered
+    let sees_all = caller.is_some_and(|caller| !caller.is_bound());
+    answered.map_err(|refusal| refusal.shown_to(sees_all, &app.hidden_paths))
 }
 
 async fn nothing(request: Request) -> ProblemResponse {

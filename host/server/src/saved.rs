@@ -21,7 +21,7 @@ use crate::{
     auth::caller::Caller,
     document::{self, DocumentFile},
     problem_response::ProblemResponse,
-    request::{RequestContext, is_storable, json},
+    request::{RequestContext, json},
 };
 
 /// Default number of entries of a page.
@@ -125,7 +125,6 @@ impl ListQuery {
         let namespace = context.query.text("namespace");
         let limit = context.query.count("limit", 1, MAX_PAGE_ENTRIES).unwrap_or(DEFAULT_PAGE_ENTRIES);
         let split = |text: &str| text.split_once('/').map(|(one, other)| (one.to_owned(), other.to_owned()));
-        let split = |text: &str| split(text).filter(|_| is_storable(text));
         let after = context.query.parsed("cursor", "`next` of the page before", split);
         context.query.done()?;
         let own = || {
@@ -136,7 +135,7 @@ impl ListQuery {
         };
         let namespaces = match namespace {
             // In a namespace that does not exist for the caller there is nothing.
-            Some(namespace) if !context.caller.sees(&namespace) || !is_storable(&namespace) => Vec::new(),
+            Some(namespace) if !context.caller.sees(&namespace) => Vec::new(),
             Some(namespace) => vec![Some(namespace)],
             None => own(),
         };
@@ -158,11 +157,7 @@ impl ListQuery {
 /// The name of the path, in a namespace that exists for the caller.
 pub(crate) fn named(context: &RequestContext) -> Result<(String, String), ProblemResponse> {
     let (namespace, name) = (context.segment("namespace").to_owned(), context.segment("name").to_owned());
-    if context.caller.sees(&namespace) && is_storable(&namespace) && is_storable(&name) {
-        Ok((namespace, name))
-    } else {
-        Err(nothing(&namespace, &name))
-    }
+    if context.caller.sees(&namespace) { Ok((namespace, name)) } else { Err(nothing(&namespace, &name)) }
 }
 
 pub(crate) fn nothing(namespace: &str, name: &str) -> ProblemResponse {

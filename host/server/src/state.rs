@@ -10,7 +10,8 @@ use tokio::{
 };
 
 use crate::{
-    audit::Audit, auth::Auth, config::ServerConfig, feed::Feeds, metrics::Metrics, streams::Streams,
+    audit::Audit, auth::Auth, config::ServerConfig, feed::Feeds, hidden_paths::HiddenPaths, metrics::Metrics,
+    streams::Streams,
 };
 
 /// Streams at once that read what happened before they came.
@@ -29,6 +30,7 @@ pub(crate) struct AppState {
     pub(crate) feeds: Feeds,
     pub(crate) metrics: Metrics,
     pub(crate) audit: Audit,
+    pub(crate) hidden_paths: HiddenPaths,
     pub(crate) catching_up: Semaphore,
     planning: Semaphore,
     /// Plugins that are uploaded at once.
@@ -47,6 +49,7 @@ impl AppState {
     ) -> io::Result<Self> {
         Ok(Self {
             auth: Auth::new(config.keys.clone()),
+            hidden_paths: HiddenPaths::new(&config.hidden_paths),
             streams: Streams::new(config.limits.streams),
             feeds: Feeds::default(),
             metrics: Metrics::new(paths),

@@ -27,6 +27,8 @@ pub(crate) async fn validate(mut context: RequestContext) -> Result<Response, Pr
     }
     let plan = document::plan(&context, name, bytes, draft).await?;
     context.caller.may_submit_to(&plan.namespace)?;
-    let warnings = plan.warnings.iter().map(|warning| ProblemView::of(name, warning)).collect();
+    let warnings = plan.warnings.iter().map(|warning| ProblemView::of(name, warning));
+    let (is_bound, hidden) = (context.caller.is_bound(), &context.app.hidden_paths);
+    let warnings = warnings.map(|warning| if is_bound { hidden.hide_in(warning) } else { warning }).collect();
     Ok(json(StatusCode::OK, &ValidationView { problems: Vec::new(), warnings }))
 }

@@ -17,7 +17,7 @@ use crate::plugins::limits::{ALLOWANCE, AllowanceTable};
 use phasm_sandbox::{Grants, Randomness, WallClock};
 
 mod clocks;
-mod dirs;
+pub(super) mod dirs;
 mod http;
 
 static GRANT: Table = Table::closed(

@@ -12,7 +12,10 @@ use crate::store::retention::Retention;
 
 use super::{
     ConfigSource,
-    grants::{self, Grant},
+    grants::{
+        self, Grant,
+        dirs::{self, SharedDir},
+    },
     http::{self, Http},
     limits::{self, LimitsTable},
     notify::{self, EndpointTable},
@@ -30,8 +33,8 @@ pub(super) static CONFIGURATION: Table = Table::closed(
     "The operator's configuration: plugins and their grants, variables, secrets, limits, tenants, HTTP, retention, trusted keys, the \
      server, traces, webhooks.",
     &[
-        &PLUGINS, &GRANTS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST, &SERVER,
-        &TELEMETRY, &NOTIFY,
+        &PLUGINS, &GRANTS, &DIRS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST,
+        &SERVER, &TELEMETRY, &NOTIFY,
     ],
     &[],
 );
@@ -43,6 +46,11 @@ static PLUGINS: Field<Vec<Name>> = Field::optional(
 );
 static GRANTS: Field<Vec<Grant>> =
     Field::optional("grants", grants::GRANTS, "Grants by plugin; by default none.");
+static DIRS: Field<Vec<SharedDir>> = Field::optional(
+    "dirs",
+    dirs::SHARED_DIRECTORIES,
+    "Directories that several plugins see, besides those of their grants.",
+);
 static VARS: Field<Map> = Field::optional(
     "vars",
     VALUES,
@@ -100,6 +108,7 @@ const VALUES: Form<Map> = Form::new(
 pub(super) struct ConfigTable {
     pub(super) plugins: Vec<Name>,
     pub(super) grants: Vec<Grant>,
+    pub(super) dirs: Vec<SharedDir>,
     pub(super) vars: Map,
     pub(super) secrets: Vec<Secret>,
     pub(super) limits: LimitsTable,
@@ -120,6 +129,7 @@ impl ConfigTable {
         Some(Self {
             plugins: object.or_default(&PLUGINS),
             grants: object.or_default(&GRANTS),
+            dirs: object.or_default(&DIRS),
             vars: object.or_default(&VARS),
             secrets: object.or_default(&SECRETS),
             limits: object.or_default(&LIMITS),

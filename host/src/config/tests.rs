@@ -392,3 +392,38 @@ fn a_password_in_a_url_is_refused_and_not_repeated() {
         assert!(!said.contains("hunter2") && said.contains("password"), "{text}: {said}");
     }
 }
+
+/// R-L7: a directory that several plugins see is written once.
+#[test]
+fn a_directory_is_shared_by_plugins() {
+    let text = r#"
+[grants.file]
+dirs = [{ host = "own", guest = "/own", create = true }]
+env = { A = "1" }
+[[dirs]]
+host = "work"
+guest = "/w"
+mode = "rw"
+create = true
+max-files = 7
+plugins = ["file", "git"]
+[[dirs]]
+host = "."
+guest = "/own"
+plugins = ["jq"]
+"#;
+    let config = parse(text).unwrap();
+    let seen = |plugin: &str| -> Vec<(String, bool)> {
+        config.grants[plugin].dirs.iter().map(|dir| (dir.guest.clone(), dir.read_only)).collect()
+    };
+    let shared = ("/w".to_owned(), false);
+    assert_eq!(seen("file"), [("/own".to_owned(), true), shared.clone()]);
+    assert_eq!((seen("git"), seen("jq")), (vec![shared], vec![("/own".to_owned(), true)]));
+    assert_eq!(config.grants["file"].dirs[1], config.grants["git"].dirs[0]);
+    assert!(config.grants["file"].env.contains_key("A") && config.create.len() == 2);
+    assert!(config.grants["git"].dirs[0].host.is_absolute());
+    let twice = text.replace("\"jq\"", "\"file\"");
+    assert_eq!(found(&parse(&twice).unwrap_err()), ["C006 14:9 dirs[1].guest"]);
+    let unnamed = text.replace("plugins = [\"jq\"]\n", "");
+    assert_eq!(parse(&unnamed).unwrap_err().len(), 1);
+}

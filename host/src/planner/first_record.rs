@@ -5,6 +5,7 @@ use std::{num::NonZeroU32, sync::Arc};
 use phasm_engine::{
     event::Facts,
     plan::{Plan, SecretRef},
+    problem::Problems,
     run::{Run, Submission, SubmitEnv},
     value::Map,
 };
@@ -13,6 +14,7 @@ use super::{Planner, SubmitError, SubmitSpan};
 use crate::{
     catalog::labels_of,
     journal::{Body, Moment},
+    reader::nul,
     store::{Encode, Labels, Lease, Record, RunHead, RunStatus, StoreError},
 };
 
@@ -38,6 +40,10 @@ pub(super) fn bind(
     parameters: &Map,
     facts: &Facts,
 ) -> Result<Map, SubmitError> {
+    let nul = nul::in_values(parameters);
+    if !nul.is_empty() {
+        return Err(Problems::from(nul).into());
+    }
     let run_id = run_id.into();
     let view = SubmitEnv { plan, run_id: &run_id, facts };
     let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;

@@ -4,7 +4,7 @@
 use std::{io, path::Path};
 
 use crate::plugins::trust::MAX_SIGNATURE_BYTES;
-use phasm_sandbox::{read_regular, read_regular_text};
+use phasm_sandbox::{read_adjacent_text, read_regular};
 
 /// A component of JavaScript is 12 MB; what is much larger was not meant to be one.
 const MAX_COMPONENT_BYTES: u64 = 256 << 20;
@@ -40,19 +40,20 @@ pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
 /// A message for the user when the file cannot be read.
 pub fn signature_beside(path: &Path) -> Result<Option<String>, String> {
     let path = path.with_added_extension("minisig");
-    match read_regular_text(&path, MAX_SIGNATURE_BYTES) {
+    match read_adjacent_text(&path, MAX_SIGNATURE_BYTES) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(format!("{}: {error}", path.display())),
     }
 }
 
-/// The text of a manifest, a plugin's or a crate's.
+/// The text of a manifest, a plugin's or a crate's. Messages quote it, and anyone who may write in the
+/// directory can lay a link there.
 ///
 /// # Errors
-/// When it cannot be read, has more than 1 MiB, or is no text.
+/// When it cannot be read, is a link or another user's, has more than 1 MiB, or is no text.
 pub fn manifest(path: &Path) -> io::Result<String> {
-    read_regular_text(path, MAX_MANIFEST_BYTES)
+    read_adjacent_text(path, MAX_MANIFEST_BYTES)
 }
 
 /// Names the kind of bytes that are not a component, by how they begin. The contents of a component are left to the compiler.
@@ -64,7 +65,8 @@ fn kind(bytes: &[u8]) -> Option<String> {
         [] => Some("an empty file".to_owned()),
         [0x7f, b'E', b'L', b'F', ..] => Some("a program of this machine (ELF)".to_owned()),
         _ if std::str::from_utf8(bytes).is_ok() => Some("a text".to_owned()),
-        _ => Some(format!("a file that begins with the bytes {:02x?}", bytes.get(..4).unwrap_or(bytes))),
+        // Its bytes are not repeated: the name may be a link to a file that only this process may read.
+        _ => Some("a file of another kind".to_owned()),
     }
 }
 
@@ -85,7 +87,7 @@ mod tests {
             (b"\0asm\x01\0\0\0", "a core WebAssembly module"),
             (b"\0asm", "WebAssembly of an unknown version"),
             (b"\x7fELF\x02", "a program of this machine (ELF)"),
-            (b"\xff\xfe\0\0\0", "a file that begins with the bytes [ff, fe, 00, 00]"),
+            (b"\xff\xfe\0\0\0", "a file of another kind"),
         ];
         for (bytes, kind) in rows {
             fs::write(&path, bytes).unwrap();
@@ -98,5 +100,35 @@ mod tests {
         assert_eq!(read_component(&artefact).map(|bytes| bytes.len()), Ok(8));
         fs::write(&path, b"\0asm\x0d\0\x01\0").unwrap();
         assert_eq!(read_component(&path).map(|bytes| bytes.len()), Ok(8));
+    }
+
+    /// R-I47: what lies next to a component by a link is not read, and nothing of it is repeated.
+    #[cfg(unix)]
+    #[test]
+    fn nothing_of_a_file_behind_a_link_is_repeated() {
+        use std::os::unix::fs::symlink;
+
+        use crate::plugins::{Manifest, is_plugin};
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("secret"), "token = hunter2\n[package.metadata.phasm]\n").unwrap();
+        let component = b"\0asm\x0d\0\x01\0";
+        for beside in ["x.toml", "x.json"] {
+            symlink("secret", at(beside)).unwrap();
+            let why = Manifest::of(component, Some(&at("x.wasm"))).unwrap_err();
+            assert!(why.ends_with("a link; expected a regular file") && !why.contains("hunter2"), "{why}");
+            fs::remove_file(at(beside)).unwrap();
+            fs::hard_link(at("secret"), at(beside)).unwrap();
+            let why = Manifest::of(component, Some(&at("x.wasm"))).unwrap_err();
+            assert!(why.contains("hard links") && !why.contains("hunter2"), "{why}");
+            fs::remove_file(at(beside)).unwrap();
+        }
+        symlink("secret", at("x.wasm.minisig")).unwrap();
+        let why = signature_beside(&at("x.wasm")).unwrap_err();
+        assert!(why.ends_with("a link; expected a regular file"), "{why}");
+        fs::create_dir(at("made")).unwrap();
+        fs::write(at("secret"), "[package.metadata.phasm]\n").unwrap();
+        symlink("../secret", at("made/Cargo.toml")).unwrap();
+        assert!(!is_plugin(&at("made")));
     }
 }

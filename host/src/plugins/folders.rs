@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use phasm_sandbox::is_foreign_link;
+
 use super::{files, manifest::is_name, source::Source};
 
 /// The plugins of a directory by name, sorted: `NAME.wasm`, folders that [are plugins](is_plugin), and `NAME.cwasm`.
@@ -66,6 +68,10 @@ fn paths(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 fn plugin(path: &Path) -> Option<(String, Source)> {
+    // A link would lead to files that the one who made it may not read.
+    if is_foreign_link(path) {
+        return None;
+    }
     let name = |part: Option<&std::ffi::OsStr>| part?.to_str().map(str::to_owned);
     if path.is_dir() {
         let source = is_plugin(path).then(|| Source::Folder(path.to_owned()))?;

@@ -1,6 +1,6 @@
 //! Requests of a plugin for grants. A request grants nothing.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,16 @@ pub enum ClockRequest {
 /// The most of each kind that is looked at.
 const MAX_REQUESTS: usize = 256;
 
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}
+
+/// A key of TOML, in quotes where it needs them.
+fn key(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { quoted(text) }
+}
+
 impl GrantRequests {
     /// Whether it asks for nothing.
     #[must_use]
@@ -85,10 +95,22 @@ impl GrantRequests {
     /// left open.
     #[must_use]
     pub fn lines(&self, name: &str) -> String {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        let quoted = |text: &str| toml::Value::from(text).to_string();
-        let key = |text: &str| if text.chars().all(is_plain) { text.to_owned() } else { quoted(text) };
-        let mut lines = format!("[grants.{}]\n", key(name));
+        let members = self.members().into_iter().map(|line| line + "\n");
+        format!("[grants.{}]\n{}", key(name), members.collect::<String>())
+    }
+
+    /// Says in a sentence which lines of a configuration grant what the plugin of that name asks for and lacks; none if it lacks nothing.
+    #[must_use]
+    pub fn advice(&self, name: &str, granted: &Grants) -> Option<String> {
+        if self.lacking(granted).is_empty() {
+            return None;
+        }
+        let lines: Vec<_> = self.members().iter().map(|line| format!("`{line}`")).collect();
+        Some(format!("{} under `[grants.{}]` grants what it asks for", lines.join(" and "), key(name)))
+    }
+
+    /// Each line of a configuration that grants some of it.
+    fn members(&self) -> Vec<String> {
         let list = |items: Vec<String>| items.join(", ");
         let texts = |texts: &[String]| list(texts.iter().map(|text| quoted(text)).collect());
         let dirs = self.dirs.iter().map(|dir| {
@@ -103,11 +125,8 @@ impl GrantRequests {
             ("http-networks", texts(&self.http_networks), ["[", "]"]),
             ("wall-clock", self.wall_clock.map_or_else(String::new, |_| quoted("real")), ["", ""]),
         ];
-        for (member, value, [open, close]) in members.into_iter().filter(|(_, value, _)| !value.is_empty()) {
-            // Into a String nothing fails.
-            let _ = writeln!(lines, "{member} = {open}{value}{close}");
-        }
-        lines
+        let there = members.into_iter().filter(|(_, value, _)| !value.is_empty());
+        there.map(|(member, value, [open, close])| format!("{member} = {open}{value}{close}")).collect()
     }
 
     /// Every fault at once.

@@ -9,6 +9,7 @@
 //!
 //! The index is replaced as a whole, so readers never wait. A component is accepted by its digest only.
 
+mod baseline;
 mod files;
 mod index;
 mod version;
@@ -25,6 +26,7 @@ pub(crate) use self::files::{FileMark, mark};
 pub use self::index::PluginVersion;
 pub(super) use self::version::{VersionRequest, higher, is_prerelease};
 use self::{
+    baseline::{Baseline, ExtraRequests},
     files::LibraryLock,
     index::{Index, IndexEntry, RemovedVersion},
 };
@@ -159,8 +161,8 @@ impl Library {
         Err(LibraryError::Refused(format!("expected a name and a whole version, such as {exactly}")))
     }
 
-    /// Adds a version. It is approved if it asks for no more than the newest approved version and is signed by the same key;
-    /// otherwise, and always with `hold`, it is on hold. A version that is there already can only get another signature.
+    /// Adds a version. It is approved if its name is new, or if it asks for no more than the newest approved version, which may have been
+    /// removed since, and is signed by the same key; otherwise, and always with `hold`, it is on hold. A version that is there already can only get another signature.
     ///
     /// # Errors
     /// When it has no name and version of its own, or one that refers to other bytes; or when the library cannot be written.
@@ -178,10 +180,16 @@ impl Library {
             }
             return Ok(AddResult { stored, manifest, beyond: None, is_new: false });
         }
-        let newest = index.all().into_iter().find(|stored| stored.name == new.name && stored.is_offered());
         let signed = trust.look(&new.bytes, new.signature.as_deref());
-        let beyond = newest.map(|newest| self.beyond(&newest, &manifest, &signed, trust)).transpose()?;
-        let mut held = beyond.as_ref().map(ExtraRequests::held).unwrap_or_default();
+        let mut beyond = None;
+        let mut held = match Baseline::find(self, &index, &new.name, &digest) {
+            Baseline::Free => Vec::new(),
+            Baseline::Version(newest) => {
+                let extra = ExtraRequests::of(self, &newest, &manifest, &signed, trust)?;
+                beyond.insert(extra).held()
+            }
+            Baseline::Unknown(why) => vec![why],
+        };
         if hold && held.is_empty() {
             held.push("every version is, until it is approved".to_owned());
         }
@@ -196,21 +204,8 @@ impl Library {
         let stored = index.insert(&new.name, &version, entry);
         index.write(&self.dir)?;
         let stored = stored.ok_or_else(|| LibraryError::Refused("its digest is none".to_owned()))?;
-        let beyond = beyond.map(|ExtraRequests { newest, more, .. }| (newest, more));
+        let beyond = beyond.map(|ExtraRequests { newest, more, .. }: ExtraRequests| (newest, more));
         Ok(AddResult { stored, manifest, beyond, is_new: true })
-    }
-
-    /// Returns what a new version asks for beyond the newest approved one.
-    fn beyond(
-        &self,
-        newest: &PluginVersion,
-        manifest: &Manifest,
-        signed: &SignatureCheck,
-        trust: &PluginTrust,
-    ) -> Result<ExtraRequests, LibraryError> {
-        let (old, old_signed) = self.look(newest, trust)?;
-        let hand = other_hand(&newest.version, &old_signed, signed);
-        Ok(ExtraRequests { newest: newest.version.clone(), more: manifest.wants.beyond(&old.wants), hand })
     }
 
     /// Reads a version's manifest and signature.
@@ -336,7 +331,10 @@ impl Library {
         let mut index = Index::read(&self.dir)?;
         let is_needed =
             |loose: &RemovedVersion| needed.iter().any(|needed| needed.to_string() == loose.entry.digest);
-        index.loose.retain(|loose| is_needed(loose) || loose.entry.signature.is_some());
+        // Later versions are compared with what was approved.
+        let is_remembered =
+            |loose: &RemovedVersion| loose.entry.signature.is_some() || loose.entry.held.is_empty();
+        index.loose.retain(|loose| is_needed(loose) || is_remembered(loose));
         let remembered = index.loose.iter().filter(|loose| !is_needed(loose));
         let gone: BTreeSet<String> = remembered.clone().map(|loose| loose.entry.digest.clone()).collect();
         let mut too_many = remembered.count().saturating_sub(MAX_REMEMBERED_VERSIONS);
@@ -364,23 +362,6 @@ pub(super) struct LibraryContents {
     pub(super) all: Vec<PluginVersion>,
     /// Versions that no name refers to, deleted ones included: their signatures are kept, as runs may have the components.
     pub(super) unnamed: Vec<PluginVersion>,
-}
-
-/// Requests of one version that another lacks.
-struct ExtraRequests {
-    newest: String,
-    /// That it asks for.
-    more: Vec<String>,
-    /// The key that did not sign it.
-    hand: Option<String>,
-}
-
-impl ExtraRequests {
-    /// Why the one is held.
-    fn held(&self) -> Vec<String> {
-        let asks = |more: &String| format!("it asks for {more}, and {} does not", self.newest);
-        self.more.iter().map(asks).chain(self.hand.clone()).collect()
-    }
 }
 
 impl PluginVersion {

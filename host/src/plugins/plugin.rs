@@ -55,6 +55,11 @@ impl Plugin {
         Self { name, grants: Arc::new(grants), place: 0, source, stored: None, means, image, program }
     }
 
+    /// Returns what was read of it, if it was read.
+    pub(super) fn known_image(&self) -> Option<&Arc<Image>> {
+        self.image.get()?.as_ref().ok()
+    }
+
     /// The same, from that place.
     pub(super) fn at(self, place: usize) -> Self {
         Self { place, ..self }

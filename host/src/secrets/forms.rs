@@ -60,7 +60,32 @@ fn escaped(text: &str) -> Vec<String> {
     let written = [once.replace('/', r"\/"), in_json(&once), once];
     let lower = written.each_ref().map(|text| in_ascii(text, |unit| format!(r"\u{unit:04x}")));
     let upper = written.each_ref().map(|text| in_ascii(text, |unit| format!(r"\u{unit:04X}")));
-    [lower, upper, written].into_iter().flatten().chain([text.escape_debug().to_string()]).collect()
+    let units = UNITS.iter().flat_map(|is_escaped| {
+        [
+            in_units(text, *is_escaped, |unit| format!(r"\u{unit:04x}")),
+            in_units(text, *is_escaped, |unit| format!(r"\u{unit:04X}")),
+        ]
+    });
+    let debugged = text.escape_debug().to_string();
+    [lower, upper, written].into_iter().flatten().chain(units).chain([debugged]).collect()
+}
+
+/// Characters that writers of JSON write as `\u` and four digits: all of them; those that mean something in HTML, with or without others
+/// beyond ASCII; those and quotes.
+const UNITS: [fn(char) -> bool; 4] = [
+    |_| true,
+    |c| "<>&\u{2028}\u{2029}".contains(c),
+    |c| "<>&".contains(c) || !c.is_ascii(),
+    |c| "<>&'\"+`".contains(c) || !c.is_ascii(),
+];
+
+/// Writes a text as in JSON, with these characters as units of UTF-16.
+fn in_units(text: &str, is_escaped: fn(char) -> bool, escape: impl Fn(u16) -> String) -> String {
+    let character = |c: char| match is_escaped(c) {
+        true => c.encode_utf16(&mut [0; 2]).iter().map(|unit| escape(*unit)).collect(),
+        false => in_json(c.encode_utf8(&mut [0; 4])),
+    };
+    text.chars().map(character).collect()
 }
 
 fn in_json(text: &str) -> String {
@@ -79,6 +104,9 @@ fn in_ascii(text: &str, escape: impl Fn(u16) -> String) -> String {
 fn in_urls(text: &str) -> Vec<String> {
     let encoded = |kept: &'static AsciiSet| utf8_percent_encode(text, kept).to_string();
     let upper = [encoded(&COMPONENT), encoded(&BROWSER), encoded(&FORM).replace(' ', "+")];
+    // Also every byte, as nothing forbids.
+    let each: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    let upper = upper.into_iter().chain([each]).collect::<Vec<_>>();
     upper.iter().map(|text| with_lower_digits(text)).chain(upper.clone()).collect()
 }
 
@@ -130,8 +158,27 @@ mod tests {
             "a%2Fb%22%C3%BC%0A~%20x",
             "a%2fb%22%c3%bc%0a~%20x",
             "a%2Fb%22%C3%BC%0A%7E+x",
+            "%61%2F%62%22%C3%BC%0A%7E%20%78",
+            "%61%2f%62%22%c3%bc%0a%7e%20%78",
+            r"\u0061\u002f\u0062\u0022\u00fc\u000a\u007e\u0020\u0078",
+            r"\u0061\u002F\u0062\u0022\u00FC\u000A\u007E\u0020\u0078",
+            r"a/b\u0022\u00FC\n~ x",
             "612f6222c3bc0a7e2078",
             "612F6222C3BC0A7E2078",
+        ] {
+            assert!(forms.iter().any(|form| form == expected), "{expected}: {forms:#?}");
+        }
+    }
+
+    /// R-B9: as Go, PHP and .NET write JSON that may stand in HTML.
+    #[test]
+    fn signs_of_html_are_escaped_by_some() {
+        let forms: Vec<String> = of("<a&b>'+\u{fc}\u{1f600}").into_iter().map(|form| form.text).collect();
+        for expected in [
+            "\\u003ca\\u0026b\\u003e'+\u{fc}\u{1f600}",
+            "\\u003Ca\\u0026b\\u003E'+\u{fc}\u{1f600}",
+            "\\u003ca\\u0026b\\u003e'+\\u00fc\\ud83d\\ude00",
+            "\\u003Ca\\u0026b\\u003E\\u0027\\u002B\\u00FC\\uD83D\\uDE00",
         ] {
             assert!(forms.iter().any(|form| form == expected), "{expected}: {forms:#?}");
         }

@@ -8,7 +8,7 @@ use std::{
 
 use phasm::{
     executor::Executor,
-    plugins::Plugins,
+    plugins::{Manifest, Plugins},
     sandbox::{DirGrant, Grants, Randomness, Sandbox, WallClock},
 };
 use phasm_engine::{
@@ -98,10 +98,7 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
         plugins.register(format!("granted-{name}"), guest(name), grant(dir.path()));
         plugins.register(format!("gone-{name}"), guest(name), grant(&dir.path().join("gone")));
     }
-    let gone = format!(
-        "granted directory {}: No such file or directory (os error 2)",
-        dir.path().join("gone").display()
-    );
+    let gone = "granted directory `/data`: No such file or directory (os error 2)";
     // The variable that every environment has is no grant (R-O6).
     let place = invocation("environment").span().parent();
     let rows = [
@@ -110,11 +107,32 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
         ("environment", 0, &*place),
         ("granted-directories", 3, ""),
         ("granted-environment", 1, "value"),
-        ("gone-directories", ERROR, &gone),
+        ("gone-directories", ERROR, gone),
     ];
     for (name, code, message) in rows {
         let outcome = call(&plugins, invocation(name)).await;
         assert_eq!((outcome.code, &*outcome.message), (code, message), "{name}");
+    }
+}
+
+/// R-I3, R-I33: a refusal names the lines that grant what the manifest asks for, unless all of that is granted.
+#[tokio::test]
+async fn a_refusal_says_what_grants_the_wishes_of_a_manifest() {
+    let wants = r#"{"wants": {"dirs": [{"guest": "/data"}, {"guest": "/out", "mode": "rw"}], "env": ["A"]}}"#;
+    let manifest: Manifest = serde_json::from_str(wants).unwrap();
+    let plugins = Plugins::new(Sandbox::new(config()).unwrap());
+    let bytes = |name: &str| manifest.embed(&guest(name)).unwrap();
+    plugins.register("my dirs", bytes("directories"), Grants::default());
+    plugins.register("fine", bytes("echo"), Grants::default());
+    plugins.register("plain", guest("directories"), Grants::default());
+    let lines = "`dirs = [{ host = \"WHERE\", guest = \"/data\", mode = \"ro\" }, { host = \"WHERE\", guest = \"/out\", \
+                 mode = \"rw\" }]` and `env = { A = \"WHAT\" }` under `[grants.\"my dirs\"]` grants what it asks for";
+    for (name, expected) in [
+        ("my dirs", format!("not granted: directories; {lines}")),
+        ("plain", "not granted: directories".to_owned()),
+        ("fine", String::new()),
+    ] {
+        assert_eq!(&*call(&plugins, invocation(name)).await.message, expected, "{name}");
     }
 }
 

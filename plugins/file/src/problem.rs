@@ -25,6 +25,10 @@ pub(crate) fn refused(verb: &str, path: &str, why: &Error) -> Outcome {
         Outcome::failed(format!("{what}: {answer}")).kind(word).retryable(false)
     } else if [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem].contains(&kind) {
         not_permitted(&what, why)
+    } else if kind == ErrorKind::StorageFull {
+        Outcome::error(format!("{what}: the disk is full")).kind("no-space")
+    } else if kind == ErrorKind::QuotaExceeded {
+        Outcome::error(format!("{what}: the quota of the directory is used up")).kind("no-space")
     } else {
         Outcome::error(format!("{what}: {why}")).kind("io")
     }

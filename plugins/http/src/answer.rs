@@ -49,15 +49,17 @@ impl Head {
         }
     }
 
-    /// Several of a name are one text, as RFC 9110 joins them.
+    /// Several of a name are one text, as RFC 9110 joins them. Several cookies are a list, as a comma may stand within each.
     fn by_name(&self) -> Value {
-        let mut headers = Map::new();
+        let mut headers: Map<String, Value> = Map::new();
         for (name, value) in &self.headers {
-            let joined = match headers.get(name).and_then(Value::as_str) {
-                Some(before) => format!("{before}, {value}"),
-                None => value.clone(),
+            let both = match headers.remove(name) {
+                None => value.as_str().into(),
+                Some(Value::Array(before)) => before.into_iter().chain([value.as_str().into()]).collect(),
+                Some(before) if name == "set-cookie" => vec![before, value.as_str().into()].into(),
+                Some(before) => format!("{}, {value}", before.as_str().unwrap_or_default()).into(),
             };
-            headers.insert(name.clone(), joined.into());
+            headers.insert(name.clone(), both);
         }
         headers.into()
     }

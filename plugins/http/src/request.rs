@@ -29,6 +29,9 @@ impl Request {
             request.url.add(&name, &value);
         }
         request.headers = pairs("headers", task.headers.as_ref())?;
+        if let Some(name) = request.headers.iter().map(|(name, _)| name).find(|name| is_framing(name)) {
+            return Err(wrong("headers", &format!("`{name}` follows from `body`; leave it out")));
+        }
         if let Some((name, value)) = credentials(task.auth.as_deref(), task.secret.as_deref())? {
             request.credential = Some(name.to_ascii_lowercase());
             request.usually(&name, value);
@@ -42,6 +45,14 @@ impl Request {
         request.usually("user-agent", concat!("phasm-http/", env!("CARGO_PKG_VERSION")).to_owned());
         request.usually("accept", "application/json, */*;q=0.8".to_owned());
         Ok(request)
+    }
+
+    /// Number of bytes that is said to follow. A request whose method is about content says that there is none, as servers refuse one that
+    /// says nothing (411).
+    #[cfg_attr(not(any(test, target_arch = "wasm32")), expect(dead_code, reason = "nothing is sent natively"))]
+    pub(crate) fn content_length(&self) -> Option<usize> {
+        let has_none = ["GET", "HEAD"].contains(&self.method.as_str());
+        self.body.as_ref().map(Vec::len).or((!has_none).then_some(0))
     }
 
     /// For people.
@@ -65,6 +76,11 @@ impl Request {
             self.headers.push((name.to_owned(), value));
         }
     }
+}
+
+/// Whether a header says where a message ends.
+fn is_framing(name: &str) -> bool {
+    ["content-length", "transfer-encoding"].iter().any(|framing| framing.eq_ignore_ascii_case(name))
 }
 
 fn method(text: &str) -> Result<String> {

@@ -356,3 +356,44 @@ fn another_host_gets_no_credentials() {
         assert_eq!(names(other), ["X", "user-agent", "accept"], "{other}");
     }
 }
+
+/// A request says how long its body is, also where there is none, unless its method has none.
+#[test]
+fn the_length_of_a_body_is_said_once() {
+    for (method, body, expected) in [
+        ("GET", json!(null), None),
+        ("HEAD", json!(null), None),
+        ("GET", json!("ab"), Some(2)),
+        ("POST", json!(null), Some(0)),
+        ("PUT", json!(null), Some(0)),
+        ("PATCH", json!(null), Some(0)),
+        ("DELETE", json!(null), Some(0)),
+        ("POST", json!("abc"), Some(3)),
+    ] {
+        let mut inputs = json!({ "method": method, "url": "http://a.example" });
+        if !body.is_null() {
+            inputs["body"] = body;
+        }
+        assert_eq!(request(inputs).content_length(), expected, "{method}");
+    }
+    for name in ["Content-Length", "content-length", "Transfer-Encoding"] {
+        serve([]);
+        let outcome = call(http, json!({ "url": "http://a.example", "headers": { name: "5" } }));
+        assert!(outcome.message.contains(&format!("`{name}` follows from `body`")), "{}", outcome.message);
+        assert!(sent().is_empty());
+    }
+}
+
+/// Each of several cookies stays itself; other headers are joined.
+#[test]
+fn several_cookies_are_a_list() {
+    let cookies = [("set-cookie", "a=1; Expires=Wed, 01 Jan 2030 00:00:00 GMT"), ("set-cookie", "b=2"), ("set-cookie", "c=3")];
+    let headers = [&cookies[..], &[("vary", "a"), ("vary", "b")]].concat();
+    let outcome = told(200, &headers, "", json!({}));
+    let shown: Value = outcome.outputs.iter().find(|(name, _)| name == "headers").unwrap().1.parse().unwrap();
+    assert_eq!(shown["set-cookie"], json!(["a=1; Expires=Wed, 01 Jan 2030 00:00:00 GMT", "b=2", "c=3"]));
+    assert_eq!(shown["vary"], json!("a, b"));
+    let one = told(200, &[("set-cookie", "a=1")], "", json!({}));
+    let shown: Value = one.outputs.iter().find(|(name, _)| name == "headers").unwrap().1.parse().unwrap();
+    assert_eq!(shown["set-cookie"], json!("a=1"));
+}

@@ -37,6 +37,7 @@ fn whole() -> Value {
             "env": { "LANG": "C" }, "http": ["https://example.org"], "http-networks": ["10.0.0.0/8"],
             "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7, "isolation": "process", "limits": limited,
         } },
+        "dirs": [{ "host": "..", "guest": "/w", "mode": "rw", "create": true, "max-size": "1 GiB", "max-files": 9, "plugins": ["jq"] }],
         "vars": { "region": "eu", "sizes": [1, { "deep": true }] },
         "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem", "egress": ["https://a.example"] } } },
         "http": {

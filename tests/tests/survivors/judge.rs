@@ -3,7 +3,7 @@
 use std::{
     env, fs,
     io::Read as _,
-    path::Path,
+    path::{self, Path},
     process::{Command, Stdio},
     sync::{Mutex, mpsc::channel},
     thread,
@@ -72,9 +72,12 @@ fn brief(Ended { code, message }: &Ended) -> String {
 
 /// Returns the report of the host, in a process of its own.
 fn played(stage: &Path, tier: &str, cache: &Path) -> Result<Came, String> {
-    let program = env::var_os(OTHER_HOST).map_or_else(|| env::current_exe().unwrap(), Into::into);
+    let other = env::var_os(OTHER_HOST).map(|program| path::absolute(program).unwrap());
+    let program = other.unwrap_or_else(|| env::current_exe().unwrap());
     let mut command = Command::new(program);
-    command.arg(stage).env(AS_HOST, "1").env(TIER, tier).env(CACHE, cache);
+    // The host is told a relative stage, so that every path of its configuration is relative at first.
+    let (above, name) = (stage.parent().unwrap(), stage.file_name().unwrap());
+    command.current_dir(above).arg(name).env(AS_HOST, "1").env(TIER, tier).env(CACHE, cache);
     heard(&mut command, PATIENCE)
 }
 

@@ -157,10 +157,11 @@ async fn serving(
         .map_err(|error| Failure::host(ContextError::new("failed to install signal handlers", error)))?;
     let configured = LoadedConfig::read(paths, screen, *json)?;
     let mut settings = configured.server();
-    settings.keys = Some(arguments.keys.clone().map_or_else(|| key::file_of(&settings, path), Ok)?);
+    settings.keys = arguments.keys.clone().or_else(|| key::file_of(&settings, path));
     let purpose = Purpose { claims: true, threads: *threads, ..Purpose::default() };
     let planning = drive::open(paths, configured, screen, purpose)?;
     planning.environment.create_dirs()?;
+    let hidden_paths = planning.environment.host_paths(path);
     // Events of all claimed runs. Claiming begins when the store is opened.
     let mut tidings = planning.planner.lifecycle();
     let telling = ServeReporter { screen: screen.clone(), as_json: *json };
@@ -175,7 +176,7 @@ async fn serving(
     let listening = match arguments.listen {
         Some(address) => {
             settings.connections = connections(&settings, open_files, &telling);
-            Some(Listener::begin(&served.host, path, address, settings, &telling).await?)
+            Some(Listener::begin(&served.host, path, address, settings, hidden_paths, &telling).await?)
         }
         None => None,
     };

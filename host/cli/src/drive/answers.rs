@@ -1,9 +1,12 @@
 //! `--resume`: answers for suspended tasks, each used once, in order.
 
-use phasm::engine::{
-    phase::Phase,
-    run::Run,
-    value::{Map, Value},
+use phasm::{
+    engine::{
+        phase::Phase,
+        run::Run,
+        value::{Map, Value},
+    },
+    reader,
 };
 
 /// One `--resume TASK=JSON`.
@@ -31,7 +34,10 @@ pub(crate) fn answer(text: &str) -> Result<Answer, String> {
 /// The message that clap shows to the user.
 pub(crate) fn payload(json: &str) -> Result<Map, String> {
     match Value::from_json(json) {
-        Ok(Value::Object(payload)) => Ok(payload.as_ref().clone()),
+        Ok(Value::Object(payload)) => match reader::nul::in_values(&payload).first() {
+            Some(problem) => Err(format!("{}: {}", problem.path, problem.message)),
+            None => Ok(payload.as_ref().clone()),
+        },
         Ok(other) => Err(format!("{} as answer; expected an object of values by name", other.type_name())),
         Err(error) => Err(format!("no JSON: {error}; expected an object such as `{{\"approved\": true}}`")),
     }

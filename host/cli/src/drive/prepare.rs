@@ -339,6 +339,35 @@ impl Environment {
         let _panicked = tokio::task::spawn_blocking(move || plugin_builder.bring_up_to_date(&folders)).await;
     }
 
+    /// Returns the directories that messages of a host may name: of plugins, grants, the library, the store, and the user's own, where
+    /// plugins are built.
+    pub(crate) fn host_paths(&self, store: &Path) -> Vec<PathBuf> {
+        let config = self.config.iter();
+        let granted = config.clone().flat_map(|config| {
+            let own = config.tenants.values().flat_map(|tenant| tenant.grants.values());
+            config
+                .grants
+                .values()
+                .chain(own)
+                .flat_map(|grants| grants.dirs.iter().map(|dir| dir.host.clone()))
+        });
+        let plugins = config.clone().flat_map(|config| {
+            let own = config.tenants.values().flat_map(|tenant| tenant.plugins.clone());
+            config.plugins.clone().into_iter().chain(own).chain(config.library.clone())
+        });
+        let store = paths::database_url(store).is_none().then(|| std::path::absolute(store).ok()).flatten();
+        let store = store.iter().filter_map(|store| store.parent()).map(Path::to_owned);
+        let own = [user_dirs::data_dir(), user_dirs::cache_dir(), paths::set("HOME").map(PathBuf::from)];
+        self.dirs
+            .iter()
+            .cloned()
+            .chain(granted)
+            .chain(plugins)
+            .chain(store)
+            .chain(own.into_iter().flatten())
+            .collect()
+    }
+
     /// Creates the granted directories that are to be created.
     ///
     /// # Errors

@@ -100,7 +100,7 @@ fn files_that_are_no_documents_are_problems() {
         (".", "P006"),
         ("/dev/zero", "P006"),
         ("empty.yaml", "P001"),
-        ("nul.yaml", "P001"),
+        ("nul.yaml", "P008"),
         ("utf16.yaml", "P007"),
         ("latin.yaml", "P007"),
         ("plugin.wasm", "P007"),

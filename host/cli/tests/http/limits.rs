@@ -104,8 +104,27 @@ async fn faults_of_servers_have_kinds() {
         );
     }
     let gone = { Server::start([status(200)]).await.url("/") };
-    let outcome = Guests::local(TIER).ask(json!({ "url": gone })).await;
+    let outcome = Guests::local(TIER).ask(json!({ "url": gone.clone() })).await;
     assert_eq!(said(&outcome)["detail"]["error"]["kind"], json!("connection"), "{}", outcome.message);
+    // The host and port that failed are named.
+    let host = gone.trim_start_matches("http://").trim_end_matches('/');
+    assert!(outcome.message.ends_with(&format!("{host} refused the connection")), "{}", outcome.message);
+}
+
+/// R-I21: a request whose method may have content says that it has none.
+#[tokio::test]
+async fn a_request_without_a_body_says_so() {
+    for (method, length) in
+        [("POST", Some("content-length: 0\r\n")), ("DELETE", Some("content-length: 0\r\n")), ("GET", None)]
+    {
+        let server = Server::start([status(200)]).await;
+        let outcome = Guests::local(TIER).ask(json!({ "url": server.url("/"), "method": method })).await;
+        assert_eq!(outcome.code, 0, "{}", outcome.message);
+        let asked = server.requests().remove(0).to_lowercase();
+        assert!(!asked.contains("transfer-encoding"), "{asked}");
+        assert_eq!(asked.contains("content-length"), length.is_some(), "{asked}");
+        assert!(length.is_none_or(|length| asked.contains(length)), "{asked}");
+    }
 }
 
 /// R-I23: what is over its deadline, or not wanted any more, leaves no connection behind.

@@ -6,6 +6,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt as _,
     path::Path,
+    process::Command,
     sync::{Arc, Mutex},
     time::{Duration, Instant},
 };
@@ -336,6 +337,11 @@ async fn a_process_is_locked_in() {
     for task in fs::read_dir(format!("/proc/{process}/task")).unwrap() {
         let status = fs::read_to_string(task.unwrap().path().join("status")).unwrap();
         assert!(status.contains("Seccomp:\t2\n"), "{status}");
+        // Also where root started it.
+        for set in ["CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"] {
+            let is_bounding = set == "CapBnd" && !rustix::process::geteuid().is_root();
+            assert!(is_bounding || status.contains(&format!("{set}:\t0000000000000000\n")), "{status}");
+        }
     }
     let limits = fs::read_to_string(format!("/proc/{process}/limits")).unwrap();
     let limit =
@@ -403,10 +409,8 @@ async fn a_quota_is_the_directorys_and_not_a_processs() {
     let dirs = vec![DirGrant { quota, ..DirGrant::read_write(dir.path(), "/data") }];
     let tiers = [("a-", Isolation::Shared), ("b-", Isolation::Process), ("c-", Isolation::Process)];
     for (name, isolation) in tiers {
-        let world = include_str!("../../../../tests/hostile/world.wat");
-        let text = world.replace(";; GUEST", &WRITER.replace("NAME-", &format!("{name}-")));
         let grants = Grants { dirs: dirs.clone(), isolation: Some(isolation), ..Grants::default() };
-        plugins.register(name, wat::parse_str(text.replace(";; TYPES\n", "")).unwrap(), grants);
+        plugins.register(name, writer(&format!("{name}-")), grants);
     }
     let mut codes = Vec::new();
     for attempt in 1..=2 {
@@ -448,5 +452,137 @@ async fn granted_directories_are_there_and_nothing_else() {
     let plugins =
         granted(Isolation::Process, &["directories"], &Grants { dirs: vec![gone], ..Grants::default() });
     let (outcome, _) = call(&plugins, invocation("directories")).await;
-    assert!(outcome.message.starts_with("granted directory /nowhere: "), "{}", outcome.message);
+    assert!(outcome.message.starts_with("granted directory `/data`: "), "{}", outcome.message);
+}
+
+/// A component that writes a file whose name begins so.
+fn writer(name: &str) -> Vec<u8> {
+    let world = include_str!("../../../../tests/hostile/world.wat");
+    let text = world.replace(";; GUEST", &WRITER.replace("NAME-", name));
+    wat::parse_str(text.replace(";; TYPES\n", "")).unwrap()
+}
+
+/// R-I27: a relative path means the working directory of the host, in whatever process the guest is.
+#[tokio::test]
+async fn a_relative_grant_is_a_place_of_the_host() {
+    let here = tempfile::tempdir_in(".").unwrap();
+    let relative = Path::new(here.path().file_name().unwrap());
+    for (name, isolation) in [("a-", Isolation::Shared), ("b-", Isolation::Process)] {
+        let grants = Grants { dirs: vec![DirGrant::read_write(relative, "/data")], ..Grants::default() };
+        let plugins = granted(isolation, &[], &Grants::default());
+        plugins.register("writer", writer(&format!("{name}-")), grants);
+        let (outcome, _) = call(&plugins, invocation("writer")).await;
+        assert_eq!((outcome.code, &*outcome.message), (0, ""), "{isolation:?}");
+        assert!(here.path().join(format!("{name}a")).is_file(), "{isolation:?}");
+    }
+}
+
+/// R-L7, R-I27: paths of a configuration are relative to its file, wherever the command is started, and in whatever process guests are.
+#[test]
+fn a_relative_configuration_grants_places_next_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |path: &str| dir.path().join(path);
+    ["conf/own", "plugins", "elsewhere"].iter().for_each(|path| fs::create_dir_all(at(path)).unwrap());
+    fs::write(at("plugins/writer.wasm"), writer("a--")).unwrap();
+    let flow = r#"{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {"name": "w"}, "spec": {"entrypoint": "m",
+        "templates": [{"dag": {"name": "m", "tasks": [{"name": "a", "executor": {"type": "writer"}}]}}]}}"#;
+    fs::write(at("flow.json"), flow).unwrap();
+    let granted = r#"writer.dirs = [{ host = "HOST", guest = "/w", mode = "rw" }]"#;
+    let rows = [
+        ("conf", format!("[grants]\n{}", granted.replace("HOST", "."))),
+        ("conf/own", format!("[grants]\n{}", granted.replace("HOST", "./own"))),
+        ("conf/own", format!("[grants]\n{}", granted.replace("HOST", "../conf/own"))),
+        (
+            "conf",
+            format!(
+                "[tenants.default]\nroot = \".\"\n[tenants.default.grants]\n{}",
+                granted.replace("HOST", ".")
+            ),
+        ),
+        (
+            "conf/own",
+            format!(
+                "[tenants.default]\nroot = \"own\"\n[tenants.default.grants]\n{}",
+                granted.replace("HOST", ".")
+            ),
+        ),
+    ];
+    for (place, grants) in &rows {
+        for tier in ["shared", "process"] {
+            fs::write(at("conf/phasm.toml"), format!("limits.isolation = \"{tier}\"\n{grants}\n")).unwrap();
+            for (working, config) in
+                [("", "conf/phasm.toml"), ("elsewhere", "../conf/phasm.toml"), ("conf", "phasm.toml")]
+            {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_phasm"));
+                command.current_dir(at(working)).env_remove("PHASM_CONFIG");
+                command
+                    .args(["run", "--config", config])
+                    .arg("--plugins")
+                    .arg(at("plugins"))
+                    .arg(at("flow.json"));
+                let output = command.output().unwrap();
+                let said = String::from_utf8_lossy(&output.stderr).into_owned();
+                let written = at(place).join("a-a");
+                assert!(written.is_file(), "{grants} {tier} {working}: {said}");
+                assert!(!Path::new("/a-a").exists());
+                assert!(output.status.success(), "{said}");
+                fs::remove_file(written).unwrap();
+            }
+        }
+    }
+}
+
+/// Appends pieces of a stream until one fails, and then once more. Its code is that of the first error, or the second where they differ, and
+/// 100 more.
+const FILLER: &str = r#"(core module $guest
+  (import "libc" "memory" (memory 1))
+  (import "wasi" "get-directories" (func $get-directories (param i32)))
+  (import "wasi" "open" (func $open (param i32 i32 i32 i32 i32 i32 i32)))
+  (import "wasi" "append-stream" (func $append-stream (param i32 i32)))
+  (import "wasi" "flush-zeroes" (func $flush-zeroes (param i32 i64 i32)))
+  (import "wasi" "write-file" (func $write-file (param i32 i32 i32 i64 i32)))
+  (data (i32.const 500) "n")
+  (func (export "execute") (param i32) (result i32)
+    (local $file i32) (local $stream i32) (local $n i32)
+    (call $get-directories (i32.const 400))
+    (call $open (i32.load (i32.load (i32.const 400)))
+      (i32.const 0) (i32.const 500) (i32.const 1) (i32.const 1) (i32.const 2) (i32.const 408))
+    (local.set $file (i32.load (i32.const 412)))
+    (call $append-stream (local.get $file) (i32.const 408))
+    (local.set $stream (i32.load (i32.const 412)))
+    (loop $more
+      (call $flush-zeroes (local.get $stream) (i64.const 4096) (i32.const 408))
+      (br_if $more (i32.eqz (i32.load8_u (i32.const 408)))))
+    ;; 0: the last operation failed; 1: closed
+    (local.set $n (i32.load8_u (i32.const 412)))
+    (call $flush-zeroes (local.get $stream) (i64.const 4096) (i32.const 408))
+    (local.set $n (i32.add (local.get $n) (i32.mul (i32.const 2) (i32.load8_u (i32.const 412)))))
+    (call $write-file (local.get $file) (i32.const 0) (i32.const 4096) (i64.const 1048576) (i32.const 424))
+    (i32.store (i32.const 0) (i32.add (i32.mul (local.get $n) (i32.const 100)) (i32.load8_u (i32.const 432))))
+    (i64.store (i32.const 4) (i64.const 0))
+    (i64.store (i32.const 12) (i64.const 0))
+    (i32.store (i32.const 20) (i32.const 0))
+    (i32.const 0)))"#;
+
+/// R-I19: a full disk is told as such, at every call. Nothing is tested where this process may not mount a disk.
+#[tokio::test]
+async fn a_full_disk_is_told_as_such() {
+    let dir = tempfile::tempdir().unwrap();
+    let mounted =
+        Command::new("mount").args(["-t", "tmpfs", "-o", "size=64k", "tmpfs"]).arg(dir.path()).output();
+    if !mounted.is_ok_and(|mounted| mounted.status.success()) {
+        return;
+    }
+    let world = include_str!("../../../../tests/hostile/world.wat");
+    let filler = wat::parse_str(world.replace(";; GUEST", FILLER).replace(";; TYPES\n", "")).unwrap();
+    let mut codes = Vec::new();
+    for isolation in [Isolation::Shared, Isolation::Process] {
+        let grants = Grants { dirs: vec![DirGrant::read_write(dir.path(), "/data")], ..Grants::default() };
+        let plugins = granted(isolation, &[], &Grants::default());
+        plugins.register("filler", filler.clone(), Grants { isolation: Some(isolation), ..grants });
+        codes.push(call(&plugins, invocation("filler")).await.0.code);
+    }
+    drop(Command::new("umount").arg("-l").arg(dir.path()).status());
+    // The error is `insufficient-space`, and no stream is merely closed.
+    assert_eq!(codes, [23, 23]);
 }

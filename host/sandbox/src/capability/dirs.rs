@@ -26,13 +26,14 @@ use self::{
     host_dir::{HostDir, HostDirs},
     quota::Accounting,
 };
-use super::refusals::Refusals;
+use super::refusals::{self, Refusals};
 use crate::{
     attempt_context::AttemptContext,
     limits::{Limit, UNLIMITED},
     shared_budget::{Lease, SharedBudget},
 };
 
+mod error_code;
 mod grant;
 mod handle;
 mod host;
@@ -115,7 +116,11 @@ impl Dirs {
         let moved = Arc::new(ByteCounts::default());
         let began = Instant::now();
         for (number, grant) in grants.iter().enumerate() {
-            let failed = |cause: String| format!("granted directory {}: {cause}", grant.host.display());
+            // Messages are for all who see the run; where the directory lies is the operator's affair.
+            let failed = |cause: String| {
+                tracing::warn!(plugin = &**plugin, %cause, "granted directory {} cannot be opened", grant.host.display());
+                format!("granted directory `{}`: {cause}", grant.guest)
+            };
             let permit = granted.take().map_err(|exhausted| failed(exhausted.to_string()))?;
             let (host_dir, file) =
                 shared.host_dirs.open(&grant.host).await.map_err(|error| failed(error.to_string()))?;
@@ -180,7 +185,7 @@ pub(super) fn link<T: HasDirs>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
 impl preopens::Host for DirsView<'_> {
     fn get_directories(&mut self) -> wasmtime::Result<Vec<(Resource<types::Descriptor>, String)>> {
         if self.grants.is_empty() {
-            self.refusals.add_missing_grant("directories");
+            self.refusals.add_missing_grant(refusals::DIRECTORIES);
         }
         let granted = self.dirs.0.iter().zip(self.grants);
         let table = &mut *self.table;

@@ -37,6 +37,7 @@ mod host_client;
 #[cfg(feature = "http")]
 mod net;
 mod network;
+mod path;
 mod pattern;
 #[cfg(feature = "http")]
 mod pending_request;

@@ -10,6 +10,30 @@ use crate::text::cut;
 const MAX_REFUSALS: usize = 4;
 const MAX_REFUSAL_BYTES: usize = 400;
 
+/// Grant whose lack says something about messages of files only.
+pub(super) const DIRECTORIES: &str = "directories";
+/// Beginning of a summary that names missing grants.
+pub const MISSING_GRANT: &str = "not granted: ";
+
+/// Words of messages about files, as libraries of several languages write them.
+const FILE_WORDS: [&str; 10] = [
+    "no such file",
+    "file",
+    "director",
+    "folder",
+    "path",
+    "enoent",
+    "notcapable",
+    "bad descriptor",
+    "os error 44",
+    "os error 76",
+];
+
+fn is_about_files(message: &str) -> bool {
+    let message = message.to_lowercase();
+    FILE_WORDS.iter().any(|word| message.contains(word))
+}
+
 /// Refusals that one guest met; bounded, however much it asks for.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Refusals {
@@ -44,10 +68,12 @@ impl Refusals {
         bounded
     }
 
-    /// Returns the refusals as text; empty if there are none.
-    pub(crate) fn summary(&self) -> String {
-        let grants: Vec<&str> = self.grants.iter().map(|what| &**what).collect();
-        let grants = (!grants.is_empty()).then(|| format!("not granted: {}", grants.join(", ")));
+    /// Returns the refusals that may explain `message` as text; empty if there are none. A guest's library asks for its directories when
+    /// it begins, whether or not it needs a file: that there are none is no explanation of a message about something else.
+    pub(crate) fn summary(&self, message: &str) -> String {
+        let is_cause = |what: &&str| *what != DIRECTORIES || message.is_empty() || is_about_files(message);
+        let grants: Vec<&str> = self.grants.iter().map(|what| &**what).filter(is_cause).collect();
+        let grants = (!grants.is_empty()).then(|| format!("{MISSING_GRANT}{}", grants.join(", ")));
         let others = (!self.others.is_empty()).then(|| format!("refused: {}", self.others.join("; ")));
         let parts: Vec<_> = [grants, others].into_iter().flatten().collect();
         parts.join("; ")
@@ -67,11 +93,21 @@ mod tests {
     /// R-I3.
     #[test]
     fn refusals_are_listed_for_people() {
-        let rows: [(&[&'static str], &[&str], &str, &str); 6] = [
+        let rows: [(&[&'static str], &[&str], &str, &str); 11] = [
             (&[], &[], "gone", "gone"),
-            (&["directories"], &[], "gone", "gone; not granted: directories"),
+            (&["directories"], &[], "", "not granted: directories"),
+            (
+                &["directories"],
+                &[],
+                "No such file or directory",
+                "No such file or directory; not granted: directories",
+            ),
+            (&["directories"], &[], "os error 44", "os error 44; not granted: directories"),
+            (&["directories"], &[], "connection refused", "connection refused"),
+            (&["directories"], &["a pipe"], "gone", "gone; refused: a pipe"),
+            (&["network", "directories"], &[], "gone", "gone; not granted: network"),
             (&["network", "network"], &[], "", "not granted: network"),
-            (&["network", "directories"], &[], "gone", "gone; not granted: directories, network"),
+            (&["network", "directories"], &[], "no file", "no file; not granted: directories, network"),
             (&[], &["a pipe", "a pipe"], "gone", "gone; refused: a pipe"),
             (&["network"], &["1", "2", "3", "4", "5"], "", "not granted: network; refused: 1; 2; 3; 4"),
         ];
@@ -79,10 +115,10 @@ mod tests {
             let mut refusals = Refusals::default();
             grants.iter().for_each(|grant| refusals.add_missing_grant(grant));
             others.iter().for_each(|why| refusals.add(|| (*why).to_owned()));
-            assert_eq!(&*explain(message.into(), &refusals.summary()), text);
+            assert_eq!(&*explain(message.into(), &refusals.summary(message)), text);
         }
         let mut long = Refusals::default();
         long.add(|| "x".repeat(1 << 20));
-        assert!(long.summary().len() < 500);
+        assert!(long.summary("").len() < 500);
     }
 }

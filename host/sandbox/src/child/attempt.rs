@@ -32,7 +32,7 @@ use crate::{
     call_context::{CallContext, SandboxContext},
     call_result::CallResult,
     capability::{
-        dirs::{QuotaClient, SharedDirs},
+        dirs::{DirGrant, QuotaClient, SharedDirs},
         http::{HttpLimits, Net, RelayClient},
     },
     fault::FaultCounts,
@@ -85,6 +85,8 @@ fn prepare(job: &[String], input: &mut BufReader<File>, outbound: &Arc<Outbound>
     let number = |text: &String| text.parse().map_err(io::Error::other);
     ResourceLimits { memory: number(memory)?, cpu: None, files: number(files)? }.enter()?;
     let setup: Setup = decode_owned(&read_frame(input)?.unwrap_or_default())?;
+    // The parent's working directory is not this one's.
+    setup.grants.dirs.iter().try_for_each(DirGrant::check_absolute)?;
     let code = FreshCode::new(read_frame(input)?.unwrap_or_default());
     let server = CallServer::new(setup, &code, Arc::clone(outbound)).map_err(io::Error::other)?;
     let (relay, quota, engine) =

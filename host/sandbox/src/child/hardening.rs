@@ -1,4 +1,4 @@
-//! Hardening of a process before its first guest: Landlock and seccomp.
+//! Hardening of a process before its first guest: capabilities, Landlock and seccomp.
 
 use std::{collections::BTreeMap, io, path::Path};
 
@@ -6,12 +6,41 @@ use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, PathBeneath, PathFd, Ruleset, RulesetAttr as _,
     RulesetCreatedAttr as _, Scope,
 };
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter_all_threads};
+use rustix::{
+    io::Errno,
+    thread::{
+        CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
+        set_capabilities,
+    },
+};
+use seccompiler::{
+    BackendError, BpfProgram, SeccompAction,
+    SeccompCmpArgLen::{Dword, Qword},
+    SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter_all_threads,
+};
 
 use crate::capability::dirs::DirGrant;
 
 /// Version of Landlock; an older kernel enforces the rules that it knows.
 const LANDLOCK_ABI: ABI = ABI::V6;
+
+/// Gives up the capabilities of this thread and of those that it starts, which a process has that root started.
+///
+/// # Errors
+/// Fails when the kernel keeps one.
+pub(super) fn capabilities() -> io::Result<()> {
+    for capability in CapabilitySet::all().iter() {
+        match remove_capability_from_bounding_set(capability) {
+            // A process without capabilities may not do so and need not. An older kernel does not know all of them.
+            Ok(()) | Err(Errno::PERM | Errno::INVAL) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // A kernel that has no ambient capabilities grants none.
+    let _ = clear_ambient_capability_set();
+    let none = CapabilitySet::empty();
+    Ok(set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?)
+}
 
 /// Restricts this thread, and those that it starts, to the granted files, and to no network. Does nothing on a kernel without
 /// Landlock.
@@ -39,7 +68,6 @@ fn rule(host: &Path, read_only: bool) -> io::Result<PathBeneath<PathFd>> {
         | AccessFs::Truncate
         | AccessFs::MakeReg
         | AccessFs::MakeDir
-        | AccessFs::MakeSym
         | AccessFs::RemoveFile
         | AccessFs::RemoveDir
         | AccessFs::Refer;
@@ -56,12 +84,52 @@ pub(super) fn system_calls() -> io::Result<()> {
 }
 
 fn filter() -> io::Result<BpfProgram> {
-    let allowed: BTreeMap<i64, Vec<_>> =
-        MEMORY_CALLS.iter().chain(TIME_CALLS).chain(FILE_CALLS).map(|call| (*call, Vec::new())).collect();
+    let whole = MEMORY_CALLS.iter().chain(TIME_CALLS).chain(FILE_CALLS).map(|call| (*call, Vec::new()));
+    let mut allowed: BTreeMap<i64, Vec<SeccompRule>> = whole.collect();
+    allowed.extend(in_part().map_err(io::Error::other)?);
     let refused = SeccompAction::Errno(u32::try_from(libc::EPERM).map_err(io::Error::other)?);
     let machine = std::env::consts::ARCH.try_into().map_err(io::Error::other)?;
     let filter = SeccompFilter::new(allowed, refused, SeccompAction::Allow, machine);
     filter.and_then(TryInto::try_into).map_err(io::Error::other)
+}
+
+/// Rules of the calls that are allowed with some arguments only. One of a call's rules must fit.
+fn in_part() -> Result<Vec<(i64, Vec<SeccompRule>)>, BackendError> {
+    let private = || bits(3, libc::MAP_TYPE, libc::MAP_PRIVATE);
+    let not_executable = || bits(2, libc::PROT_EXEC, 0);
+    let command = |command| number(1, command);
+    Ok(vec![
+        // Shared mappings do not count against the limit of memory. No code is loaded any more.
+        (libc::SYS_mmap, vec![SeccompRule::new(vec![private()?, not_executable()?])?]),
+        (libc::SYS_mprotect, vec![SeccompRule::new(vec![not_executable()?])?]),
+        (
+            libc::SYS_fcntl,
+            vec![
+                SeccompRule::new(vec![command(libc::F_DUPFD_CLOEXEC)?])?,
+                SeccompRule::new(vec![command(libc::F_GETFD)?])?,
+                SeccompRule::new(vec![command(libc::F_SETFD)?])?,
+                SeccompRule::new(vec![command(libc::F_GETFL)?])?,
+                // A descriptor that signals could reach processes outside.
+                SeccompRule::new(vec![command(libc::F_SETFL)?, bits(2, libc::O_ASYNC, 0)?])?,
+            ],
+        ),
+        // For an open file, and not for a path, which Landlock does not guard.
+        (
+            libc::SYS_utimensat,
+            vec![SeccompRule::new(vec![SeccompCondition::new(1, Qword, SeccompCmpOp::Eq, 0)?])?],
+        ),
+    ])
+}
+
+/// Returns the condition that an argument is a number.
+fn number(argument: u8, wanted: i32) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(argument, Dword, SeccompCmpOp::Eq, u64::from(wanted.cast_unsigned()))
+}
+
+/// Returns the condition that the bits `mask` of an argument are `wanted`.
+fn bits(argument: u8, mask: i32, wanted: i32) -> Result<SeccompCondition, BackendError> {
+    let op = SeccompCmpOp::MaskedEq(u64::from(mask.cast_unsigned()));
+    SeccompCondition::new(argument, Dword, op, u64::from(wanted.cast_unsigned()))
 }
 
 /// Calls about memory, threads, and the end of the process.
@@ -73,8 +141,6 @@ const MEMORY_CALLS: &[i64] = &[
     libc::SYS_getrandom,
     libc::SYS_gettid,
     libc::SYS_madvise,
-    libc::SYS_mmap,
-    libc::SYS_mprotect,
     libc::SYS_mremap,
     libc::SYS_munmap,
     libc::SYS_restart_syscall,
@@ -108,14 +174,12 @@ const FILE_CALLS: &[i64] = &[
     libc::SYS_faccessat2,
     libc::SYS_fadvise64,
     libc::SYS_fallocate,
-    libc::SYS_fcntl,
     libc::SYS_fdatasync,
     libc::SYS_fstat,
     libc::SYS_fstatfs,
     libc::SYS_fsync,
     libc::SYS_ftruncate,
     libc::SYS_getdents64,
-    libc::SYS_linkat,
     libc::SYS_lseek,
     libc::SYS_mkdirat,
     libc::SYS_newfstatat,
@@ -133,61 +197,10 @@ const FILE_CALLS: &[i64] = &[
     libc::SYS_renameat,
     libc::SYS_renameat2,
     libc::SYS_statx,
-    libc::SYS_symlinkat,
     libc::SYS_unlinkat,
-    libc::SYS_utimensat,
     libc::SYS_write,
     libc::SYS_writev,
 ];
 
 #[cfg(test)]
-mod tests {
-    use std::{fs, net::TcpListener, process::Command, thread};
-
-    use rustix::fs::{CWD, Mode, mkdirat};
-
-    use super::*;
-
-    /// Runs `attempted` on a thread of its own, which alone is locked in.
-    fn run_locked<T: Send + 'static>(
-        dirs: Vec<DirGrant>,
-        attempted: impl FnOnce() -> T + Send + 'static,
-    ) -> T {
-        let thread = thread::spawn(move || {
-            files(&dirs).unwrap();
-            seccompiler::apply_filter(&filter().unwrap()).unwrap();
-            attempted()
-        });
-        thread.join().unwrap()
-    }
-
-    #[test]
-    fn nothing_is_left_but_what_is_granted() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = |name: &str| dir.path().join(name);
-        for name in ["read", "write", "other"] {
-            fs::create_dir(path(name)).unwrap();
-            fs::write(path(name).join("file"), name).unwrap();
-        }
-        let grant = |name: &str, read_only| DirGrant { read_only, ..DirGrant::read_only(path(name), "/") };
-        let (root, own) = (dir.path().to_owned(), rustix::process::getpid());
-        let attempted = run_locked(vec![grant("read", true), grant("write", false)], move || {
-            let file = |name: &str| root.join(name).join("file");
-            [
-                ("read", fs::read(file("read")).is_ok()),
-                ("read what may be written", fs::read(file("write")).is_ok()),
-                ("write", fs::write(file("write"), "x").is_ok()),
-                ("make", mkdirat(CWD, root.join("write/new"), Mode::RWXU).is_ok()),
-                ("write what may be read", fs::write(file("read"), "x").is_ok()),
-                ("read what is not granted", fs::read(file("other")).is_ok()),
-                ("read what everybody may", fs::read("/etc/passwd").is_ok()),
-                ("run", Command::new("/bin/true").spawn().is_ok()),
-                ("listen", TcpListener::bind("127.0.0.1:0").is_ok()),
-                ("signal", rustix::process::test_kill_process(own).is_ok()),
-                ("start a thread", thread::Builder::new().spawn(|| ()).is_ok()),
-            ]
-        });
-        let done: Vec<_> = attempted.iter().filter(|(_, done)| *done).map(|(what, _)| *what).collect();
-        assert_eq!(done, ["read", "read what may be written", "write", "make"]);
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use std::{io, time::Duration};
 
+use super::hardening;
 use rustix::{
     io::Errno,
     process::{
@@ -30,6 +31,7 @@ const NICE: i32 = 10;
 impl ResourceLimits {
     /// Applies the limits to this process, for good.
     pub(super) fn enter(self) -> io::Result<()> {
+        hardening::capabilities()?;
         lower(Resource::Core, 0, 0)?;
         let files = self.files.saturating_add(OWN_FILES);
         lower(Resource::Nofile, files, files)?;

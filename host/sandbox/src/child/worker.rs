@@ -64,7 +64,7 @@ impl Worker {
         )?;
         let (inbound, channel) = (Inbound::new(nonblocking(ours)?), ParentChannel::new(nonblocking(open)?));
         let mut worker = Self { process, inbound, channel };
-        let setup = Setup { limits: limits.clone(), grants: grants.clone(), headers };
+        let setup = Setup { limits: limits.clone(), grants: grants.absolute()?, headers };
         worker.inbound.socket.write_all(&frame(&setup)?).await?;
         worker.inbound.socket.write_all(&length(code.len())?).await?;
         worker.inbound.socket.write_all(&code).await?;

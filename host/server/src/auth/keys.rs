@@ -17,6 +17,7 @@ use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 use self::file::Mark;
 pub use self::file::{KeyFile, KeyFileError};
 pub use super::caller::Role;
+use super::session::random;
 
 /// Prefix of keys, so that scanners recognize leaked ones.
 const PREFIX: &str = "phasm_";
@@ -87,12 +88,22 @@ impl KeyRing {
 /// The keys in a file, read again when it has changed.
 pub(crate) struct Keys {
     file: Option<KeyFile>,
+    /// Seed where the file has none.
+    fallback: String,
     read: Mutex<Option<(Mark, Arc<KeyRing>)>>,
 }
 
 impl Keys {
     pub(crate) fn at(file: Option<PathBuf>) -> Self {
-        Self { file: file.map(KeyFile::at), read: Mutex::default() }
+        // Without random bytes there are no sessions and no keys either.
+        let fallback = random::<32>().unwrap_or_default();
+        Self { file: file.map(KeyFile::at), fallback, read: Mutex::default() }
+    }
+
+    /// Returns the digits by which numbers are disguised.
+    pub(crate) fn seed(&self) -> String {
+        let kept = self.file.as_ref().and_then(|file| file.seed().ok().flatten());
+        kept.unwrap_or_else(|| self.fallback.clone())
     }
 
     /// Returns the current keys.

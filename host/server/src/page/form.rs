@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 
-use crate::{problem_response::ProblemResponse, request::RequestContext};
+use crate::{problem_response::ProblemResponse, query::nul_faults, request::RequestContext};
 
 /// The fields of a form, as they were sent.
 pub(super) struct Form(Vec<(String, String)>);
@@ -18,7 +18,9 @@ impl Form {
             ));
         }
         let bytes = context.bytes().await?;
-        Ok(Self(form_urlencoded::parse(&bytes).into_owned().collect()))
+        let fields: Vec<_> = form_urlencoded::parse(&bytes).into_owned().collect();
+        let faults = nul_faults("form", &fields);
+        if faults.is_empty() { Ok(Self(fields)) } else { Err(ProblemResponse::faults(faults)) }
     }
 
     /// A form without fields.

@@ -7,7 +7,7 @@ use axum::{
 use maud::html;
 
 use super::{form::Form, format, see_other, shell::Shell};
-use crate::{problem_response::ProblemResponse, request::RequestContext};
+use crate::{guard::is_of_own_page, problem_response::ProblemResponse, request::RequestContext};
 
 /// Where one signs in, to go on to that page.
 pub(super) fn address(to: &str) -> String {
@@ -25,18 +25,51 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     .await
 }
 
-/// Signs in with a ticket. A browser with a valid session keeps it.
+/// Says where a ticket leads. A browser with a valid session keeps it, and spends the ticket. Anything else is done by the form of this
+/// page: a link of another page must not sign a browser in with a key of that page's author.
 fn by_ticket(context: &RequestContext, ticket: &str, to: &str) -> Result<Response, ProblemResponse> {
-    let key = context.app.auth.tickets.take(ticket);
-    if context.app.auth.sessions.key(context.headers()).is_some_and(|key| known(context, &key)) {
+    let auth = &context.app.auth;
+    if auth.sessions.key(context.headers()).is_some_and(|key| known(context, &key)) {
+        let _spent = auth.tickets.take(ticket);
         return Ok(see_other(here(to)));
     }
-    match key {
+    match auth.tickets.look_at(ticket) {
+        Some(Some(_)) => Ok(confirmation(ticket, to)),
+        // No key is required.
+        Some(None) => {
+            let _spent = auth.tickets.take(ticket);
+            Ok(see_other(here(to)))
+        }
+        None => Ok(render(StatusCode::UNAUTHORIZED, to, Some(EXPIRED_TICKET))),
+    }
+}
+
+/// Signs in with a ticket, which the form of this server's own page sent.
+fn redeem(context: &RequestContext, ticket: &str, to: &str) -> Result<Response, ProblemResponse> {
+    if !is_of_own_page(context.headers()) {
+        let detail =
+            "a ticket signs in from the page of this server only; open `/login?ticket=` in a browser";
+        return Err(ProblemResponse::new(StatusCode::FORBIDDEN, detail));
+    }
+    match context.app.auth.tickets.take(ticket) {
         Some(Some(key)) if known(context, &key) => begin(context, &key, to),
-        // None is asked for.
         Some(None) => Ok(see_other(here(to))),
         Some(Some(_)) | None => Ok(render(StatusCode::UNAUTHORIZED, to, Some(EXPIRED_TICKET))),
     }
+}
+
+fn confirmation(ticket: &str, to: &str) -> Response {
+    let shell = Shell { title: "Sign in", at: "", caller: None, live: None, standing: None };
+    let body = html! {
+        h1 { "Sign in" }
+        form class="sheet" method="post" action="/login" {
+            input type="hidden" name="to" value=(here(to));
+            input type="hidden" name="ticket" value=(ticket);
+            p { (format::prose("`phasm open` made a sign-in link for your key.")) }
+            button autofocus { "Sign in" }
+        }
+    };
+    shell.respond(StatusCode::OK, &body)
 }
 
 const UNKNOWN_KEY: &str = "The key is not known, or was removed.";
@@ -70,6 +103,10 @@ fn render(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
 pub(super) async fn login(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
     let (key, to) = (form.text("key").trim(), form.text("to"));
+    let ticket = form.text("ticket");
+    if !ticket.is_empty() {
+        return redeem(&context, ticket, to);
+    }
     if !known(&context, key) {
         return Ok(render(StatusCode::UNAUTHORIZED, to, Some(UNKNOWN_KEY)));
     }
@@ -82,10 +119,12 @@ fn begin(context: &RequestContext, key: &str, to: &str) -> Result<Response, Prob
     Ok(with_cookie(see_other(here(to)), &cookie))
 }
 
-/// A page of this server only.
+/// Returns the path on this server that `to` is, else that of the first page. Browsers drop tabs and line ends, and take a backslash for a
+/// slash, before they look for the two slashes that begin the name of another server.
 fn here(to: &str) -> &str {
-    let is_here = to.starts_with('/') && !to.starts_with("//") && !to.contains('\\');
-    if is_here { to } else { "/runs" }
+    let path = to.split(['?', '#']).next().unwrap_or_default();
+    let is_plain = to.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    if is_plain && path.starts_with('/') && !path.contains("//") { to } else { "/runs" }
 }
 
 pub(super) async fn logout(context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -98,4 +137,42 @@ fn with_cookie(mut response: Response, cookie: &str) -> Response {
         response.headers_mut().insert(header::SET_COOKIE, cookie);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::here;
+
+    /// R-A80: a sign-in leads to a path of this server, whatever browsers make of its characters.
+    #[test]
+    fn a_sign_in_leads_to_this_server_only() {
+        for to in ["/runs", "/runs/a%20b?x=//y&z=%09", "/schedules#top", "/", "/a/../b"] {
+            assert_eq!(here(to), to);
+        }
+        for to in [
+            "",
+            "runs",
+            "//evil.example",
+            "///evil.example",
+            "/\t/evil.example/",
+            "/\n/evil.example",
+            "/\r/evil.example",
+            "\t//evil.example",
+            " //evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+            "/ /evil.example",
+            "/\0/evil.example",
+            "/\u{7f}/evil.example",
+            "/\u{a0}/evil.example",
+            "/\u{ff0f}evil.example",
+            "/.//evil.example",
+            "/a//evil.example",
+            "https://evil.example",
+            "javascript:alert(1)",
+            "/runs\r\nset-cookie: a=b",
+        ] {
+            assert_eq!(here(to), "/runs", "{to:?}");
+        }
+    }
 }

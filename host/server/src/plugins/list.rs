@@ -88,7 +88,11 @@ pub(crate) async fn rows(
             let tenant = entry.tenant().map(|tenant| &**tenant);
             let row = entry.row(app.host.trusts(tenant), &app.rows);
             // Where things lie on this machine is for those alone who have to do with all of it.
-            PluginRow { path: row.path.filter(|_| !is_bound), ..row }
+            if !is_bound {
+                return row;
+            }
+            let description = row.description.as_deref().map(|text| app.hidden_paths.hide(text));
+            PluginRow { path: None, description, ..row }
         };
         all.iter().map(row).collect()
     };

@@ -1,7 +1,7 @@
 //! Runs as their store has them, for another Phasm, which shows them as it shows its own.
 
 use axum::{http::StatusCode, response::Response};
-use phasm::store::RunRow;
+use phasm::{journal, store::RunRow};
 use tokio::time::timeout;
 
 use super::list;
@@ -13,7 +13,8 @@ use crate::{
 
 /// Rows of runs, as of `GET /v1/runs`.
 pub(crate) async fn rows(mut context: RequestContext) -> Result<Response, ProblemResponse> {
-    let (rows, next) = list::rows(&mut context).await?;
+    let (mut rows, next) = list::rows(&mut context).await?;
+    rows.iter_mut().for_each(|row| disguise(&context, row));
     Ok(json(StatusCode::OK, &WireRows { rows, next }))
 }
 
@@ -38,12 +39,22 @@ pub(crate) async fn run(mut context: RequestContext) -> Result<Response, Problem
     };
     let logs = if logs { store.logs(run_id, task).await? } else { Vec::new() };
     drop(permit);
+    let mut row = row;
+    disguise(&context, &mut row);
+    let records = if context.caller.is_bound() { journal::without_origin(records) } else { records };
     let sent = WireRun {
         records: records.iter().map(WireRecord::from).collect(),
         logs: logs.iter().map(WireLog::from).collect(),
         row,
     };
     Ok(json(StatusCode::OK, &sent))
+}
+
+/// Puts another number in place of a row's, which counts runs of namespaces that the caller does not see.
+fn disguise(context: &RequestContext, row: &mut RunRow) {
+    if let Some(disguise) = context.app.auth.disguise(&context.caller) {
+        row.number = disguise.hide(row.number);
+    }
 }
 
 /// The row once the run has more than those events, has ended, or so long is over.

@@ -43,7 +43,7 @@ async fn a_body_that_is_too_large_or_broken_is_refused() {
     let chunks = format!("{:x}\r\n{large}\r\n0\r\n\r\n", large.len());
     world.client.send("POST", "/v1/runs", &chunked, &chunks).await.expect(413);
     world.client.send("POST", "/v1/runs", &chunked, "zz\r\n").await.expect(400);
-    world.client.send("POST", "/v1/runs", &[("content-type", "application/yaml")], "\u{0}").await.expect(422);
+    world.client.send("POST", "/v1/runs", &[("content-type", "application/yaml")], "\u{0}").await.expect(400);
     let bytes = b"POST /v1/runs HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n\xff\xfe";
     assert!(raw(&world, bytes).await.starts_with("HTTP/1.1 400"));
     let deep = format!("{}1{}", "[".repeat(900), "]".repeat(900));

@@ -7,6 +7,7 @@
     reason = "tests"
 )]
 
+mod bound;
 mod client;
 mod documented;
 mod keys;

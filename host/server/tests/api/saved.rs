@@ -126,7 +126,7 @@ async fn a_document_comes_back_as_it_was_given() {
     }
 }
 
-/// R-A80: with a ticket a browser signs in once, without the key in its address; who is signed in already stays so.
+/// R-A80, R-A7: with a ticket a browser signs in once, without the key in its address; who is signed in already stays so.
 #[tokio::test]
 async fn a_ticket_signs_one_browser_in() {
     let world = World::new().await;
@@ -140,7 +140,26 @@ async fn a_ticket_signs_one_browser_in() {
     let ticket = ada.post("/v1/tickets").await.expect(200).text("/ticket");
     assert!(!ada.key.clone().unwrap().contains(&ticket));
     let address = format!("/login?ticket={ticket}&to=%2F%2Fevil.example");
-    let entered = world.client.get(&address).await;
+    // A link alone, of whatever page, does not sign a browser in: the form of this server's page does.
+    let asked = world.client.get(&address).await;
+    assert_eq!((asked.status, asked.header("set-cookie")), (200, None));
+    assert!(asked.body.contains(&format!("name=\"ticket\" value=\"{ticket}\"")), "{asked:?}");
+    let form = ("content-type", "application/x-www-form-urlencoded");
+    let fields = format!("ticket={ticket}&to=%2F%2509%2Fevil.example");
+    for (header, status) in [
+        (None, 403),
+        (Some(("sec-fetch-site", "none")), 403),
+        (Some(("sec-fetch-site", "cross-site")), 403),
+        (Some(("origin", "http://evil.example")), 403),
+        (Some(("origin", "null")), 403),
+    ] {
+        let headers: Vec<_> = [form].into_iter().chain(header).collect();
+        let refused = world.client.send("POST", "/login", &headers, &fields).await;
+        assert_eq!((refused.status, refused.header("set-cookie")), (status, None), "{header:?}");
+    }
+    let fields = format!("ticket={ticket}&to=%2F%09%2Fevil.example%2F");
+    let own = ("sec-fetch-site", "same-origin");
+    let entered = world.client.send("POST", "/login", &[form, own], &fields).await;
     assert_eq!((entered.status, entered.header("location")), (303, Some("/runs")));
     let cookie = entered.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
     assert!(!cookie.contains(&ticket), "{cookie}");

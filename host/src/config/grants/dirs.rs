@@ -1,15 +1,20 @@
 //! `dirs` of a grant: directories that a plugin sees.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use phasm_engine::{
-    form::{BOOLEAN, Cursor, Field, Form, Name, Report, SIZE, TEXT, Table, Words, whole, word},
+    form::{
+        BOOLEAN, Cursor, Field, Form, Name, Object, Report, SIZE, TEXT, TEXTS, Table, Words, whole, word,
+    },
     problem::codes::shape,
 };
 use serde_json::json;
 
 use crate::config::{ConfigSource, codes, paths::stays_below};
-use phasm_sandbox::{DirGrant, Quota};
+use phasm_sandbox::{DirGrant, Grants, Quota};
 
 static DIRECTORY: Table = Table::closed(
     "directory",
@@ -17,6 +22,16 @@ static DIRECTORY: Table = Table::closed(
     &[&HOST, &GUEST, &MODE, &CREATE, &MAX_SIZE, &MAX_FILES],
     &[],
 );
+
+static SHARED: Table = Table::closed(
+    "shared directory",
+    "A directory that several plugins see.",
+    &[&HOST, &GUEST, &MODE, &CREATE, &MAX_SIZE, &MAX_FILES, &PLUGINS],
+    &[],
+);
+
+static PLUGINS: Field<Vec<Name>> =
+    Field::required("plugins", "the plugins that see it", TEXTS, "The plugins that see it.");
 
 static HOST: Field<Name> =
     Field::required("host", "a directory", TEXT, "The directory, relative to this file.");
@@ -69,6 +84,49 @@ impl Words for Mode {
     const WORDS: &'static [(&'static str, Self)] = &[("ro", Self::Read), ("rw", Self::ReadWrite)];
 }
 
+/// A directory for several plugins as written.
+pub(in crate::config) struct SharedDir {
+    dir: Dir,
+    pub(in crate::config) plugins: Vec<Name>,
+}
+
+pub(in crate::config) const SHARED_DIRECTORIES: Form<Vec<SharedDir>> = Form::new(
+    |cursor, report| Some(cursor.items(report)?.filter_map(|item| SharedDir::read(&item, report)).collect()),
+    |defs| json!({ "type": "array", "items": defs.object(&SHARED) }),
+);
+
+impl SharedDir {
+    fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        let object = cursor.object(&SHARED, report)?;
+        let plugins = object.optional(&PLUGINS);
+        Some(Self { dir: Dir::of(&object)?, plugins: plugins? })
+    }
+
+    /// Adds the directory to the grants of its plugins. Returns it if it is created before a run.
+    pub(in crate::config) fn grant(
+        self,
+        grants: &mut BTreeMap<String, Grants>,
+        around: &ConfigSource<'_>,
+        report: &Report,
+    ) -> Vec<PathBuf> {
+        let guest = self.dir.guest.clone();
+        let (granted, create) = granted(vec![self.dir], around, report);
+        for plugin in &self.plugins {
+            let own = grants.entry(plugin.value.to_string()).or_default();
+            if own.dirs.iter().any(|dir| *dir.guest == *guest.value) {
+                let message = format!(
+                    "`{}` of plugin `{}` stands for another directory already; expected each path once",
+                    guest.value, plugin.value
+                );
+                report.problem(guest.problem(&codes::TAKEN_PATH, message));
+            } else {
+                own.dirs.extend(granted.iter().cloned());
+            }
+        }
+        create
+    }
+}
+
 pub(super) const DIRECTORIES: Form<Vec<Dir>> = Form::new(
     |cursor, report| Some(cursor.items(report)?.filter_map(|item| Dir::read(&item, report)).collect()),
     |defs| json!({ "type": "array", "items": defs.object(&DIRECTORY) }),
@@ -89,7 +147,10 @@ const GUEST_PATH: Form<Name> = Form::new(
 
 impl Dir {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
-        let object = cursor.object(&DIRECTORY, report)?;
+        Self::of(&cursor.object(&DIRECTORY, report)?)
+    }
+
+    fn of(object: &Object<'_, '_>) -> Option<Self> {
         let (host, guest) = (object.optional(&HOST), object.optional(&GUEST));
         let (mode, create) = (object.or_default(&MODE), object.or_default(&CREATE));
         let quota = Quota { bytes: object.optional(&MAX_SIZE), files: object.optional(&MAX_FILES) };

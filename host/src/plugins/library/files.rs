@@ -9,7 +9,7 @@ use std::{
 };
 
 use super::LibraryError;
-use phasm_sandbox::Digest;
+use phasm_sandbox::{Digest, FileUse, open_own};
 
 /// Held while a library is changed; the system lets go of it however its process ends.
 pub(super) struct LibraryLock {
@@ -21,7 +21,7 @@ impl LibraryLock {
     pub(super) fn take(dir: &Path) -> Result<Self, LibraryError> {
         let path = dir.join("lock");
         let taken = private_dir(&dir.join("blobs")).and_then(|()| {
-            let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+            let file = open_own(&path, FileUse::Write)?;
             file.lock()?;
             Ok(file)
         });

@@ -9,7 +9,7 @@ use super::{
     files::{failed, put},
     version::{higher, is_prerelease},
 };
-use phasm_sandbox::{Digest, read_regular_text};
+use phasm_sandbox::{Digest, read_own_text};
 
 /// More is no index.
 const MAX_INDEX_BYTES: u64 = 16 << 20;
@@ -90,7 +90,7 @@ impl RemovedVersion {
 impl Index {
     pub(super) fn read(dir: &Path) -> Result<Self, LibraryError> {
         let path = dir.join("index.json");
-        let text = match read_regular_text(&path, MAX_INDEX_BYTES) {
+        let text = match read_own_text(&path, MAX_INDEX_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(failed(&path)(error)),

@@ -114,7 +114,7 @@ fn strict_json() {
         ("[\"\\ud800\\u0041\"]", "P001 1:3", "half of a surrogate pair"),
         ("[\"\\udc00\\ud800\"]", "P001 1:3", "half of a surrogate pair"),
         ("[1]\u{a0}", "P001 1:4", "expected the end of the text"),
-        ("[\u{0}]", "P001 1:2", "expected a value"),
+        ("[\u{0}]", "P008 1:2", "U+0000"),
         ("[1e400]", "P005 1:2 [0]", "quote it"),
         ("{\"a\": [18446744073709551616]}", "P005 1:8 a[0]", "number 18446744073709551616 cannot be kept"),
     ];
@@ -126,7 +126,7 @@ fn strict_json() {
 #[test]
 fn json_values() {
     let rows = [
-        (r#""\"\\\/\b\f\n\r\t\u00e9\uD83D\uDE00\u0000""#, "\"\\\"\\\\/\\b\\f\\n\\r\\té😀\\u0000\""),
+        (r#""\"\\\/\b\f\n\r\t\u00e9\uD83D\uDE00\u0001""#, "\"\\\"\\\\/\\b\\f\\n\\r\\té😀\\u0001\""),
         ("-0", "0"),
         ("-0.0", "-0.0"),
         ("1E2", "100.0"),
@@ -154,7 +154,7 @@ fn yaml_that_is_refused() {
         ("a: \"b\" c\nd: 1", "P001 1:6", "not valid YAML"),
         ("a:\n\tb: 1", "P001 2:1", "begin the line with 2 spaces"),
         ("a: *x", "P001 1:4", "not valid YAML"),
-        ("a: \u{0}b", "P001 1:4", "control character"),
+        ("a: \u{0}b", "P008 1:4", "U+0000"),
         ("a: \u{7f}b", "P001 1:4", "control character"),
         ("1: x", "P004 1:1", "key of type integer; expected text (quote the key)"),
         ("a: {{ b }}", "P004 1:5 a", "put it in quotes: `\"{{ … }}\"`"),
@@ -339,4 +339,33 @@ fn check_spans(tree: &Tree, text: &str) -> Result<(), TestCaseError> {
 /// Equal, except that `-0` may be an integer or a double.
 fn close(one: &Value, other: &Value) -> bool {
     one.to_json().replace("-0.0", "0") == other.to_json().replace("-0.0", "0")
+}
+
+/// R-W2: a text with U+0000 is refused with its place, in either language, however it is written.
+#[test]
+fn texts_without_nul() {
+    for (name, text, places) in [
+        ("x.json", "{\"a\": \"b\\u0000\"}", vec!["P008 1:7 a"]),
+        (
+            "x.json",
+            "{\"a\\u0000\": [1, {\"c\": \"\\u0000\"}]}",
+            vec!["P008 1:2 [\"a\\0\"]", "P008 1:23 [\"a\\0\"][1].c"],
+        ),
+        (
+            "x.yaml",
+            "a: \"\\0\"\nb: [\"\\x00\", \"\\u0000\", \"\\U00000000\"]",
+            vec!["P008 1:4 a", "P008 2:5 b[0]", "P008 2:13 b[1]", "P008 2:23 b[2]"],
+        ),
+        ("x.yaml", "a: b\nc: \0d", vec!["P008 2:4 "]),
+    ] {
+        let found = read(name, text).unwrap_err();
+        let found: Vec<_> = found
+            .iter()
+            .map(|one| format!("{} {}:{} {}", one.code, one.line, one.column, one.path))
+            .collect();
+        assert_eq!(found, places, "{text:?}");
+    }
+    for text in ["{\"a\": \"\\\\u0000\"}", "{\"a\": \"\\\\0\"}"] {
+        assert!(read("x.json", text).is_ok(), "{text}");
+    }
 }

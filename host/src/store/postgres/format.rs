@@ -86,6 +86,23 @@ async fn recognise(client: &Client, address: &Address) -> Result<i64, PostgresEr
         }
         _ => return Err(foreign(address, format!("schema {} holds other tables", address.schema))),
     }
+    // One of these could keep a reader busy for ever, already when the format is read.
+    let strange = "SELECT 'relation' AS kind, c.relname::text AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = $1 AND (c.relkind IN ('v', 'm', 'f', 'p') OR c.relrowsecurity
+                OR EXISTS (SELECT FROM pg_rewrite r WHERE r.ev_class = c.oid))
+        UNION ALL SELECT 'trigger', t.tgname::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
+            JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND NOT t.tgisinternal
+        ORDER BY 1, 2";
+    for row in client.query_typed(strange, &[(&address.schema, Type::TEXT)]).await? {
+        let (kind, name): (String, String) = (row.try_get("kind")?, row.try_get("name")?);
+        let is_own = FORMATS.iter().any(|step| step.contains(&format!("CREATE TRIGGER {name} ")));
+        if kind != "trigger" || !is_own {
+            let what =
+                if kind == "trigger" { "a trigger" } else { "a view, or a table with rules or policies" };
+            let found = format!("schema {} holds {what}, `{}`", address.schema, name.escape_debug());
+            return Err(foreign(address, found));
+        }
+    }
     let rows = client.query_typed("SELECT max(version) AS version FROM store_format", &[]).await?;
     let version: Option<i64> = rows.first().and_then(|row| row.try_get("version").ok()).flatten();
     match version {

@@ -7,6 +7,8 @@ use std::{
     process,
 };
 
+use phasm_sandbox::{FileUse, open_own};
+
 use super::super::StoreError;
 
 /// Message about a file without SQLite's header.
@@ -79,7 +81,7 @@ fn lock_of(store: &Path) -> PathBuf {
 
 /// Returns whether a process has the lock of that store. A shared lock is refused while there is an exclusive one.
 pub(super) fn is_locked(store: &Path) -> bool {
-    let Ok(lock) = File::open(lock_of(store)) else { return false };
+    let Ok(lock) = open_own(&lock_of(store), FileUse::Read) else { return false };
     let tried = lock.try_lock_shared();
     drop(lock.unlock());
     matches!(tried, Err(TryLockError::WouldBlock))
@@ -96,8 +98,7 @@ impl Lock {
     pub(super) fn take(store: &Path) -> Result<Self, StoreError> {
         let path = lock_of(store);
         let failed = |source| StoreError::io(&path, "locked", source);
-        let mut file =
-            private().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let mut file = open_own(&path, FileUse::Write).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {

@@ -1,6 +1,6 @@
 //! Recognition of store files, and their migration between formats.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use rusqlite::{Connection, ErrorCode, Result};
 
@@ -31,7 +31,12 @@ pub(super) fn recognise(connection: &Connection, path: &Path) -> Result<i64, Sto
     };
     match read() {
         Ok((0, 0, 0)) => Ok(0),
-        Ok((APPLICATION, format @ 1..=FORMAT, _)) => Ok(format),
+        Ok((APPLICATION, format @ 1..=FORMAT, _)) => match compare(connection, format) {
+            Ok(Difference::None) => Ok(format),
+            Ok(Difference::Strange(found)) => foreign(&found),
+            Ok(Difference::Damage(found)) => Err(Fault::Damaged(found).at(path, "opened")),
+            Err(error) => Err(Fault::Sqlite(error).at(path, "opened")),
+        },
         Ok((APPLICATION, found, _)) if found > FORMAT => {
             Err(StoreError::Newer { path: path.into(), found, known: FORMAT })
         }
@@ -45,6 +50,53 @@ pub(super) fn recognise(connection: &Connection, path: &Path) -> Result<i64, Sto
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => foreign(NOT_SQLITE),
         Err(error) => Err(Fault::Sqlite(error).at(path, "opened")),
     }
+}
+
+/// A table, index, view or trigger, with the statement that made it.
+type Object = (String, String, String, Option<String>);
+
+/// How the objects of a file differ from those of its format.
+enum Difference {
+    None,
+    /// The file has one more.
+    Strange(String),
+    /// One is missing, or is another.
+    Damage(String),
+}
+
+/// Compares the file with its format. A view, a trigger or a table that computes could keep a reader of the file busy for ever, and a
+/// statement that is another makes another object.
+fn compare(connection: &Connection, format: i64) -> Result<Difference> {
+    let own = Connection::open_in_memory()?;
+    let steps = FORMATS.get(..usize::try_from(format).unwrap_or(0)).unwrap_or_default();
+    steps.iter().try_for_each(|step| own.execute_batch(step))?;
+    let (expected, found) = (objects(&own)?, objects(connection)?);
+    let named = |(kind, name, ..): &Object| {
+        let name: String = name.chars().take(MAX_NAME_CHARS).collect();
+        format!("{kind} `{}`", name.escape_debug())
+    };
+    let is_known = |object: &&Object| expected.iter().any(|own| (&own.0, &own.1) == (&object.0, &object.1));
+    if let Some(strange) = found.iter().find(|object| !is_known(object)) {
+        return Ok(Difference::Strange(format!(
+            "it has a {} that no store of this format has",
+            named(strange)
+        )));
+    }
+    let damaged = expected.iter().find(|object| !found.contains(object));
+    Ok(damaged.map_or(Difference::None, |object| {
+        Difference::Damage(format!("its {} is missing, or is another", named(object)))
+    }))
+}
+
+/// Characters of a name in messages.
+const MAX_NAME_CHARS: usize = 60;
+
+/// Returns all objects but the statistics that SQLite keeps for itself.
+fn objects(connection: &Connection) -> Result<BTreeSet<Object>> {
+    let all = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT IN ('sqlite_stat1', 'sqlite_stat4')";
+    let mut statement = connection.prepare(all)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    rows.collect()
 }
 
 /// Brings a file of format `found` to the last of `formats`: all steps or none, so that a file whose process was killed in the middle is
@@ -92,5 +144,44 @@ mod tests {
         drop(connection);
         let newer = open_writer(&path, None).unwrap_err();
         assert!(matches!(newer, StoreError::Newer { found: 2, known: 1, .. }), "{newer:?}");
+    }
+
+    /// R-H22: a file that computes while it is read is no store.
+    #[test]
+    fn a_file_with_objects_of_others_is_refused() {
+        let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+        for (changed, named) in [
+            (format!("CREATE VIEW v AS {endless}"), "view `v`"),
+            ("CREATE TRIGGER t AFTER DELETE ON runs BEGIN DELETE FROM runs; END".to_owned(), "trigger `t`"),
+            ("CREATE INDEX i ON runs (abs(number))".to_owned(), "index `i`"),
+            ("CREATE TABLE x (y)".to_owned(), "table `x`"),
+            (format!("ALTER TABLE runs RENAME TO old; CREATE VIEW runs AS {endless}"), "`"),
+            (
+                "ALTER TABLE runs ADD COLUMN z INTEGER AS (abs(number))".to_owned(),
+                "its table `runs` is missing, or is another",
+            ),
+            ("DROP TABLE tenants".to_owned(), "table `tenants` is missing, or is another"),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("runs.db");
+            std::fs::write(&path, "").unwrap();
+            drop(open_writer(&path, None).unwrap());
+            let connection = Connection::open(&path).unwrap();
+            connection.execute_batch(&changed).unwrap();
+            match recognise(&connection, &path) {
+                Err(error @ (StoreError::Foreign { .. } | StoreError::Corrupt { .. })) => {
+                    assert!(format!("{error:?}").contains(named), "{changed}: {error:?}");
+                }
+                other => panic!("{changed}: {other:?}"),
+            }
+            assert!(super::super::SqliteReader::open(&path).is_err(), "{changed}");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("runs.db");
+        std::fs::write(&path, "").unwrap();
+        drop(open_writer(&path, None).unwrap());
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("ANALYZE; VACUUM").unwrap();
+        assert_eq!(recognise(&connection, &path).unwrap(), FORMAT);
     }
 }

@@ -335,6 +335,33 @@ async fn tables_of_a_development_version_are_refused() {
     }
 }
 
+/// R-H22: what computes in a schema makes it another's.
+#[tokio::test]
+async fn a_schema_with_views_or_triggers_is_refused() {
+    let Some(server) = server() else { return };
+    let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) SELECT i AS version FROM n";
+    for (changed, named) in [
+        (format!("CREATE VIEW v AS {endless}"), "a table with rules or policies, `v`"),
+        (format!("DROP TABLE store_format; CREATE VIEW store_format AS {endless}"), "`store_format`"),
+        (
+            "CREATE TRIGGER t BEFORE DELETE ON runs FOR EACH ROW EXECUTE FUNCTION count_gone()".to_owned(),
+            "a trigger, `t`",
+        ),
+        ("CREATE RULE r AS ON UPDATE TO tenants DO ALSO DELETE FROM tenants".to_owned(), "`tenants`"),
+        ("ALTER TABLE letters ENABLE ROW LEVEL SECURITY".to_owned(), "`letters`"),
+    ] {
+        let url = fresh(server);
+        drop(opened(&url));
+        server.psql(&format!("SET search_path = {}; {changed}", schema(&url)));
+        for refused in [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()] {
+            assert!(
+                matches!(&refused, StoreError::Foreign { found, .. } if found.contains(named)),
+                "{changed}: {refused:?}"
+            );
+        }
+    }
+}
+
 /// However many runs have ended: those that are open, and those of late, are found without looking at the others.
 #[tokio::test]
 async fn what_is_listed_is_found_by_an_index() {

@@ -26,6 +26,8 @@ const PART: usize = 64 << 10;
 /// An answer whose body is read part by part.
 pub(crate) struct Answer {
     pub(crate) head: Head,
+    /// Host and port, for messages.
+    authority: String,
     stream: InputStream,
     // Behind the stream, which must go first.
     _body: IncomingBody,
@@ -45,7 +47,7 @@ impl Answer {
                             format!("the body broke off: {}", error.to_debug_string()),
                         )
                     };
-                    return Err(http_error_code(&error).map_or_else(lost, fault));
+                    return Err(http_error_code(&error).map_or_else(lost, |code| fault(&code, &self.authority)));
                 }
             }
         }
@@ -55,12 +57,12 @@ impl Answer {
 pub(crate) fn send(request: &Request) -> Result<Answer, Fault> {
     let outgoing = outgoing(request)?;
     let body = outgoing.body().map_err(|()| Fault::new(Kind::Input, "no body can be sent"))?;
-    let future = outgoing_handler::handle(outgoing, Some(options(request.patience))).map_err(fault)?;
+    let future = outgoing_handler::handle(outgoing, Some(options(request.patience))).map_err(|code| fault(&code, &request.url.authority))?;
     write(body, request.body.as_deref().unwrap_or_default());
     future.subscribe().block();
     let answered = future.get().and_then(Result::ok);
     let answered = answered.ok_or_else(|| Fault::new(Kind::Protocol, "the host gave no answer"))?;
-    let response = answered.map_err(fault)?;
+    let response = answered.map_err(|code| fault(&code, &request.url.authority))?;
     let headers = response.headers().entries();
     let text = |(name, value): (String, Vec<u8>)| {
         (name.to_ascii_lowercase(), String::from_utf8_lossy(&value).into_owned())
@@ -69,7 +71,7 @@ pub(crate) fn send(request: &Request) -> Result<Answer, Fault> {
     let lost = |()| Fault::new(Kind::Protocol, "the answer has no body to read");
     let body = response.consume().map_err(lost)?;
     let stream = body.stream().map_err(lost)?;
-    Ok(Answer { head, stream, _body: body })
+    Ok(Answer { head, authority: request.url.authority.clone(), stream, _body: body })
 }
 
 fn outgoing(request: &Request) -> Result<OutgoingRequest, Fault> {
@@ -79,8 +81,8 @@ fn outgoing(request: &Request) -> Result<OutgoingRequest, Fault> {
             .append(name, value.as_bytes())
             .map_err(|why| Fault::new(Kind::Input, format!("the header `{name}` cannot be sent: {why}")))?;
     }
-    if let Some(body) = &request.body {
-        let _ = fields.set("content-length", &[body.len().to_string().into_bytes()]);
+    if let Some(length) = request.content_length() {
+        let _ = fields.set("content-length", &[length.to_string().into_bytes()]);
     }
     let outgoing = OutgoingRequest::new(fields);
     let scheme = if request.url.secure { Scheme::Https } else { Scheme::Http };
@@ -134,8 +136,8 @@ fn write(body: OutgoingBody, bytes: &[u8]) {
     let _ = OutgoingBody::finish(body, None);
 }
 
-fn fault(code: ErrorCode) -> Fault {
-    let what = in_words(&code);
+fn fault(code: &ErrorCode, authority: &str) -> Fault {
+    let what = in_words(code, authority);
     let kind = match code {
         ErrorCode::DnsTimeout
         | ErrorCode::ConnectionTimeout
@@ -166,25 +168,30 @@ fn fault(code: ErrorCode) -> Fault {
     Fault::new(kind, what)
 }
 
-fn in_words(code: &ErrorCode) -> String {
+fn in_words(code: &ErrorCode, authority: &str) -> String {
     let words = match code {
-        ErrorCode::DnsTimeout => "timeout of asking for the host's address",
-        ErrorCode::DnsError(_) | ErrorCode::DestinationNotFound => "the host's name is not known",
-        ErrorCode::ConnectionTimeout => "timeout of connecting",
-        ErrorCode::ConnectionReadTimeout => "timeout of waiting for the answer",
-        ErrorCode::ConnectionWriteTimeout => "timeout of sending",
-        ErrorCode::HttpResponseTimeout => "timeout of the whole request",
-        ErrorCode::ConnectionRefused => "the connection was refused",
-        ErrorCode::ConnectionTerminated => "the connection was closed",
-        ErrorCode::HttpResponseIncomplete => "the answer broke off",
-        ErrorCode::TlsCertificateError => "the certificate is not trusted",
+        ErrorCode::DnsTimeout => "timeout of asking for the address of {}",
+        ErrorCode::DnsError(_) | ErrorCode::DestinationNotFound => "the name in {} is not known",
+        ErrorCode::DestinationUnavailable => "no connection to {}: it cannot be reached",
+        ErrorCode::DestinationIpUnroutable => "no connection to {}: there is no route to its address",
+        ErrorCode::ConnectionTimeout => "timeout of connecting to {}",
+        ErrorCode::ConnectionReadTimeout => "timeout of waiting for the answer of {}",
+        ErrorCode::ConnectionWriteTimeout => "timeout of sending to {}",
+        ErrorCode::HttpResponseTimeout => "timeout of the whole request to {}",
+        ErrorCode::ConnectionRefused => "{} refused the connection",
+        ErrorCode::ConnectionTerminated => "{} closed the connection before it answered",
+        ErrorCode::HttpResponseIncomplete => "the answer of {} broke off",
+        ErrorCode::TlsCertificateError => "the certificate is not trusted that {} shows",
+        ErrorCode::TlsProtocolError => "no TLS connection to {}: it speaks none, or no version that is spoken here",
+        ErrorCode::TlsAlertReceived(_) => "{} refused the TLS connection",
+        ErrorCode::HttpProtocolError => "what {} sent is no HTTP",
         ErrorCode::HttpRequestDenied => "not sent",
-        ErrorCode::DestinationIpProhibited => "not sent to that address",
-        ErrorCode::ConnectionLimitReached => "too many connections at once",
+        ErrorCode::DestinationIpProhibited => "not sent: the address of {} is not granted",
+        ErrorCode::ConnectionLimitReached => "not sent: too many connections at once",
         ErrorCode::HttpRequestBodySize(_) => "more to send than this host allows",
         ErrorCode::HttpResponseBodySize(_) => "more to read than this host allows",
-        ErrorCode::InternalError(Some(text)) => text,
+        ErrorCode::InternalError(Some(text)) => return format!("a fault of the host that sends: {text}"),
         other => return format!("{other:?}").replace("ErrorCode::", ""),
     };
-    words.to_owned()
+    words.replace("{}", authority)
 }

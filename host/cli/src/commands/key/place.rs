@@ -49,24 +49,27 @@ impl KeysArgument {
         let configured = LoadedConfig::read(&PathArguments::of(self.config.clone()), screen, false)?;
         let store = self.store.clone().or_else(|| paths::set(STORE).map(PathBuf::from));
         let store = store.map_or_else(default_store, Ok)?;
-        file_of(&configured.server(), &store)
+        let file = file_of(&configured.server(), &store);
+        let file = file.ok_or_else(|| nowhere("--keys FILE"))?;
+        if paths::database_url(&store).is_some() && configured.server().keys.is_none() {
+            own_dir()?;
+        }
+        Ok(file)
     }
 }
 
-/// The file of keys of a server with these settings and that store.
-///
-/// # Errors
-/// When there is no place for it.
-pub(crate) fn file_of(settings: &ServerSettings, store: &Path) -> Result<PathBuf, Failure> {
+/// The file of keys of a server with these settings and that store. There is none for a database where the user has no data directory:
+/// such a server has no keys unless the configuration or `--keys` names a file.
+pub(crate) fn file_of(settings: &ServerSettings, store: &Path) -> Option<PathBuf> {
     if let Some(keys) = &settings.keys {
-        return Ok(keys.clone());
+        return Some(keys.clone());
     }
     if paths::database_url(store).is_some() {
-        return Ok(own_dir()?.join(DEFAULT_KEYS));
+        return Some(user_dirs::data_dir()?.join(DEFAULT_KEYS));
     }
     let mut name = store.as_os_str().to_owned();
     name.push(".keys");
-    Ok(name.into())
+    Some(name.into())
 }
 
 /// Returns the default store of a server, in the user's data directory.
@@ -78,13 +81,33 @@ pub(crate) fn default_store() -> Result<PathBuf, Failure> {
 }
 
 fn own_dir() -> Result<PathBuf, Failure> {
-    let nowhere = || {
-        Failure::call(
-            "there is no place for it: neither XDG_DATA_HOME nor HOME is set; expected --store FILE",
-        )
-    };
-    let dir = user_dirs::data_dir().ok_or_else(nowhere)?;
+    let dir = user_dirs::data_dir().ok_or_else(|| nowhere("--store FILE"))?;
     let unmade = |error| Failure::host(ContextError::new(format!("{} cannot be made", dir.display()), error));
     fs::create_dir_all(&dir).map_err(unmade)?;
     Ok(dir)
+}
+
+fn nowhere(expected: &str) -> Failure {
+    Failure::call(format!(
+        "there is no place for it: neither XDG_DATA_HOME nor HOME is set; expected {expected}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-H23, R-A10: where keys are, whatever the user has; a place for them is not made before there is one.
+    #[test]
+    fn a_database_needs_no_file_of_keys() {
+        let settings = ServerSettings { keys: Some("own".into()), ..ServerSettings::default() };
+        let database = Path::new("postgres://localhost/x");
+        assert_eq!(file_of(&settings, database), Some("own".into()));
+        assert_eq!(
+            file_of(&ServerSettings::default(), Path::new("a/runs.db")),
+            Some("a/runs.db.keys".into())
+        );
+        let expected = user_dirs::data_dir().map(|dir| dir.join(DEFAULT_KEYS));
+        assert_eq!(file_of(&ServerSettings::default(), database), expected);
+    }
 }

@@ -9,7 +9,7 @@ use clap::Args;
 use phasm::{
     clock::Clock,
     plugins::{self, Manifest, trust::PublicKey},
-    sandbox::read_regular_text,
+    sandbox::read_own_text,
 };
 
 use super::{inspect::component, signing_key::SigningKey};
@@ -75,13 +75,13 @@ fn read_key(path: &Path) -> Result<SigningKey, Failure> {
     let unusable = |why: &dyn std::fmt::Display| {
         Failure::call(format!("{} cannot be used as a key: {why}", path.display()))
     };
-    let text = read_regular_text(path, MAX_KEY_BYTES).map_err(|error| unusable(&error))?;
+    let text = read_own_text(path, MAX_KEY_BYTES).map_err(|error| unusable(&error))?;
     if text.lines().any(|line| line.trim().parse::<PublicKey>().is_ok()) {
         return Err(unusable(
             &"it is a public key; expected the secret key, which is the file next to it without `.pub`",
         ));
     }
-    if let Some(why) = ownership::open_to_others(path) {
+    if let Some(why) = path.metadata().ok().and_then(|found| ownership::open_to_others(&found)) {
         return Err(unusable(&why));
     }
     SigningKey::read(&text).map_err(|error| unusable(&error))

@@ -1,6 +1,10 @@
 //! The server beside the host.
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use phasm::{Host, config::ServerSettings};
 use phasm_server::{Server, ServerConfig, ServerError, ServerLimits, TlsFiles};
@@ -30,9 +34,11 @@ impl Listener {
         store: &Path,
         address: SocketAddr,
         settings: ServerSettings,
+        hidden_paths: Vec<PathBuf>,
         telling: &ServeReporter,
     ) -> Result<Self, Failure> {
-        let server = Server::new(Arc::clone(host), config(settings)).map_err(Failure::call)?;
+        let server = Server::new(Arc::clone(host), ServerConfig { hidden_paths, ..config(settings) })
+            .map_err(Failure::call)?;
         let listener = server.listen(address).await.map_err(Failure::call)?;
         let address = listener.local_addr().map_err(Failure::host)?;
         let url = server.url(address);
@@ -70,5 +76,5 @@ fn config(settings: ServerSettings) -> ServerConfig {
         ..usual
     };
     let tls = tls.map(|(certificate, key)| TlsFiles { certificate, key });
-    ServerConfig { keys, hosts, tls, audit, limits }
+    ServerConfig { keys, hosts, tls, audit, limits, ..ServerConfig::default() }
 }

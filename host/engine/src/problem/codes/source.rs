@@ -35,4 +35,9 @@ super::entries! {
         "Workflow files are text in UTF-8, with or without a byte order mark. Editors can save as UTF-8; a plugin's component \
          is named by `executor.type` and never given as a workflow file.",
         "phasm run echo.wasm" => "phasm run greet.yaml";
+    NUL "P008" "Text with U+0000",
+        "The character U+0000 stands in no text: not in workflow files, parameters and answers, nor in names and forms of \
+         requests. Databases do not keep it, and many programs take it for the end of a text.",
+        "executor: {type: echo, config: {text: \"a\\0b\"}}" =>
+        "executor: {type: echo, config: {text: \"a b\"}}";
 }

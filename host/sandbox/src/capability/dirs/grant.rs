@@ -1,6 +1,9 @@
 //! Grants of directories.
 
-use std::path::PathBuf;
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use super::quota::usage::Quota;
 
@@ -26,5 +29,25 @@ impl DirGrant {
     /// Grants `host` for reading and writing, as `guest`.
     pub fn read_write(host: impl Into<PathBuf>, guest: impl Into<String>) -> Self {
         Self { read_only: false, ..Self::read_only(host, guest) }
+    }
+
+    /// Returns the same grant with an absolute path on the host, for a process with another working directory.
+    ///
+    /// # Errors
+    /// Fails when a relative path has nothing to be relative to.
+    pub(crate) fn absolute(&self) -> io::Result<Self> {
+        let failed = |error| io::Error::other(format!("granted directory {}: {error}", self.host.display()));
+        Ok(Self { host: std::path::absolute(&self.host).map_err(failed)?, ..self.clone() })
+    }
+
+    /// Checks that the path means the same in every process.
+    ///
+    /// # Errors
+    /// Fails when it is relative.
+    pub(crate) fn check_absolute(&self) -> io::Result<()> {
+        if Path::is_absolute(&self.host) {
+            return Ok(());
+        }
+        Err(io::Error::other(format!("granted directory {}: expected an absolute path", self.host.display())))
     }
 }

@@ -1,6 +1,6 @@
 //! `wasi:filesystem`, as far as it is granted.
 
-use std::{fs::FileTimes, io, path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use cap_primitives::fs::{self as cap, DirOptions, FollowSymlinks, stat};
 use wasmtime::component::Resource;
@@ -15,9 +15,10 @@ use wasmtime_wasi::p2::{
 
 use super::{
     DirsView,
+    error_code::code_of,
     handle::{self, Dir, File, Handle, Open},
     listing::Listing,
-    metadata::{descriptor_stat, hash, set_times, stat_path, sync_with, timestamp},
+    metadata::{descriptor_stat, file_times, hash, set_times, stat_path, sync_with},
     open::{OpenMode, Refusal, check_path, follow, open_at},
     quota::usage::{Removal, Usage, inode},
     streams::{At, QuotaError, Reader, Writer, read, write},
@@ -68,13 +69,13 @@ impl DirsView<'_> {
     }
 
     /// Converts an error, and names the quota if it was reached.
-    fn failed(&mut self, error: io::Error) -> FsError {
+    fn failed(&mut self, error: &io::Error) -> FsError {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<QuotaError>()) {
             Some(over_quota) => {
                 let why = over_quota.to_string();
                 self.refuse(Refusal::Reason(ErrorCode::Quota, why))
             }
-            None => error.into(),
+            None => code_of(error).into(),
         }
     }
 }
@@ -88,9 +89,7 @@ impl types::Host for DirsView<'_> {
         &mut self,
         error: Resource<wasmtime::Error>,
     ) -> wasmtime::Result<Option<ErrorCode>> {
-        let error = self.table.get(&error)?.downcast_ref::<io::Error>();
-        let over_quota = |error: &io::Error| error.get_ref().is_some_and(|inner| inner.is::<QuotaError>());
-        Ok(error.map(|error| if over_quota(error) { ErrorCode::Quota } else { error.into() }))
+        Ok(self.table.get(&error)?.downcast_ref::<io::Error>().map(code_of))
     }
 }
 
@@ -152,7 +151,7 @@ impl HostDescriptor for DirsView<'_> {
             root.give(Usage::bytes(less));
             resized
         };
-        file.handle.run_long(resize).await.map_err(|error| self.failed(error))
+        file.handle.run_long(resize).await.map_err(|error| self.failed(&error))
     }
 
     async fn set_times(
@@ -161,13 +160,14 @@ impl HostDescriptor for DirsView<'_> {
         access: NewTimestamp,
         modification: NewTimestamp,
     ) -> FsResult<()> {
-        let (access, modification) = (timestamp(access)?, timestamp(modification)?);
+        let times = file_times(access, modification)?;
         match self.open(&descriptor)? {
-            Open::Dir(dir) => set_times(&dir, ".".to_owned(), FollowSymlinks::No, access, modification).await,
+            Open::Dir(dir) => {
+                let set = set_times(&dir, ".".to_owned(), FollowSymlinks::No, times).await;
+                set.map_err(|refusal| self.refuse(refusal))
+            }
             Open::File(file) => {
                 file.writable()?;
-                let times = access.into_iter().fold(FileTimes::new(), FileTimes::set_accessed);
-                let times = modification.into_iter().fold(times, FileTimes::set_modified);
                 Ok(file.handle.run(move |file| file.set_times(times)).await?)
             }
         }
@@ -196,7 +196,7 @@ impl HostDescriptor for DirsView<'_> {
         file.writable()?;
         let root = Arc::clone(&file.handle.root);
         let written = file.handle.run(move |file| write(file, &buffer, At::Offset(offset), &root)).await;
-        written.map(|count| count as Filesize).map_err(|error| self.failed(error))
+        written.map(|count| count as Filesize).map_err(|error| self.failed(&error))
     }
 
     async fn read_directory(
@@ -243,8 +243,9 @@ impl HostDescriptor for DirsView<'_> {
         access: NewTimestamp,
         modification: NewTimestamp,
     ) -> FsResult<()> {
-        let (access, modification) = (timestamp(access)?, timestamp(modification)?);
-        set_times(&self.dir(&descriptor)?, path, follow(flags), access, modification).await
+        let times = file_times(access, modification)?;
+        let set = set_times(&self.dir(&descriptor)?, path, follow(flags), times).await;
+        set.map_err(|refusal| self.refuse(refusal))
     }
 
     async fn link_at(

@@ -1,15 +1,16 @@
 //! Metadata of files, as `wasi:filesystem` has it: read, converted and set.
 
 use std::{
-    fs::File,
+    fs::{File, FileTimes},
     hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher},
     io,
     path::Path,
+    sync::Arc,
     time::{Duration, SystemTime},
 };
 
 use cap_primitives::{
-    fs::{self as cap, FollowSymlinks, Metadata, MetadataExt as _, OpenOptions, SystemTimeSpec, stat},
+    fs::{self as cap, FollowSymlinks, Metadata, MetadataExt as _, OpenOptions, stat},
     time,
 };
 use wasmtime_wasi::p2::{
@@ -23,7 +24,7 @@ use wasmtime_wasi::p2::{
 use super::{
     handle::{Dir, Open},
     listing::kind,
-    open::check_path,
+    open::{Refusal, check_path, find_existing},
     quota::usage::inode,
 };
 
@@ -44,23 +45,33 @@ pub(super) async fn stat_path(dir: &Dir, path: String, follow: FollowSymlinks) -
     Ok(dir.handle.run(move |from| stat(from, Path::new(&path), follow)).await?)
 }
 
+/// Sets the times of what lies at a path. It is opened for that, as setting times by a path is a system call that reaches beyond a
+/// granted directory, which processes of attempts do without.
 pub(super) async fn set_times(
     dir: &Dir,
     path: String,
     follow: FollowSymlinks,
-    access: Option<SystemTime>,
-    modification: Option<SystemTime>,
-) -> FsResult<()> {
+    times: FileTimes,
+) -> Result<(), Refusal> {
     check_path(&path)?;
     dir.writable()?;
-    let spec = |at: SystemTime| SystemTimeSpec::Absolute(time::SystemTime::from_std(at));
-    let set = if follow == FollowSymlinks::Yes { cap::set_times } else { cap::set_times_nofollow };
-    let set = move |from: &File| set(from, Path::new(&path), access.map(spec), modification.map(spec));
-    Ok(dir.handle.run(set).await?)
+    let root = Arc::clone(&dir.handle.root);
+    let at = path.clone();
+    let set = move |from: &File| match find_existing(from, Path::new(&at), follow, &root)? {
+        Some(file) => file.set_times(times).map(|()| true),
+        None => Ok(false),
+    };
+    if dir.handle.run(set).await? { Ok(()) } else { Err(dir.other_kind(&path)) }
+}
+
+/// Returns the times that are to be set.
+pub(super) fn file_times(access: NewTimestamp, modification: NewTimestamp) -> Result<FileTimes, ErrorCode> {
+    let times = timestamp(access)?.into_iter().fold(FileTimes::new(), FileTimes::set_accessed);
+    Ok(timestamp(modification)?.into_iter().fold(times, FileTimes::set_modified))
 }
 
 /// Converts a timestamp; `None` if it is not to be changed.
-pub(super) fn timestamp(of: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> {
+fn timestamp(of: NewTimestamp) -> Result<Option<SystemTime>, ErrorCode> {
     let at = match of {
         NewTimestamp::NoChange => return Ok(None),
         NewTimestamp::Now => return Ok(Some(SystemTime::now())),

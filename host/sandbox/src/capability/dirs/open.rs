@@ -6,6 +6,7 @@ use cap_primitives::fs::{FollowSymlinks, Metadata, MetadataExt as _, OpenOptions
 use wasmtime_wasi::p2::bindings::filesystem::types::{DescriptorFlags, ErrorCode, OpenFlags, PathFlags};
 
 use super::{
+    error_code::code_of,
     handle::{Dir, File, Handle, Open, Root},
     quota::usage::{OverQuota, Usage, inode},
 };
@@ -33,7 +34,7 @@ impl From<ErrorCode> for Refusal {
 
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
-        Self::Code(error.into())
+        Self::Code(code_of(&error))
     }
 }
 
@@ -42,6 +43,11 @@ impl Dir {
     pub(super) fn refusal(&self, code: ErrorCode, path: &str, why: &str) -> Refusal {
         let path: String = path.chars().take(80).collect();
         Refusal::Reason(code, format!("`{}/{}` {why}", self.name, path.escape_debug()))
+    }
+
+    /// Returns the refusal for a path where another kind of file lies.
+    pub(super) fn other_kind(&self, path: &str) -> Refusal {
+        self.refusal(ErrorCode::NotPermitted, path, "is neither a file nor a directory")
     }
 
     /// Returns the refusal for a quota without room.
@@ -143,11 +149,31 @@ pub(super) async fn open_at(
             let handle = Handle::new(file, Arc::clone(root), permit, counted);
             Ok(Open::File(File { handle, reads: mode.reads, writes: mode.writes }))
         }
-        Lookup::Other => {
-            Err(dir.refusal(ErrorCode::NotPermitted, &path, "is neither a file nor a directory"))
-        }
+        Lookup::Other => Err(dir.other_kind(&path)),
         Lookup::OverQuota(full) => Err(dir.full(full)),
     }
+}
+
+/// Opens the file or directory at `path` if there is one; none if another kind of file lies there.
+pub(super) fn find_existing(
+    from: &StdFile,
+    path: &Path,
+    follow: FollowSymlinks,
+    root: &Root,
+) -> io::Result<Option<StdFile>> {
+    let mode = OpenMode {
+        follow,
+        creates: false,
+        exclusive: false,
+        truncates: false,
+        directory: false,
+        reads: true,
+        writes: false,
+    };
+    Ok(match find(from, path, mode, root)? {
+        Lookup::File(file, _) | Lookup::Dir(file) => Some(file),
+        Lookup::Other | Lookup::OverQuota(_) => None,
+    })
 }
 
 /// Examines the path before opening it: a FIFO or a device notices being opened.

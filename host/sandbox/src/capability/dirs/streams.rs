@@ -183,8 +183,18 @@ pub(super) struct Writer {
 enum Writing {
     Idle,
     Busy(BackgroundTask<usize>),
+    /// Nothing is written any more.
     Failed(io::Error),
-    Closed,
+}
+
+/// Returns an error that guests see as the same one.
+fn copy_of(error: &io::Error) -> io::Error {
+    let quota = error.get_ref().and_then(|inner| inner.downcast_ref::<QuotaError>());
+    match (quota, error.raw_os_error()) {
+        (Some(quota), _) => QuotaError::error(quota.0),
+        (None, Some(number)) => io::Error::from_raw_os_error(number),
+        (None, None) => error.kind().into(),
+    }
 }
 
 impl Writer {
@@ -206,9 +216,12 @@ impl Writer {
     }
 
     fn check(&mut self) -> StreamResult<()> {
-        match mem::replace(&mut self.state, Writing::Closed) {
-            Writing::Failed(error) => Err(StreamError::LastOperationFailed(error.into())),
-            Writing::Closed => Err(StreamError::Closed),
+        match mem::replace(&mut self.state, Writing::Idle) {
+            // Libraries of guests may look at the second error only, when a part was written before the first.
+            Writing::Failed(error) => {
+                self.state = Writing::Failed(copy_of(&error));
+                Err(StreamError::LastOperationFailed(error.into()))
+            }
             other @ (Writing::Idle | Writing::Busy(_)) => {
                 self.state = other;
                 Ok(())

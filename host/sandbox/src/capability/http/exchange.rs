@@ -82,9 +82,30 @@ fn prepare(
     let target = Target::new(request.method().as_str(), secure, authority, uri.path())
         .map_err(|why| Failure::refused(format!("{} to {}: {why}", request.method(), visible(authority))))?;
     caller.allows(&target)?;
+    check_overrides(caller, &target, request.headers())?;
     secret_injection::check_url(&caller.secrets, &uri.to_string())?;
     check_framing(request.headers())?;
     Ok(PreparedRequest { target, request, options, number: caller.number() })
+}
+
+/// Headers by which frameworks take another method than the request's.
+const METHOD_OVERRIDES: [&str; 3] = ["x-http-method-override", "x-http-method", "x-method-override"];
+
+/// Checks that a request is granted with every method that its headers ask for.
+///
+/// # Errors
+/// The reason why one is not granted.
+fn check_overrides(caller: &Caller, target: &Target, headers: &HeaderMap) -> Result<(), Failure> {
+    for name in METHOD_OVERRIDES {
+        for value in headers.get_all(name) {
+            let named = |why: String| Failure::refused(format!("header {name}: {why}"));
+            let method = value.to_str().map_err(|_| named("it is no text".to_owned()))?;
+            let method = method.trim().to_ascii_uppercase();
+            let other = target.with_method(&method).map_err(named)?;
+            caller.allows(&other)?;
+        }
+    }
+    Ok(())
 }
 
 /// Checks the headers that delimit a message. They are the host's to set, and only once. Guests cannot set them, but a

@@ -4,12 +4,14 @@ use std::{fmt, str::FromStr};
 
 use super::{
     authority::{Host, check_name, parse_port, split_port},
-    target::Target,
+    path,
+    target::{Target, USUAL_METHODS},
 };
 
 /// Pattern of granted requests: `GET,POST https://*.example.com:8443/v1/*`.
 ///
-/// Without methods, all are granted but CONNECT and TRACE. `*.` before a name stands for one or more labels, `*` alone for any
+/// Without methods, GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS are granted; others must be named, and CONNECT, TRACE and TRACK
+/// never are. `*.` before a name stands for one or more labels, `*` alone for any
 /// host. Without a port, the scheme's default is granted; `:*` grants any. Without a path, any is granted; one that ends in `*`
 /// grants all paths with that prefix, another exactly itself. The query is ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,17 +49,32 @@ impl HttpPattern {
     pub(super) fn matches(&self, target: &Target) -> bool {
         self.secure == target.secure
             && self.port.is_none_or(|port| port == target.port)
-            && (self.methods.is_empty() || self.methods.contains(&target.method))
+            && self.grants_method(target)
             && self.host.matches(&target.host)
             && self.path.matches(target)
+    }
+
+    fn grants_method(&self, target: &Target) -> bool {
+        if self.methods.is_empty() {
+            target.has_usual_method()
+        } else {
+            self.methods.contains(&target.method)
+        }
     }
 
     /// Returns whether it matches every request that `other` matches.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
-        let methods = |method: &String| self.methods.contains(method);
+        let has = |method: &str| match self.methods.as_slice() {
+            [] => USUAL_METHODS.contains(&method),
+            own => own.iter().any(|own| own == method),
+        };
+        let methods = match other.methods.as_slice() {
+            [] => self.methods.is_empty() || USUAL_METHODS.into_iter().all(has),
+            named => named.iter().all(|method| has(method)),
+        };
         self.secure == other.secure
-            && (self.methods.is_empty() || !other.methods.is_empty() && other.methods.iter().all(methods))
+            && methods
             && (self.port.is_none() || self.port == other.port)
             && self.host.covers(&other.host)
             && self.path.covers(&other.path)
@@ -104,8 +121,8 @@ impl PathPattern {
         match self {
             Self::Any => true,
             Self::Exactly(_) | Self::Beginning(_) if target.is_ambiguous() => false,
-            Self::Exactly(path) => *path == target.path,
-            Self::Beginning(start) => target.path.starts_with(start),
+            Self::Exactly(own) => *own == path::normal(&target.path),
+            Self::Beginning(start) => path::normal(&target.path).starts_with(start),
         }
     }
 }
@@ -173,13 +190,13 @@ fn path_pattern(text: &str) -> Result<PathPattern, NotAPattern> {
     if path.contains('*') {
         return Err(NotAPattern("`*` stands elsewhere than at the end of its path".to_owned()));
     }
-    if super::target::is_ambiguous(path) || !path.bytes().all(|b| b.is_ascii_graphic()) {
+    if path::is_ambiguous(path) || !path.bytes().all(|b| b.is_ascii_graphic()) {
         return Err(NotAPattern("its path is none that a request can have".to_owned()));
     }
     Ok(match (text, path == text) {
         ("" | "/*", _) => PathPattern::Any,
-        (_, true) => PathPattern::Exactly(path.to_owned()),
-        (_, false) => PathPattern::Beginning(path.to_owned()),
+        (_, true) => PathPattern::Exactly(path::normal(path)),
+        (_, false) => PathPattern::Beginning(path::normal(path)),
     })
 }
 
@@ -250,6 +267,20 @@ mod tests {
             ("https://a.example/v1", "GET", "https://a.example/v1?q=/../", true),
             ("https://a.example/v1", "GET", "https://a.example/v1/", false),
             ("https://a.example", "GET", "https://a.example/v1/../v2", true),
+            ("https://a.example/v1/*", "GET", "https://a.example/%76%31/x", true),
+            ("https://a.example/%7eme", "GET", "https://a.example/~me", true),
+            ("https://a.example/~me/caf%c3%a9", "GET", "https://a.example/%7Eme/caf%C3%A9", true),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/a%20b", true),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/..%3b/v2", false),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/..%20/v2", false),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/%u002e%u002e/v2", false),
+            ("https://a.example/v1/*", "GET", "https://a.example/v1/..%c0%afv2", false),
+            ("https://a.example", "PATCH", "https://a.example/", true),
+            ("https://a.example", "PROPFIND", "https://a.example/", false),
+            ("https://a.example", "DEBUG", "https://a.example/", false),
+            ("https://a.example", "get", "https://a.example/", false),
+            ("PROPFIND https://a.example", "PROPFIND", "https://a.example/", true),
+            ("TRACK https://a.example", "TRACK", "https://a.example/", false),
         ];
         for (pattern, method, url, expected) in rows {
             assert_eq!(matches(pattern, method, url), expected, "{pattern} {method} {url}");
@@ -267,6 +298,9 @@ mod tests {
             ("https://*.a.example", "https://*", false),
             ("GET https://a.example", "https://a.example", false),
             ("GET,PUT https://a.example", "PUT https://a.example", true),
+            ("https://a.example", "PROPFIND https://a.example", false),
+            ("GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS https://a.example", "https://a.example", true),
+            ("https://a.example/%7Ex*", "https://a.example/~x/y", true),
             ("https://a.example:*", "https://a.example:81", true),
             ("https://a.example", "https://a.example:*", false),
             ("https://a.example/x*", "https://a.example/xy*", true),

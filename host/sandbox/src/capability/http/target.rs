@@ -1,9 +1,15 @@
 //! Target of a request, as grants see it.
 
-use super::authority::{Host, parse_port, split_port};
+use super::{
+    authority::{Host, parse_port, split_port},
+    path,
+};
 
-/// Methods that are never granted: CONNECT would make the host a tunnel, TRACE reveals headers.
-const FORBIDDEN_METHODS: [&str; 2] = ["CONNECT", "TRACE"];
+/// Methods that are never granted: CONNECT would make the host a tunnel, TRACE and TRACK reveal headers.
+const FORBIDDEN_METHODS: [&str; 3] = ["CONNECT", "TRACE", "TRACK"];
+
+/// Methods that a grant without methods means. Others do what only a server's author knows, so a grant has to name them.
+pub(super) const USUAL_METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /// Maximum length of a path in messages, in characters.
 const MAX_SHOWN_PATH_CHARS: usize = 200;
@@ -24,9 +30,7 @@ impl Target {
     /// # Errors
     /// The reason why the target is ambiguous.
     pub(super) fn new(method: &str, secure: bool, authority: &str, path: &str) -> Result<Self, String> {
-        if FORBIDDEN_METHODS.contains(&method) {
-            return Err(format!("{method} is never granted"));
-        }
+        check_method(method)?;
         if authority.contains('@') {
             return Err("there is a user in its URL; credentials go into headers".to_owned());
         }
@@ -42,7 +46,21 @@ impl Target {
 
     /// Returns whether servers may read another path in it.
     pub(super) fn is_ambiguous(&self) -> bool {
-        is_ambiguous(&self.path)
+        path::is_ambiguous(&self.path)
+    }
+
+    /// Returns whether the method is one that a grant without methods means.
+    pub(super) fn has_usual_method(&self) -> bool {
+        USUAL_METHODS.contains(&self.method.as_str())
+    }
+
+    /// Returns the same target with a method that a header puts in place of the request's.
+    ///
+    /// # Errors
+    /// The reason why no grant can have the method.
+    pub(super) fn with_method(&self, method: &str) -> Result<Self, String> {
+        check_method(method)?;
+        Ok(Self { method: method.to_owned(), ..self.clone() })
     }
 
     /// Returns the value of the header `Host`.
@@ -84,20 +102,15 @@ impl Target {
     }
 }
 
-/// Returns whether a path has parts that lead up or elsewhere, plainly or encoded.
-pub(super) fn is_ambiguous(path: &str) -> bool {
-    let path = path.to_ascii_lowercase().replace("%2e", ".");
-    let is_up = |part: &str| {
-        let part = part.split(';').next().unwrap_or_default();
-        part == "." || part == ".."
-    };
-    path.contains("//")
-        || path.contains("%2f")
-        || path.contains("%5c")
-        || path.contains('\\')
-        || path.contains("%00")
-        || path.contains("%25")
-        || path.split('/').any(is_up)
+fn check_method(method: &str) -> Result<(), String> {
+    if FORBIDDEN_METHODS.iter().any(|forbidden| forbidden.eq_ignore_ascii_case(method)) {
+        return Err(format!("{} is never granted", method.to_ascii_uppercase()));
+    }
+    if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-') {
+        let shown: String = method.chars().take(20).collect();
+        return Err(format!("`{}` is no method, which has capital letters", shown.escape_debug()));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -126,6 +139,11 @@ mod tests {
         }
         for method in FORBIDDEN_METHODS {
             assert_eq!(Target::of_url(method, "https://a"), Err(format!("{method} is never granted")));
+        }
+        assert_eq!(Target::of_url("trace", "https://a"), Err("TRACE is never granted".to_owned()));
+        for method in ["get", "Get", "", "G:T", "GET1", "P\u{d6}ST"] {
+            let why = Target::of_url(method, "https://a").unwrap_err();
+            assert!(why.ends_with("is no method, which has capital letters"), "{method}: {why}");
         }
     }
 

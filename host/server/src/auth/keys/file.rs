@@ -7,9 +7,11 @@ use std::{
     time::SystemTime,
 };
 
+use phasm::sandbox::{FileUse, open_own, read_own_text};
 use serde::{Deserialize, Serialize};
 
 use super::Key;
+use crate::auth::session::random;
 
 /// The largest file of keys, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
@@ -28,6 +30,9 @@ pub struct KeyFile {
 #[serde(deny_unknown_fields)]
 struct KeyFileContent {
     keys: Vec<Key>,
+    /// Random digits by which numbers are disguised for keys that are bound to namespaces, the same for all servers of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    seed: Option<String>,
 }
 
 /// Why a file of keys is of no use.
@@ -75,17 +80,25 @@ impl KeyFile {
     /// # Errors
     /// [`KeyFileError`]
     pub fn all(&self) -> Result<Vec<Key>, KeyFileError> {
-        match self.mark()? {
-            None => return Ok(Vec::new()),
-            Some((_, length, _)) if length > MAX_FILE_BYTES => {
-                return Err(self.failed(io::ErrorKind::FileTooLarge.into()));
-            }
-            Some(_) => {}
-        }
-        let text = fs::read_to_string(&self.path).map_err(|source| self.failed(source))?;
-        let written: KeyFileContent = serde_json::from_str(&text)
-            .map_err(|source| KeyFileError::Foreign { path: self.path.clone(), source })?;
-        Ok(written.keys)
+        self.read().map(|content| content.keys)
+    }
+
+    /// The seed of the file; none if it has none yet.
+    ///
+    /// # Errors
+    /// [`KeyFileError`]
+    pub(super) fn seed(&self) -> Result<Option<String>, KeyFileError> {
+        self.read().map(|content| content.seed)
+    }
+
+    fn read(&self) -> Result<KeyFileContent, KeyFileError> {
+        let text = match read_own_text(&self.path, MAX_FILE_BYTES) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(KeyFileContent::default()),
+            Err(source) => return Err(self.failed(source)),
+        };
+        serde_json::from_str(&text)
+            .map_err(|source| KeyFileError::Foreign { path: self.path.clone(), source })
     }
 
     /// Adds a key.
@@ -94,12 +107,16 @@ impl KeyFile {
     /// [`KeyFileError`]
     pub fn add(&self, key: Key) -> Result<(), KeyFileError> {
         let _alone = self.lock()?;
-        let mut keys = self.all()?;
+        let KeyFileContent { mut keys, seed } = self.read()?;
         if keys.iter().any(|one| one.name == key.name) {
             return Err(KeyFileError::Taken { name: key.name });
         }
         keys.push(key);
-        self.write(keys)
+        let seed = match seed {
+            Some(seed) => seed,
+            None => random::<32>().map_err(|error| self.failed(io::Error::other(error)))?,
+        };
+        self.write(&KeyFileContent { keys, seed: Some(seed) })
     }
 
     /// Removes the key of that name; false if there is none.
@@ -108,23 +125,19 @@ impl KeyFile {
     /// [`KeyFileError`]
     pub fn remove(&self, name: &str) -> Result<bool, KeyFileError> {
         let _alone = self.lock()?;
-        let keys = self.all()?;
+        let KeyFileContent { keys, seed } = self.read()?;
         let (removed, kept): (Vec<_>, Vec<_>) = keys.into_iter().partition(|key| key.name == name);
         if removed.is_empty() {
             return Ok(false);
         }
-        self.write(kept).map(|()| true)
+        self.write(&KeyFileContent { keys: kept, seed }).map(|()| true)
     }
 
     /// Locks the file against other writers until the guard is dropped. The lock is a file of its own, as the key file is replaced; it stays behind,
     /// as removing it would let two writers in.
     fn lock(&self) -> Result<fs::File, KeyFileError> {
-        let mut options = fs::OpenOptions::new();
-        options.read(true).write(true).create(true).truncate(false);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let lock = || {
-            let file = options.open(self.beside(".lock"))?;
+            let file = open_own(&self.beside(".lock"), FileUse::Write)?;
             file.lock()?;
             Ok(file)
         };
@@ -148,8 +161,8 @@ impl KeyFile {
         }
     }
 
-    fn write(&self, keys: Vec<Key>) -> Result<(), KeyFileError> {
-        let text = serde_json::to_string_pretty(&KeyFileContent { keys }).unwrap_or_default() + "\n";
+    fn write(&self, content: &KeyFileContent) -> Result<(), KeyFileError> {
+        let text = serde_json::to_string_pretty(content).unwrap_or_default() + "\n";
         let new = self.beside(".new");
         let write = || {
             drop(fs::remove_file(&new));
