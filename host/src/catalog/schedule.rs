@@ -348,7 +348,7 @@ pub async fn schedule_document(
 /// are parsed as JSON where they are JSON.
 ///
 /// # Errors
-/// The errors of [`schedule_document`].
+/// The errors of [`schedule_document`], and all texts that cannot be read.
 pub async fn given_parameters<'a>(
     store: &dyn ReadStore,
     saved: &CatalogItem<ScheduleState>,
@@ -356,11 +356,18 @@ pub async fn given_parameters<'a>(
 ) -> Result<Map, SaveError> {
     // Which executors there are changes nothing of what is declared.
     let plan = schedule_document(store, saved).await?.plan(&Executors::any(), &Value::Null).ok();
-    let value = |name: &str, text: &str| match &plan {
-        Some(plan) => view::parameter(plan, name, text),
-        None => view::undeclared(text),
-    };
-    Ok(texts.into_iter().map(|(name, text)| (name.into(), value(name, text))).collect())
+    let (mut given, mut problems) = (Map::new(), Vec::new());
+    for (name, text) in texts {
+        let value = match &plan {
+            Some(plan) => view::parameter(plan, name, text),
+            None => view::undeclared(name, text),
+        };
+        match value {
+            Ok(value) => given.extend([(name.into(), value)]),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(given) } else { Err(Problems::from(problems).into()) }
 }
 
 /// A document that is kept for a schedule, and when it starts.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
+    number,
     path::Path,
     problem::{Problem, codes::shape},
     tree::{Key, Span, Tree, TreeNode},
@@ -69,12 +70,9 @@ impl TomlReader<'_> {
             DeValue::Boolean(truth) => TreeNode::Bool(*truth),
             DeValue::Datetime(time) => TreeNode::String(time.to_string().into()),
             DeValue::Integer(number) => {
-                let number = i64::from_str_radix(number.as_str(), number.radix()).ok();
-                self.number(number.map(Number::from), path, span)
+                self.number(number::integer(number.as_str(), number.radix()), path, span)
             }
-            DeValue::Float(number) => {
-                self.number(number.as_str().parse().ok().and_then(Number::from_f64), path, span)
-            }
+            DeValue::Float(number) => self.number(number::double(number.as_str()), path, span),
             DeValue::Array(items) => {
                 let item = |(at, item): (usize, &Spanned<_>)| self.value(item, &path.index(at));
                 TreeNode::Array(items.iter().enumerate().map(item).collect())
@@ -86,7 +84,7 @@ impl TomlReader<'_> {
 
     fn number(&mut self, number: Option<Number>, path: &Path, span: Span) -> TreeNode {
         if number.is_none() {
-            let message = "a number out of range; expected an integer of 64 bits or a finite number";
+            let message = "a number that cannot be kept exactly; expected an integer of 64 bits or a finite double that has all its digits";
             self.problems.push(Problem::new(&shape::OUT_OF_RANGE, path, span, message));
         }
         number.map_or(TreeNode::Null, TreeNode::Number)

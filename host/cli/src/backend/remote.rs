@@ -72,7 +72,7 @@ impl Backend for RemoteBackend<'_> {
     ) -> Result<Exit, Failure> {
         wait(async {
             let run_id = self.find(meant).await?;
-            let earlier = parameters::over(Map::new(), given);
+            let earlier = parameters::over(Map::new(), given)?;
             let said = self
                 .remote
                 .rerun(&run_id, from_failed, &json_of(&Value::from(earlier)))

@@ -1,9 +1,10 @@
 //! `--resume`: answers for suspended tasks, each used once, in order.
 
 use phasm::engine::{
+    number,
     phase::Phase,
     run::Run,
-    value::{Map, Value},
+    value::{JsonError, Map, Value},
 };
 
 /// One `--resume TASK=JSON`.
@@ -33,7 +34,10 @@ pub(crate) fn payload(json: &str) -> Result<Map, String> {
     match Value::from_json(json) {
         Ok(Value::Object(payload)) => Ok(payload.as_ref().clone()),
         Ok(other) => Err(format!("{} as answer; expected an object of values by name", other.type_name())),
-        Err(error) => Err(format!("no JSON: {error}; expected an object such as `{{\"approved\": true}}`")),
+        Err(JsonError::Syntax(error)) => {
+            Err(format!("no JSON: {error}; expected an object such as `{{\"approved\": true}}`"))
+        }
+        Err(JsonError::Number(complaint)) => Err(format!("{complaint}; {}", number::HINT)),
     }
 }
 

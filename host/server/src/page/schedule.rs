@@ -171,7 +171,12 @@ pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     let form = Form::read(&mut context).await?;
     let found = one(&context).await?;
     let kept = SavedDocument::read(&context, &found.what.document).await?;
-    let parameters = kept.plan.as_ref().map(|plan| arguments::read(plan, &form)).unwrap_or_default();
+    let parameters = match kept.plan.as_ref().map(|plan| arguments::read(plan, &form)).transpose() {
+        Ok(parameters) => parameters.unwrap_or_default(),
+        Err(problems) => {
+            return render(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await;
+        }
+    };
     match context.app.host.trigger(&found.namespace, &found.name, &parameters).await {
         Ok(run_id) => Ok(see_other(&format!("/runs/{run_id}"))),
         Err(TriggerError::Submit(SubmitError::Problems(problems))) => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use phasm_engine::{tree::TreeNode, value::Number};
+use phasm_engine::tree::TreeNode;
 
 use crate::reader::number;
 
@@ -40,8 +40,9 @@ pub(super) fn resolve_tagged(text: &str, tag: &str) -> Result<TreeNode, ScalarEr
 
 fn float(text: &str) -> Result<TreeNode, ScalarError> {
     match resolve_plain(text)? {
+        TreeNode::Number(n) if n.is_f64() => Ok(TreeNode::Number(n)),
         TreeNode::Number(n) => {
-            n.as_f64().and_then(Number::from_f64).map(TreeNode::Number).ok_or(ScalarError::Number)
+            number::double(&n.to_string()).map(TreeNode::Number).ok_or(ScalarError::Number)
         }
         TreeNode::Null
         | TreeNode::Bool(_)
@@ -107,6 +108,8 @@ fn is_not_finite(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use phasm_engine::value::Number;
+
     use super::*;
 
     fn number(text: &str) -> String {

@@ -106,7 +106,10 @@ impl CatalogBackend for LocalBackend<'_> {
             {
                 planning.environment.build(draft.executor_types().iter()).await;
                 let texts = ParameterArgument::pairs(parameters);
-                given = catalog::given_parameters(store, found, texts).await.unwrap_or_default();
+                given = match catalog::given_parameters(store, found, texts).await {
+                    Ok(given) => given,
+                    Err(error) => return Err(refused(error, store).await),
+                };
             }
             match planning.planner.trigger(store, &name.namespace, &name.name, &given).await {
                 Ok(run_id) => Ok(TriggerOutcome { run_id, hint: writable.tell(&path, &target).await }),
