@@ -113,8 +113,10 @@ fn digits(call: &FilterCall<'_>) -> Result<Option<i32>, String> {
     match call.arguments.first() {
         None => Ok(None),
         Some(Value::Number(n)) => {
-            let digits =
-                n.as_i64().filter(|d| (0..=MAX_DIGITS).contains(d)).and_then(|d| i32::try_from(d).ok());
+            let digits = Num::from(n)
+                .whole()
+                .filter(|d| (0..=MAX_DIGITS).contains(d))
+                .and_then(|d| i32::try_from(d).ok());
             digits.map(Some).ok_or_else(|| wrong(&Value::Number(n.clone())))
         }
         Some(

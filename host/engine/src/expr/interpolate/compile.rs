@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use super::{Piece, Placeholder, PlaceholderError, ValueTemplate};
 use crate::{
-    expr::{Expr, Functions, SyntaxError},
+    expr::{Expr, Functions, SyntaxError, marks},
     path::key_segment,
     tree::{Key, Span, Tree, TreeNode},
     value::{Map, Value},
@@ -90,7 +90,8 @@ impl<'f> Compiler<'f> {
 
     fn placeholder(&mut self, text: &str, inside: Range<usize>, span: Span, pieces: &mut Vec<Piece>) {
         let offset = inside.start;
-        match Expr::compile_with(text.get(inside).unwrap_or_default(), self.functions) {
+        let inside = text.get(inside).unwrap_or_default();
+        match marks::check(inside).and_then(|()| Expr::compile_with(inside, self.functions)) {
             Ok(expr) => pieces.push(Piece::Placeholder(Placeholder { expr, offset, span })),
             Err(error) => {
                 let error = SyntaxError { offset: error.offset + offset, ..error };
@@ -130,7 +131,7 @@ pub(in crate::expr) fn end_of_placeholder(text: &str, start: usize) -> Result<us
 }
 
 /// Where the quotes opened at `start` close.
-fn end_of_quotes(bytes: &[u8], start: usize) -> Result<usize, SyntaxError> {
+pub(in crate::expr) fn end_of_quotes(bytes: &[u8], start: usize) -> Result<usize, SyntaxError> {
     let quote = bytes.get(start);
     let mut at = start + 1;
     while let Some(byte) = bytes.get(at) {

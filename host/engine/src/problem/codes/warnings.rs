@@ -73,4 +73,8 @@ and ok outcomes continue; an else rule covers both.",
         "No expression of the workflow file calls it, directly or through other functions.",
         "functions: |\n  fn is_late(code) { code == 4 }" =>
         "functions: |\n  fn is_late(code) { code == 4 }\ntemplates:\n- task: {name: main, executor: {type: echo}, phaseConditions: {failed: is_late(code)}}";
+    FOREIGN_NOTATION "W025" "Placeholder of another tool",
+        "Placeholders are written `{{ … }}`. What other tools fill in stays as text here, also for executors that know the notation.",
+        "executor: {type: echo, config: {text: \"hello ${{ workflow.name }}\"}}" =>
+        "executor: {type: echo, config: {text: \"hello {{ workflow.name }}\"}}";
 }

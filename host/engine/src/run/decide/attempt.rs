@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     event::{AttemptEnd, Event, Fence, PhaseData, Reason, TimeLimit},
+    expr::Doubts,
     outcome::{Outcome, code, phase_of},
     phase::Phase,
     plan::{PhaseConditions, Recovery, Settings},
@@ -131,9 +132,10 @@ impl Decider<'_> {
         judged: &mut AttemptResult,
     ) -> bool {
         let mut faults = Vec::new();
+        let mut doubts = Doubts::default();
         let verdict = conditions.in_order().find_map(|(phase, condition)| {
             let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], condition.level) };
-            let holds = condition.expr.test(&view).unwrap_or_else(|error| {
+            let holds = condition.expr.test(&view, &mut doubts).unwrap_or_else(|error| {
                 faults.push(format!(
                     "phaseConditions.{} counts as false: {error}",
                     phase.as_str().to_lowercase()
@@ -142,6 +144,7 @@ impl Decider<'_> {
             });
             holds.then_some(phase)
         });
+        self.warn_doubts(id, doubts);
         for fault in faults {
             self.warn(Some(id), "phase-condition", fault);
         }

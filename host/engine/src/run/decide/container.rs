@@ -3,6 +3,7 @@
 use super::{Decider, MAX_TASK_RUNS, env::TaskEnv, loops::Items, room::add_inputs};
 use crate::{
     event::{Bindings, Event, Reason, ScopeOpening, TimeLimit},
+    expr::Doubts,
     outcome::Outcome,
     phase::{Phase, TaskKind},
     plan::{Level, MaxAttempts, Node, Recovery, Work},
@@ -22,7 +23,10 @@ impl Decider<'_> {
             return self.open(id);
         }
         if let Some(when) = &node.when {
-            match when.test(&TaskEnv::new(self, task, Level::Node)) {
+            let mut doubts = Doubts::default();
+            let answer = when.test(&TaskEnv::new(self, task, Level::Node), &mut doubts);
+            self.warn_doubts(id, doubts);
+            match answer {
                 Ok(true) => {}
                 Ok(false) => return self.set_phase(id, Phase::Skipped, Some(Reason::When), None),
                 Err(error) => {
@@ -45,8 +49,8 @@ impl Decider<'_> {
     /// Opens a container, or begins a wrapper's next attempt.
     fn open(&mut self, id: TaskIndex) {
         match self.bind_container(id) {
-            Ok((inputs, Items { items, cut, nulls })) => {
-                self.warn_nulls(id, nulls);
+            Ok((inputs, Items { items, cut, doubts })) => {
+                self.warn_doubts(id, doubts);
                 let length = items.as_ref().map_or(0, |items| items.len());
                 self.emit(Event::ScopeOpened(Box::new(ScopeOpening { task: id.into(), inputs, items })));
                 if cut > 0 {
