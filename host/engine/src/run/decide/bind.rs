@@ -37,7 +37,7 @@ pub(super) enum NamedValues<'a> {
     Nothing,
     /// The run's parameters, which are the root's arguments.
     Parameters(&'a Map),
-    /// An item's fields: they fill what the body does not write.
+    /// An item's fields: they fill inputs that the body declares and does not write, and reach nothing else.
     Fields(&'a Map),
 }
 
@@ -123,27 +123,7 @@ impl<'a> Binder<'a> {
             let value = value.map_err(|error| format!("argument {}: {error}", argument.name))?;
             bound.push(Binding { name: argument.name.clone(), value });
         }
-        self.pass_fields(&mut bound);
         Ok(Arc::new(bound))
-    }
-
-    /// Passes on the item's undeclared fields, like arguments (R-S5). Left out are fields that `executor.config` has, which
-    /// stands in for inputs that are not given, and fields that the executor has no use for: no one wrote that it shall get them.
-    fn pass_fields(&self, bound: &mut Vec<Binding>) {
-        let NamedValues::Fields(fields) = self.given else { return };
-        // Guests choose how many fields there are: they are only compared with what the document names.
-        let is_named = |name: &Arc<str>| {
-            bound.iter().any(|binding| binding.name == *name) || is_configured(self.node, name)
-        };
-        let fields = fields.iter().filter(|(name, _)| !is_named(name) && self.is_taken(name));
-        let passed: Vec<Binding> = fields
-            .map(|(name, value)| Binding { name: name.clone(), value: InputValue::Value(value.clone()) })
-            .collect();
-        bound.extend(passed);
-    }
-
-    fn is_taken(&self, input: &str) -> bool {
-        self.view.run.plan().pinned(self.node).is_none_or(|pinned| pinned.takes(input))
     }
 
     /// The first source that is not null; null if all are.
@@ -229,18 +209,6 @@ fn written_sources(parameter: &Parameter, level: Level) -> impl Iterator<Item = 
 
 fn default_source(parameter: &Parameter, level: Level) -> Option<ValueSource<'_>> {
     parameter.default.as_ref().map(|value| ValueSource::Written(value, level))
-}
-
-/// Whether `executor.config` writes a value of that name.
-fn is_configured(node: &Node, name: &Arc<str>) -> bool {
-    match &node.work {
-        Work::Executor(call) => match &call.config {
-            ValueTemplate::Object(members) => members.iter().any(|(key, _)| key == name),
-            ValueTemplate::Literal(config) => config.member(name).is_some(),
-            ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_) => false,
-        },
-        Work::Container(_) | Work::Wrapper(_) => false,
-    }
 }
 
 fn check(parameter: &Parameter, bound: &InputValue) -> Result<(), String> {
