@@ -77,6 +77,10 @@ pub struct FiringNote {
     #[serde(with = "instant")]
     #[schemars(with = "TimeText")]
     pub at: Timestamp,
+    /// The last of the times that this stands for, where it stands for several that were missed.
+    #[serde(default, with = "instant::maybe", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TimeText>")]
+    pub until: Option<Timestamp>,
     /// The result.
     pub what: FiringResult,
     /// The run that was started.
@@ -95,6 +99,12 @@ impl FiringNote {
     #[must_use]
     pub fn open(&self) -> Option<&Arc<str>> {
         self.run_id.as_ref().filter(|_| self.phase.is_none())
+    }
+
+    /// Whether a run was started, also where that is deleted now.
+    #[must_use]
+    pub const fn was_started(&self) -> bool {
+        matches!(self.what, FiringResult::Started | FiringResult::Triggered)
     }
 }
 

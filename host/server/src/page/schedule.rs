@@ -143,7 +143,10 @@ fn firings(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
 fn line(firing: &FiringNote, zone: &Zone) -> Markup {
     html! {
         tr {
-            th scope="row" data-label="Time" { (format::clock(zone, firing.at)) }
+            th scope="row" data-label="Time" {
+                (format::clock(zone, firing.at))
+                @if let Some(until) = firing.until { " to " (format::clock(zone, until)) }
+            }
             td data-label="Result" { (firing.what.words()) }
             td data-label="Run" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::id(run)) } } @else { span class="none" { "–" } } }
             td data-label="Phase" { (schedules::phase(firing)) }
