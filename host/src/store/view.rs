@@ -51,11 +51,11 @@ impl RunState {
     pub fn of(row: &RunRow, is_held: bool) -> Self {
         if !row.status.open {
             Self::Ended
-        } else if is_held && row.owner.is_some() {
-            // Also where a process still has it in memory: nothing happens in it until a person responds.
-            Self::Driven
         } else if row.status.rest.is_some_and(|rest| rest.parked) {
+            // Also where a process still has it in memory: nothing happens in it until a person responds.
             Self::Parked
+        } else if is_held && row.owner.is_some() {
+            Self::Driven
         } else if is_held && row.wake_at.is_some() {
             Self::Waiting
         } else {

@@ -255,6 +255,9 @@ impl Session {
         }
         if !self.options.stays {
             self.tell_unused();
+            if self.options.target.is_none() {
+                self.say(&lost_with_process(&waiting));
+            }
             return Ok(Some(SessionEnd::Parked(self.stands("parked").await?)));
         }
         if self.told != waiting {
@@ -323,6 +326,16 @@ pub(super) fn frames() -> Interval {
     let mut frames = interval(FRAME_INTERVAL);
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
     frames
+}
+
+/// A run in memory cannot be resumed: what the call has to be for it to continue.
+fn lost_with_process(waiting: &[PendingAnswer]) -> String {
+    let task = waiting.first().map_or("TASK", |task| &task.name);
+    format!(
+        "only a response can continue this run, and it is kept in memory, which ends with this command: respond with \
+         `--resume {}=JSON`, wait for its timeout with `--wait`, or keep the run with `--store FILE` and respond later\n",
+        text::clean(task)
+    )
 }
 
 fn waits_for(waiting: &[PendingAnswer]) -> String {

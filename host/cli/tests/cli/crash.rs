@@ -118,7 +118,7 @@ fn a_run_survives_the_death_of_its_process() {
     bench.write("mixed.yaml", MIXED);
     let mut first = Running::start(&bench, &["run", "mixed.yaml", "--store", "runs.db", "--wait"]);
     // Lines about the journal are told once it is durable.
-    let flaky = "main/flaky[1] Failed; attempt 2 in 2.0 s";
+    let flaky = "main/flaky#1 Failed; attempt 2 in 2.0 s";
     first.until(&["main/a[1] Running", "main/b[1] Running", "main/ask[1] Suspended", flaky]);
     first.signal(Signal::KILL);
     first.end();
@@ -162,7 +162,7 @@ fn a_run_survives_one_death_after_the_other() {
     chains(&bench, 4, "doze", 40);
     let mut next = Running::start(&bench, &["run", "chain.yaml", "--store", "runs.db"]);
     for at in [0, 7, 16, 25] {
-        next.until(&[&format!("main/t{at}[1] Succeeded")]);
+        next.until(&[&format!("main/t{at}#1 Succeeded")]);
         next.signal(Signal::KILL);
         next.end();
         next = Running::start(&bench, &["recover", "--store", "runs.db"]);
