@@ -70,7 +70,8 @@ impl TomlReader<'_> {
             DeValue::Boolean(truth) => TreeNode::Bool(*truth),
             DeValue::Datetime(time) => TreeNode::String(time.to_string().into()),
             DeValue::Integer(number) => {
-                self.number(number::integer(number.as_str(), number.radix()), path, span)
+                let number = i64::from_str_radix(number.as_str(), number.radix()).ok();
+                self.number(number.map(Number::from), path, span)
             }
             DeValue::Float(number) => self.number(number::double(number.as_str()), path, span),
             DeValue::Array(items) => {
@@ -84,7 +85,7 @@ impl TomlReader<'_> {
 
     fn number(&mut self, number: Option<Number>, path: &Path, span: Span) -> TreeNode {
         if number.is_none() {
-            let message = "a number that cannot be kept exactly; expected an integer of 64 bits or a finite double that has all its digits";
+            let message = "a number out of range; expected an integer of 64 bits or a finite number";
             self.problems.push(Problem::new(&shape::OUT_OF_RANGE, path, span, message));
         }
         number.map_or(TreeNode::Null, TreeNode::Number)

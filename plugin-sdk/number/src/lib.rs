@@ -36,9 +36,7 @@ pub fn is_kept(number: &str) -> bool {
 pub fn complaint(text: &str) -> String {
     let shown: String = text.chars().take(MAX_SHOWN_CHARS).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
-    format!(
-        "number {shown}{more} cannot be kept exactly; expected an integer of 64 bits or a finite double that has all its digits"
-    )
+    format!("number {shown}{more} cannot be kept exactly; expected an integer of 64 bits or a finite double")
 }
 
 /// Returns the first number of a JSON text that is not kept, and its place in bytes. The text has to be JSON.

@@ -472,3 +472,47 @@ fn a_large_run_is_told_in_tenths() {
     assert_eq!(ran.stderr.lines().count(), 10, "{ran:?}");
     assert!(ran.stdout.contains("300 tasks: 300 succeeded"), "{ran:?}");
 }
+
+/// R-W20: no way in makes another number of a number; text keeps all digits.
+#[test]
+fn numbers_are_kept_or_refused_on_every_way_in() {
+    let bench = Bench::new();
+    bench.write("hello.yaml", DAG);
+    for number in [
+        "123456789012345678901234567890",
+        "-9223372036854775809",
+        "9007199254740993.0",
+        "1e400",
+        "[{\"id\": 1e-400}]",
+    ] {
+        let given = format!("any={number}");
+        bench.write("p.json", format!("{{\"any\": {number}}}"));
+        let response = format!("a={{\"x\": {number}}}");
+        for call in [["-p", &given], ["--params", "p.json"], ["--resume", &response]] {
+            let ran = bench.phasm(&[&["run", "hello.yaml", "--json"][..], &call].concat());
+            assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{call:?}: {ran:?}");
+            assert!(ran.stderr.contains("cannot be kept exactly"), "{call:?}: {ran:?}");
+        }
+        bench.write("in.yaml", DAG.replace("default: null", &format!("default: {number}")));
+        assert_eq!(bench.phasm(&["validate", "in.yaml"]).status, 2, "{number}");
+    }
+    for (given, kept) in [
+        ("any=18446744073709551615", json!(u64::MAX)),
+        ("any=9007199254740993", json!(9_007_199_254_740_993_i64)),
+        ("any=0.1", json!(0.1)),
+        ("any=\"18446744073709551616\"", json!("18446744073709551616")),
+        ("any=18446744073709551616 apples", json!("18446744073709551616 apples")),
+    ] {
+        let view = bench.phasm(&["run", "hello.yaml", "--json", "-p", given]).json();
+        let output = view["outputs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|output| output["name"] == "any")
+            .unwrap()
+            .clone();
+        assert_eq!(output["value"], kept, "{given}");
+    }
+    let ran = bench.phasm(&["run", "hello.yaml", "--json", "-p", "name=18446744073709551616"]).json();
+    assert_eq!(ran["outputs"][0]["value"], "Hello 18446744073709551616", "{ran}");
+}
