@@ -69,7 +69,7 @@ impl Side {
         side.words = match sketch {
             OperandSketch::Read(read) => {
                 let path = found.path(*read).join(".");
-                format!("`{path}`, which is {}", side.types.words())
+                format!("`{path}` ({})", side.types.words())
             }
             OperandSketch::Literal(Value::Null) => "null".to_owned(),
             OperandSketch::Literal(literal @ (Value::Bool(_) | Value::Number(_) | Value::String(_))) => {
