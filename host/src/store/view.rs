@@ -320,7 +320,47 @@ pub fn undeclared(name: &str, text: &str) -> Result<Value, Problem> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::store::{Labels, Rest, RunHead, RunStatus};
+
+    /// R-L4: a run that waits for people is parked, whether or not a host has it in memory.
+    #[test]
+    fn what_waits_for_people_is_parked_wherever_it_is() {
+        let row = |parked: Option<bool>, owner: Option<&str>| {
+            let rest = parked.map(|parked| Rest { parked, until: None });
+            let status = RunStatus { phase: Phase::Running, finished_at: None, open: true, rest };
+            let head = Arc::new(RunHead {
+                run_id: "run".into(),
+                workflow: "w".into(),
+                namespace: "default".into(),
+                priority: 500,
+                submitted_at: Timestamp(0),
+                key: None,
+                labels: Labels::new(),
+            });
+            RunRow {
+                number: 1,
+                head,
+                status,
+                seq: 1,
+                owner: owner.map(Into::into),
+                wake_at: None,
+                note: None,
+            }
+        };
+        for (parked, owner, is_held, state) in [
+            (Some(true), Some("h"), true, RunState::Parked),
+            (Some(true), None, true, RunState::Parked),
+            (Some(true), Some("h"), false, RunState::Parked),
+            (Some(false), Some("h"), true, RunState::Driven),
+            (None, Some("h"), true, RunState::Driven),
+            (None, Some("h"), false, RunState::Orphaned),
+        ] {
+            assert_eq!(RunState::of(&row(parked, owner), is_held), state, "{parked:?} {owner:?} {is_held}");
+        }
+    }
 
     #[test]
     fn a_number_that_would_become_another_one_is_no_value() {

@@ -178,7 +178,7 @@ fn a_suspended_approval_is_completed_by_a_flag() {
 fn in_memory_a_suspended_approval_waits_for_its_timeout() {
     let bench = Bench::new();
     approval(&bench, "1s");
-    let ran = bench.phasm(&["run", "release.yaml", "--wait", "--json"]);
+    let ran = bench.phasm(&["run", "release.yaml", "--json"]);
     assert_eq!((ran.status, phases(&ran.json())), (0, vec!["Succeeded", "Timeout", "Succeeded"]), "{ran:?}");
     assert!(ran.stderr.contains("waiting: main/wait-external is suspended until "), "{ran:?}");
 }
