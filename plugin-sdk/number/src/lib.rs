@@ -82,21 +82,27 @@ fn is_part(c: char) -> bool {
 /// Whether `double`, written with as many digits as `text` has, is the same number.
 fn keeps(text: &str, double: f64) -> bool {
     let written = Decimal::of(text);
-    let digits = written.digits.len();
-    if digits == 0 || !double.is_finite() {
+    if written.digits.is_empty() || !double.is_finite() {
         return double == 0.0;
     }
+    let digits = written.precision;
     if digits <= SAFE_DIGITS && double.abs() >= SAFE_MAGNITUDE {
         return true;
     }
-    digits <= MAX_DIGITS && Decimal::of(&format!("{:.*e}", digits - 1, double.abs())) == written
+    if digits > MAX_DIGITS {
+        return false;
+    }
+    let kept = Decimal::of(&format!("{:.*e}", digits - 1, double.abs()));
+    (kept.digits, kept.exponent) == (written.digits, written.exponent)
 }
 
 /// A decimal number without its sign.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 struct Decimal {
-    /// The digits that count: no zeros around them.
+    /// The digits without zeros around them.
     digits: String,
+    /// Number of digits that count: zeros before the point do, unless there is an exponent, those at the end of a fraction do not.
+    precision: usize,
     /// The power of ten of the first digit.
     exponent: i64,
 }
@@ -107,12 +113,17 @@ impl Decimal {
         let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let all = [whole, fraction].concat();
+        let digits = all.trim_matches('0');
+        let is_plain = mantissa.len() == unsigned.len();
+        let counted =
+            if is_plain { [whole, fraction.trim_end_matches('0')].concat() } else { digits.to_owned() };
+        let precision = counted.trim_start_matches('0').len().max(digits.len());
         let leading = all.len() - all.trim_start_matches('0').len();
         let power = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
         // An exponent that fits in no integer belongs to no finite double but zero, which has no digits.
         let exponent = exponent.parse::<i64>().unwrap_or_default();
         let first = exponent.saturating_add(power(whole.len())).saturating_sub(power(leading) + 1);
-        Self { digits: all.trim_matches('0').to_owned(), exponent: first }
+        Self { digits: digits.to_owned(), precision, exponent: first }
     }
 }
 
@@ -145,8 +156,9 @@ mod tests {
             "1.7976931348623157e308",
             "0.10000000000000001",
             "0.1000000000000000055511151231257827021181583404541015625",
-            "12345678901234567000000.0",
             "1e-290",
+            "0.10000000000000000000000000",
+            "10000000000000000000000.0",
         ] {
             assert!(is_kept(text), "{text}");
         }
@@ -163,6 +175,8 @@ mod tests {
             "9007199254740993.0",
             "9007199254740993e0",
             "900719925474099.31",
+            "9223372036854775810.0",
+            "100000000000000000000000.0",
             "3.14159265358979323846",
             "0.99999999999999999999",
             "1e400",

@@ -35,7 +35,7 @@ use crate::{
 
 /// Checks workflow files without running them.
 ///
-/// It is as strict as `run`, but values for spec.arguments are not asked for. The exit status is 0 if all workflow files are valid,
+/// Checks as strictly as `run`, but values for spec.arguments are not asked for. The exit status is 0 if all workflow files are valid,
 /// else 2.
 #[derive(Args, Debug)]
 #[command(

@@ -2,8 +2,7 @@
 
 pub use phasm_number::{complaint, first_lost};
 use serde::de::IgnoredAny;
-
-use super::value::Number;
+use serde_json::Number;
 
 /// The hint for a number that cannot be kept.
 pub const HINT: &str = "quote it to pass it as text";

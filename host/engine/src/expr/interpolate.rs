@@ -2,8 +2,6 @@
 
 mod compile;
 
-pub(super) use self::compile::{end_of_placeholder, end_of_quotes};
-
 use std::sync::Arc;
 
 use self::compile::Compiler;

@@ -1,9 +1,6 @@
-//! Signs of other template languages at the edges of a placeholder, none of which means what the sign means here.
+//! The edges of a placeholder: where it ends, and signs of other template languages, none of which means what the sign means here.
 
-use super::{
-    SyntaxError,
-    interpolate::{end_of_placeholder, end_of_quotes},
-};
+use super::SyntaxError;
 
 /// Checks the text between the braces of a placeholder, before it is read as an expression.
 ///
@@ -83,4 +80,39 @@ fn hint_for(sign: char) -> &'static str {
     } else {
         "leave the mark out, and the white space that it would remove"
     }
+}
+
+/// Where the `}}` is that ends the placeholder whose text begins at `start`; braces in quotes, and braces that are
+/// opened inside, do not end it.
+pub(super) fn end_of_placeholder(text: &str, start: usize) -> Result<usize, SyntaxError> {
+    let bytes = text.as_bytes();
+    let mut open = 0_usize;
+    let mut at = start;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'"' | b'\'' => at = end_of_quotes(bytes, at)?,
+            b'{' => open += 1,
+            b'}' if open > 0 => open -= 1,
+            b'}' if bytes.get(at + 1) == Some(&b'}') => return Ok(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    Err(SyntaxError::new(start - "{{".len(), "this placeholder has no closing `}}`")
+        .hint("a literal `{{` is written `{{ '{{' }}`; `raw: true` switches placeholders off"))
+}
+
+/// Where the quotes opened at `start` close.
+fn end_of_quotes(bytes: &[u8], start: usize) -> Result<usize, SyntaxError> {
+    let quote = bytes.get(start);
+    let mut at = start + 1;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'\\' => at += 1,
+            _ if Some(byte) == quote => return Ok(at),
+            _ => {}
+        }
+        at += 1;
+    }
+    Err(SyntaxError::new(start, "this text has no closing quote"))
 }

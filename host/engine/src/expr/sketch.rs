@@ -107,7 +107,7 @@ pub enum Operator {
 pub struct Operation {
     /// Its kind.
     pub operator: Operator,
-    /// As it is written.
+    /// Its sign, as written.
     pub symbol: &'static str,
     /// The operands.
     pub operands: [OperandSketch; 2],

@@ -6,8 +6,7 @@ use super::{Parser, Precedence};
 use crate::expr::{
     SyntaxError,
     ast::Ast,
-    interpolate::end_of_placeholder,
-    marks,
+    marks::{self, end_of_placeholder},
     token::{Token, TokenKind, tokens},
 };
 

@@ -1,7 +1,7 @@
 //! Operations whose operands never fit: values of these types have no order, no sum, no such element.
 
 use crate::{
-    document::OperationAt,
+    document::{OperationAt, ReadAt},
     expr::{OperandSketch, Operation, Operator, Types},
     plan::{ParameterType, resolve::index::Index},
     problem::codes::{expressions::IMPOSSIBLE_VALUE, warnings::NEVER_EQUAL},
@@ -11,14 +11,12 @@ use crate::{
 use super::{kinds::ValueDomain, visible::Visible};
 
 /// Reports `found` if no values of the types that are known fit its operator. Types that the document declares make it a problem;
-/// a comparison of a value that the engine supplies is a warning.
+/// those of literals and of values that the engine supplies a warning.
 pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &OperationAt<'_>) {
     let Operation { operator, symbol, operands: [left, right], .. } = found.operation;
     let (left, right) = (Side::of(scope, found, left), Side::of(scope, found, right));
     let Some(expected) = expected(*operator, &left, &right) else { return };
-    let is_comparison = matches!(operator, Operator::Equality | Operator::Order | Operator::Membership);
-    let is_warning =
-        is_comparison && left.is_supplied | right.is_supplied && !(left.is_declared | right.is_declared);
+    let is_warning = !left.is_declared && !right.is_declared;
     let is_full = if is_warning { index.report.is_full_of_warnings() } else { index.report.is_full() };
     if is_full {
         return;
@@ -41,6 +39,32 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &OperationAt<
     if is_warning { index.report.warning(problem) } else { index.report.problem(problem) }
 }
 
+/// Reports a path that goes on behind a declared parameter whose values have no such member or element.
+pub(super) fn check_member(index: &Index<'_>, scope: &Visible<'_>, found: &ReadAt<'_>) {
+    let path: Vec<&str> = found.read.path.iter().map(|segment| &**segment).collect();
+    let parameter = (1..path.len()).find_map(|length| {
+        let (parameter, behind) = path.split_at(length);
+        let known = scope.known(parameter).filter(|known| known.is_parameter)?;
+        Some((parameter, behind.first()?, types(&known)))
+    });
+    let Some((parameter, member, types)) = parameter else { return };
+    let is_index = member.bytes().all(|byte| byte.is_ascii_digit());
+    let has_length = *member == "length" && types.meets(Types::STRING.or(Types::ARRAY));
+    if types.meets(Types::OBJECT)
+        || has_length
+        || (is_index && types.meets(Types::ARRAY))
+        || index.report.is_full()
+    {
+        return;
+    }
+    let message = format!(
+        "`{}` is {} and has no `{member}`; expected an object, or an array and a whole number",
+        parameter.join("."),
+        types.words()
+    );
+    index.report.problem(found.site().problem(&IMPOSSIBLE_VALUE, message));
+}
+
 /// An operand, with what is known of it here.
 struct Side {
     types: Types,
@@ -48,8 +72,6 @@ struct Side {
     is_whole: bool,
     /// Whether its types follow from a declared parameter.
     is_declared: bool,
-    /// Whether its types follow from a value that the engine supplies.
-    is_supplied: bool,
     words: String,
     /// The types of the elements of a literal list.
     elements: Option<Types>,
@@ -61,7 +83,6 @@ impl Side {
             types: Types::ANY,
             is_whole: true,
             is_declared: false,
-            is_supplied: false,
             words: String::new(),
             elements: None,
         };
@@ -109,10 +130,7 @@ impl Side {
                 None => Types::ANY,
                 Some(known) => {
                     let types = types(&known);
-                    if types != Types::ANY {
-                        self.is_declared |= known.is_parameter;
-                        self.is_supplied |= !known.is_parameter;
-                    }
+                    self.is_declared |= known.is_parameter && types != Types::ANY;
                     types
                 }
             },

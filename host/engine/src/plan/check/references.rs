@@ -59,13 +59,18 @@ struct Checker<'i, 'a> {
 
 impl<'a> Checker<'_, 'a> {
     fn expr(&self, expr: &ExprDoc, scope: &Visible<'a>) {
-        expr.reads().for_each(|found| reading::check(self.index, scope, &found));
+        expr.reads().for_each(|found| self.read(&found, scope));
         expr.comparisons().for_each(|found| comparing::check(self.index, scope, &found));
         expr.operations().for_each(|found| operating::check(self.index, scope, &found));
     }
 
+    fn read(&self, found: &ReadAt<'_>, scope: &Visible<'a>) {
+        reading::check(self.index, scope, found);
+        operating::check_member(self.index, scope, found);
+    }
+
     fn value(&self, value: &ValueDoc, scope: &Visible<'a>) {
-        value.reads().for_each(|found| reading::check(self.index, scope, &found));
+        value.reads().for_each(|found| self.read(&found, scope));
         value.comparisons().for_each(|found| comparing::check(self.index, scope, &found));
         value.operations().for_each(|found| operating::check(self.index, scope, &found));
     }

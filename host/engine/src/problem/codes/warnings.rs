@@ -28,8 +28,8 @@ super::entries! {
 and ok outcomes continue; an else rule covers both.",
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}" =>
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  onUnmatched: fail";
-    NEVER_EQUAL "W007" "Comparison that is never true",
-        "The value is one of a few words, and this is none of them.",
+    NEVER_EQUAL "W007" "Comparison that is never true, or operation that always fails",
+        "The value is one of a few words, and this is none of them; or the types of these values do not fit the operator.",
         "when: tasks.a.phase == 'succeeded'" => "when: tasks.a.phase == 'Succeeded'";
     PLUGIN_DEFAULTS "W008" "Defaults of a plugin that cannot be used",
         "The plugin's manifest has an invalid retry or timeout. No task gets a default from it, and the plugin itself is refused \
@@ -74,7 +74,7 @@ and ok outcomes continue; an else rule covers both.",
         "functions: |\n  fn is_late(code) { code == 4 }" =>
         "functions: |\n  fn is_late(code) { code == 4 }\ntemplates:\n- task: {name: main, executor: {type: echo}, phaseConditions: {failed: is_late(code)}}";
     FOREIGN_NOTATION "W025" "Placeholder of another tool",
-        "Placeholders are written `{{ … }}`. What other tools fill in stays as text here, also for executors that know the notation.",
+        "Placeholders are written `{{ … }}`. Those of other tools stay as text here, also for executors that know the notation.",
         "executor: {type: echo, config: {text: \"hello ${{ workflow.name }}\"}}" =>
         "executor: {type: echo, config: {text: \"hello {{ workflow.name }}\"}}";
 }
