@@ -374,7 +374,7 @@ pub async fn given_parameters<'a>(
         };
         match value {
             Ok(value) => given.extend([(name.into(), value)]),
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(*problem),
         }
     }
     if problems.is_empty() { Ok(given) } else { Err(Problems::from(problems).into()) }

@@ -294,7 +294,7 @@ impl ProblemView {
 ///
 /// # Errors
 /// Fails like [`undeclared`].
-pub fn parameter(plan: &Plan, name: &str, text: &str) -> Result<Value, Problem> {
+pub fn parameter(plan: &Plan, name: &str, text: &str) -> Result<Value, Box<Problem>> {
     let declared = plan.arguments.iter().find(|parameter| parameter.name.as_ref() == name);
     if declared.is_some_and(|parameter| parameter.kind == ParameterType::String) {
         return Ok(text.into());
@@ -306,14 +306,16 @@ pub fn parameter(plan: &Plan, name: &str, text: &str) -> Result<Value, Problem> 
 ///
 /// # Errors
 /// Fails where it is JSON with a number that would become another one (P005).
-pub fn undeclared(name: &str, text: &str) -> Result<Value, Problem> {
+pub fn undeclared(name: &str, text: &str) -> Result<Value, Box<Problem>> {
     match Value::from_json(text) {
         Ok(value) => Ok(value),
         Err(JsonError::Syntax(_)) => Ok(text.into()),
         Err(JsonError::Number(complaint)) => {
             let message = format!("`{name}`: {complaint}");
             let problem = Problem::new(&NUMBER_RANGE, &Path::root(), Span::default(), message);
-            Err(problem.with_hint("declare the parameter as a string, or write the number in double quotes"))
+            Err(Box::new(
+                problem.with_hint("declare the parameter as a string, or write the number in double quotes"),
+            ))
         }
     }
 }

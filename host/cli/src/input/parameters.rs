@@ -43,7 +43,7 @@ impl ParameterArgument {
     }
 
     /// The name and the value that the text stands for.
-    fn read(&self, plan: Option<&Plan>) -> Result<(Arc<str>, Value), Problem> {
+    fn read(&self, plan: Option<&Plan>) -> Result<(Arc<str>, Value), Box<Problem>> {
         let value = match plan {
             Some(plan) => view::parameter(plan, &self.name, &self.text),
             None => view::undeclared(&self.name, &self.text),

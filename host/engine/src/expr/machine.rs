@@ -240,16 +240,20 @@ fn among(
     operands: &[Expression<'_>],
 ) -> Result<Operand, Fault> {
     let item = operand(context, operands, 0)?;
-    let mut others = Vec::with_capacity(operands.len());
+    let mut kinds = Vec::new();
     for expression in operands.iter().skip(1) {
         let other = Operand::from(context.eval_expression_tree(expression)?);
         if within_budget(context, |budget| item.value_ref().equals(other.value_ref(), budget))? {
             return Ok(Operand::Bool(true));
         }
-        others.push(other);
+        // The types are few, however long the list is.
+        let kind = other.value_ref().kind();
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
     }
     within_budget(context, |budget| {
-        item.value_ref().doubt_among(others.iter().map(Operand::value_ref), budget);
+        item.value_ref().doubt_among(kinds.into_iter(), budget);
         Ok(())
     })?;
     Ok(Operand::Bool(false))

@@ -78,7 +78,7 @@ impl ValueRef<'_> {
                         return Ok(true);
                     }
                 }
-                item.doubt_among(items.iter().map(ValueRef::from), budget);
+                item.doubt_among(items.iter().map(|other| ValueRef::from(other).kind()), budget);
                 Ok(false)
             }
             (Self::Object(map), ValueRef::Text(key)) => Ok(map.contains_key(key)),
@@ -94,12 +94,12 @@ impl ValueRef<'_> {
         }
     }
 
-    /// Notes a doubt where this is of another type than every one of `items`, of which there are some.
-    pub(super) fn doubt_among<'i>(self, mut items: impl Iterator<Item = ValueRef<'i>>, budget: &mut Budget) {
-        let Some(first) = items.next() else { return };
-        let is_same = |item: ValueRef<'_>| item.kind() == self.kind();
-        if !matches!(self, Self::Null) && !is_same(first) && !items.any(is_same) {
-            budget.doubt(format!("{} equals none, as there is {} instead: false", self.kind(), first.kind()));
+    /// Notes a doubt where this is of another type than every one of some values, by their [`ValueRef::kind`].
+    pub(super) fn doubt_among(self, kinds: impl Iterator<Item = &'static str>, budget: &mut Budget) {
+        let mut kinds = kinds.peekable();
+        let Some(first) = kinds.peek().copied() else { return };
+        if !matches!(self, Self::Null) && kinds.all(|kind| kind != self.kind()) {
+            budget.doubt(format!("{} equals none, as there is {first} instead: false", self.kind()));
         }
     }
 

@@ -76,7 +76,7 @@ pub(super) fn read(task: &TaskRun, form: &Form) -> Result<Map, ProblemResponse> 
     let mut given = Map::new();
     for field in fields {
         let value = field.read(form.text(&format!("{PREFIX}{}", field.name)));
-        let value = value.map_err(|problem| ProblemResponse::problems("response", &[problem]))?;
+        let value = value.map_err(|problem| ProblemResponse::problems("response", &[*problem]))?;
         given.extend(value.map(|value| (field.name.as_str().into(), value)));
     }
     Ok(given)

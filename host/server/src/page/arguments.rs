@@ -38,7 +38,7 @@ pub(super) fn read(plan: &Plan, form: &Form) -> Result<Map, Problems> {
         let text = form.beginning(PREFIX).find(|(name, _)| *name == field.name).map(|(_, text)| text);
         match text.map_or(Ok(None), |text| field.read(text)) {
             Ok(value) => given.extend(value.map(|value| (field.name.as_str().into(), value))),
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(*problem),
         }
     }
     if problems.is_empty() { Ok(given) } else { Err(problems.into()) }

@@ -151,7 +151,7 @@ impl Field {
     ///
     /// # Errors
     /// Fails like [`view::undeclared`].
-    pub(super) fn read(&self, text: &str) -> Result<Option<Value>, Problem> {
+    pub(super) fn read(&self, text: &str) -> Result<Option<Value>, Box<Problem>> {
         match &self.kind {
             Input::Line | Input::Lines if text.is_empty() && !self.required => Ok(None),
             Input::Line | Input::Lines => Ok(Some(text.replace("\r\n", "\n").into())),

@@ -81,7 +81,7 @@ pub(crate) async fn start(
     for (parameter, text) in overrides {
         match view::parameter(plan, &parameter, &text) {
             Ok(value) => parameters.insert(parameter.into(), value).map_or((), drop),
-            Err(problem) => problems.push(problem),
+            Err(problem) => problems.push(*problem),
         }
     }
     if !problems.is_empty() {
