@@ -171,11 +171,11 @@ mod tests {
         let lines = lines(&snapshot, Timestamp(4000), Some(0), usize::MAX, &progress);
         let plain: Vec<_> = lines.iter().map(|line| strip_str(line).to_string()).collect();
         let expected = [
-            "⠋ main         Running 4.0 s",
-            "⠋   fetch      Running 3.0 s  50 % half",
+            "⠋ main        Running 4.0 s",
+            "⠋   fetch     Running 3.0 s  50 % half",
             "↻   flaky #2  retry in 2.0 s",
-            "✗   bad        Failed (retry-exhausted) 2.5 s  \\u{1b}[31mboom",
-            "·   later      Created",
+            "✗   bad       Failed (retry-exhausted) 2.5 s  \\u{1b}[31mboom",
+            "·   later     Created",
             "  … and 3 more",
             "⠋ w Running 1/50 tasks 4.0 s",
         ];
