@@ -59,6 +59,7 @@ mod json;
 mod macros;
 #[doc(hidden)]
 pub mod manifest;
+pub mod number;
 mod outcome;
 #[cfg(not(target_arch = "wasm32"))]
 mod recorder;

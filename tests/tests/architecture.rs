@@ -56,7 +56,7 @@ fn the_engine_is_pure() {
         .collect();
     assert_eq!(
         dependencies,
-        ["humantime", "jiff", "phasm-duration", "rhai", "schemars", "serde", "serde_json"]
+        ["humantime", "jiff", "phasm-duration", "phasm-number", "rhai", "schemars", "serde", "serde_json"]
     );
     let impure = [
         "Instant::now",

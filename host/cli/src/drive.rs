@@ -54,7 +54,7 @@ pub(super) struct DriveArguments {
     #[command(flatten)]
     pub(super) paths: PathArguments,
 
-    /// With a file store: stay when only suspended tasks keep a run open.
+    /// Stay when only suspended tasks keep a run open, until a response, their timeouts or Ctrl-C end the wait.
     #[arg(long)]
     pub(super) wait: bool,
 

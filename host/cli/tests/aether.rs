@@ -107,7 +107,7 @@ fn task<'v>(view: &'v Value, name: &str) -> &'v Value {
 
 /// `<task> <type>`, and each output.
 fn fired(view: &Value, hook: &Value) -> String {
-    let owner = entries(view, "tasks").iter().find(|task| task["runID"] == hook["hookOf"]).unwrap();
+    let owner = entries(view, "tasks").iter().find(|task| task["taskRunID"] == hook["hookOf"]).unwrap();
     let told = |(name, value): (String, Value)| format!(" {name} {}", value.as_str().unwrap());
     let outputs: String = named(&hook["outputs"]).into_iter().map(told).collect();
     format!("{} {}{outputs}", owner["taskName"].as_str().unwrap(), hook["hookType"].as_str().unwrap())

@@ -1,6 +1,7 @@
 //! The foundation of everything else: values, time, places in documents, phases, outcomes.
 
 pub mod json_text;
+pub mod number;
 pub mod outcome;
 pub mod path;
 pub mod phase;

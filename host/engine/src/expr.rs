@@ -40,9 +40,11 @@ mod functions;
 mod interpolate;
 mod lookup;
 mod machine;
+mod marks;
 mod number;
 mod operation;
 mod parse;
+mod sketch;
 #[cfg(test)]
 mod tests;
 mod token;
@@ -51,12 +53,19 @@ mod value_ref;
 use std::{fmt, sync::Arc};
 
 pub use self::functions::{Functions, MAX_FUNCTIONS};
-pub use self::interpolate::{Piece, Placeholder, PlaceholderError, RenderedValue, ValueTemplate};
-use self::{machine::Code, value_ref::ValueRef};
+pub use self::interpolate::{Piece, Placeholder, PlaceholderError, ValueTemplate};
+pub use self::sketch::{OperandSketch, Operation, Operator, Types};
+use self::{
+    machine::{Code, TypeDoubts},
+    value_ref::ValueRef,
+};
 use crate::value::Value;
 
 /// Bytes an expression's text may have.
 pub const MAX_LENGTH: usize = 10_000;
+
+/// Characters of an expression that a doubt about it repeats.
+const MAX_SHOWN_CHARS: usize = 200;
 
 /// The words that mean something by themselves.
 pub const WORDS: [&str; 9] = ["true", "false", "null", "none", "None", "in", "not", "and", "or"];
@@ -70,6 +79,7 @@ struct CompiledExpr {
     source: Arc<str>,
     reads: Vec<Read>,
     comparisons: Vec<Comparison>,
+    operations: Vec<Operation>,
     action: Action,
 }
 
@@ -114,6 +124,15 @@ pub trait Env {
     fn get(&self, path: &[Arc<str>]) -> Value;
 }
 
+/// Results that may not be meant: every operation has a defined result, also for types that it is not made for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Doubts {
+    /// How many nulls became empty text.
+    pub emptied: usize,
+    /// Operations that were given types that they do not fit, with the expression that they are in.
+    pub types: Vec<String>,
+}
+
 /// Invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
@@ -147,7 +166,7 @@ impl Expr {
             let message = format!("the expression has {} bytes; expected at most {MAX_LENGTH}", text.len());
             return Err(SyntaxError::new(MAX_LENGTH, message).hint("split it over several parameters"));
         }
-        let parse::ParsedExpr { root, reads, comparisons } = parse::parse(text, functions)?;
+        let parse::ParsedExpr { root, reads, comparisons, operations } = parse::parse(text, functions)?;
         let action = match (root.as_literal(), root.as_path()) {
             (Some(literal), _) => Action::Constant(literal.clone()),
             (None, Some(read)) => Action::Path(read),
@@ -156,7 +175,7 @@ impl Expr {
                 Action::Run(code.map_err(|why| SyntaxError::new(0, why))?)
             }
         };
-        Ok(Self(Arc::new(CompiledExpr { source: text.into(), reads, comparisons, action })))
+        Ok(Self(Arc::new(CompiledExpr { source: text.into(), reads, comparisons, operations, action })))
     }
 
     /// The text as written.
@@ -175,6 +194,12 @@ impl Expr {
     #[must_use]
     pub fn comparisons(&self) -> &[Comparison] {
         &self.0.comparisons
+    }
+
+    /// Every other operation that not all types fit.
+    #[must_use]
+    pub fn operations(&self) -> &[Operation] {
+        &self.0.operations
     }
 
     /// The path, where the expression is one and nothing more.
@@ -199,11 +224,25 @@ impl Expr {
     ///
     /// # Errors
     /// Fails when an operation does not accept its operands; the error names the operation, the operands' types and short values.
-    pub fn eval(&self, env: &dyn Env) -> Result<Value, EvalError> {
+    pub fn eval(&self, env: &dyn Env, doubts: &mut Doubts) -> Result<Value, EvalError> {
         match &self.0.action {
             Action::Constant(value) => Ok(value.clone()),
             Action::Path(read) => self.read(*read, env).map_err(EvalError),
-            Action::Run(code) => code.run(|read| self.read(read, env)),
+            Action::Run(code) => {
+                let mut met = TypeDoubts::new();
+                let result = code.run(|read| self.read(read, env), &mut met);
+                doubts.types.extend(met.into_iter().map(|doubt| format!("{}: {doubt}", self.brief())));
+                result
+            }
+        }
+    }
+
+    /// The text, or its beginning.
+    fn brief(&self) -> String {
+        let text = self.source().trim();
+        match text.char_indices().nth(MAX_SHOWN_CHARS) {
+            Some((end, _)) => format!("`{}…`", text.get(..end).unwrap_or_default()),
+            None => format!("`{text}`"),
         }
     }
 
@@ -211,8 +250,8 @@ impl Expr {
     ///
     /// # Errors
     /// Fails like [`Expr::eval`], and when the value is anything else.
-    pub fn test(&self, env: &dyn Env) -> Result<bool, EvalError> {
-        operation::condition(ValueRef::from(&self.eval(env)?)).map_err(EvalError)
+    pub fn test(&self, env: &dyn Env, doubts: &mut Doubts) -> Result<bool, EvalError> {
+        operation::condition(ValueRef::from(&self.eval(env, doubts)?)).map_err(EvalError)
     }
 
     fn read(&self, index: usize, env: &dyn Env) -> Result<Value, String> {

@@ -18,7 +18,7 @@ mod variables;
 pub(crate) use self::determinism::Determinism;
 pub use self::{
     arguments::bind_arguments,
-    draft::Draft,
+    draft::{Draft, Judgement},
     executors::{ExecutorResolution, Executors, check_defaults},
     model::{
         Argument, Condition, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, MAX_TASK_RUNS,

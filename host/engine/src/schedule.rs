@@ -67,6 +67,24 @@ impl Schedule {
         Due { at: Some(latest).filter(|_| !is_late), missed: is_late || !alone, next }
     }
 
+    /// The instants after `last` and up to `end`, the first one first: at most `most`, of which the last one stands for all that
+    /// follow it, and says which is the very last of them.
+    #[must_use]
+    pub fn between(
+        &self,
+        last: Timestamp,
+        end: Timestamp,
+        most: usize,
+    ) -> Vec<(Timestamp, Option<Timestamp>)> {
+        let first = self.next_after(last);
+        let instants = std::iter::successors(first, |at| self.next_after(*at)).take_while(|at| *at <= end);
+        let mut found: Vec<_> = instants.take(most).map(|at| (at, None)).collect();
+        if let Some((at, until)) = found.last_mut() {
+            *until = self.latest(*at, end).map(|(latest, _)| latest);
+        }
+        found
+    }
+
     /// The last instant after `last` and up to `now`, and whether it is the only one. Looks back in steps that grow, so that it does not
     /// matter how long ago `last` was.
     fn latest(&self, last: Timestamp, now: Timestamp) -> Option<(Timestamp, bool)> {
@@ -129,6 +147,17 @@ mod tests {
         // The clock was set back.
         let before = at("2026-01-01T03:10:00Z");
         assert_eq!(hourly.due(five, before, None), Due { at: None, missed: false, next });
+    }
+
+    #[test]
+    fn the_instants_between_are_listed_and_what_is_beyond_the_bound_is_one() {
+        let hourly = schedule("0 * * * *", "UTC");
+        let hour = |hour: u32| at(&format!("2026-01-01T{hour:02}:00:00Z"));
+        let between = |last, end, most| hourly.between(hour(last), hour(end), most);
+        assert_eq!(between(1, 1, 3), []);
+        assert_eq!(between(1, 3, 3), [(hour(2), None), (hour(3), None)]);
+        assert_eq!(between(1, 4, 3), [(hour(2), None), (hour(3), None), (hour(4), None)]);
+        assert_eq!(between(1, 9, 3), [(hour(2), None), (hour(3), None), (hour(4), Some(hour(9)))]);
     }
 
     #[test]

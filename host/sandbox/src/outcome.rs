@@ -6,7 +6,7 @@ use phasm_engine::{
     outcome::{Outcome, Output, code},
     text,
     usage::ResourceUsage,
-    value::Value,
+    value::{JsonError, Value},
 };
 
 use super::{
@@ -97,17 +97,24 @@ fn output(NamedValueResult { name, value }: NamedValueResult) -> Result<Output, 
         ));
     }
     let value = Value::from_json(&value)
-        .map_err(|error| format!("output `{name}` is not JSON: {error}; expected one JSON value"))?;
+        .map_err(|error| format!("output `{name}` {}", fault(&error, "one JSON value")))?;
     Ok(Output { name: name.into(), value })
 }
 
 fn object(text: &str) -> Result<Value, String> {
-    let value =
-        Value::from_json(text).map_err(|error| format!("detail is not JSON: {error}; expected an object"))?;
+    let value = Value::from_json(text).map_err(|error| format!("detail {}", fault(&error, "an object")))?;
     if value.as_object().is_none() {
         return Err(format!("detail is of type {}; expected an object", value.type_name()));
     }
     Ok(value)
+}
+
+/// The fault of a text that is no value.
+fn fault(error: &JsonError, expected: &str) -> String {
+    match error {
+        JsonError::Syntax(error) => format!("is not JSON: {error}; expected {expected}"),
+        JsonError::Number(complaint) => format!("cannot be kept: {complaint}"),
+    }
 }
 
 #[cfg(test)]

@@ -81,7 +81,7 @@ impl Decision {
 
 impl ScheduleState {
     pub(crate) fn note(&mut self, at: Timestamp, what: FiringResult, run_id: Option<Arc<str>>) {
-        self.firings.push(FiringNote { at, what, run_id, phase: None, replaced: false });
+        self.firings.push(FiringNote { at, until: None, what, run_id, phase: None, replaced: false });
     }
 
     /// How many of its runs are open, as far as is known.
@@ -115,7 +115,8 @@ fn forget_old_ones(state: &mut ScheduleState, cron: &Cron) -> Vec<Arc<str>> {
     let (mut good, mut bad) =
         (succeeded.unwrap_or(MAX_REMEMBERED_FIRINGS), others.unwrap_or(MAX_REMEMBERED_FIRINGS));
     let (mut quiet, mut kept, mut delete) = (MAX_REMEMBERED_FIRINGS, Vec::new(), Vec::new());
-    for firing in state.firings.drain(..).rev() {
+    let mut is_latest = true;
+    for mut firing in state.firings.drain(..).rev() {
         let (left, limit) = match firing.phase {
             None if firing.run_id.is_some() => {
                 kept.push(firing);
@@ -125,11 +126,14 @@ fn forget_old_ones(state: &mut ScheduleState, cron: &Cron) -> Vec<Arc<str>> {
             Some(Phase::Succeeded | Phase::Skipped) => (&mut good, succeeded),
             Some(_) => (&mut bad, others),
         };
+        let was_latest = firing.phase.is_some() && std::mem::take(&mut is_latest);
         if *left > 0 {
             *left -= 1;
             kept.push(firing);
         } else if limit.is_some() {
-            delete.extend(firing.run_id);
+            delete.extend(firing.run_id.take());
+            // How the last run ended is told also where none is kept.
+            kept.extend(Some(firing).filter(|_| was_latest));
         }
     }
     kept.reverse();
@@ -141,8 +145,13 @@ fn forget_old_ones(state: &mut ScheduleState, cron: &Cron) -> Vec<Arc<str>> {
 fn what_came(state: &mut ScheduleState, cron: &Cron, now: Timestamp) -> Option<Timestamp> {
     let Due { at, missed, .. } = cron.schedule.due(state.decided, now, cron.starting_deadline);
     if missed {
-        let first = cron.schedule.next_after(state.decided).unwrap_or(now);
-        state.note(first, FiringResult::Missed, None);
+        let end = at.map_or(now, |at| Timestamp(at.0 - 1));
+        for (at, until) in cron.schedule.between(state.decided, end, MAX_REMEMBERED_FIRINGS) {
+            state.note(at, FiringResult::Missed, None);
+            if let Some(note) = state.firings.last_mut() {
+                note.until = until;
+            }
+        }
     }
     if let Some(at) = at.or(missed.then_some(now)) {
         state.decided = state.decided.max(at);
@@ -204,7 +213,8 @@ mod tests {
 
     fn firing(hour: i64, phase: Option<Phase>) -> FiringNote {
         let run_id = Some(format!("run{hour}").into());
-        FiringNote { at: Timestamp(hour * HOUR), what: FiringResult::Started, run_id, phase, replaced: false }
+        let at = Timestamp(hour * HOUR);
+        FiringNote { at, until: None, what: FiringResult::Started, run_id, phase, replaced: false }
     }
 
     fn open(_: &str) -> RunStands {
@@ -238,11 +248,26 @@ mod tests {
     fn what_nobody_saw_is_missed_but_the_last() {
         let now = Timestamp(14 * HOUR + 600_000);
         let decided = decide(&state(Vec::new()), &hourly(), now, open);
-        assert_eq!((decided.fire, what(&decided)), (Some(Timestamp(14 * HOUR)), vec![FiringResult::Missed]));
+        let missed = |decided: &Decision| -> Vec<i64> {
+            let firings = decided.state.firings.iter();
+            firings.map(|firing| (firing.what, firing.at.0 / HOUR)).filter_map(only_missed).collect()
+        };
+        assert_eq!((decided.fire, missed(&decided)), (Some(Timestamp(14 * HOUR)), vec![11, 12, 13]));
         let late = Cron { starting_deadline: Some(599_999), ..hourly() };
         let decided = decide(&state(Vec::new()), &late, now, open);
-        assert_eq!((decided.fire, what(&decided)), (None, vec![FiringResult::Missed]));
+        assert_eq!((decided.fire, missed(&decided)), (None, vec![11, 12, 13, 14]));
         assert_eq!(decided.due, Some(Timestamp(15 * HOUR)));
+        let again = decide(&decided.state, &late, now, open);
+        assert_eq!(again.state, decided.state, "each is noted once");
+        // After a long time the last note stands for the rest.
+        let decided = decide(&state(Vec::new()), &hourly(), Timestamp(1000 * HOUR), open);
+        assert_eq!(missed(&decided), (11..31).collect::<Vec<_>>());
+        let until = decided.state.firings.last().and_then(|firing| firing.until);
+        assert_eq!((decided.fire, until), (Some(Timestamp(1000 * HOUR)), Some(Timestamp(999 * HOUR))));
+    }
+
+    fn only_missed((what, hour): (FiringResult, i64)) -> Option<i64> {
+        (what == FiringResult::Missed).then_some(hour)
     }
 
     /// R-Z5.
@@ -300,6 +325,15 @@ mod tests {
         assert_eq!(deleted(Some(1), None), ("run1 run3".to_owned(), 3));
         assert_eq!(deleted(Some(2), Some(0)), ("run1 run2 run4".to_owned(), 2));
         assert_eq!(deleted(Some(1001), Some(2)), (String::new(), 5), "that is no limit");
+
+        // The last end is told also where no run is kept.
+        assert_eq!(deleted(Some(0), Some(0)), ("run1 run2 run3 run4 run5".to_owned(), 1));
+        let cron = Cron { keep_succeeded: Some(0), ..hourly() };
+        let decided = decide(&state(vec![firing(5, Some(Phase::Succeeded))]), &cron, now, open);
+        let kept = decided.state.firings.first().unwrap();
+        assert_eq!((&kept.run_id, kept.phase, kept.was_started()), (&None, Some(Phase::Succeeded), true));
+        let again = decide(&decided.state, &cron, now, open);
+        assert_eq!((again.delete.len(), again.state.firings), (0, decided.state.firings));
 
         let many = (0..500).map(|hour| firing(hour, Some(Phase::Succeeded))).collect();
         let decided = decide(&state(many), &hourly(), now, open);

@@ -77,6 +77,10 @@ pub struct FiringNote {
     #[serde(with = "instant")]
     #[schemars(with = "TimeText")]
     pub at: Timestamp,
+    /// The last of the times that this stands for, where it stands for several that were missed.
+    #[serde(default, with = "instant::maybe", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TimeText>")]
+    pub until: Option<Timestamp>,
     /// The result.
     pub what: FiringResult,
     /// The run that was started.
@@ -95,6 +99,12 @@ impl FiringNote {
     #[must_use]
     pub fn open(&self) -> Option<&Arc<str>> {
         self.run_id.as_ref().filter(|_| self.phase.is_none())
+    }
+
+    /// Whether a run was started, also where that is deleted now.
+    #[must_use]
+    pub const fn was_started(&self) -> bool {
+        matches!(self.what, FiringResult::Started | FiringResult::Triggered)
     }
 }
 
@@ -348,7 +358,7 @@ pub async fn schedule_document(
 /// are parsed as JSON where they are JSON.
 ///
 /// # Errors
-/// The errors of [`schedule_document`].
+/// The errors of [`schedule_document`], and all texts that cannot be read.
 pub async fn given_parameters<'a>(
     store: &dyn ReadStore,
     saved: &CatalogItem<ScheduleState>,
@@ -356,11 +366,18 @@ pub async fn given_parameters<'a>(
 ) -> Result<Map, SaveError> {
     // Which executors there are changes nothing of what is declared.
     let plan = schedule_document(store, saved).await?.plan(&Executors::any(), &Value::Null).ok();
-    let value = |name: &str, text: &str| match &plan {
-        Some(plan) => view::parameter(plan, name, text),
-        None => view::undeclared(text),
-    };
-    Ok(texts.into_iter().map(|(name, text)| (name.into(), value(name, text))).collect())
+    let (mut given, mut problems) = (Map::new(), Vec::new());
+    for (name, text) in texts {
+        let value = match &plan {
+            Some(plan) => view::parameter(plan, name, text),
+            None => view::undeclared(name, text),
+        };
+        match value {
+            Ok(value) => given.extend([(name.into(), value)]),
+            Err(problem) => problems.push(*problem),
+        }
+    }
+    if problems.is_empty() { Ok(given) } else { Err(Problems::from(problems).into()) }
 }
 
 /// A document that is kept for a schedule, and when it starts.

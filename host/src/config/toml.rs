@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
+    number,
     path::Path,
     problem::{Problem, codes::shape},
     tree::{Key, Span, Tree, TreeNode},
@@ -72,9 +73,7 @@ impl TomlReader<'_> {
                 let number = i64::from_str_radix(number.as_str(), number.radix()).ok();
                 self.number(number.map(Number::from), path, span)
             }
-            DeValue::Float(number) => {
-                self.number(number.as_str().parse().ok().and_then(Number::from_f64), path, span)
-            }
+            DeValue::Float(number) => self.number(number::double(number.as_str()), path, span),
             DeValue::Array(items) => {
                 let item = |(at, item): (usize, &Spanned<_>)| self.value(item, &path.index(at));
                 TreeNode::Array(items.iter().enumerate().map(item).collect())

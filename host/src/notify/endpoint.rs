@@ -69,7 +69,8 @@ impl Endpoint {
     }
 
     /// Whether documents of a namespace may name it.
-    pub(crate) fn is_open_to(&self, namespace: &Arc<str>) -> bool {
+    #[must_use]
+    pub fn is_open_to(&self, namespace: &Arc<str>) -> bool {
         self.namespaces.is_empty() || self.namespaces.contains(namespace)
     }
 }

@@ -85,11 +85,11 @@ impl PluginInventory {
     }
 
     /// Resolves each of `types`. Files are read for their manifests; the manifest of a folder is unknown while the folder has to
-    /// be built. A type that resolves to nothing may be installed by the time of a run, so it is only a warning.
+    /// be built.
     #[must_use]
     pub fn executors(&self, types: &[Arc<str>]) -> Executors {
         let names = self.named.keys().cloned().collect();
-        let executors = Executors::any().installed(names).allow_missing(true);
+        let executors = Executors::any().installed(names);
         let executors = types.iter().fold(executors, |all, name| all.with(name.clone(), self.find(name)));
         match self.memory {
             Some(limit) => executors.memory(limit),

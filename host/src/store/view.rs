@@ -3,12 +3,14 @@
 
 use phasm_engine::{
     event::TaskId,
+    path::Path,
     phase::Phase,
     plan::{ParameterType, Plan},
-    problem::Problem,
+    problem::{Problem, codes::source::NUMBER_RANGE},
     run::{Run, RunView},
     time::{TimeText, Timestamp},
-    value::Value,
+    tree::Span,
+    value::{JsonError, Value},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,10 +51,11 @@ impl RunState {
     pub fn of(row: &RunRow, is_held: bool) -> Self {
         if !row.status.open {
             Self::Ended
+        } else if row.status.rest.is_some_and(|rest| rest.parked) {
+            // Also where a process still has it in memory: nothing happens in it until a person responds.
+            Self::Parked
         } else if is_held && row.owner.is_some() {
             Self::Driven
-        } else if row.status.rest.is_some_and(|rest| rest.parked) {
-            Self::Parked
         } else if is_held && row.wake_at.is_some() {
             Self::Waiting
         } else {
@@ -288,24 +291,93 @@ impl ProblemView {
 }
 
 /// Reads `text` as the value of a parameter: the text itself where a string is declared, else JSON if it parses, else text.
-#[must_use]
-pub fn parameter(plan: &Plan, name: &str, text: &str) -> Value {
+///
+/// # Errors
+/// Fails like [`undeclared`].
+pub fn parameter(plan: &Plan, name: &str, text: &str) -> Result<Value, Box<Problem>> {
     let declared = plan.arguments.iter().find(|parameter| parameter.name.as_ref() == name);
     if declared.is_some_and(|parameter| parameter.kind == ParameterType::String) {
-        return text.into();
+        return Ok(text.into());
     }
-    undeclared(text)
+    undeclared(name, text)
 }
 
-/// Reads `text` where no type is declared: JSON if it parses, else text.
-#[must_use]
-pub fn undeclared(text: &str) -> Value {
-    Value::from_json(text).unwrap_or_else(|_| text.into())
+/// Reads `text` as the value called `name`, for which no type is declared: JSON if it parses, else text.
+///
+/// # Errors
+/// Fails where it is JSON with a number that would become another one (P005).
+pub fn undeclared(name: &str, text: &str) -> Result<Value, Box<Problem>> {
+    match Value::from_json(text) {
+        Ok(value) => Ok(value),
+        Err(JsonError::Syntax(_)) => Ok(text.into()),
+        Err(JsonError::Number(complaint)) => {
+            let message = format!("`{name}`: {complaint}");
+            let problem = Problem::new(&NUMBER_RANGE, &Path::root(), Span::default(), message);
+            Err(Box::new(
+                problem.with_hint("declare the parameter as a string, or write the number in double quotes"),
+            ))
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::store::{Labels, Rest, RunHead, RunStatus};
+
+    /// R-L4: a run that waits for people is parked, whether or not a host has it in memory.
+    #[test]
+    fn what_waits_for_people_is_parked_wherever_it_is() {
+        let row = |parked: Option<bool>, owner: Option<&str>| {
+            let rest = parked.map(|parked| Rest { parked, until: None });
+            let status = RunStatus { phase: Phase::Running, finished_at: None, open: true, rest };
+            let head = Arc::new(RunHead {
+                run_id: "run".into(),
+                workflow: "w".into(),
+                namespace: "default".into(),
+                priority: 500,
+                submitted_at: Timestamp(0),
+                key: None,
+                labels: Labels::new(),
+            });
+            RunRow {
+                number: 1,
+                head,
+                status,
+                seq: 1,
+                owner: owner.map(Into::into),
+                wake_at: None,
+                note: None,
+            }
+        };
+        for (parked, owner, is_held, state) in [
+            (Some(true), Some("h"), true, RunState::Parked),
+            (Some(true), None, true, RunState::Parked),
+            (Some(true), Some("h"), false, RunState::Parked),
+            (Some(false), Some("h"), true, RunState::Driven),
+            (None, Some("h"), true, RunState::Driven),
+            (None, Some("h"), false, RunState::Orphaned),
+        ] {
+            assert_eq!(RunState::of(&row(parked, owner), is_held), state, "{parked:?} {owner:?} {is_held}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_would_become_another_one_is_no_value() {
+        for text in ["7", "7.5", "[1e3]", "seven", "18446744073709551616 apples", "\"18446744073709551616\""]
+        {
+            assert!(undeclared("n", text).is_ok(), "{text}");
+        }
+        for text in
+            ["18446744073709551616", "{\"id\": [-9223372036854775809]}", "1e400", "9007199254740993.0"]
+        {
+            let problem = undeclared("n", text).unwrap_err();
+            assert_eq!(problem.code, "P005", "{text}");
+            assert!(problem.message.starts_with("`n`: number "), "{problem}");
+        }
+    }
 
     #[test]
     fn a_line_begins_with_its_level() {

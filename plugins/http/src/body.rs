@@ -7,7 +7,7 @@ use std::{
 };
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use phasm_sdk::prelude::*;
+use phasm_sdk::{number, prelude::*};
 
 use crate::{answer::Head, fault::Fault, transport::Answer};
 
@@ -148,13 +148,23 @@ fn parsed(head: &Head, bytes: Vec<u8>, expect: Expect) -> Result<(&'static str, 
         }
     };
     let json = match expect {
-        Expect::Json => {
-            text.parse::<Value>().map(Some).map_err(|why| format!("the body is not JSON: {why}"))?
-        }
-        Expect::Auto if says_json(head) => text.parse().ok(),
+        Expect::Json => Some(json(&text).map_err(|why| format!("the body is not JSON: {why}"))??),
+        Expect::Auto if says_json(head) => json(&text).ok().transpose()?,
         Expect::Auto | Expect::Text | Expect::Base64 => None,
     };
     Ok(json.map_or_else(|| ("text", text.into()), |json| ("json", json)))
+}
+
+/// The value that the text stands for, or the number in it that would become another one.
+fn json(text: &str) -> std::result::Result<Result<Value, String>, phasm_sdk::serde_json::Error> {
+    let parsed = text.parse::<Value>();
+    match number::lost(text) {
+        Some((_, number)) => {
+            let why = number::complaint(number);
+            Ok(Err(format!("the body cannot be read as JSON: {why}; `expect: text` reads it as text")))
+        }
+        None => parsed.map(Ok),
+    }
 }
 
 fn says_json(head: &Head) -> bool {

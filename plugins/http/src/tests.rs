@@ -191,6 +191,12 @@ fn what_was_expected_and_did_not_come_fails() {
     );
     assert_eq!(outcome.detail["error"]["kind"], json!("parse"));
     assert_eq!(outcome.detail["http"]["status"], json!(200));
+    let json = [("content-type", "application/json")];
+    for (headers, inputs) in [(&json[..0], json!({ "expect": "json" })), (&json[..], json!({}))] {
+        let outcome = told(200, headers, "{\"id\": 18446744073709551616}", inputs);
+        let message = "GET https://a.example/x: the body cannot be read as JSON: number 18446744073709551616 cannot be kept exactly";
+        assert!(outcome.message.starts_with(message), "{}", outcome.message);
+    }
     let outcome = told(200, &[], "12345", json!({ "maxBytes": 4 }));
     let message = "GET https://a.example/x: the body is larger than 4 bytes; `maxBytes` sets the limit, `saveTo` streams it into a file";
     assert_eq!((outcome.code, outcome.message.as_str()), (ExecCode::Failed, message));

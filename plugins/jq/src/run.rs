@@ -2,7 +2,7 @@
 
 use jaq_core::{Ctx, Exn, Vars, data::JustLut};
 use jaq_json::{Num, Val, read::parse_single};
-use phasm_sdk::prelude::*;
+use phasm_sdk::{number, prelude::*};
 
 use crate::compile::Filter;
 
@@ -30,7 +30,17 @@ fn read(json: &Json) -> Result<Val> {
 /// jq knows values that JSON does not: code 2.
 fn write(value: &Val) -> Result<Json> {
     match not_json(value) {
-        None => Ok(Json::from_text(value.to_string())),
+        None => {
+            let text = value.to_string();
+            match number::lost(&text) {
+                None => Ok(Json::from_text(text)),
+                Some((_, lost)) => {
+                    let why = number::complaint(lost);
+                    let message = format!("a result is no value: {why}; `tostring` makes it text");
+                    Err(Outcome::failed(message).kind("not-json").retryable(false))
+                }
+            }
+        }
         Some(what) => Err(Outcome::failed(format!("a result has {what}, which JSON has not"))
             .kind("not-json")
             .retryable(false)),

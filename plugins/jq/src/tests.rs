@@ -32,9 +32,19 @@ fn results_are_the_first_and_all() {
 
 #[test]
 fn order_and_numbers_are_kept() {
-    let value = r#"{"z":1.0,"a":[1e2,12345678901234567890123,0.1]}"#;
+    let value = r#"{"z":1.0,"a":[1e2,12345678901234567890,0.1]}"#;
     assert_eq!(results(".", value), format!("result={value} results=[{value}] "));
     assert_eq!(results(".+1", "3000000000"), "result=3000000001 results=[3000000001] ");
+}
+
+#[test]
+fn a_number_that_the_host_could_not_keep_fails() {
+    let kept = "expected an integer of 64 bits or a finite double; `tostring` makes it text";
+    let lost = |number: &str| format!("a result is no value: number {number} cannot be kept exactly; {kept}");
+    fails("12345678901234567890123", 2, &lost("12345678901234567890123"));
+    fails("[\"18446744073709551616\" | fromjson]", 2, &lost("18446744073709551616"));
+    fails("{a: (\"3.14159265358979323846\" | tonumber)}", 2, &lost("3.14159265358979323846"));
+    assert_eq!(results("12345678901234567890123 | tostring", "1").split_once(' ').unwrap().0, "result=\"12345678901234567890123\"");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod csv;
 mod json;
+mod number;
 mod toml;
 mod yaml;
 
@@ -42,6 +43,14 @@ impl Format {
         Outcome::failed(message).kind("parse").retryable(false)
     }
 
+    /// Code 2: a number of the text would become another one.
+    fn lossy(self, text: &str, at: usize, number: &str) -> Outcome {
+        let (line, column) = position(text, at);
+        let why = phasm_sdk::number::complaint(number);
+        let message = format!("{why}; write it in quotes, at line {line}, column {column} of the {}", self.name());
+        Outcome::failed(message).kind("parse").retryable(false)
+    }
+
     /// Code 2: the format cannot hold the value.
     fn unfit(self, why: impl Display) -> Outcome {
         Outcome::failed(format!("{} cannot hold the value: {why}", self.name()))
@@ -57,6 +66,9 @@ pub(crate) fn parse(text: &str, task: &Task) -> Result<Json> {
         Format::Yaml => yaml::parse(text)?,
         Format::Csv => csv::parse(text, csv::delimiter(task)?, task.header)?,
     };
+    if let Some((at, lost)) = number::lost(text, &node) {
+        return Err(task.format.lossy(text, at, lost));
+    }
     Json::of(&node).or_error("the value cannot be written as JSON")
 }
 

@@ -10,7 +10,7 @@ use std::{
 };
 
 use phasm::engine::{
-    expr::{Env, Expr},
+    expr::{Doubts, Env, Expr},
     value::{Map, Value},
 };
 use rusqlite::Connection;
@@ -105,7 +105,7 @@ fn condition() -> Expr {
 }
 
 fn began(index: u32, condition: &Expr) -> Vec<u8> {
-    assert!(condition.test(&Before).expect("a condition"));
+    assert!(condition.test(&Before, &mut Doubts::default()).expect("a condition"));
     json!({ "type": "started", "task": index, "attempt": 1, "dispatch": 1 }).to_string().into_bytes()
 }
 

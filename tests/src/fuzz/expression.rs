@@ -3,7 +3,7 @@
 use std::{cell::RefCell, sync::Arc, sync::LazyLock};
 
 use phasm_engine::{
-    expr::{Env, Expr, MAX_LENGTH, SyntaxError, ValueTemplate},
+    expr::{Doubts, Env, Expr, MAX_LENGTH, SyntaxError, ValueTemplate},
     path::Path,
     tree::Tree,
     value::Value,
@@ -69,18 +69,19 @@ fn check_expression(text: &str, expr: &Expr) {
     assert_eq!(expr.source(), text);
     check_reads(text, expr);
     let env = Asked::of(&DATA);
-    let value = expr.eval(&env);
+    let value = expr.eval(&env, &mut Doubts::default());
     for path in env.paths.borrow().iter() {
         assert!(is_announced(expr, path), "{text:?} reads {path:?} unannounced");
     }
-    assert_eq!(value, expr.eval(&env), "{text:?}");
+    assert_eq!(value, expr.eval(&env, &mut Doubts::default()), "{text:?}");
     check_truth(text, expr, value.as_ref().ok());
     if let Ok(value) = &value {
         assert!(depth(value) <= DEEPEST, "{text:?} nests too deeply");
     }
     // Parentheses count where nesting does; a short text has far less than the limit.
     if text.len() < 100 {
-        let inside = Expr::compile(&format!("({text}\n)")).map(|wrapped| wrapped.eval(&env));
+        let inside =
+            Expr::compile(&format!("({text}\n)")).map(|wrapped| wrapped.eval(&env, &mut Doubts::default()));
         assert_eq!(inside, Ok(value), "{text:?} in parentheses");
     }
 }
@@ -119,7 +120,7 @@ fn check_truth(text: &str, expr: &Expr, value: Option<&Value>) {
         Some(Value::String(word)) => word.parse().ok(),
         Some(Value::Number(_) | Value::Array(_) | Value::Object(_)) | None => None,
     };
-    assert_eq!(expr.test(&Asked::of(&DATA)).ok(), expected, "{text:?}");
+    assert_eq!(expr.test(&Asked::of(&DATA), &mut Doubts::default()).ok(), expected, "{text:?}");
 }
 
 pub(super) fn depth(value: &Value) -> usize {
@@ -146,7 +147,11 @@ fn interpolation(text: &str) {
                 }
             }
             let env = Asked::of(&DATA);
-            assert_eq!(compiled.eval(&env), compiled.eval(&env), "{text:?}");
+            assert_eq!(
+                compiled.eval(&env, &mut Doubts::default()),
+                compiled.eval(&env, &mut Doubts::default()),
+                "{text:?}"
+            );
         }
         Err(errors) => {
             assert!(!errors.is_empty(), "{text:?}");

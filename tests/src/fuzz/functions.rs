@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use phasm_engine::expr::{Expr, Functions};
+use phasm_engine::expr::{Doubts, Expr, Functions};
 
 use super::{
     expression::{Asked, DATA, DEEPEST, depth},
@@ -28,8 +28,8 @@ pub fn functions(data: &[u8]) {
     let functions = Arc::new(functions);
     for call in CALLS {
         let Ok(expr) = Expr::compile_with(call, &functions) else { continue };
-        let value = expr.eval(&Asked::of(&DATA));
-        assert_eq!(value, expr.eval(&Asked::of(&DATA)), "{text:?}");
+        let value = expr.eval(&Asked::of(&DATA), &mut Doubts::default());
+        assert_eq!(value, expr.eval(&Asked::of(&DATA), &mut Doubts::default()), "{text:?}");
         if let Ok(value) = &value {
             assert!(depth(value) <= DEEPEST, "{text:?} makes what nests too deeply");
         }

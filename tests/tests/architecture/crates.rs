@@ -29,10 +29,11 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
 /// The order of the layers. A crate that is new gets a row.
 #[test]
 fn a_crate_depends_on_those_below_it() {
-    let below: [(&str, &[&str]); 13] = [
+    let below: [(&str, &[&str]); 14] = [
         ("phasm-duration", &[]),
-        ("phasm-sdk", &["phasm-duration"]),
-        ("phasm-engine", &["phasm-duration"]),
+        ("phasm-number", &[]),
+        ("phasm-sdk", &["phasm-duration", "phasm-number"]),
+        ("phasm-engine", &["phasm-duration", "phasm-number"]),
         ("phasm-workspace-hack", &[]),
         ("phasm-sandbox", &["phasm-engine", "phasm-workspace-hack"]),
         ("phasm-builder", &[]),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    expr::{Env, EvalError, Expr},
+    expr::{Doubts, Env, EvalError, Expr},
     value::{Map, Number, Value},
 };
 use phasm_tests::fuzz;
@@ -26,7 +26,7 @@ impl Variables {
     fn eval(&self, text: &str) -> Result<Value, EvalError> {
         let expr =
             Expr::compile(text).unwrap_or_else(|error| panic!("{error} at {} in {text}", error.offset));
-        expr.eval(self)
+        expr.eval(self, &mut Doubts::default())
     }
 
     /// Whether two expressions have equal values here, or both none.

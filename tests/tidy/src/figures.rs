@@ -10,7 +10,7 @@ use super::{
 };
 
 /// Folders with the sources of a crate each.
-const CRATES: [&str; 9] = [
+const CRATES: [&str; 10] = [
     "host/src",
     "host/engine/src",
     "host/sandbox/src",
@@ -20,6 +20,7 @@ const CRATES: [&str; 9] = [
     "host/graph/src",
     "plugin-sdk/src",
     "plugin-sdk/duration/src",
+    "plugin-sdk/number/src",
 ];
 
 /// Files of the library have this many lines at most.

@@ -66,7 +66,7 @@ impl Backend for RemoteBackend<'_> {
     fn rerun(&self, meant: &str, rerun: RerunRequest<'_>, _then: LocalRun<'_>) -> Result<Exit, Failure> {
         wait(async {
             let run_id = self.find(meant).await?;
-            let parameters = json_of(&Value::from(parameters::over(Map::new(), rerun.parameters)));
+            let parameters = json_of(&Value::from(parameters::over(Map::new(), rerun.parameters)?));
             let said = self
                 .remote
                 .rerun(&run_id, rerun.from_failed, &parameters, rerun.key)

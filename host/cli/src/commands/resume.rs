@@ -58,6 +58,6 @@ pub(super) fn resume(
 ) -> Result<Exit, Failure> {
     let ResumeArguments { run, task, payload, param, store, resume, drive } = arguments;
     let backend = store.backend(&drive.paths, screen, drive.json)?;
-    let payload = parameters::over(payload.clone(), param);
+    let payload = parameters::over(payload.clone(), param)?;
     backend.resume(run, task, payload, LocalRun { arguments: drive, answers: resume, log_level })
 }

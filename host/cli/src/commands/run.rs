@@ -54,9 +54,7 @@ pub(super) fn run(arguments: &RunArguments, log_level: LogLevel, screen: &Screen
     let DriveArguments { paths, json, .. } = &arguments.drive;
     let read = arguments.submission.read(paths, screen, *json)?;
     let store = arguments.store();
-    let mut options = DriveOptions::new(&arguments.drive, store.as_deref(), log_level);
-    // A run in memory cannot be resumed.
-    options.stays |= store.is_none();
+    let options = DriveOptions::new(&arguments.drive, store.as_deref(), log_level);
     drive::drive(&options, screen, start(arguments, read))
 }
 

@@ -10,7 +10,7 @@ use clap::Args;
 use phasm::{
     config::{self, Config},
     engine::{
-        plan::Draft,
+        plan::{Draft, Executors},
         problem::{Problem, codes},
         value::Value,
     },
@@ -35,7 +35,8 @@ use crate::{
 
 /// Checks workflow files without running them.
 ///
-/// Values for spec.arguments are not asked for. The exit status is 0 if all documents are valid, else 2.
+/// Checks as strictly as `run`, but values for spec.arguments are not asked for. The exit status is 0 if all workflow files are valid,
+/// else 2.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm validate build.yaml release.json\n  phasm validate audit.yaml --plugins executors --json\n  phasm validate --explain P012"
@@ -48,12 +49,20 @@ pub(crate) struct ValidateArguments {
     #[command(flatten)]
     paths: PathArguments,
 
+    /// Warn of executors that are not installed, instead of refusing them: for workflow files that run elsewhere.
+    #[arg(long)]
+    allow_missing: bool,
+
+    /// Treat warnings as errors.
+    #[arg(long)]
+    strict: bool,
+
     /// Print {"problems": […], "warnings": […]} to stdout.
     #[arg(long)]
     json: bool,
 
     /// Explain a code that problems carry, with an example.
-    #[arg(long, value_name = "CODE", conflicts_with_all = ["files", "plugins", "config", "json"])]
+    #[arg(long, value_name = "CODE", conflicts_with_all = ["files", "plugins", "config", "allow_missing", "strict", "json"])]
     explain: Option<String>,
 }
 
@@ -82,19 +91,21 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
                 let of_whom = DocumentContext { config, namespace, dir: document.dir() };
                 let installed = of_whom.installed(&arguments.paths, screen)?;
                 known.extend(installed.names());
-                let plan = draft.and_then(|draft| {
-                    let executors = installed.executors(&draft.executor_types());
-                    draft.plan(&executors, &variables)
-                });
-                match plan {
-                    Ok(plan) => (Vec::new(), plan.warnings),
+                match draft {
+                    Ok(draft) => {
+                        let executors = installed.executors(&draft.executor_types());
+                        let executors = executors.allow_missing(arguments.allow_missing);
+                        let found = draft.judge(&of_whom.with_endpoints(executors), &variables);
+                        (found.problems, found.warnings)
+                    }
                     Err(problems) => (problems, Vec::new()),
                 }
             }
             Err(unread) => (vec![Problem::clone(&unread.problem)], Vec::new()),
         };
         let source = read.as_ref().map_or_else(UnreadableFile::source, Text::source);
-        if !problems.is_empty() {
+        let is_refused = !problems.is_empty() || (arguments.strict && !warnings.is_empty());
+        if is_refused {
             exit = Exit::Problems;
         }
         if arguments.json {
@@ -104,10 +115,13 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
         problems::show(screen, source, &problems);
         problems::show_warnings(screen, source, &warnings);
         // A closed stdout does not change the exit status.
-        let _gone = screen.out(&verdict(source.name, &problems, &warnings));
+        let _gone = screen.out(&verdict(source.name, &problems, &warnings, is_refused));
     }
     if let Some((text, config)) = &configured {
         let warnings = doubts(config, known);
+        if arguments.strict && !warnings.is_empty() {
+            exit = Exit::Problems;
+        }
         match arguments.json {
             true => found.add(text.source(), &[], &warnings),
             false => problems::show_warnings(screen, text.source(), &warnings),
@@ -137,6 +151,14 @@ struct DocumentContext<'a> {
 }
 
 impl DocumentContext<'_> {
+    /// Adds the endpoints that a run of it could notify.
+    fn with_endpoints(&self, executors: Executors) -> Executors {
+        let own = self.namespace.clone().unwrap_or_default();
+        let all = self.config.into_iter().flat_map(|config| &config.endpoints);
+        let open = all.filter(|(_, endpoint)| endpoint.is_open_to(&own));
+        executors.endpoints(open.map(|(name, _)| Arc::clone(name)).collect())
+    }
+
     /// The plugins that a run of it would find, and use.
     fn installed(&self, paths: &PathArguments, screen: &Screen) -> Result<PluginInventory, Failure> {
         let memory = self.config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
@@ -165,18 +187,18 @@ impl DocumentContext<'_> {
     }
 }
 
-fn verdict(name: &str, problems: &[Problem], warnings: &[Problem]) -> String {
+fn verdict(name: &str, problems: &[Problem], warnings: &[Problem], is_refused: bool) -> String {
     let counted = |found: &[Problem], thing: &str| match found.split_last() {
         Some((last, listed)) if is_cut(last) => format!("more than {}", text::count(listed.len(), thing)),
         _ => text::count(found.len(), thing),
     };
-    let warned =
-        if warnings.is_empty() { String::new() } else { format!(", {}", counted(warnings, "warning")) };
-    if problems.is_empty() {
-        format!("{name}: valid{warned}\n")
-    } else {
-        format!("{name}: {}{warned}\n", counted(problems, "problem"))
+    let found = [(problems, "problem"), (warnings, "warning")];
+    let counts = found.into_iter().filter(|(found, _)| !found.is_empty());
+    let mut parts: Vec<String> = counts.map(|(found, thing)| counted(found, thing)).collect();
+    if !is_refused {
+        parts.insert(0, "valid".to_owned());
     }
+    format!("{name}: {}\n", parts.join(", "))
 }
 
 fn explain(code: &str, screen: &Screen) -> Result<Exit, Failure> {

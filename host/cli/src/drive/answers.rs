@@ -2,9 +2,10 @@
 
 use phasm::{
     engine::{
+        number,
         phase::Phase,
         run::Run,
-        value::{Map, Value},
+        value::{JsonError, Map, Value},
     },
     reader,
 };
@@ -39,7 +40,10 @@ pub(crate) fn payload(json: &str) -> Result<Map, String> {
             None => Ok(payload.as_ref().clone()),
         },
         Ok(other) => Err(format!("{} as answer; expected an object of values by name", other.type_name())),
-        Err(error) => Err(format!("no JSON: {error}; expected an object such as `{{\"approved\": true}}`")),
+        Err(JsonError::Syntax(error)) => {
+            Err(format!("no JSON: {error}; expected an object such as `{{\"approved\": true}}`"))
+        }
+        Err(JsonError::Number(complaint)) => Err(format!("{complaint}; {}", number::HINT)),
     }
 }
 

@@ -263,7 +263,7 @@ fn styled(name: &str) -> String {
 }
 
 fn told(path: &str, attempt: u64, what: &str, rest: &str) -> String {
-    let attempt = if attempt > 0 { format!("[{attempt}]") } else { String::new() };
+    let attempt = if attempt > 0 { format!("#{attempt}") } else { String::new() };
     format!("{path}{attempt} {what}{rest}\n")
 }
 
@@ -303,13 +303,13 @@ mod tests {
             event("task.phase", "main/a", 2, &json!({ "to": "Error", "reason": "retry-exhausted" })),
         ]);
         let expected = [
-            "main/a[1] Running\n",
-            "main/a[1] Failed: no\\nluck; attempt 2 in 2.0 s\n",
-            "main/a[2] Running\n",
-            "main/a[2] Suspended: ask\n",
-            "main/a[2] resumed\n",
-            "main/a[2] maxRuntime has passed\n",
-            "main/a[2] Error (retry-exhausted) in 1.5 s: late\n",
+            "main/a#1 Running\n",
+            "main/a#1 Failed: no\\nluck; attempt 2 in 2.0 s\n",
+            "main/a#2 Running\n",
+            "main/a#2 Suspended: ask\n",
+            "main/a#2 resumed\n",
+            "main/a#2 maxRuntime has passed\n",
+            "main/a#2 Error (retry-exhausted) in 1.5 s: late\n",
         ];
         assert_eq!(told, expected);
     }
@@ -331,8 +331,8 @@ mod tests {
             anstream::adapter::strip_str(&lines).to_string()
         };
         let beside = |message| told(LineReporter::default().beside_log(true), message);
-        assert_eq!(beside(message), "main/a[1] Error in 5 ms: GET http://a.example: not sent\n");
-        assert_eq!(beside("refused: a FIFO"), "main/a[1] Error in 5 ms: refused\n");
+        assert_eq!(beside(message), "main/a#1 Error in 5 ms: GET http://a.example: not sent\n");
+        assert_eq!(beside("refused: a FIFO"), "main/a#1 Error in 5 ms: refused\n");
         assert!(told(LineReporter::default(), message).ends_with("` grants it\n"));
     }
 
@@ -357,8 +357,8 @@ mod tests {
         events.push(cancelled("main/other", "user"));
         events.push(event("task.phase", "main/l", 1, &json!({ "to": "Failed" })));
         let expected = [
-            "main/l[0][1] Failed\n",
-            "8 task runs Cancelled (scope-failed) before they began\nmain/other Cancelled (user)\nmain/l[1] Failed\n",
+            "main/l[0]#1 Failed\n",
+            "8 task runs Cancelled (scope-failed) before they began\nmain/other Cancelled (user)\nmain/l#1 Failed\n",
         ];
         assert_eq!(lines(&events), expected);
     }
@@ -379,7 +379,7 @@ mod tests {
     fn a_large_run_is_told_in_tenths_and_failures() {
         let told = large(501);
         assert_eq!(told.len(), 11, "{told:?}");
-        assert!(told.contains(&"main/t500[1] Failed\n".to_owned()), "{told:?}");
+        assert!(told.contains(&"main/t500#1 Failed\n".to_owned()), "{told:?}");
         assert_eq!(told.last().map(String::as_str), Some("1000 of 1000 task runs have ended\n"));
     }
 
@@ -398,6 +398,6 @@ mod tests {
     fn a_large_run_that_fails_does_not_flood() {
         let told = large(1).concat();
         assert_eq!(told.lines().count(), 111, "{told}");
-        assert!(told.contains("main/t99[1] Failed\nfrom here on task runs are only counted\n"), "{told}");
+        assert!(told.contains("main/t99#1 Failed\nfrom here on task runs are only counted\n"), "{told}");
     }
 }

@@ -71,7 +71,7 @@ fn summary(snapshot: &Snapshot, now: Timestamp, frame: Option<usize>) -> String 
 /// The name in its place in the tree, and the attempt if it is not the first.
 fn label(row: &Row) -> String {
     let indent = "  ".repeat(row.depth);
-    let attempt = if row.attempt > 1 { format!(" [{}]", row.attempt) } else { String::new() };
+    let attempt = if row.attempt > 1 { format!(" #{}", row.attempt) } else { String::new() };
     format!("{indent}{}{attempt}", row.name)
 }
 
@@ -172,17 +172,17 @@ mod tests {
         let lines = lines(&snapshot, Timestamp(4000), Some(0), usize::MAX, &progress);
         let plain: Vec<_> = lines.iter().map(|line| strip_str(line).to_string()).collect();
         let expected = [
-            "⠋ main         Running 4.0 s",
-            "⠋   fetch      Running 3.0 s  50 % half",
-            "↻   flaky [2]  retry in 2.0 s",
-            "✗   bad        Failed (retry-exhausted) 2.5 s  \\u{1b}[31mboom",
-            "·   later      Created",
+            "⠋ main        Running 4.0 s",
+            "⠋   fetch     Running 3.0 s  50 % half",
+            "↻   flaky #2  retry in 2.0 s",
+            "✗   bad       Failed (retry-exhausted) 2.5 s  \\u{1b}[31mboom",
+            "·   later     Created",
             "  … and 3 more",
             "⠋ w Running 1/50 tasks 4.0 s",
         ];
         assert_eq!(plain, expected);
         let narrow = super::lines(&snapshot, Timestamp(4000), Some(0), 30, &progress);
-        assert_eq!(strip_str(&narrow[2]).to_string(), "↻   flaky [2]  retry in 2.0 s");
+        assert_eq!(strip_str(&narrow[2]).to_string(), "↻   flaky #2  retry in 2.0 s");
         let over = Snapshot {
             phase: Phase::Failed,
             finished_at: at(5000),

@@ -42,10 +42,10 @@ pub(super) fn json_lines(notice: &Notice, watch: &Watch, run_id: &str, now: Time
     line + "\n"
 }
 
-/// `scope/task[attempt] level text`.
+/// `scope/task#attempt level text`; brackets in a path are indexes.
 pub(super) fn log_line(line: &LogLine) -> String {
     let LogLine { task, attempt, level, text } = line;
-    format!("{task}[{attempt}] {} {}\n", trace::word(*level), text::clean(text))
+    format!("{task}#{attempt} {} {}\n", trace::word(*level), text::clean(text))
 }
 
 /// `50 % half done`.

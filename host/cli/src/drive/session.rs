@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use phasm::{
     Notice, RequestError, RunError, RunHandle, Watch,
     clock::Clock,
-    engine::{event::Event, phase::Phase, run::EventView},
+    engine::{event::Event, phase::Phase, run::EventView, time::Millis},
     executor::Level,
 };
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
@@ -33,6 +33,8 @@ use crate::{
 const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 /// Maximum number of events that are taken at once.
 const MAX_NOTICES: usize = 4096;
+/// A clock of a run in memory that ends the wait sooner is awaited, in milliseconds.
+const NEAR: Millis = 60_000;
 /// Task runs shown at once while a run goes on, and at its end.
 pub(super) const MAX_ROWS: usize = 16;
 const MAX_FINAL_ROWS: usize = 40;
@@ -241,8 +243,11 @@ impl Session {
             // An answer would begin an attempt. It is given when the run is resumed.
             return Ok(None);
         }
-        let look = self.handle.look(|run| (run.is_parked(), PendingAnswer::of(run)));
-        let (parked, waiting) = look.await.map_err(lost)?;
+        let look = self.handle.look(|run| {
+            let ends_soon = run.next_wait().is_some_and(|at| at.since(run.now()) < NEAR);
+            (run.is_parked(), ends_soon, PendingAnswer::of(run))
+        });
+        let (parked, ends_soon, waiting) = look.await.map_err(lost)?;
         self.suspensions = !waiting.is_empty();
         let mut answered = false;
         for task in &waiting {
@@ -253,8 +258,13 @@ impl Session {
         if !parked || answered || self.stopping.is_some() {
             return Ok(None);
         }
-        if !self.options.stays {
+        // A run in memory cannot be resumed: the end of a near clock is awaited.
+        let stays = self.options.stays || (self.options.target.is_none() && ends_soon);
+        if !stays {
             self.tell_unused();
+            if self.options.target.is_none() {
+                self.say(&lost_with_process(&waiting));
+            }
             return Ok(Some(SessionEnd::Parked(self.stands("parked").await?)));
         }
         if self.told != waiting {
@@ -326,6 +336,16 @@ pub(super) fn frames() -> Interval {
     let mut frames = interval(FRAME_INTERVAL);
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
     frames
+}
+
+/// A run in memory cannot be resumed: what the call has to be for it to continue.
+fn lost_with_process(waiting: &[PendingAnswer]) -> String {
+    let task = waiting.first().map_or("TASK", |task| &task.name);
+    format!(
+        "only a response can continue this run, and it is kept in memory, which ends with this command: respond with \
+         `--resume {}=JSON`, wait for its timeout with `--wait`, or keep the run with `--store FILE` and respond later\n",
+        text::clean(task)
+    )
 }
 
 fn waits_for(waiting: &[PendingAnswer]) -> String {

@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 use phasm::{
     engine::{
         plan::Plan,
+        problem::Problem,
         tree::TreeNode,
         value::{Map, Value},
     },
@@ -41,25 +42,44 @@ impl ParameterArgument {
         given.iter().map(|given| (&*given.name, given.text.as_str())).collect()
     }
 
-    fn value(&self, plan: &Plan) -> Value {
-        view::parameter(plan, &self.name, &self.text)
+    /// The name and the value that the text stands for.
+    fn read(&self, plan: Option<&Plan>) -> Result<(Arc<str>, Value), Box<Problem>> {
+        let value = match plan {
+            Some(plan) => view::parameter(plan, &self.name, &self.text),
+            None => view::undeclared(&self.name, &self.text),
+        };
+        Ok((Arc::clone(&self.name), value?))
     }
 }
 
 /// All given values; `-p` wins over the file, a later `-p` over an earlier one.
 ///
 /// # Errors
-/// When the file cannot be read, or holds no object.
+/// When the file cannot be read, or holds no object, and for all texts that cannot be read.
 pub(crate) fn all(given: &[ParameterArgument], file: Option<&Path>, plan: &Plan) -> Result<Map, Failure> {
     let mut values = file.map(from_file).transpose()?.unwrap_or_default();
-    values.extend(given.iter().map(|given| (Arc::clone(&given.name), given.value(plan))));
+    values.extend(read(given, Some(plan))?);
     Ok(values)
 }
 
 /// Returns `values` with the given ones laid over them. None of them has a declared type.
-pub(crate) fn over(mut values: Map, given: &[ParameterArgument]) -> Map {
-    values.extend(given.iter().map(|given| (Arc::clone(&given.name), view::undeclared(&given.text))));
-    values
+///
+/// # Errors
+/// All texts that cannot be read.
+pub(crate) fn over(mut values: Map, given: &[ParameterArgument]) -> Result<Map, Failure> {
+    values.extend(read(given, None)?);
+    Ok(values)
+}
+
+fn read(given: &[ParameterArgument], plan: Option<&Plan>) -> Result<Map, Failure> {
+    let (mut values, mut problems) = (Map::new(), Vec::new());
+    for given in given {
+        match given.read(plan) {
+            Ok((name, value)) => values.extend([(name, value)]),
+            Err(problem) => problems.push(problem.to_string()),
+        }
+    }
+    if problems.is_empty() { Ok(values) } else { Err(Failure::call(problems.join("\n"))) }
 }
 
 /// The values in a file.
@@ -132,7 +152,7 @@ mod tests {
             ("undeclared=1", 1.into()),
         ];
         for (text, expected) in rows {
-            assert_eq!(given(text).unwrap().value(&plan), expected, "{text}");
+            assert_eq!(given(text).unwrap().read(Some(&plan)).unwrap().1, expected, "{text}");
         }
     }
 }

@@ -118,8 +118,8 @@ fn a_run_survives_the_death_of_its_process() {
     bench.write("mixed.yaml", MIXED);
     let mut first = Running::start(&bench, &["run", "mixed.yaml", "--store", "runs.db", "--wait"]);
     // Lines about the journal are told once it is durable.
-    let flaky = "main/flaky[1] Failed; attempt 2 in 2.0 s";
-    first.until(&["main/a[1] Running", "main/b[1] Running", "main/ask[1] Suspended", flaky]);
+    let flaky = "main/flaky#1 Failed; attempt 2 in 2.0 s";
+    first.until(&["main/a#1 Running", "main/b#1 Running", "main/ask#1 Suspended", flaky]);
     first.signal(Signal::KILL);
     first.end();
     let run = only_run(&bench)["runID"].as_str().unwrap().to_owned();
@@ -162,7 +162,7 @@ fn a_run_survives_one_death_after_the_other() {
     chains(&bench, 4, "doze", 40);
     let mut next = Running::start(&bench, &["run", "chain.yaml", "--store", "runs.db"]);
     for at in [0, 7, 16, 25] {
-        next.until(&[&format!("main/t{at}[1] Succeeded")]);
+        next.until(&[&format!("main/t{at}#1 Succeeded")]);
         next.signal(Signal::KILL);
         next.end();
         next = Running::start(&bench, &["recover", "--store", "runs.db"]);
@@ -187,7 +187,7 @@ fn a_second_interrupt_exits_at_once_and_leaves_the_run_open() {
     let bench = Bench::new();
     bench.task("sleep.yaml", "sleep", "");
     let mut running = Running::start(&bench, &["run", "sleep.yaml", "--store", "runs.db"]);
-    running.until(&["started", "main[1] Running"]);
+    running.until(&["started", "main#1 Running"]);
     // While another process writes to the file, the cancellation cannot be recorded.
     let other = rusqlite::Connection::open(bench.path("runs.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -210,12 +210,12 @@ fn an_interrupted_recover_leaves_the_runs_open() {
     let bench = Bench::new();
     bench.task("sleep.yaml", "sleep", "");
     let mut running = Running::start(&bench, &["run", "sleep.yaml", "--store", "runs.db"]);
-    running.until(&["started", "main[1] Running"]);
+    running.until(&["started", "main#1 Running"]);
     running.signal(Signal::KILL);
     running.end();
     for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
         let mut running = Running::start(&bench, &["recover", "--store", "runs.db", "--grace", "0"]);
-        running.until(&["recovered w", "main[1] info started"]);
+        running.until(&["recovered w", "main#1 info started"]);
         running.signal(signal);
         let ran = running.end();
         assert_eq!(ran.status, status, "{ran:?}");
@@ -249,7 +249,7 @@ fn a_run_that_is_terminated_goes_on_later() {
     bench.task("linger.yaml", "linger", "");
     let store = ["--store", "my runs.db"];
     let mut running = Running::start(&bench, &[&["run", "linger.yaml", "--grace", "0"][..], &store].concat());
-    running.until(&["main[1] info started"]);
+    running.until(&["main#1 info started"]);
     running.signal(Signal::TERM);
     let ran = running.end();
     assert_eq!(ran.status, 143, "{ran:?}");
@@ -276,7 +276,7 @@ fn attempts_may_end_when_their_process_is_terminated() {
     let bench = Bench::new();
     chains(&bench, 1, "doze", 100);
     let mut running = Running::start(&bench, &["run", "chain.yaml", "--store", "runs.db", "--grace", "1h"]);
-    running.until(&["main/t1[1] Running"]);
+    running.until(&["main/t1#1 Running"]);
     running.signal(Signal::TERM);
     let ran = running.end();
     assert_eq!(ran.status, 143, "{ran:?}");
@@ -315,7 +315,7 @@ fn who_is_terminated_twice_exits_at_once() {
     let bench = Bench::new();
     bench.task("sleep.yaml", "sleep", "");
     let mut running = Running::start(&bench, &["run", "sleep.yaml", "--store", "runs.db", "--grace", "1h"]);
-    running.until(&["started", "main[1] Running"]);
+    running.until(&["started", "main#1 Running"]);
     running.signal(Signal::TERM);
     running.until(&["a second signal exits at once"]);
     running.signal(Signal::TERM);
@@ -413,7 +413,7 @@ fn hostile_guests_die_with_their_process() {
         bench.write("hostile.yaml", HOSTILE);
         let start = ["run", "hostile.yaml", "--store", "runs.db", "--wait", "--config", "tier.toml"];
         let mut first = Running::start(&bench, &start);
-        first.until(&["main/spins[1] Running", "main/fills[1] Running", "main/waits[1] Running"]);
+        first.until(&["main/spins#1 Running", "main/fills#1 Running", "main/waits#1 Running"]);
         let apart = attempts_apart(&first, if isolation == "shared" { 0 } else { 3 });
         first.signal(Signal::KILL);
         first.end();

@@ -79,7 +79,7 @@ fn a_run_that_another_process_drives_is_answered_there() {
     assert_eq!(followed.stdout, all.stdout, "every event once, in order");
     let watched = Ran::from(watching.wait_with_output().unwrap());
     assert_eq!(watched.status, 0, "{watched:?}");
-    assert!(watched.stderr.contains("main/wait-external[1] Succeeded"), "{watched:?}");
+    assert!(watched.stderr.contains("main/wait-external#1 Succeeded"), "{watched:?}");
     assert_eq!(watched.stdout, bench.phasm(&["get", "@last", "--store", "runs.db"]).stdout);
     let logs = Ran::from(logs.wait_with_output().unwrap());
     assert_eq!(logs.status, 0, "{logs:?}");

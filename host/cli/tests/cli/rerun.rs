@@ -80,8 +80,8 @@ fn a_run_is_run_again_from_what_had_failed() {
     assert_eq!(fixed.status, 0, "{fixed:?}");
     assert!(fixed.stdout.starts_with("coded Succeeded"), "{fixed:?}");
     assert!(fixed.stdout.contains("2 tasks: 2 succeeded (1 reused)"), "{fixed:?}");
-    assert!(fixed.stderr.contains("main/last[1] Succeeded"), "{fixed:?}");
-    assert!(!fixed.stderr.contains("main/first[1]"), "{fixed:?}");
+    assert!(fixed.stderr.contains("main/last#1 Succeeded"), "{fixed:?}");
+    assert!(!fixed.stderr.contains("main/first#1"), "{fixed:?}");
     let hint = format!("rerun {run} --from-failed --store runs.db\n");
     let shown = [&run, "@last"].map(|run| on_store(&bench, &["get", run]).stdout);
     assert_eq!(shown.map(|shown| shown.contains(&hint)), [true, false]);

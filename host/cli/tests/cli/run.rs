@@ -195,7 +195,7 @@ fn stdout_has_the_result_and_stderr_the_rest() {
     assert!(ran.stdout.contains("greeting  Hello Ada\n"), "{ran:?}");
     assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{ran:?}");
     for line in
-        ["main/b[1] error one\n", "main/b[1] info out1\n", "main/b[1] warn err\n", "main/c Skipped (when)\n"]
+        ["main/b#1 error one\n", "main/b#1 info out1\n", "main/b#1 warn err\n", "main/c Skipped (when)\n"]
     {
         assert!(ran.stderr.contains(line), "{line}: {ran:?}");
     }
@@ -235,8 +235,8 @@ fn json_is_the_whole_run_view() {
     assert_eq!((&view["phase"], &view["progress"]), (&json!("Succeeded"), &json!("3/3")));
     assert_eq!(view["outputs"][1], json!({ "name": "any", "type": "object", "value": { "a": [1] } }));
     let members = [
-        "runID",
-        "parentRunID",
+        "taskRunID",
+        "parentTaskRunID",
         "scope",
         "taskName",
         "templateName",
@@ -390,16 +390,16 @@ fn an_executor_nobody_knows_is_a_problem_or_an_error_of_the_attempt() {
     }
 }
 
-/// R-S5: a field of an item that the executor says it has no use for is not passed on, so that no warning is about
-/// a field that the user did not write.
+/// R-S5: a field of an item reaches an input that the body declares, and nothing else, whatever the executor knows.
 #[test]
-fn fields_of_an_item_that_the_executor_does_not_know_are_not_passed_on() {
+fn fields_of_an_item_reach_declared_inputs_only() {
     let bench = Bench::new();
-    let manifest = r#"{"inputs": {"properties": {"known": {}}, "additionalProperties": false}}"#;
+    let manifest =
+        r#"{"inputs": {"properties": {"known": {}, "method": {}}, "additionalProperties": false}}"#;
     bench.write("plugins/echo.json", manifest);
     let head = DAG.split("  arguments:").next().unwrap();
-    let templates = "  templates:\n    - loop: { name: main, body: work, items: [{ known: 1, label: a }] }\n    \
-                     - task: { name: work, executor: { type: echo } }\n";
+    let templates = "  templates:\n    - loop: { name: main, body: work, items: [{ known: 1, method: DELETE, label: a }] }\n    \
+                     - task: { name: work, inputs: { parameters: [{ name: known }] }, executor: { type: echo } }\n";
     bench.write("each.yaml", format!("{head}{templates}"));
     let ran = bench.phasm(&["run", "each.yaml", "--json"]);
     assert_eq!(ran.status, 0, "{ran:?}");
@@ -454,7 +454,7 @@ fn a_suspended_run_parks_in_a_file() {
 fn a_suspended_run_waits_in_memory() {
     let bench = Bench::new();
     bench.task("ask.yaml", "suspend", "timeout: 1h");
-    for more in [&[][..], &["--store", "runs.db", "--wait"]] {
+    for more in [&["--wait"][..], &["--store", "runs.db", "--wait"]] {
         let mut run = crate::crash::Running::start(&bench, &[&["run", "ask.yaml"], more].concat());
         run.until(&["waiting: main is suspended until "]);
         run.signal(rustix::process::Signal::INT);
@@ -541,4 +541,48 @@ fn a_large_run_is_told_in_tenths() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert_eq!(ran.stderr.lines().count(), 10, "{ran:?}");
     assert!(ran.stdout.contains("300 tasks: 300 succeeded"), "{ran:?}");
+}
+
+/// R-W20: no way in makes another number of a number; text keeps all digits.
+#[test]
+fn numbers_are_kept_or_refused_on_every_way_in() {
+    let bench = Bench::new();
+    bench.write("hello.yaml", DAG);
+    for number in [
+        "123456789012345678901234567890",
+        "-9223372036854775809",
+        "9007199254740993.0",
+        "1e400",
+        "[{\"id\": 1e-400}]",
+    ] {
+        let given = format!("any={number}");
+        bench.write("p.json", format!("{{\"any\": {number}}}"));
+        let response = format!("a={{\"x\": {number}}}");
+        for call in [["-p", &given], ["--params", "p.json"], ["--resume", &response]] {
+            let ran = bench.phasm(&[&["run", "hello.yaml", "--json"][..], &call].concat());
+            assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{call:?}: {ran:?}");
+            assert!(ran.stderr.contains("cannot be kept exactly"), "{call:?}: {ran:?}");
+        }
+        bench.write("in.yaml", DAG.replace("default: null", &format!("default: {number}")));
+        assert_eq!(bench.phasm(&["validate", "in.yaml"]).status, 2, "{number}");
+    }
+    for (given, kept) in [
+        ("any=18446744073709551615", json!(u64::MAX)),
+        ("any=9007199254740993", json!(9_007_199_254_740_993_i64)),
+        ("any=0.1", json!(0.1)),
+        ("any=\"18446744073709551616\"", json!("18446744073709551616")),
+        ("any=18446744073709551616 apples", json!("18446744073709551616 apples")),
+    ] {
+        let view = bench.phasm(&["run", "hello.yaml", "--json", "-p", given]).json();
+        let output = view["outputs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|output| output["name"] == "any")
+            .unwrap()
+            .clone();
+        assert_eq!(output["value"], kept, "{given}");
+    }
+    let ran = bench.phasm(&["run", "hello.yaml", "--json", "-p", "name=18446744073709551616"]).json();
+    assert_eq!(ran["outputs"][0]["value"], "Hello 18446744073709551616", "{ran}");
 }

@@ -99,7 +99,7 @@ fn a_suspended_approval_parks_and_is_completed_by_resume() {
         on_store(&bench, &["resume", &run, "wait-external", r#"{"approved": true}"#, "-p", "by=Ada"]);
     assert_eq!(resumed.status, 0, "{resumed:?}");
     assert!(resumed.stderr.contains("resumed: true\n"), "{resumed:?}");
-    assert!(resumed.stderr.contains("main/finalize[1] Succeeded"), "{resumed:?}");
+    assert!(resumed.stderr.contains("main/finalize#1 Succeeded"), "{resumed:?}");
     assert!(resumed.stdout.starts_with("release Succeeded"), "{resumed:?}");
     assert!(resumed.stdout.contains("  by  Ada\n"), "{resumed:?}");
     assert!(!bench.path("runs.db-wal").exists(), "the store was closed");
@@ -181,6 +181,20 @@ fn in_memory_a_suspended_approval_waits_for_its_timeout() {
     let ran = bench.phasm(&["run", "release.yaml", "--json"]);
     assert_eq!((ran.status, phases(&ran.json())), (0, vec!["Succeeded", "Timeout", "Succeeded"]), "{ran:?}");
     assert!(ran.stderr.contains("waiting: main/wait-external is suspended until "), "{ran:?}");
+}
+
+/// R-L4: a run in memory that only waits for people ends the command, which says what it could have been called with.
+#[test]
+fn in_memory_a_run_that_waits_for_people_ends_with_a_hint() {
+    let bench = Bench::new();
+    approval(&bench, "1d");
+    for store in [&[][..], &["--store", "memory"]] {
+        let ran = bench.phasm(&[&["run", "release.yaml"], store].concat());
+        assert_eq!(ran.status, 6, "{ran:?}");
+        for says in ["`--resume wait-external=JSON`", "`--wait`", "`--store FILE`"] {
+            assert!(ran.stderr.contains(says), "{says}: {ran:?}");
+        }
+    }
 }
 
 /// A parked run's clocks continue while no process has it; `recover --wait` stays for them.

@@ -28,6 +28,12 @@ fn installed_executors_are_known() {
     let ran = bench.phasm(&["validate", "a.yaml", "b.yaml"]);
     assert_eq!(
         (ran.status, ran.stdout.as_str()),
+        (2, "a.yaml: 1 problem\nb.yaml: 1 problem, 1 warning\n"),
+        "{ran:?}"
+    );
+    let ran = bench.phasm(&["validate", "--allow-missing", "a.yaml", "b.yaml"]);
+    assert_eq!(
+        (ran.status, ran.stdout.as_str()),
         (0, "a.yaml: valid, 1 warning\nb.yaml: valid, 2 warnings\n"),
         "{ran:?}"
     );
@@ -46,6 +52,37 @@ fn installed_executors_are_known() {
     let ran = bench.phasm(&["validate", "b.yaml", "--config", "phasm.toml"]);
     assert_eq!((ran.stderr.as_str(), ran.stdout.as_str()), ("", "b.yaml: valid\n"));
     assert_eq!(bench.phasm(&["validate", "a.yaml", "--plugins", "nowhere"]).status, 2);
+}
+
+/// R-L71: what a run refuses is refused, warnings are shown next to problems, and `--strict` takes them for problems.
+#[test]
+fn validate_is_as_strict_as_run() {
+    let bench = Bench::new();
+    bench.task("doubtful.yaml", "echo", "timeout: 30");
+    bench.task("both.yaml", "none", "timeout: 30\n        rety: {}");
+    bench.task("missing.yaml", "none", "");
+    let ran = bench.phasm(&["validate", "doubtful.yaml", "both.yaml"]);
+    assert_eq!(
+        (ran.status, ran.stdout.lines().next()),
+        (2, Some("doubtful.yaml: valid, 1 warning")),
+        "{ran:?}"
+    );
+    for says in ["W016", "did you mean `retry`?", "executor `none` is not installed"] {
+        assert!(ran.stderr.contains(says), "{says}: {ran:?}");
+    }
+    let found = bench.phasm(&["validate", "--json", "both.yaml"]).json();
+    assert!(found["problems"].as_array().is_some_and(|all| all.len() == 2), "{found}");
+    assert_eq!(found["warnings"][0]["code"], "W016", "{found}");
+    assert_eq!(bench.phasm(&["validate", "doubtful.yaml"]).status, 0);
+    let strict = bench.phasm(&["validate", "--strict", "doubtful.yaml"]);
+    assert_eq!((strict.status, strict.stdout.as_str()), (2, "doubtful.yaml: 1 warning\n"), "{strict:?}");
+    for command in [
+        &["run", "missing.yaml"][..],
+        &["validate", "missing.yaml"],
+        &["validate", "--strict", "--allow-missing", "missing.yaml"],
+    ] {
+        assert_eq!(bench.phasm(command).status, 2, "{command:?}");
+    }
 }
 
 /// Values for spec.arguments are not asked for.

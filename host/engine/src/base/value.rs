@@ -12,6 +12,8 @@ use serde::{
 };
 pub use serde_json::Number;
 
+use super::number;
+
 /// The members of a JSON object, in key order.
 pub type Map = BTreeMap<Arc<str>, Value>;
 
@@ -101,11 +103,34 @@ impl Value {
     /// Reads one JSON text.
     ///
     /// # Errors
-    /// The parser's own error when `text` is not exactly one JSON value.
-    pub fn from_json(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
+    /// Fails when `text` is not exactly one JSON value, or has a number that cannot be kept ([`number::lost`]).
+    pub fn from_json(text: &str) -> Result<Self, JsonError> {
+        let lost = |number: &str| JsonError::Number(number::complaint(number));
+        let read = serde_json::from_str(text);
+        let value = read.map_err(|error| number::lost(text).map_or(JsonError::Syntax(error), lost))?;
+        number::first_lost(text).map_or(Ok(value), |(_, number)| Err(lost(number)))
     }
 }
+
+/// Why a text is no JSON value.
+#[derive(Debug)]
+pub enum JsonError {
+    /// The text is no JSON.
+    Syntax(serde_json::Error),
+    /// A number in it would become another one.
+    Number(String),
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Syntax(error) => write!(f, "{error}"),
+            Self::Number(complaint) => f.write_str(complaint),
+        }
+    }
+}
+
+impl std::error::Error for JsonError {}
 
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, ops::Range, sync::Arc};
 use serde_json::json;
 
 use crate::{
-    expr::{Comparison, Expr, Functions, Placeholder, PlaceholderError, Read, SyntaxError, ValueTemplate},
+    expr::{
+        Comparison, Expr, Functions, Operation, Placeholder, PlaceholderError, Read, SyntaxError,
+        ValueTemplate,
+    },
     form::{Cursor, Form, Report, Site},
     problem::{
         Problem,
@@ -14,7 +17,10 @@ use crate::{
     tree::{Tree, TreeNode},
 };
 
-use super::passage::{Passage, word_at};
+use super::{
+    notation,
+    passage::{Passage, word_at},
+};
 
 /// An expression and where it stands.
 #[derive(Clone, Debug)]
@@ -52,6 +58,17 @@ pub(crate) struct ComparisonAt<'a> {
     pub(crate) subject: ReadAt<'a>,
 }
 
+/// One operation, and where.
+pub(crate) struct OperationAt<'a> {
+    pub(crate) operation: &'a Operation,
+    expr: &'a Expr,
+    /// Where the text stands that it is in.
+    whole: Site,
+    passage: Option<&'a Passage>,
+    /// Where in the text the expression begins.
+    offset: usize,
+}
+
 /// An expression; `true` and `false` need no quotes.
 pub(super) const EXPRESSION: Form<ExprDoc> = Form::new(ExprDoc::read, |defs| {
     defs.named("expression", |_| {
@@ -83,6 +100,11 @@ impl ExprDoc {
                 None
             }
         }
+    }
+
+    /// Every operation that not all types fit.
+    pub(crate) fn operations(&self) -> impl Iterator<Item = OperationAt<'_>> {
+        self.written().operations()
     }
 
     fn written(&self) -> InText<'_> {
@@ -118,6 +140,23 @@ impl ReadAt<'_> {
     }
 }
 
+impl<'a> OperationAt<'a> {
+    /// Where the operator stands.
+    pub(crate) fn site(&self) -> Site {
+        let start = self.offset + self.operation.offset;
+        let found = self
+            .passage
+            .and_then(|passage| part_of(&self.whole, passage, start..start + self.operation.symbol.len()));
+        found.unwrap_or_else(|| self.whole.clone())
+    }
+
+    /// The path that an operand reads.
+    pub(crate) fn path(&self, read: usize) -> Vec<&'a str> {
+        let path = self.expr.reads().get(read).map(|read| read.path.as_slice());
+        path.unwrap_or_default().iter().map(|segment| &**segment).collect()
+    }
+}
+
 impl<'a> InText<'a> {
     fn read(&self, read: &'a Read) -> ReadAt<'a> {
         ReadAt { read, whole: self.site.clone(), passage: self.passage, offset: self.offset }
@@ -125,6 +164,12 @@ impl<'a> InText<'a> {
 
     fn reads(self) -> impl Iterator<Item = ReadAt<'a>> {
         self.expr.reads().iter().map(move |read| self.read(read))
+    }
+
+    fn operations(self) -> impl Iterator<Item = OperationAt<'a>> {
+        let Self { expr, site, passage, offset } = self;
+        let at = move |operation| OperationAt { operation, expr, whole: site.clone(), passage, offset };
+        expr.operations().iter().map(at)
     }
 
     fn comparisons(self) -> impl Iterator<Item = ComparisonAt<'a>> {
@@ -138,6 +183,9 @@ impl<'a> InText<'a> {
 impl ValueDoc {
     /// Reads a value; with `raw` its strings have no placeholders.
     pub(super) fn read(raw: bool, cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
+        if !raw {
+            notation::warn(cursor.tree, &cursor.path, report);
+        }
         let mut texts = Texts::new();
         collect_texts(cursor.tree, &mut texts);
         match ValueTemplate::compile_with(cursor.tree, raw, &functions_of(report)) {
@@ -162,6 +210,11 @@ impl ValueDoc {
     /// Every path read.
     pub(crate) fn reads(&self) -> impl Iterator<Item = ReadAt<'_>> {
         self.written().flat_map(InText::reads)
+    }
+
+    /// Every operation that not all types fit.
+    pub(crate) fn operations(&self) -> impl Iterator<Item = OperationAt<'_>> {
+        self.written().flat_map(InText::operations)
     }
 
     /// Every comparison of a path with a literal.

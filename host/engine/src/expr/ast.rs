@@ -64,6 +64,17 @@ impl Comparator {
             _ => return None,
         })
     }
+
+    pub(super) const fn symbol(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::Unequal => "!=",
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::Greater => ">",
+            Self::AtLeast => ">=",
+        }
+    }
 }
 
 impl Ast {

@@ -16,15 +16,25 @@ const MAX_WORK: i64 = 64 << 20;
 /// How deeply a value that an expression builds may nest: what is journaled must be readable again.
 pub(super) const MAX_VALUE_DEPTH: usize = 100;
 
-/// Remaining work that an evaluation may do. Each operation takes its cost from here before it starts.
+/// Remaining work that an evaluation may do. Each operation takes its cost from here before it starts, and leaves a doubt here.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
     spent: i64,
+    doubt: Option<String>,
 }
 
 impl Budget {
     pub(super) fn resume(spent: i64) -> Self {
-        Self { spent }
+        Self { spent, doubt: None }
+    }
+
+    /// Notes that the operation has a result only because every operation has one.
+    pub(super) fn doubt(&mut self, about: String) {
+        self.doubt = Some(about);
+    }
+
+    pub(super) fn take_doubt(&mut self) -> Option<String> {
+        self.doubt.take()
     }
 
     pub(super) fn spent(&self) -> i64 {

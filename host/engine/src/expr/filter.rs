@@ -6,7 +6,7 @@ mod text;
 
 use std::ops::RangeInclusive;
 
-use super::{SyntaxError, budget::Budget, value_ref::ValueRef};
+use super::{SyntaxError, Types, budget::Budget, value_ref::ValueRef};
 use crate::{suggest::nearest, value::Value};
 
 /// A filter: a pure function of the value before it and its arguments. Null passes through all of them.
@@ -58,6 +58,17 @@ struct FilterCall<'a> {
 }
 
 impl Filter {
+    /// Types that the result can have.
+    pub(super) fn result(&self) -> Types {
+        match self.name {
+            "contains" | "endswith" | "startswith" => Types::BOOLEAN,
+            "float" | "int" | "length" | "round" => Types::NUMBER,
+            "join" | "lower" | "replace" | "string" | "tojson" | "trim" | "upper" => Types::STRING,
+            "keys" | "split" => Types::ARRAY,
+            _ => Types::ANY,
+        }
+    }
+
     /// Applies this filter to the first of `operands`, with the others as arguments.
     ///
     /// # Errors

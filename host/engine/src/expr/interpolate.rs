@@ -2,13 +2,11 @@
 
 mod compile;
 
-pub(super) use self::compile::end_of_placeholder;
-
 use std::sync::Arc;
 
 use self::compile::Compiler;
 use super::{
-    Env, EvalError, Expr, Functions, SyntaxError,
+    Doubts, Env, EvalError, Expr, Functions, SyntaxError,
     budget::{Budget, check_built},
     value_ref::text_of,
 };
@@ -62,15 +60,6 @@ pub struct PlaceholderError {
     pub span: Span,
     /// The error; its offset is one in the string.
     pub error: SyntaxError,
-}
-
-/// A value with everything filled in.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct RenderedValue {
-    /// The value.
-    pub value: Value,
-    /// How many nulls became empty text: worth a warning.
-    pub emptied: usize,
 }
 
 impl ValueTemplate {
@@ -154,27 +143,25 @@ impl ValueTemplate {
     ///
     /// # Errors
     /// The first placeholder that fails, or a text that would be too large.
-    pub fn eval(&self, env: &dyn Env) -> Result<RenderedValue, EvalError> {
-        let mut emptied = 0;
-        let value = self.value(env, &mut emptied)?;
+    pub fn eval(&self, env: &dyn Env, doubts: &mut Doubts) -> Result<Value, EvalError> {
+        let value = self.value(env, doubts)?;
         if matches!(self, Self::Array(_) | Self::Object(_)) {
             check_built(&value).map_err(EvalError)?;
         }
-        Ok(RenderedValue { value, emptied })
+        Ok(value)
     }
 
-    fn value(&self, env: &dyn Env, emptied: &mut usize) -> Result<Value, EvalError> {
+    fn value(&self, env: &dyn Env, doubts: &mut Doubts) -> Result<Value, EvalError> {
         match self {
             Self::Literal(value) => Ok(value.clone()),
-            Self::Placeholder(placeholder) => placeholder.eval(env),
-            Self::Text(pieces) => text(pieces, env, emptied),
+            Self::Placeholder(placeholder) => placeholder.eval(env, doubts),
+            Self::Text(pieces) => text(pieces, env, doubts),
             Self::Array(items) => {
-                let items = items.iter().map(|item| item.value(env, emptied)).collect::<Result<Vec<_>, _>>();
+                let items = items.iter().map(|item| item.value(env, doubts)).collect::<Result<Vec<_>, _>>();
                 items.map(Value::from)
             }
             Self::Object(members) => {
-                let member =
-                    |(key, member): &(Arc<str>, Self)| Ok((key.clone(), member.value(env, emptied)?));
+                let member = |(key, member): &(Arc<str>, Self)| Ok((key.clone(), member.value(env, doubts)?));
                 members.iter().map(member).collect::<Result<Map, _>>().map(Value::from)
             }
         }
@@ -182,22 +169,22 @@ impl ValueTemplate {
 }
 
 impl Placeholder {
-    fn eval(&self, env: &dyn Env) -> Result<Value, EvalError> {
+    fn eval(&self, env: &dyn Env, doubts: &mut Doubts) -> Result<Value, EvalError> {
         self.expr
-            .eval(env)
+            .eval(env, doubts)
             .map_err(|EvalError(why)| EvalError(format!("{{{{{}}}}}: {why}", self.expr.source())))
     }
 }
 
-fn text(pieces: &[Piece], env: &dyn Env, emptied: &mut usize) -> Result<Value, EvalError> {
+fn text(pieces: &[Piece], env: &dyn Env, doubts: &mut Doubts) -> Result<Value, EvalError> {
     let mut budget = Budget::default();
     let mut text = String::new();
     for piece in pieces {
         match piece {
             Piece::Literal(literal) => budget.append(&mut text, literal),
             Piece::Placeholder(placeholder) => {
-                let value = placeholder.eval(env)?;
-                *emptied += usize::from(value.is_null());
+                let value = placeholder.eval(env, doubts)?;
+                doubts.emptied += usize::from(value.is_null());
                 text_of(&value).and_then(|filled| budget.append(&mut text, &filled))
             }
         }

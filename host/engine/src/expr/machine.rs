@@ -8,7 +8,10 @@
 pub(super) mod operand;
 mod statements;
 
-use std::sync::{Arc, LazyLock};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, LazyLock},
+};
 
 use rhai::{
     Dynamic, Engine, EvalAltResult, EvalContext, Expression, ImmutableString, OptimizationLevel, Position,
@@ -28,6 +31,12 @@ use crate::value::Value;
 
 /// Evaluated nodes at most; no expression's text is long enough for as many.
 const MAX_OPERATIONS: u64 = 100_000;
+
+/// The variable that holds the doubts met so far.
+const DOUBTS: &str = "doubts__";
+
+/// Operations that were given types that they do not fit, each described once.
+pub(super) type TypeDoubts = BTreeSet<String>;
 
 /// The one engine; it keeps nothing of an evaluation.
 static ENGINE: LazyLock<Engine> = LazyLock::new(engine);
@@ -64,8 +73,14 @@ impl Code {
     ///
     /// # Errors
     /// Fails when an operation fails; the message is in the project's words, not in Rhai's.
-    pub(super) fn run(&self, read: impl Fn(usize) -> Result<Value, String>) -> Result<Value, EvalError> {
-        let mut scope = Scope::with_capacity(1 + self.constants.len() + self.variables.len());
+    pub(super) fn run(
+        &self,
+        read: impl Fn(usize) -> Result<Value, String>,
+        doubts: &mut TypeDoubts,
+    ) -> Result<Value, EvalError> {
+        let mut scope = Scope::with_capacity(2 + self.constants.len() + self.variables.len());
+        // Nothing is allocated for most evaluations, which leave no doubt.
+        scope.push_dynamic(DOUBTS, Dynamic::UNIT);
         if let Some(functions) = &self.functions {
             scope.push(FUNCTIONS, functions.clone());
         }
@@ -77,6 +92,8 @@ impl Code {
             scope.push_dynamic(name.as_str(), Operand::from(value).into());
         }
         let result = ENGINE.eval_ast_with_scope::<Dynamic>(&mut scope, &self.ast);
+        let met = scope.get_mut(DOUBTS).and_then(|held| held.take().try_cast::<TypeDoubts>());
+        doubts.extend(met.unwrap_or_default());
         let result = result.map(Operand::from).map_err(|error| EvalError(message(&error)))?;
         let built = self.builds && result.built() > 0;
         let value = result.into();
@@ -207,6 +224,13 @@ fn within_budget<T>(
     if budget.spent() != spent {
         *context.tag_mut() = budget.spent().into();
     }
+    if let Some(doubt) = budget.take_doubt()
+        && let Some(held) = context.scope_mut().get_mut(DOUBTS)
+    {
+        let mut doubts = held.take().try_cast::<TypeDoubts>().unwrap_or_default();
+        doubts.insert(doubt);
+        *held = Dynamic::from(doubts);
+    }
     result.map_err(Fault::from)
 }
 
@@ -216,12 +240,22 @@ fn among(
     operands: &[Expression<'_>],
 ) -> Result<Operand, Fault> {
     let item = operand(context, operands, 0)?;
+    let mut kinds = Vec::new();
     for expression in operands.iter().skip(1) {
         let other = Operand::from(context.eval_expression_tree(expression)?);
         if within_budget(context, |budget| item.value_ref().equals(other.value_ref(), budget))? {
             return Ok(Operand::Bool(true));
         }
+        // The types are few, however long the list is.
+        let kind = other.value_ref().kind();
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
     }
+    within_budget(context, |budget| {
+        item.value_ref().doubt_among(kinds.into_iter(), budget);
+        Ok(())
+    })?;
     Ok(Operand::Bool(false))
 }
 

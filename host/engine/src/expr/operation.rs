@@ -24,8 +24,8 @@ pub(super) const UNARY: [(&str, Unary); 3] = [
 
 /// Operations of two operands.
 pub(super) const BINARY: [(&str, Binary); 9] = [
-    ("eq", |a, b, budget| a.value_ref().equals(b.value_ref(), budget).map(Operand::Bool)),
-    ("ne", |a, b, budget| a.value_ref().equals(b.value_ref(), budget).map(|equal| Operand::Bool(!equal))),
+    ("eq", |a, b, budget| equal(a, b, budget).map(Operand::Bool)),
+    ("ne", |a, b, budget| equal(a, b, budget).map(|equal| Operand::Bool(!equal))),
     ("lt", |a, b, budget| ordered(a, b, budget, Ordering::is_lt)),
     ("le", |a, b, budget| ordered(a, b, budget, Ordering::is_le)),
     ("gt", |a, b, budget| ordered(a, b, budget, Ordering::is_gt)),
@@ -45,6 +45,11 @@ pub(super) const MANY: [(&str, Many); 4] =
 /// Fails when it is no boolean (R-X7).
 pub(super) fn condition(value: ValueRef<'_>) -> Result<bool, String> {
     value.truth().ok_or_else(|| format!("expected true or false, not {}", value.describe()))
+}
+
+fn equal(a: &Operand, b: &Operand, budget: &mut Budget) -> Result<bool, String> {
+    a.value_ref().doubt_equal(b.value_ref(), budget);
+    a.value_ref().equals(b.value_ref(), budget)
 }
 
 fn ordered(a: &Operand, b: &Operand, budget: &mut Budget, wanted: fn(Ordering) -> bool) -> OperationResult {

@@ -5,8 +5,10 @@ mod text;
 mod value;
 
 use super::{
-    Comparison, Functions, Read, SyntaxError,
+    Comparison, Functions, Operation, Read, SyntaxError,
     ast::{Ast, Comparator},
+    marks,
+    sketch::{self, Operator as Kind},
     token::{self, Token, tokens},
 };
 use crate::value::Value;
@@ -23,16 +25,19 @@ pub(super) struct ParsedExpr {
     pub(super) root: Ast,
     pub(super) reads: Vec<Read>,
     pub(super) comparisons: Vec<Comparison>,
+    pub(super) operations: Vec<Operation>,
 }
 
 /// Parses the whole of `text`.
 pub(super) fn parse(text: &str, functions: &Functions) -> Result<ParsedExpr, SyntaxError> {
+    marks::check_all(text)?;
     let mut parser = Parser {
         tokens: tokens(text)?,
         at: 0,
         depth: 0,
         reads: Vec::new(),
         comparisons: Vec::new(),
+        operations: Vec::new(),
         functions,
     };
     if parser.peek() == &token::TokenKind::End {
@@ -40,7 +45,8 @@ pub(super) fn parse(text: &str, functions: &Functions) -> Result<ParsedExpr, Syn
     }
     let root = parser.expression(Precedence::Ternary)?;
     parser.expect_end()?;
-    Ok(ParsedExpr { root, reads: parser.reads, comparisons: parser.comparisons })
+    let Parser { reads, comparisons, operations, .. } = parser;
+    Ok(ParsedExpr { root, reads, comparisons, operations })
 }
 
 /// How tightly an operator binds, loosest first.
@@ -84,6 +90,7 @@ struct Parser<'f> {
     depth: usize,
     reads: Vec<Read>,
     comparisons: Vec<Comparison>,
+    operations: Vec<Operation>,
     functions: &'f Functions,
 }
 
@@ -152,19 +159,27 @@ impl Parser<'_> {
             }
             Operator::Or => Ok(left.or(self.expression(Precedence::And)?)),
             Operator::And => Ok(left.and(self.expression(Precedence::Not)?)),
-            Operator::Arithmetic(symbol, Precedence::Sum) => {
-                Ok(left.chain(symbol, self.expression(Precedence::Product)?))
+            Operator::Arithmetic(symbol, level) => {
+                let tighter = if level == Precedence::Sum { Precedence::Product } else { Precedence::Unary };
+                let right = self.expression(tighter)?;
+                let kind = if symbol == "+" { Kind::Sum } else { Kind::Arithmetic };
+                self.note_operation(kind, symbol, [&left, &right], offset);
+                Ok(left.chain(symbol, right))
             }
-            Operator::Arithmetic(symbol, _) => Ok(left.chain(symbol, self.expression(Precedence::Unary)?)),
             Operator::Compare(by) => {
                 let right = self.right_of_comparison()?;
-                self.note_comparison(by, &left, &right, offset);
+                if !self.note_comparison(by, &left, &right, offset) {
+                    self.note_operation(Kind::of(by), by.symbol(), [&left, &right], offset);
+                }
                 Ok(left.compare(by, right))
             }
             Operator::In { negated } => {
                 self.at += usize::from(negated);
                 let right = self.right_of_comparison()?;
-                self.note_membership(&left, &right, offset);
+                if !self.note_membership(&left, &right, offset) {
+                    let symbol = if negated { "not in" } else { "in" };
+                    self.note_operation(Kind::Membership, symbol, [&left, &right], offset);
+                }
                 let within = left.within(right);
                 Ok(if negated { within.not() } else { within })
             }
@@ -180,26 +195,37 @@ impl Parser<'_> {
         Ok(right)
     }
 
-    fn note_comparison(&mut self, by: Comparator, left: &Ast, right: &Ast, offset: usize) {
+    fn note_operation(&mut self, operator: Kind, symbol: &'static str, operands: [&Ast; 2], offset: usize) {
+        self.operations.push(Operation { operator, symbol, operands: operands.map(sketch::sketch), offset });
+    }
+
+    /// Notes the comparison of a path with a literal; false if it is none.
+    fn note_comparison(&mut self, by: Comparator, left: &Ast, right: &Ast, offset: usize) -> bool {
         if !matches!(by, Comparator::Equal | Comparator::Unequal) {
-            return;
+            return false;
         }
         let pair = match (left.as_path(), right.as_path()) {
             (Some(read), None) => right.as_literal().map(|literal| (read, literal)),
             (None, Some(read)) => left.as_literal().map(|literal| (read, literal)),
             (None, None) | (Some(_), Some(_)) => None,
         };
+        let is_noted = pair.is_some();
         self.comparisons.extend(pair.map(|(read, literal)| Comparison {
             read,
             literal: literal.clone(),
             offset,
         }));
+        is_noted
     }
 
-    fn note_membership(&mut self, left: &Ast, right: &Ast, offset: usize) {
-        let (Some(read), Some(Value::Array(literals))) = (left.as_path(), right.as_literal()) else { return };
+    /// Notes the comparisons of a path with the literals of a list; false if there are none.
+    fn note_membership(&mut self, left: &Ast, right: &Ast, offset: usize) -> bool {
+        let (Some(read), Some(Value::Array(literals))) = (left.as_path(), right.as_literal()) else {
+            return false;
+        };
         let comparison = |literal: &Value| Comparison { read, literal: literal.clone(), offset };
         self.comparisons.extend(literals.iter().map(comparison));
+        true
     }
 }
 

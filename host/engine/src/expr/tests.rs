@@ -38,7 +38,9 @@ pub(super) fn compiled(text: &str) -> Expr {
 pub(super) fn check(env: &str, rows: &[(&str, &str)]) {
     let env = Json::new(env);
     for (text, expected) in rows {
-        let value = compiled(text).eval(&env).unwrap_or_else(|error| panic!("{error} in {text}"));
+        let value = compiled(text)
+            .eval(&env, &mut Doubts::default())
+            .unwrap_or_else(|error| panic!("{error} in {text}"));
         // Compared by text, because `1` and `1.0` differ.
         assert_eq!(value.to_json(), *expected, "{text}");
     }
@@ -49,7 +51,7 @@ pub(super) fn check(env: &str, rows: &[(&str, &str)]) {
 pub(super) fn check_fails(env: &str, rows: &[(&str, &str)]) {
     let env = Json::new(env);
     for (text, expected) in rows {
-        match compiled(text).eval(&env) {
+        match compiled(text).eval(&env, &mut Doubts::default()) {
             Ok(value) => panic!("{text} is {value}, not an error"),
             Err(EvalError(why)) => assert!(why.contains(expected), "{text}: {why:?} lacks {expected:?}"),
         }

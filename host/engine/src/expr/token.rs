@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::SyntaxError;
-use crate::value::Number;
+use crate::{number, value::Number};
 
 /// A token and where it stands.
 #[derive(Clone, Debug)]
@@ -246,10 +246,5 @@ impl<'a> Lexer<'a> {
 }
 
 fn parse_number(text: &str) -> Result<Number, String> {
-    if text.bytes().all(|b| b.is_ascii_digit()) {
-        let number = text.parse::<u64>().map(Number::from);
-        return number.map_err(|_| format!("{text} does not fit in 64 bits; expected at most {}", u64::MAX));
-    }
-    let number = text.parse::<f64>().ok().and_then(Number::from_f64);
-    number.ok_or_else(|| format!("{text} is too large for a number"))
+    number::json(text).ok_or_else(|| number::complaint(text))
 }

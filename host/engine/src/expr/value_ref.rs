@@ -60,7 +60,11 @@ impl ValueRef<'_> {
                 budget.spend(a.len().min(b.len()))?;
                 Ok(Some(a.cmp(b)))
             }
-            _ => Ok(None),
+            (Self::Null, _) | (_, ValueRef::Null) => Ok(None),
+            (a, b) => {
+                budget.doubt(format!("{} and {} have no order: false", a.kind(), b.kind()));
+                Ok(None)
+            }
         }
     }
 
@@ -74,6 +78,7 @@ impl ValueRef<'_> {
                         return Ok(true);
                     }
                 }
+                item.doubt_among(items.iter().map(|other| ValueRef::from(other).kind()), budget);
                 Ok(false)
             }
             (Self::Object(map), ValueRef::Text(key)) => Ok(map.contains_key(key)),
@@ -81,7 +86,28 @@ impl ValueRef<'_> {
                 budget.spend(text.len())?;
                 Ok(text.contains(part))
             }
-            _ => Ok(false),
+            (Self::Null, _) | (_, ValueRef::Null) => Ok(false),
+            (holder, item) => {
+                budget.doubt(format!("{} cannot be in {}: false", item.kind(), holder.kind()));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Notes a doubt where this is of another type than every one of some values, by their [`ValueRef::kind`].
+    pub(super) fn doubt_among(self, kinds: impl Iterator<Item = &'static str>, budget: &mut Budget) {
+        let mut kinds = kinds.peekable();
+        let Some(first) = kinds.peek().copied() else { return };
+        if !matches!(self, Self::Null) && kinds.all(|kind| kind != self.kind()) {
+            budget.doubt(format!("{} equals none, as there is {first} instead: false", self.kind()));
+        }
+    }
+
+    /// Notes a doubt where these two are of different types.
+    pub(super) fn doubt_equal(self, other: ValueRef<'_>, budget: &mut Budget) {
+        let is_null = matches!(self, Self::Null) || matches!(other, ValueRef::Null);
+        if !is_null && self.kind() != other.kind() {
+            budget.doubt(format!("{} never equals {}", self.kind(), other.kind()));
         }
     }
 
@@ -103,7 +129,20 @@ impl ValueRef<'_> {
             }
             _ => None,
         };
+        if found.is_none() && !self.takes(at) {
+            budget.doubt(format!("{} has nothing at {}: null", self.kind(), at.kind()));
+        }
         Ok(found.unwrap_or_default())
+    }
+
+    /// Whether there could be something at `at`.
+    fn takes(self, at: ValueRef<'_>) -> bool {
+        match (self, at) {
+            (Self::Null, _) | (_, ValueRef::Null) | (Self::Object(_), ValueRef::Text(_)) => true,
+            (Self::List(_) | Self::Text(_), ValueRef::Number(at)) => at.whole().is_some(),
+            (Self::List(_), ValueRef::Text(at)) => at.bytes().all(|byte| byte.is_ascii_digit()),
+            _ => false,
+        }
     }
 
     /// The member behind a dot; a hyphen in its name may have been meant as a minus.
@@ -149,6 +188,18 @@ impl ValueRef<'_> {
         }
     }
 
+    /// Type, as doubts name it. Numbers are one type.
+    pub(super) const fn kind(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a string",
+            Self::List(_) => "an array",
+            Self::Object(_) => "an object",
+        }
+    }
+
     /// Type and shortened value, as errors name it.
     pub(super) fn describe(self) -> String {
         match self {
@@ -187,7 +238,7 @@ fn shortened(text: &str) -> String {
 }
 
 fn position(at: Num, len: usize) -> Option<usize> {
-    let Num::Int(at) = at else { return None };
+    let at = i128::from(at.whole()?);
     let from_start = if at < 0 { i128::try_from(len).ok()? + at } else { at };
     usize::try_from(from_start).ok()
 }

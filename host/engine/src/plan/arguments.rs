@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    expr::{Env, EvalError},
+    expr::{Doubts, Env, EvalError},
     form::{Report, listed},
     path::Path,
     problem::{
@@ -113,10 +113,10 @@ fn bind(parameter: &Parameter, given: &Map, seen: &ArgumentEnv<'_>) -> Result<Va
         value: None,
         hint: None,
     };
-    let eval = |value: &crate::expr::ValueTemplate| value.eval(seen).map(|bound| bound.value);
+    let eval = |value: &crate::expr::ValueTemplate| value.eval(seen, &mut Doubts::default());
     let is_secret = matches!(parameter.value_from, Some(ValueFrom::Secret(_)));
     let from = || match &parameter.value_from {
-        Some(ValueFrom::Expression(expr)) => Some(expr.eval(seen)),
+        Some(ValueFrom::Expression(expr)) => Some(expr.eval(seen, &mut Doubts::default())),
         Some(ValueFrom::Secret(_)) | None => None,
     };
     let mut written = is_secret || given.contains_key(name);

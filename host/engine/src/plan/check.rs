@@ -8,6 +8,7 @@ mod items;
 mod kinds;
 mod lints;
 mod nesting;
+mod operating;
 mod passing;
 mod reading;
 mod references;

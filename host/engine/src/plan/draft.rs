@@ -36,6 +36,17 @@ pub struct Draft {
     report: Report,
 }
 
+/// Everything that was found about a document.
+#[derive(Debug)]
+pub struct Judgement {
+    /// The plan, without its warnings, where there is no problem.
+    pub plan: Option<Plan>,
+    /// Every problem, in the order of the document.
+    pub problems: Vec<Problem>,
+    /// Every warning.
+    pub warnings: Vec<Problem>,
+}
+
 impl fmt::Debug for Draft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Draft").field("doc", &self.doc).finish_non_exhaustive()
@@ -95,6 +106,13 @@ impl Draft {
     /// # Errors
     /// Every problem of the document, in its order; nothing is left to be found by running it.
     pub fn plan(self, executors: &Executors, variables: &Value) -> Result<Plan, Vec<Problem>> {
+        let Judgement { plan, problems, warnings } = self.judge(executors, variables);
+        plan.map(|plan| Plan { warnings, ..plan }).ok_or(problems)
+    }
+
+    /// Checks the whole document like [`Draft::plan`], and says what is doubtful also where something is wrong.
+    #[must_use]
+    pub fn judge(self, executors: &Executors, variables: &Value) -> Judgement {
         let Self { doc, document, report } = self;
         let plan = doc.and_then(|doc| {
             let (defaults, pinned) = executors::look_up(&doc, &report, executors);
@@ -107,10 +125,7 @@ impl Draft {
             report.is_sound().then(plan).flatten()
         });
         let (problems, warnings) = report.into_parts();
-        match plan {
-            Some(plan) if problems.is_empty() => Ok(Plan { warnings, ..plan }),
-            Some(_) | None => Err(problems),
-        }
+        Judgement { plan: plan.filter(|_| problems.is_empty()), problems, warnings }
     }
 
     /// Assembles the plan of a document with which a run was submitted, from the recorded executors. The document was checked at

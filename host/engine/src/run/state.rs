@@ -24,7 +24,7 @@ mod task;
 mod totals;
 mod wait;
 
-use std::{ops::Index, sync::Arc};
+use std::{collections::BTreeSet, ops::Index, sync::Arc};
 
 use self::{agenda::Agenda, table::Tables};
 pub(in crate::run) use self::{
@@ -48,6 +48,9 @@ use crate::{
     time::Timestamp,
     value::Map,
 };
+
+/// Code of the warning about operations that were given types that they do not fit.
+pub(in crate::run) const TYPE_MISMATCH: &str = "type-mismatch";
 
 /// Warnings a run keeps for its view; the journal has them all.
 const MAX_WARNINGS: usize = 100;
@@ -75,6 +78,8 @@ pub struct State {
     /// Since when the run only waits for people, if its timeout is the default, which stands still meanwhile.
     still_since: Option<Timestamp>,
     warnings: Vec<Warning>,
+    /// Warnings about types, which are given once for each node of the plan.
+    doubted: BTreeSet<(Place, Arc<str>)>,
     seq: u64,
     now: Timestamp,
 }
@@ -101,6 +106,7 @@ impl State {
             times: Times { submitted_at: now, started_at: None, finished_at: None, deadline_at: None },
             still_since: None,
             warnings: Vec::new(),
+            doubted: BTreeSet::new(),
             seq: 0,
             now,
         }

@@ -88,19 +88,44 @@ impl FromStr for Timetable {
 
 impl Column {
     fn read(&self, text: &str) -> Result<Marks, TimetableError> {
-        let all = text.starts_with(['*', '?']);
         if text == "?" {
-            return Ok(Marks { numbers: self.between(*self.numbers.start(), *self.numbers.end(), 1), all });
+            let numbers = self.between(*self.numbers.start(), *self.numbers.end(), 1);
+            return Ok(Marks { numbers, all: true });
         }
-        let parts = text.split(',').map(|part| self.part(part));
-        let numbers = parts.reduce(|some, more| Some(some? | more?)).flatten();
-        numbers.map(|numbers| Marks { numbers, all }).ok_or_else(|| self.expected(text))
+        let mut numbers = 0;
+        for part in text.split(',') {
+            numbers |= self.part(part).ok_or_else(|| self.expected(part, text))?;
+        }
+        // In a list with a step other numbers are named, so that it is no `*/n`.
+        let all = text.split(',').any(|part| part == "*") || (text.starts_with('*') && !text.contains(','));
+        Ok(Marks { numbers, all })
     }
 
-    fn expected(&self, text: &str) -> TimetableError {
+    /// The text that was expected in place of `part` of the field `text`.
+    fn expected(&self, part: &str, text: &str) -> TimetableError {
         let Self { name, numbers, .. } = self;
         let (least, most) = numbers.clone().into_inner();
-        TimetableError::Written(format!("{name} from {least} to {most} in place of `{text}`"))
+        TimetableError::Written(match self.forwards(part) {
+            Some(instead) => format!("{name} `{instead}` in place of `{part}`, as ranges go forwards"),
+            None => format!("{name} from {least} to {most} in place of `{text}`"),
+        })
+    }
+
+    /// The same numbers as a range that goes backwards, over the end of the field.
+    fn forwards(&self, part: &str) -> Option<String> {
+        let (first, last) = part.split_once('-')?;
+        let (from, to) = (self.number(first)?, self.number(last)?);
+        // The weekday 7 is 0 once more.
+        let most = if self.name == "weekday" { 6 } else { *self.numbers.end() };
+        let is_word = !self.words.is_empty() && whole(first).is_none() && whole(last).is_none();
+        let word = |number: u32| {
+            let at = number.checked_sub(*self.numbers.start()).and_then(|at| usize::try_from(at).ok());
+            let word = at.and_then(|at| self.words.get(at)).filter(|_| is_word);
+            word.map_or_else(|| number.to_string(), |word| (*word).to_owned())
+        };
+        let range =
+            |from: u32, to: u32| if from == to { word(from) } else { format!("{}-{}", word(from), word(to)) };
+        (to < from).then(|| format!("{},{}", range(from.min(most), most), range(*self.numbers.start(), to)))
     }
 
     /// `*`, a number or a range, with a step or without. A number with a step goes on to the end.
@@ -176,7 +201,17 @@ mod tests {
             ("* * * 13 *", "month"),
             ("* * * * 8", "weekday"),
             ("* * * * mon-", "weekday"),
-            ("5-1 * * * *", "minute"),
+            ("5-1 * * * *", "minute `5-59,0-1` in place of `5-1`, as ranges go forwards"),
+            ("0 22-2 * * *", "hour `22-23,0-2` in place of `22-2`"),
+            ("0 6,23-0 * * *", "hour `23,0` in place of `23-0`"),
+            ("0 0 28-3 * *", "day of the month `28-31,1-3` in place of `28-3`"),
+            ("0 0 1 nov-feb *", "month `nov-dec,jan-feb` in place of `nov-feb`"),
+            ("0 0 1 12-1 *", "month `12,1` in place of `12-1`"),
+            ("0 0 * * sat-sun", "weekday `sat,sun` in place of `sat-sun`"),
+            ("0 0 * * Fri-mon", "weekday `fri-sat,sun-mon` in place of `Fri-mon`"),
+            ("0 0 * * 5-1", "weekday `5-6,0-1` in place of `5-1`"),
+            ("0 0 * * 7-1", "weekday `6,0-1` in place of `7-1`"),
+            ("30-5/2 * * * *", "minute from 0 to 59 in place of `30-5/2`"),
             ("*/0 * * * *", "minute"),
             ("+5 * * * *", "minute"),
             ("*/+5 * * * *", "minute"),

@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn fields_mean_what_they_say() {
         let (from, to) = ("2026-01-01T00:00:00Z", "2026-01-31T23:59:59Z");
-        let rows: [(&str, &[&str]); 6] = [
+        let rows: [(&str, &[&str]); 9] = [
             ("30 3 1 1 *", &["2026-01-01T03:30"]),
             ("0 0 1,15 * *", &["2026-01-01T00:00", "2026-01-15T00:00"]),
             (
@@ -127,6 +127,26 @@ mod tests {
             // Every tenth day that is a Sunday.
             ("0 0 */10 * 0", &["2026-01-11T00:00"]),
             ("0 6 ? 2 *", &[]),
+            // A list is no `*/n`, though it begins with one: a day that matches either counts.
+            (
+                "0 0 */10,5 * mon",
+                &[
+                    "2026-01-01T00:00",
+                    "2026-01-05T00:00",
+                    "2026-01-11T00:00",
+                    "2026-01-12T00:00",
+                    "2026-01-19T00:00",
+                    "2026-01-21T00:00",
+                    "2026-01-26T00:00",
+                    "2026-01-31T00:00",
+                ],
+            ),
+            // A list with a `*` is `*`.
+            (
+                "0 0 *,5 * mon",
+                &["2026-01-05T00:00", "2026-01-12T00:00", "2026-01-19T00:00", "2026-01-26T00:00"],
+            ),
+            ("0 0 31 * 3-5/7,*", &["2026-01-31T00:00"]),
         ];
         for (times, expected) in rows {
             assert_eq!(all(times, "UTC", from, to), expected, "{times}");
@@ -213,7 +233,29 @@ mod tests {
     /// R-W17.
     #[test]
     fn what_clocks_show_twice_comes_the_first_time() {
-        let rows: [(&str, &str, &str, &str, &[&str]); 5] = [
+        let rows: [(&str, &str, &str, &str, &[&str]); 8] = [
+            // Hours that are named are those of the clock, also where all are named: one hour less than pass.
+            (
+                "0 0-23 * * *",
+                "Europe/Berlin",
+                "2026-10-24T23:00:00Z",
+                "2026-10-25T02:00:00Z",
+                &["2026-10-24T23:00", "2026-10-25T00:00", "2026-10-25T02:00"],
+            ),
+            (
+                "0 */2,3 * * *",
+                "Europe/Berlin",
+                "2026-10-24T23:00:00Z",
+                "2026-10-25T02:00:00Z",
+                &["2026-10-25T00:00", "2026-10-25T02:00"],
+            ),
+            (
+                "0 *,3 * * *",
+                "Europe/Berlin",
+                "2026-10-24T23:00:00Z",
+                "2026-10-25T02:00:00Z",
+                &["2026-10-24T23:00", "2026-10-25T00:00", "2026-10-25T01:00", "2026-10-25T02:00"],
+            ),
             (
                 "30 2 * * *",
                 "Europe/Berlin",

@@ -60,17 +60,24 @@ pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
 /// The answer that was given.
 ///
 /// # Errors
-/// 400 for what is no object.
+/// 400 for what is no object, 422 for a number that cannot be kept.
 pub(super) fn read(task: &TaskRun, form: &Form) -> Result<Map, ProblemResponse> {
     let fields = fields(task);
     if fields.is_empty() {
-        let whole = Value::from_json(form.text(WHOLE)).ok();
-        let wrong = || ProblemResponse::new(StatusCode::BAD_REQUEST, "the answer is no JSON object");
-        return whole.as_ref().and_then(Value::as_object).cloned().ok_or_else(wrong);
+        let wrong = |why: String| {
+            ProblemResponse::new(StatusCode::BAD_REQUEST, format!("the response is no JSON object: {why}"))
+        };
+        let whole = Value::from_json(form.text(WHOLE)).map_err(|error| wrong(error.to_string()))?;
+        return whole
+            .as_object()
+            .cloned()
+            .ok_or_else(|| wrong("expected names and values in braces".to_owned()));
     }
-    let given = fields.iter().filter_map(|field| {
-        let value = field.read(form.text(&format!("{PREFIX}{}", field.name)))?;
-        Some((field.name.as_str().into(), value))
-    });
-    Ok(given.collect())
+    let mut given = Map::new();
+    for field in fields {
+        let value = field.read(form.text(&format!("{PREFIX}{}", field.name)));
+        let value = value.map_err(|problem| ProblemResponse::problems("response", &[*problem]))?;
+        given.extend(value.map(|value| (field.name.as_str().into(), value)));
+    }
+    Ok(given)
 }

@@ -1,7 +1,7 @@
 //! The parameters of a document as a form.
 
 use maud::{Markup, html};
-use phasm::{Map, Plan, Value};
+use phasm::{Map, Plan, Value, engine::problem::Problems};
 
 use super::{fields::Field, form::Form};
 
@@ -29,10 +29,17 @@ pub(super) fn given(parameters: &Map) -> Form {
 }
 
 /// Returns the given parameters. Those left out have their defaults.
-pub(super) fn read(plan: &Plan, form: &Form) -> Map {
-    let given = fields(plan).filter_map(|field| {
-        let text = form.beginning(PREFIX).find(|(name, _)| *name == field.name).map(|(_, text)| text)?;
-        Some((field.name.as_str().into(), field.read(text)?))
-    });
-    given.collect()
+///
+/// # Errors
+/// All values that cannot be read.
+pub(super) fn read(plan: &Plan, form: &Form) -> Result<Map, Problems> {
+    let (mut given, mut problems) = (Map::new(), Vec::new());
+    for field in fields(plan) {
+        let text = form.beginning(PREFIX).find(|(name, _)| *name == field.name).map(|(_, text)| text);
+        match text.map_or(Ok(None), |text| field.read(text)) {
+            Ok(value) => given.extend(value.map(|value| (field.name.as_str().into(), value))),
+            Err(problem) => problems.push(*problem),
+        }
+    }
+    if problems.is_empty() { Ok(given) } else { Err(problems.into()) }
 }

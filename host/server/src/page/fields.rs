@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use phasm::{
-    Value,
+    Problem, Value,
     engine::plan::{Parameter, ParameterType},
     store::view,
 };
@@ -148,13 +148,16 @@ impl Field {
     }
 
     /// Returns the given value. `None` if it was left out.
-    pub(super) fn read(&self, text: &str) -> Option<Value> {
+    ///
+    /// # Errors
+    /// Fails like [`view::undeclared`].
+    pub(super) fn read(&self, text: &str) -> Result<Option<Value>, Box<Problem>> {
         match &self.kind {
-            Input::Line | Input::Lines if text.is_empty() && !self.required => None,
-            Input::Line | Input::Lines => Some(text.replace("\r\n", "\n").into()),
-            _ if text.trim().is_empty() => None,
+            Input::Line | Input::Lines if text.is_empty() && !self.required => Ok(None),
+            Input::Line | Input::Lines => Ok(Some(text.replace("\r\n", "\n").into())),
+            _ if text.trim().is_empty() => Ok(None),
             Input::YesNo | Input::Choice(_) | Input::Number { .. } | Input::Json => {
-                Some(view::undeclared(text))
+                view::undeclared(&self.name, text).map(Some)
             }
         }
     }
@@ -180,7 +183,7 @@ mod tests {
             (r#"{"enum":["1",1]}"#, "1", Some("1")),
             (r#"{"type":"object"}"#, "{\"a\":[1]}", Some("{\"a\":[1]}")),
         ] {
-            let read = field(schema).read(given).map(|value| value.to_json());
+            let read = field(schema).read(given).unwrap().map(|value| value.to_json());
             assert_eq!(read.as_deref(), expected, "{schema} {given}");
         }
     }

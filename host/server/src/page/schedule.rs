@@ -143,7 +143,10 @@ fn firings(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
 fn line(firing: &FiringNote, zone: &Zone) -> Markup {
     html! {
         tr {
-            th scope="row" data-label="Time" { (format::clock(zone, firing.at)) }
+            th scope="row" data-label="Time" {
+                (format::clock(zone, firing.at))
+                @if let Some(until) = firing.until { " to " (format::clock(zone, until)) }
+            }
             td data-label="Result" { (firing.what.words()) }
             td data-label="Run" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::id(run)) } } @else { span class="none" { "–" } } }
             td data-label="Phase" { (schedules::phase(firing)) }
@@ -171,7 +174,12 @@ pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     let form = Form::read(&mut context).await?;
     let found = one(&context).await?;
     let kept = SavedDocument::read(&context, &found.what.document).await?;
-    let parameters = kept.plan.as_ref().map(|plan| arguments::read(plan, &form)).unwrap_or_default();
+    let parameters = match kept.plan.as_ref().map(|plan| arguments::read(plan, &form)).transpose() {
+        Ok(parameters) => parameters.unwrap_or_default(),
+        Err(problems) => {
+            return render(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await;
+        }
+    };
     match context.app.host.trigger(&found.namespace, &found.name, &parameters, None).await {
         Ok(triggered) => Ok(see_other(&format!("/runs/{}", triggered.run_id))),
         Err(TriggerError::Submit(SubmitError::Problems(problems))) => {

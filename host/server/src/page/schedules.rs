@@ -43,7 +43,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
 
 /// How the last run stands by now.
 async fn look(store: &dyn ReadStore, one: &mut CatalogItem<ScheduleState>) -> Result<(), ProblemResponse> {
-    let started = |firing: &&mut FiringNote| firing.run_id.is_some();
+    let started = |firing: &&mut FiringNote| firing.was_started();
     let Some(last) = one.what.firings.iter_mut().rfind(started) else { return Ok(()) };
     if let Some(run_id) = last.open() {
         let row = store.get(run_id).await?;
@@ -65,7 +65,7 @@ fn table(all: &[CatalogItem<ScheduleState>]) -> Markup {
 
 fn line(one: &CatalogItem<ScheduleState>) -> Markup {
     let what = &one.what;
-    let last = what.firings.iter().rfind(|firing| firing.run_id.is_some());
+    let last = what.firings.iter().rfind(|firing| firing.was_started());
     html! {
         tr {
             td data-label="State" { (status(one)) }
@@ -113,6 +113,7 @@ pub(super) fn run(zone: &Zone, firing: &FiringNote) -> Markup {
     html! {
         (phase(firing)) " "
         @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::clock(zone, firing.at)) } }
+        @else { (format::clock(zone, firing.at)) }
     }
 }
 

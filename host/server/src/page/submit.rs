@@ -127,7 +127,10 @@ pub(super) async fn submit(mut context: RequestContext) -> Result<Response, Prob
 type SubmitOutcome = Result<Result<String, Vec<Problem>>, ProblemResponse>;
 
 async fn run(context: &RequestContext, form: &Form, plan: &Arc<Plan>) -> SubmitOutcome {
-    let parameters = arguments::read(plan, form);
+    let parameters = match arguments::read(plan, form) {
+        Ok(parameters) => parameters,
+        Err(problems) => return Ok(Err(problems.to_vec())),
+    };
     let key = Some(form.text("once")).filter(|key| !key.is_empty());
     let submission = async { context.app.host.new_run(plan, &parameters).await?.key(key).start().await };
     match submission.await {

@@ -116,7 +116,10 @@ pub(super) async fn run(mut context: RequestContext) -> Result<Response, Problem
     let version = Some(form.text("version")).filter(|version| !version.is_empty());
     let host = &context.app.host;
     let submitted = match host.saved_plan(&namespace, &name, version).await {
-        Ok(plan) => host.submit(&plan, &arguments::read(&plan, &form)).await,
+        Ok(plan) => match arguments::read(&plan, &form) {
+            Ok(parameters) => host.submit(&plan, &parameters).await,
+            Err(problems) => Err(problems.into()),
+        },
         Err(phasm::TriggerError::Submit(error)) => Err(error),
         Err(error) => return Err(error.into()),
     };

@@ -77,9 +77,15 @@ pub(crate) async fn start(
 ) -> Result<SubmittedRun, ProblemResponse> {
     let Submission { name, mut parameters, overrides, key, wait } = submission;
     let host = &context.app.host;
+    let mut problems = Vec::new();
     for (parameter, text) in overrides {
-        let value = view::parameter(plan, &parameter, &text);
-        parameters.insert(parameter.into(), value);
+        match view::parameter(plan, &parameter, &text) {
+            Ok(value) => parameters.insert(parameter.into(), value).map_or((), drop),
+            Err(problem) => problems.push(*problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(ProblemResponse::problems(name, &problems));
     }
     let started = async { host.new_run(plan, &parameters).await?.key(key.as_deref()).start().await };
     match started.await {

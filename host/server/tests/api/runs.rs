@@ -432,3 +432,22 @@ async fn a_run_is_a_picture() {
         assert!(!picture.contains("<script") && !picture.contains("href"), "{picture}");
     }
 }
+
+/// R-W20: a number that would become another one is refused, in a parameter and in a response to a task.
+#[tokio::test]
+async fn numbers_are_kept_or_refused() {
+    let world = World::new().await;
+    let client = &world.client;
+    let document = workflow("default", &["ask"]).replace("type: string, ", "");
+    for number in ["18446744073709551616", "9007199254740993.0", "%7B%22id%22:1e400%7D"] {
+        let refused = client.post_yaml(&format!("/v1/runs?param.who={number}"), &document).await.expect(422);
+        assert_eq!(refused.text("/problems/0/code"), "P005", "{number}");
+    }
+    let run = client.post_yaml("/v1/runs?wait=30s", &document).await.expect(200).text("/runID");
+    let json = [("content-type", "application/json")];
+    let path = format!("/v1/runs/{run}/tasks/t0/resume");
+    let refused = client.send("POST", &path, &json, "{\"approved\": 18446744073709551616}").await;
+    assert!([400, 422].contains(&refused.status), "{}", refused.json());
+    let view = client.get(&format!("/v1/runs/{run}")).await.expect(200).json();
+    assert!(view["tasks"].as_array().unwrap().iter().any(|task| task["phase"] == "Suspended"), "{view}");
+}

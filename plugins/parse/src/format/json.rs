@@ -1,12 +1,15 @@
 //! JSON.
 
-use phasm_sdk::{prelude::*, serde_json};
+use phasm_sdk::{number, prelude::*, serde_json};
 
 use super::Format;
 use crate::node::Node;
 
 /// The text itself, once it is known to be JSON that fits into memory's numbers and depths.
 pub(super) fn parse(text: &str) -> Result<Json> {
+    if let Some((at, number)) = number::lost(text) {
+        return Err(Format::Json.lossy(text, at, number));
+    }
     let parsed = serde_json::from_str::<Node>(text);
     parsed.map_err(|why| {
         let message = why.to_string();

@@ -5,7 +5,7 @@ mod flow;
 use std::sync::Arc;
 
 use phasm_engine::{
-    expr::Env,
+    expr::{Doubts, Env},
     plan::{Backoff, Growth, MaxAttempts, Plan, Policy, Recovery, RuleAction, TemplateKind},
     problem::codes::values,
     time::Millis,
@@ -43,7 +43,9 @@ impl Env for Outcome {
 fn action(policy: &Policy, outcome: &Json) -> Option<RuleAction> {
     let env = Outcome(json!({ "outcome": outcome }).into());
     let mut rules = policy.rules.iter();
-    let matching = rules.find(|rule| rule.when.as_ref().is_none_or(|when| when.test(&env) == Ok(true)));
+    let matching = rules.find(|rule| {
+        rule.when.as_ref().is_none_or(|when| when.test(&env, &mut Doubts::default()) == Ok(true))
+    });
     matching.map(|rule| rule.action.clone())
 }
 

@@ -107,7 +107,10 @@ impl CatalogBackend for LocalBackend<'_> {
             {
                 planning.environment.build(draft.executor_types().iter()).await;
                 let texts = ParameterArgument::pairs(parameters);
-                given = catalog::given_parameters(store, found, texts).await.unwrap_or_default();
+                given = match catalog::given_parameters(store, found, texts).await {
+                    Ok(given) => given,
+                    Err(error) => return Err(refused(error, store).await),
+                };
             }
             match planning.planner.trigger(store, &name.namespace, &name.name, &given, key).await {
                 Ok(TriggerReceipt { run_id, is_new }) => {

@@ -112,5 +112,6 @@ fn cells(firing: &FiringNote) -> [String; 4] {
         (None, Some(_)) => "open".to_owned(),
         (None, None) => "-".to_owned(),
     };
-    [firing.at.to_rfc3339(), firing.what.words().to_owned(), run, phase]
+    let until = firing.until.map_or_else(String::new, |until| format!(" to {}", until.to_rfc3339()));
+    [format!("{}{until}", firing.at.to_rfc3339()), firing.what.words().to_owned(), run, phase]
 }

@@ -58,7 +58,7 @@ fn table(found: &[CatalogItem<ScheduleState>]) -> String {
 fn cells(saved: &CatalogItem<ScheduleState>) -> [String; 7] {
     let ScheduleState { schedule, timezone, firings, .. } = &saved.what;
     let instant = |at: Option<Timestamp>| at.map_or_else(|| "-".to_owned(), Timestamp::to_rfc3339);
-    let last = firings.iter().rfind(|firing| firing.run_id.is_some()).map(|firing| firing.at);
+    let last = firings.iter().rfind(|firing| firing.was_started()).map(|firing| firing.at);
     [
         QualifiedName::new(&saved.namespace, &saved.name).word(),
         text::clean(schedule).into_owned(),

@@ -1,13 +1,18 @@
 //! `phasm cron next`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use phasm::{clock::Clock, engine::time::Timestamp};
+use phasm::{
+    catalog::SaveError,
+    clock::Clock,
+    engine::{plan::Executors, time::Timestamp, value::Value},
+};
 use serde_json::json;
 
 use crate::{
     backend::TargetArguments,
+    drive::LoadedConfig,
     exit::Exit,
     failure::Failure,
     input::{document::Text, names::called},
@@ -21,7 +26,8 @@ const MAX_TIMES: u16 = 1000;
 
 /// Prints the times of the next runs of a schedule, or of a file that is not added anywhere.
 ///
-/// One a line, in UTC, the first one first; fewer if the schedule ends before. Pauses do not count.
+/// One a line, in UTC, the first one first; fewer if the schedule ends before. Pauses do not count. A file is checked as
+/// `phasm validate` checks it, but for its executors.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm cron next nightly.yaml -n 3\n  phasm cron next nightly --store runs.db --json"
@@ -38,6 +44,10 @@ pub(crate) struct NextArguments {
     #[command(flatten)]
     store: TargetArguments,
 
+    /// The operator's configuration, whose variables a file may read [env: PHASM_CONFIG]
+    #[arg(long, value_name = "CONFIG")]
+    config: Option<PathBuf>,
+
     /// Print one JSON array to stdout.
     #[arg(long)]
     json: bool,
@@ -45,11 +55,11 @@ pub(crate) struct NextArguments {
 
 /// Prints the times.
 pub(super) fn next(arguments: &NextArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let NextArguments { name, number, json: as_json, .. } = arguments;
+    let NextArguments { name, number, config, json: as_json, .. } = arguments;
     let now = Clock::start().now();
     let count = usize::from(*number);
     let instants = if Path::new(name).is_file() {
-        of_file(Path::new(name), now, count, screen, *as_json)?
+        of_file(Path::new(name), &PathArguments::of(config.clone()), now, count, screen, *as_json)?
     } else {
         let name = called(name).map_err(Failure::call)?;
         arguments.store.backend(&PathArguments::of(None), screen, *as_json)?.next_times(&name, count)?
@@ -69,6 +79,7 @@ pub(super) fn next(arguments: &NextArguments, screen: &Screen) -> Result<Exit, F
 
 fn of_file(
     file: &Path,
+    paths: &PathArguments,
     now: Timestamp,
     count: usize,
     screen: &Screen,
@@ -76,7 +87,12 @@ fn of_file(
 ) -> Result<Vec<Timestamp>, Failure> {
     let text = Text::read(file).map_err(|unread| unread.refuse(screen, as_json))?;
     let draft = text.draft().map_err(|found| problems::refuse(screen, text.source(), &found, as_json))?;
-    let cron = text.cron(draft, screen, as_json)?;
+    let configured = LoadedConfig::read(paths, screen, as_json)?;
+    let variables = configured.config().map(|config| Value::from(config.vars.clone())).unwrap_or_default();
+    // A file with problems could not be added: its times would be wrong, or never come. Which executors there are is not asked.
+    let plan = draft.plan(&Executors::any(), &variables);
+    let plan = plan.map_err(|found| problems::refuse(screen, text.source(), &found, as_json))?;
+    let cron = plan.cron.ok_or_else(|| Failure::call(SaveError::NoSchedule))?;
     let first = cron.schedule.next_after(now);
     Ok(std::iter::successors(first, |at| cron.schedule.next_after(*at)).take(count).collect())
 }

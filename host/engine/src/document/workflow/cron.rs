@@ -70,8 +70,8 @@ static CONCURRENCY_POLICY: Field<Concurrency> = Field::optional(
 
 static STARTING_DEADLINE: Field<u32> = Field::optional(
     "startingDeadlineSeconds",
-    COUNT,
-    "How late a run may start, in seconds; later it is not started at all.",
+    SECONDS,
+    "How late a run may start, in seconds, at least 1; later it is not started at all. Absent: none is too late.",
 );
 
 static SUCCESSFUL_LIMIT: Field<u32> =
@@ -94,6 +94,9 @@ static WORKFLOW_SPEC: Field<SpecDoc> = Field::required(
     SPEC_OF_WORKFLOW,
     "The spec of the workflow to run.",
 );
+
+/// Every run starts a moment after its time: with 0 none would ever start.
+const SECONDS: Form<u32> = whole::<u32, 1, { u32::MAX as i64 }>();
 
 const COUNT: Form<u32> = whole::<u32, 0, { u32::MAX as i64 }>();
 

@@ -6,7 +6,8 @@ use crate::{
         budget::{MAX_TEXT, json},
         number::Num,
     },
-    value::{Number, Value},
+    number,
+    value::{JsonError, Number, Value},
 };
 
 /// The doubles below which every whole number fits in 64 bits.
@@ -35,8 +36,10 @@ pub(super) fn from_json(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Va
     if text.len() > MAX_TEXT {
         return Err(format!("`fromjson` reads texts of at most {MAX_TEXT} bytes, not {}", text.len()));
     }
-    Value::from_json(text).map_err(|error| {
-        format!("`fromjson` is given {}, which is no JSON: {error}", ValueRef::from(call.subject).describe())
+    let given = || ValueRef::from(call.subject).describe();
+    Value::from_json(text).map_err(|error| match error {
+        JsonError::Syntax(error) => format!("`fromjson` is given {}, which is no JSON: {error}", given()),
+        JsonError::Number(complaint) => format!("`fromjson` is given {}: {complaint}", given()),
     })
 }
 
@@ -44,13 +47,13 @@ pub(super) fn int(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value, S
     match call.subject {
         Value::Number(n) if !n.is_f64() => Ok(call.subject.clone()),
         Value::Number(_) | Value::String(_) => {
-            let number = match call.subject.as_str().map(|t| t.trim().parse::<i64>()) {
-                Some(Ok(int)) => return Ok(int.into()),
-                Some(Err(_)) | None => to_float(call, budget)?,
-            };
-            whole(number.trunc())
+            if let Some(int) = call.subject.as_str().and_then(|text| number::integer(text.trim(), 10)) {
+                return Ok(Value::Number(int));
+            }
+            let double = to_float(call, budget)?;
+            whole(double.trunc())
                 .map(Value::Number)
-                .ok_or_else(|| format!("{} does not fit in 64 bits", number))
+                .ok_or_else(|| format!("{double} does not fit in 64 bits"))
         }
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
             Err(call.wrong("a number or a string"))
@@ -64,16 +67,21 @@ pub(super) fn float(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Value,
 
 fn to_float(call: &FilterCall<'_>, budget: &mut Budget) -> Result<f64, String> {
     match call.subject {
-        Value::Number(n) => Ok(Num::from(n).as_f64()),
+        Value::Number(n) => {
+            let double = Num::from(n).as_f64();
+            let is_kept = n.is_f64() || number::double(&n.to_string()).is_some();
+            is_kept.then_some(double).ok_or_else(|| format!("{n} has more digits than a double"))
+        }
         Value::String(_) => {
-            let number = call.text(budget)?.trim().parse::<f64>().ok().filter(|f| f.is_finite());
-            number.ok_or_else(|| {
-                format!(
-                    "`{}` is given {}, which is no number",
-                    call.name,
-                    ValueRef::from(call.subject).describe()
-                )
-            })
+            let text = call.text(budget)?.trim();
+            let fault =
+                |what| format!("`{}` is given {}{what}", call.name, ValueRef::from(call.subject).describe());
+            match text.parse::<f64>() {
+                Ok(double) if double.is_finite() => number::double(text)
+                    .map(|_| double)
+                    .ok_or_else(|| fault(", which a double cannot keep exactly")),
+                Ok(_) | Err(_) => Err(fault(", which is no number")),
+            }
         }
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {
             Err(call.wrong("a number or a string"))
@@ -105,8 +113,10 @@ fn digits(call: &FilterCall<'_>) -> Result<Option<i32>, String> {
     match call.arguments.first() {
         None => Ok(None),
         Some(Value::Number(n)) => {
-            let digits =
-                n.as_i64().filter(|d| (0..=MAX_DIGITS).contains(d)).and_then(|d| i32::try_from(d).ok());
+            let digits = Num::from(n)
+                .whole()
+                .filter(|d| (0..=MAX_DIGITS).contains(d))
+                .and_then(|d| i32::try_from(d).ok());
             digits.map(Some).ok_or_else(|| wrong(&Value::Number(n.clone())))
         }
         Some(

@@ -16,7 +16,10 @@ use std::{
 use rhai::{ASTFlags, CustomExpr, Dynamic, Expr, FlowControl, Position, Stmt, StmtBlock};
 
 use super::{block, faults, pieces::Definition};
-use crate::expr::{SyntaxError, emit::FUNCTIONS};
+use crate::{
+    expr::{SyntaxError, emit::FUNCTIONS},
+    number,
+};
 
 pub(super) use self::call::BUILT_IN;
 
@@ -128,6 +131,23 @@ impl<'f> Narrower<'f> {
         wrap("truth", expression);
     }
 
+    /// Checks a number that Rhai reads as a double, also where it is a whole one of more than 64 bits.
+    fn number(&mut self, at: Position) {
+        let source = self.source(at).trim_start_matches(['-', ' ']);
+        let is_exponent = |before: &str| before.ends_with(['e', 'E']);
+        let ends = source.char_indices().find(|(at, c)| match c {
+            '0'..='9' | '_' | 'e' | 'E' => false,
+            '.' => !source.get(at + 1..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())),
+            '+' | '-' => !source.get(..*at).is_some_and(is_exponent),
+            _ => true,
+        });
+        let literal =
+            source.get(..ends.map_or(source.len(), |(at, _)| at)).unwrap_or_default().replace('_', "");
+        if number::double(&literal).is_none() {
+            self.refuse(at, number::complaint(&literal), number::HINT);
+        }
+    }
+
     /// Checks the value that a `for` goes through.
     fn iterable(&mut self, expression: &mut Expr) {
         if let Expr::FnCall(call, at) = expression
@@ -147,11 +167,14 @@ impl<'f> Narrower<'f> {
             Expr::DynamicConstant(..)
             | Expr::BoolConstant(..)
             | Expr::IntegerConstant(..)
-            | Expr::FloatConstant(..)
             | Expr::StringConstant(..)
             | Expr::Unit(_)
             | Expr::Property(..)
             | Expr::Custom(..) => {}
+            Expr::FloatConstant(_, at) => {
+                let at = *at;
+                self.number(at);
+            }
             // Where Rhai has found a variable, it knows its place.
             Expr::Variable(variable, None, at) if variable.0.is_none() => {
                 let at = *at;

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use super::{Piece, Placeholder, PlaceholderError, ValueTemplate};
 use crate::{
-    expr::{Expr, Functions, SyntaxError},
+    expr::{Expr, Functions, SyntaxError, marks},
     path::key_segment,
     tree::{Key, Span, Tree, TreeNode},
     value::{Map, Value},
@@ -65,7 +65,7 @@ impl<'f> Compiler<'f> {
         while let Some(open) = find(text, "{{", at).filter(|_| self.errors.len() < MAX_ERRORS) {
             push_literal(&mut pieces, text.get(at..open));
             let offset = open + "{{".len();
-            match end_of_placeholder(text, offset) {
+            match marks::end_of_placeholder(text, offset) {
                 Ok(end) => {
                     self.placeholder(text, offset..end, span, &mut pieces);
                     at = end + "}}".len();
@@ -90,7 +90,8 @@ impl<'f> Compiler<'f> {
 
     fn placeholder(&mut self, text: &str, inside: Range<usize>, span: Span, pieces: &mut Vec<Piece>) {
         let offset = inside.start;
-        match Expr::compile_with(text.get(inside).unwrap_or_default(), self.functions) {
+        let inside = text.get(inside).unwrap_or_default();
+        match marks::check(inside).and_then(|()| Expr::compile_with(inside, self.functions)) {
             Ok(expr) => pieces.push(Piece::Placeholder(Placeholder { expr, offset, span })),
             Err(error) => {
                 let error = SyntaxError { offset: error.offset + offset, ..error };
@@ -107,39 +108,4 @@ fn push_literal(pieces: &mut Vec<Piece>, text: Option<&str>) {
 
 fn find(text: &str, what: &str, from: usize) -> Option<usize> {
     Some(text.get(from..)?.find(what)? + from)
-}
-
-/// Where the `}}` is that ends the placeholder whose text begins at `start`; braces in quotes, and braces that are
-/// opened inside, do not end it.
-pub(in crate::expr) fn end_of_placeholder(text: &str, start: usize) -> Result<usize, SyntaxError> {
-    let bytes = text.as_bytes();
-    let mut open = 0_usize;
-    let mut at = start;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' | b'\'' => at = end_of_quotes(bytes, at)?,
-            b'{' => open += 1,
-            b'}' if open > 0 => open -= 1,
-            b'}' if bytes.get(at + 1) == Some(&b'}') => return Ok(at),
-            _ => {}
-        }
-        at += 1;
-    }
-    Err(SyntaxError::new(start - "{{".len(), "this placeholder has no closing `}}`")
-        .hint("a literal `{{` is written `{{ '{{' }}`; `raw: true` switches placeholders off"))
-}
-
-/// Where the quotes opened at `start` close.
-fn end_of_quotes(bytes: &[u8], start: usize) -> Result<usize, SyntaxError> {
-    let quote = bytes.get(start);
-    let mut at = start + 1;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'\\' => at += 1,
-            _ if Some(byte) == quote => return Ok(at),
-            _ => {}
-        }
-        at += 1;
-    }
-    Err(SyntaxError::new(start, "this text has no closing quote"))
 }

@@ -10,7 +10,6 @@ use crate::{
         MAX_LENGTH,
         budget::Budget,
         functions::{Function, Functions},
-        number::Num,
         value_ref::ValueRef,
     },
     value::{Map, Value},
@@ -142,8 +141,9 @@ fn member<'v>(whole: &'v mut Value, keys: &[Operand], budget: &mut Budget) -> Re
                 budget.items(1)?;
                 unshared_map(members, budget)?.entry(key.into()).or_default()
             }
-            (Value::Array(items), ValueRef::Number(Num::Int(at))) => {
+            (Value::Array(items), ValueRef::Number(number)) if number.whole().is_some() => {
                 let length = items.len();
+                let at = i128::from(number.whole().unwrap_or_default());
                 let position =
                     usize::try_from(if at < 0 { at + length as i128 } else { at }).unwrap_or(length);
                 let items = unshared(items, budget)?;
@@ -225,13 +225,19 @@ fn numbers(
     operands: &[Expression<'_>],
     more: i64,
 ) -> Result<Elements, Fault> {
-    match (operand(context, operands, 0)?, operand(context, operands, 1)?) {
-        (Operand::Int(first), Operand::Int(end)) => Ok(Elements::Numbers(first..end.saturating_add(more))),
-        (first, end) => {
+    let first = operand(context, operands, 0)?;
+    let end = operand(context, operands, 1)?;
+    match (whole(&first), whole(&end)) {
+        (Some(first), Some(end)) => Ok(Elements::Numbers(first..end.saturating_add(more))),
+        _ => {
             let (first, end) = (first.value_ref().describe(), end.value_ref().describe());
             Err(format!("a range goes from a whole number to another, not from {first} to {end}").into())
         }
     }
+}
+
+fn whole(operand: &Operand) -> Option<i64> {
+    if let ValueRef::Number(number) = operand.value_ref() { number.whole() } else { None }
 }
 
 /// `case(x)`: what `switch` compares with its literals, which it does by type: a number without a fraction is whole.

@@ -6,7 +6,7 @@ use super::{Parser, Precedence};
 use crate::expr::{
     SyntaxError,
     ast::Ast,
-    interpolate::end_of_placeholder,
+    marks::{self, end_of_placeholder},
     token::{Token, TokenKind, tokens},
 };
 
@@ -22,8 +22,9 @@ impl Parser<'_> {
             let place = TextPlace::of(text, token);
             let inside = open + "{{".len();
             let end = end_of_placeholder(text, inside).map_err(|error| place.error(error).or_hint(BRACES))?;
-            let expression =
-                self.nested(|parser| parser.within(text.get(inside..end), &place.behind(inside)))?;
+            let place = place.behind(inside);
+            marks::check(text.get(inside..end).unwrap_or_default()).map_err(|error| place.error(error))?;
+            let expression = self.nested(|parser| parser.within(text.get(inside..end), &place))?;
             parts.push(expression);
             at = end + "}}".len();
         }

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Parser, Precedence};
 use crate::{
-    expr::{Read, SyntaxError, ast::Ast, filter, token::TokenKind},
+    expr::{Read, SyntaxError, ast::Ast, filter, sketch::Operator, token::TokenKind},
     value::{Number, Value},
 };
 
@@ -15,8 +15,12 @@ impl Parser<'_> {
     pub(super) fn prefix(&mut self, least: Precedence) -> Result<Ast, SyntaxError> {
         let node = if self.eat("!") {
             self.expression(Precedence::Unary)?.not()
-        } else if self.eat("-") {
-            negated(self.expression(Precedence::Unary)?)
+        } else if self.is_symbol(0, "-") {
+            let offset = self.offset();
+            self.at += 1;
+            let operand = self.expression(Precedence::Unary)?;
+            self.note_operation(Operator::Negation, "-", [&operand, &operand], offset);
+            negated(operand)
         } else if self.is_word(0, "not") {
             if least > Precedence::Not {
                 return Err(self.unexpected("a value").hint("put parentheses around it: `(not x)`"));
@@ -39,10 +43,12 @@ impl Parser<'_> {
                 apply_filter(&name, offset, node, arguments)?
             } else if self.eat(".") {
                 self.member_or_method(node)?
-            } else if self.eat("[") {
+            } else if self.is_symbol(0, "[") {
+                let offset = self.offset();
+                self.at += 1;
                 let at = self.expression(Precedence::Ternary)?;
                 self.expect("]", "behind an index")?;
-                self.indexed(node, at)
+                self.indexed(node, at, offset)
             } else {
                 return Ok(node);
             };
@@ -107,12 +113,15 @@ impl Parser<'_> {
     }
 
     /// A constant text as an index continues a path.
-    fn indexed(&mut self, node: Ast, at: Ast) -> Ast {
+    fn indexed(&mut self, node: Ast, at: Ast, offset: usize) -> Ast {
         match at.as_literal() {
             Some(Value::String(name)) if node.as_path().is_some() => {
                 self.with_segment(node, name.clone(), false)
             }
-            Some(_) | None => node.index(at),
+            Some(_) | None => {
+                self.note_operation(Operator::Index, "[", [&node, &at], offset);
+                node.index(at)
+            }
         }
     }
 

@@ -90,6 +90,9 @@ fn between_types() {
             ("x | int", "-2"),
             ("i | int", "7"),
             ("'9223372036854775807' | int", "9223372036854775807"),
+            ("'18446744073709551615' | int", "18446744073709551615"),
+            ("'9007199254740993' | int", "9007199254740993"),
+            ("'0.10000000000000001' | float", "0.1"),
             ("'2.5' | float", "2.5"),
             ("'2' | float", "2.0"),
             ("i | float", "7.0"),
@@ -132,7 +135,7 @@ fn null_stays_null() {
         for text in
             [format!("n | {}({arguments})", filter.name), format!("missing.x.{}({arguments})", filter.name)]
         {
-            assert_eq!(compiled(&text).eval(&env), Ok(Value::Null), "{text}");
+            assert_eq!(compiled(&text).eval(&env, &mut Doubts::default()), Ok(Value::Null), "{text}");
         }
     }
     check(
@@ -185,7 +188,13 @@ fn wrong_operands() {
             ("'inf' | float", "which is no number"),
             ("'1e999' | float", "which is no number"),
             ("1e300 | int", "does not fit in 64 bits"),
-            ("'9223372036854775808' | int", "does not fit in 64 bits"),
+            ("'18446744073709551616' | int", "does not fit in 64 bits"),
+            ("'9007199254740993.5' | int", "which a double cannot keep exactly"),
+            ("'9007199254740993' | float", "which a double cannot keep exactly"),
+            ("9007199254740993 | float", "has more digits than a double"),
+            ("'18446744073709551616' | fromjson", "number 18446744073709551616 cannot be kept exactly"),
+            ("'{\"a\": [1e400]}' | fromjson", "number 1e400 cannot be kept exactly"),
+            ("'9007199254740993.0' | fromjson", "number 9007199254740993.0 cannot be kept exactly"),
             ("true | int", "`int` works on a number or a string, not on boolean true"),
             ("list | float", "`float` works on a number or a string"),
             ("'2' | round", "`round` works on a number, not on string \"2\""),

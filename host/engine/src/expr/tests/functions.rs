@@ -30,7 +30,9 @@ fn yields(rows: &[(&str, &str, &str)]) {
     let env = Json::new(ENV);
     for (body, call, expected) in rows {
         let expr = calling(&format!("fn f(a, b) {{ {body} }}"), call);
-        let value = expr.eval(&env).unwrap_or_else(|error| panic!("{error} in {body} of {call}"));
+        let value = expr
+            .eval(&env, &mut Doubts::default())
+            .unwrap_or_else(|error| panic!("{error} in {body} of {call}"));
         assert_eq!(value.to_json(), *expected, "{body} of {call}");
     }
 }
@@ -40,7 +42,7 @@ fn yields(rows: &[(&str, &str, &str)]) {
 fn fails(rows: &[(&str, &str, &str)]) {
     let env = Json::new(ENV);
     for (body, call, expected) in rows {
-        match calling(&format!("fn f(a, b) {{ {body} }}"), call).eval(&env) {
+        match calling(&format!("fn f(a, b) {{ {body} }}"), call).eval(&env, &mut Doubts::default()) {
             Ok(value) => panic!("{body} of {call} is {value}, not an error"),
             Err(EvalError(why)) => {
                 assert!(why.contains(expected), "{body} of {call}: {why:?} lacks {expected:?}");
@@ -104,9 +106,10 @@ fn operators_mean_what_they_mean_in_expressions() {
                 "a.contains(b)" => format!("({a}).contains({b})"),
                 _ => spliced,
             };
-            let expected = compiled(&spliced).eval(&env).ok();
-            let called =
-                calling(&format!("fn f(a, b) {{ {operation} }}"), &format!("f({a}, {b})")).eval(&env).ok();
+            let expected = compiled(&spliced).eval(&env, &mut Doubts::default()).ok();
+            let called = calling(&format!("fn f(a, b) {{ {operation} }}"), &format!("f({a}, {b})"))
+                .eval(&env, &mut Doubts::default())
+                .ok();
             assert_eq!(called, expected, "{operation} of {a} and {b}");
         }
     }
@@ -258,14 +261,14 @@ fn functions_call_each_other() {
         ("z == 1 && twice(s)", "false"),
         ("'{{ twice(n) }}'", r#""14""#),
     ] {
-        let value = match calling(functions, text).eval(&Json::new(ENV)) {
+        let value = match calling(functions, text).eval(&Json::new(ENV), &mut Doubts::default()) {
             Ok(value) => value.to_json(),
             Err(EvalError(why)) => why,
         };
         assert!(value == expected || value.starts_with(expected), "{text}: {value}");
     }
     let deep = calling("fn down(n) { if n == 0 { 0 } else { 1 + down(n - 1) } }", "down(20)");
-    assert_eq!(deep.eval(&Json::new(ENV)), Ok(20.into()));
+    assert_eq!(deep.eval(&Json::new(ENV), &mut Doubts::default()), Ok(20.into()));
 }
 
 #[test]
@@ -294,9 +297,9 @@ fn large_values_pass_as_they_are() {
     let env = Large(body.clone());
     let functions = "fn code(body) { let b = body; b.code } fn rows(body) { body.rows } fn whole(body) { body } \
                      fn text(b) { let t = b.text; t }";
-    assert_eq!(calling(functions, "code(x)").eval(&env), Ok(5.into()));
+    assert_eq!(calling(functions, "code(x)").eval(&env, &mut Doubts::default()), Ok(5.into()));
     for (text, part) in [("rows(x)", "rows"), ("text(x)", "text")] {
-        let value = calling(functions, text).eval(&env).unwrap();
+        let value = calling(functions, text).eval(&env, &mut Doubts::default()).unwrap();
         let shared = match (&value, body.member(part)) {
             (Value::Array(a), Some(Value::Array(b))) => Arc::ptr_eq(a, b),
             (Value::String(a), Some(Value::String(b))) => Arc::ptr_eq(a, b),
@@ -304,7 +307,9 @@ fn large_values_pass_as_they_are() {
         };
         assert!(shared, "{text} is a copy");
     }
-    let Ok(Value::Object(whole)) = calling(functions, "whole(x).code == 5 ? x : 0").eval(&env) else {
+    let Ok(Value::Object(whole)) =
+        calling(functions, "whole(x).code == 5 ? x : 0").eval(&env, &mut Doubts::default())
+    else {
         panic!("an object")
     };
     assert!(matches!(&body, Value::Object(map) if Arc::ptr_eq(map, &whole)));

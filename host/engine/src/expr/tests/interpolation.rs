@@ -20,9 +20,10 @@ fn filled(rows: &[(&str, &str, usize)]) {
     for (template, expected, emptied) in rows {
         let compiled =
             ValueTemplate::compile(&tree(template), false).unwrap_or_else(|e| panic!("{e:?} in {template}"));
-        let bound = compiled.eval(&env).unwrap_or_else(|error| panic!("{error} in {template}"));
-        assert_eq!(bound.value.to_json(), *expected, "{template}");
-        assert_eq!(bound.emptied, *emptied, "{template}");
+        let mut doubts = Doubts::default();
+        let bound = compiled.eval(&env, &mut doubts).unwrap_or_else(|error| panic!("{error} in {template}"));
+        assert_eq!(bound.to_json(), *expected, "{template}");
+        assert_eq!(doubts.emptied, *emptied, "{template}");
     }
 }
 
@@ -146,7 +147,7 @@ fn failures_name_the_placeholder() {
     let env = Json::new(ENV);
     let compiled = ValueTemplate::compile(&tree(r#"["x{{ s + 1 }}"]"#), false).unwrap();
     assert_eq!(
-        compiled.eval(&env),
+        compiled.eval(&env, &mut Doubts::default()),
         Err(EvalError("{{ s + 1 }}: `+` cannot combine string \"text\" + integer 1".to_owned()))
     );
 }
@@ -157,13 +158,52 @@ fn what_is_made_is_bounded() {
     let compiled = ValueTemplate::compile(&tree(r#"{"x": "{{ x }}"}"#), false).unwrap();
     let mut value = Value::Null;
     let error = loop {
-        match compiled.eval(&Json(value.clone())) {
-            Ok(bound) => value = [(Arc::from("x"), bound.value)].into_iter().collect::<Map>().into(),
+        match compiled.eval(&Json(value.clone()), &mut Doubts::default()) {
+            Ok(bound) => value = [(Arc::from("x"), bound)].into_iter().collect::<Map>().into(),
             Err(EvalError(why)) => break why,
         }
     };
     assert!(error.contains("nests too deeply"), "{error}");
     let text = ValueTemplate::compile(&tree(r#""{{ s }}{{ s }}""#), false).unwrap();
     let large: Map = [(Arc::from("s"), "x".repeat(9 << 20).into())].into_iter().collect();
-    assert!(text.eval(&Json(large.into())).unwrap_err().0.contains("would have 18874368 bytes"));
+    assert!(
+        text.eval(&Json(large.into()), &mut Doubts::default())
+            .unwrap_err()
+            .0
+            .contains("would have 18874368 bytes")
+    );
+}
+
+/// R-X8: a sign of another template language is never read as an operator.
+#[test]
+fn signs_of_other_template_languages_are_errors_that_name_them() {
+    for (text, offset, sign) in [
+        ("scale to {{- a }} now", 11, "`{{-` is a trim mark"),
+        ("{{-a}}", 2, "`{{-` is a trim mark"),
+        ("{{- 3 }}", 2, "`{{-` is a trim mark"),
+        ("{{ a -}} b", 5, "`-}}` is a trim mark"),
+        ("{{ a }}{{ a~}}", 11, "`~}}` is a trim mark"),
+        ("{{~ a }}", 2, "`{{~` is a trim mark"),
+        ("{{=a}}", 2, "`{{=` is the expression tag of Argo"),
+        ("{{#if a}}x{{/if}}", 2, "tags of Mustache"),
+        ("{{ .Values.a }}", 2, "begins a path of Go's templates"),
+    ] {
+        let json = Value::from(text).to_json();
+        let errors = ValueTemplate::compile(&tree(&json), false).unwrap_err();
+        let first = &errors.first().unwrap().error;
+        assert!(first.message.contains(sign), "{text}: {first}");
+        assert_eq!((first.offset, first.hint.is_some()), (offset, true), "{text}");
+        // The same within an expression, and within a text of one.
+        for (whole, before) in [(text.to_owned(), 0), (format!("'{text}' == 'x'"), 1)] {
+            if whole.starts_with("{{") || before > 0 {
+                let error = Expr::compile(&whole).unwrap_err();
+                assert!(error.message.contains(sign), "{whole}: {error}");
+                assert_eq!(error.offset, offset + before, "{whole}");
+            }
+        }
+    }
+    filled(&[
+        (r#""{{ -a }} {{ 3 - a }} {{a}}-{{a}}-""#, r#""-1 2 1-1-""#, 0),
+        (r#""{{ '{{' }}- {{ '-' }}}}""#, r#""{{- -}}""#, 0),
+    ]);
 }

@@ -29,13 +29,23 @@ fn chains_may_be_long() {
         ("+", "[0]", &format!("[{}0]", "0,".repeat(699))),
     ] {
         let text = vec![term; 700].join(operator);
-        assert_eq!(compiled(&text).eval(&null()).unwrap().to_json(), expected, "{operator}");
+        assert_eq!(
+            compiled(&text).eval(&null(), &mut Doubts::default()).unwrap().to_json(),
+            expected,
+            "{operator}"
+        );
     }
     let mixed = format!("0{}", "+1-1".repeat(900));
-    assert_eq!(compiled(&mixed).eval(&null()), Ok(0.into()));
+    assert_eq!(compiled(&mixed).eval(&null(), &mut Doubts::default()), Ok(0.into()));
     let elements = vec!["1"; 3000].join(",");
-    assert_eq!(compiled(&format!("[{elements}] | length")).eval(&null()), Ok(3000.into()));
-    assert_eq!(compiled(&format!("x in [{elements}]")).eval(&null()), Ok(false.into()));
+    assert_eq!(
+        compiled(&format!("[{elements}] | length")).eval(&null(), &mut Doubts::default()),
+        Ok(3000.into())
+    );
+    assert_eq!(
+        compiled(&format!("x in [{elements}]")).eval(&null(), &mut Doubts::default()),
+        Ok(false.into())
+    );
 }
 
 /// Nested `levels` times, in every way there is.
@@ -72,7 +82,7 @@ fn sixty_levels_are_enough_for_anybody() {
     for text in nested(60) {
         let expr = compiled(&text);
         // Whether it has a value is beside the point.
-        let _ = expr.eval(&null());
+        let _ = expr.eval(&null(), &mut Doubts::default());
     }
 }
 
@@ -83,7 +93,7 @@ fn depth_is_refused_before_the_stack_is_exhausted() {
         for levels in (61..300).step_by(7).chain([900]) {
             for text in nested(levels) {
                 match Expr::compile(&text) {
-                    Ok(expr) => drop(expr.eval(&null())),
+                    Ok(expr) => drop(expr.eval(&null(), &mut Doubts::default())),
                     Err(error) if text.len() > MAX_LENGTH => {
                         assert!(error.message.contains("bytes"), "{error}");
                     }
@@ -138,14 +148,14 @@ fn results_do_not_grow_without_bounds() {
         (&list, vec!["1 in x"; 400].join(" || "), "too much work"),
     ] {
         let shown: String = source.chars().take(60).collect();
-        match compiled(&source).eval(env) {
+        match compiled(&source).eval(env, &mut Doubts::default()) {
             Ok(_) => panic!("{shown} has a value"),
             Err(EvalError(why)) => assert!(why.contains(expected), "{shown}: {why}"),
         }
     }
     // A large value that is only passed on, or tested, costs nothing.
     for source in ["x", "x == null", "true ? x : 1", "x | length", "x[0]", "x | default(1)"] {
-        assert!(compiled(source).eval(&text).is_ok(), "{source}");
+        assert!(compiled(source).eval(&text, &mut Doubts::default()).is_ok(), "{source}");
     }
 }
 
@@ -157,7 +167,7 @@ fn depth_of_results_is_bounded() {
         let mut value = Value::Null;
         let error = loop {
             let wrapped: Map = [(Arc::from("x"), value.clone())].into_iter().collect();
-            match expr.eval(&Json(wrapped.into())) {
+            match expr.eval(&Json(wrapped.into()), &mut Doubts::default()) {
                 Ok(next) => value = next,
                 Err(EvalError(why)) => break why,
             }
@@ -166,5 +176,7 @@ fn depth_of_results_is_bounded() {
         assert!(Value::from_json(&value.to_json()).is_ok(), "{source}");
     }
     let json = format!("'{}{}' | fromjson", "[".repeat(110), "]".repeat(110));
-    assert!(compiled(&json).eval(&null()).unwrap_err().0.contains("nests too deeply"));
+    assert!(
+        compiled(&json).eval(&null(), &mut Doubts::default()).unwrap_err().0.contains("nests too deeply")
+    );
 }

@@ -223,7 +223,7 @@ proptest! {
     fn evaluation_agrees_with_the_reference(term in term()) {
         let text = print(&term, 0);
         let expr = Expr::compile(&text).map_err(|e| TestCaseError::fail(format!("{e} in {text}")))?;
-        let actual = expr.eval(&Json::new(ENV));
+        let actual = expr.eval(&Json::new(ENV), &mut Doubts::default());
         let expected = evaluate(&term);
         prop_assert_eq!(
             actual.as_ref().ok().map(Value::to_json), expected.as_ref().map(Value::to_json), "{} is {:?}", text, actual
@@ -233,8 +233,8 @@ proptest! {
     #[test]
     fn parentheses_change_nothing(term in term()) {
         let env = Json::new(ENV);
-        let bare = Expr::compile(&print(&term, 0)).unwrap().eval(&env);
-        let wrapped = Expr::compile(&format!("{{{{ ({}) }}}}", print(&term, 0))).unwrap().eval(&env);
+        let bare = Expr::compile(&print(&term, 0)).unwrap().eval(&env, &mut Doubts::default());
+        let wrapped = Expr::compile(&format!("{{{{ ({}) }}}}", print(&term, 0))).unwrap().eval(&env, &mut Doubts::default());
         prop_assert_eq!(bare.ok().map(|v| v.to_json()), wrapped.ok().map(|v| v.to_json()));
     }
 }

@@ -86,7 +86,7 @@ fn indexes_and_what_is_missing() {
             ("o.deep.x[-3]", "10"),
             ("o.deep.x[-4]", "null"),
             ("o.deep.x[3]", "null"),
-            ("o.deep.x[1.0]", "null"),
+            ("o.deep.x[1.0]", "20"),
             ("o.deep.x['1']", "20"),
             ("o.deep['x'][2]", "30"),
             ("(o.deep).x[2]", "30"),
@@ -153,7 +153,7 @@ fn equality() {
             ("9007199254740993 == 9007199254740992.0", "false"),
             ("9007199254740992 == 9007199254740992.0", "true"),
             ("big == 18446744073709551615", "true"),
-            ("big == 18446744073709551615.0", "false"),
+            ("big == 18446744073709551616.0", "false"),
             ("big != 1", "true"),
             ("long == '0123456789012345678901234567890123456789012345678901234567890123456789'", "true"),
             ("long == 'x'", "false"),
@@ -362,6 +362,95 @@ fn booleans_are_demanded() {
         ("[]", None),
         ("{}", None),
     ] {
-        assert_eq!(compiled(text).test(&env).ok(), expected, "{text}");
+        assert_eq!(compiled(text).test(&env, &mut Doubts::default()).ok(), expected, "{text}");
     }
+}
+
+/// The doubts that each expression leaves, without the expression itself.
+#[track_caller]
+fn doubts_of(text: &str, functions: &str) -> Vec<String> {
+    let env =
+        Json::new(r#"{"s": "50000", "n": 5, "x": 1.5, "b": true, "l": [1, 2], "o": {"1": 1}, "none": null}"#);
+    let (functions, errors) = Functions::read(functions);
+    assert!(errors.is_empty() || functions.unused().is_empty(), "{errors:?}");
+    let mut doubts = Doubts::default();
+    Expr::compile_with(text, &Arc::new(functions)).unwrap().eval(&env, &mut doubts).unwrap();
+    let behind = |doubt: &String| doubt.strip_prefix(&format!("`{text}`: ")).unwrap().to_owned();
+    doubts.types.iter().map(behind).collect()
+}
+
+/// R-X6: an operation that is given types that it is not made for has a result, and leaves a doubt.
+#[test]
+fn types_that_do_not_fit_leave_a_doubt() {
+    for (text, expected) in [
+        ("s > 40000", "a string and a number have no order: false"),
+        ("n <= s", "a number and a string have no order: false"),
+        ("b < b", "a boolean and a boolean have no order: false"),
+        ("l >= o", "an array and an object have no order: false"),
+        ("s == 50000", "a string never equals a number"),
+        ("n != s", "a number never equals a string"),
+        ("'1' in l", "a string equals none, as there is a number instead: false"),
+        ("s in [50000, true]", "a string equals none, as there is a number instead: false"),
+        ("n in s", "a number cannot be in a string: false"),
+        ("1 in o", "a number cannot be in an object: false"),
+        ("s not in n", "a string cannot be in a number: false"),
+        ("l[s + 'x']", "an array has nothing at a string: null"),
+        ("l[x]", "an array has nothing at a number: null"),
+        ("o[n]", "an object has nothing at a number: null"),
+        ("s[b]", "a string has nothing at a boolean: null"),
+        ("n[n]", "a number has nothing at a number: null"),
+    ] {
+        assert_eq!(doubts_of(text, ""), [expected], "{text}");
+    }
+    assert_eq!(doubts_of("s > 1 || s > 2 || n in s", "").len(), 2, "each kind once");
+    assert_eq!(doubts_of("f(s)", "fn f(a) { if a > 4 { 1 } else { let b = [1]; b[\"y\"] } }").len(), 2);
+}
+
+#[test]
+fn types_that_fit_null_and_what_is_not_evaluated_leave_no_doubt() {
+    for text in [
+        "n > 4.5",
+        "s < 'a'",
+        "none > 4",
+        "none == 4",
+        "4 in none",
+        "none in l",
+        "none[4]",
+        "l[none]",
+        "l[7]",
+        "l['7']",
+        "l[1.0]",
+        "s[0]",
+        "o['2']",
+        "s == none",
+        "n == 5.0",
+        "3 in l",
+        "'7' in o",
+        "'x' in s",
+        "n in []",
+        "false && s > 4",
+        "b ? 1 : s > 4",
+        "n in [5, 'a']",
+        "'b' in [5, 'a']",
+        "l == [1]",
+        "s.length > 3",
+    ] {
+        assert_eq!(doubts_of(text, ""), [] as [&str; 0], "{text}");
+    }
+}
+
+/// R-B8: 1.0 is an integer, also as an index.
+#[test]
+fn a_whole_number_is_an_index() {
+    check(
+        r#"{"l": [10, 20, 30], "i": 1.0, "back": -1.0}"#,
+        &[
+            ("l[1.0]", "20"),
+            ("l[i]", "20"),
+            ("l[back]", "30"),
+            ("'abc'[i]", "\"b\""),
+            ("l[1.5]", "null"),
+            ("2.345 | round(i)", "2.3"),
+        ],
+    );
 }

@@ -17,8 +17,6 @@ use crate::{
     value::Value,
 };
 
-use super::sources::{Others, item_fields};
-
 /// Checks every call of an executor whose manifest says something.
 pub(super) fn check(index: &Index<'_>) {
     if index.executors.is_empty() {
@@ -28,7 +26,7 @@ pub(super) fn check(index: &Index<'_>) {
     if let Some((name, (_, template))) =
         spec.entrypoint.as_ref().and_then(|name| Some((name, index.find(name)?)))
     {
-        of_template(template).for_each(|call| call.needed(index, &name.site, &Others::None, None));
+        of_template(template).for_each(|call| call.needed(index, &name.site, None));
     }
     spec.hooks.iter().for_each(|hook| check_hook(index, hook));
     for (_, template) in index.templates() {
@@ -68,12 +66,12 @@ fn check_task(index: &Index<'_>, task: &TaskDoc) {
             let call = ExecutorUse { executor, inputs: &task.inputs, outputs: &task.outputs };
             call.declared(index);
             call.passed(index, &task.arguments);
-            call.needed(index, site, &Others::None, Some(&task.arguments));
+            call.needed(index, site, Some(&task.arguments));
         }
         Callee::Leaf(_, template) => {
             for call in of_template(template) {
                 call.passed(index, &task.arguments);
-                call.needed(index, site, &Others::None, Some(&task.arguments));
+                call.needed(index, site, Some(&task.arguments));
             }
         }
         Callee::Wrapper(..) | Callee::Container(..) | Callee::Unknown => {}
@@ -87,7 +85,7 @@ fn check_body(index: &Index<'_>, read: &LoopDoc) {
     };
     for call in of_template(template) {
         call.passed(index, &read.arguments);
-        call.needed(index, &name.site, &item_fields(&read.over), Some(&read.arguments));
+        call.needed(index, &name.site, Some(&read.arguments));
     }
 }
 
@@ -95,7 +93,7 @@ fn check_hook(index: &Index<'_>, hook: &HookDoc) {
     let Some((_, template)) = hook.template.as_ref().and_then(|name| index.find(name)) else { return };
     for call in of_template(template) {
         call.passed(index, &hook.arguments);
-        call.needed(index, &hook.site, &Others::None, Some(&hook.arguments));
+        call.needed(index, &hook.site, Some(&hook.arguments));
     }
 }
 
@@ -183,10 +181,10 @@ impl ExecutorUse<'_> {
     }
 
     /// Reports required inputs that have no source. `executor.config` counts as a source too.
-    fn needed(&self, index: &Index<'_>, site: &Site, others: &Others, arguments: Option<&ParametersDoc>) {
+    fn needed(&self, index: &Index<'_>, site: &Site, arguments: Option<&ParametersDoc>) {
         let Some(schema) = self.schema(index) else { return };
         let sound = self.inputs.sound && arguments.is_none_or(|arguments| arguments.sound);
-        if !sound || matches!(others, Others::Anything) {
+        if !sound {
             return;
         }
         let declared = self.inputs.names();
@@ -199,9 +197,6 @@ impl ExecutorUse<'_> {
             }
             Some(ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_)) | None => {
             }
-        }
-        if let Others::Fields(names) = others {
-            given.extend(names.iter().map(String::as_str));
         }
         for name in schema::required(schema).filter(|name| !given.contains(name)) {
             let message =

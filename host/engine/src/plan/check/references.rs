@@ -17,7 +17,7 @@ use crate::{
 
 use super::{
     call_paths::{CallPath, call_paths},
-    comparing, items, passing, reading,
+    comparing, items, operating, passing, reading,
     visible::{
         OutputNames, Siblings, Visible, outputs_of, outputs_of_template, returned_by, returned_by_task,
     },
@@ -59,13 +59,20 @@ struct Checker<'i, 'a> {
 
 impl<'a> Checker<'_, 'a> {
     fn expr(&self, expr: &ExprDoc, scope: &Visible<'a>) {
-        expr.reads().for_each(|found| reading::check(self.index, scope, &found));
+        expr.reads().for_each(|found| self.read(&found, scope));
         expr.comparisons().for_each(|found| comparing::check(self.index, scope, &found));
+        expr.operations().for_each(|found| operating::check(self.index, scope, &found));
+    }
+
+    fn read(&self, found: &ReadAt<'_>, scope: &Visible<'a>) {
+        reading::check(self.index, scope, found);
+        operating::check_member(self.index, scope, found);
     }
 
     fn value(&self, value: &ValueDoc, scope: &Visible<'a>) {
-        value.reads().for_each(|found| reading::check(self.index, scope, &found));
+        value.reads().for_each(|found| self.read(&found, scope));
         value.comparisons().for_each(|found| comparing::check(self.index, scope, &found));
+        value.operations().for_each(|found| operating::check(self.index, scope, &found));
     }
 
     fn parameters(&self, parameters: &ParametersDoc, scope: &Visible<'a>) {

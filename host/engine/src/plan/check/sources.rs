@@ -54,7 +54,7 @@ struct CallSite<'a> {
 }
 
 /// Sources besides arguments.
-pub(super) enum Others {
+enum Others {
     /// None.
     None,
     /// The fields that every item of a loop has.
@@ -209,7 +209,7 @@ fn check_wrapped(index: &Index<'_>, task: &TaskDoc, template: &TemplateDoc) {
 }
 
 /// The arguments that the items of a loop bring along: the fields that all of them have (R-S5).
-pub(super) fn item_fields(over: &OverDoc) -> Others {
+fn item_fields(over: &OverDoc) -> Others {
     let items = match over {
         OverDoc::Items(items) => items,
         OverDoc::ItemsFrom(_) | OverDoc::Unreadable => return Others::Anything,

@@ -55,15 +55,6 @@ impl PinnedExecutor {
         schema::check_inputs(&self.inputs, config, inputs)
     }
 
-    /// Whether its executor may make something of an input of that name; false only where it says which inputs it knows,
-    /// and that there are no others.
-    #[must_use]
-    pub fn takes(&self, input: &str) -> bool {
-        let known = self.inputs.member("properties").and_then(Value::as_object);
-        let is_closed = self.inputs.member("additionalProperties") == Some(&Value::Bool(false));
-        !is_closed || known.is_some_and(|known| known.contains_key(input))
-    }
-
     /// The outputs that its manifest declares.
     pub(crate) fn output_names(&self) -> Vec<&str> {
         schema::properties(&self.outputs)
@@ -80,28 +71,5 @@ impl PinnedExecutor {
     #[must_use]
     pub fn with_defaults(defaults: Map) -> Self {
         Self { defaults, ..Self::default() }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_closed_declaration_excludes_an_input() {
-        let rows = [
-            ("null", true),
-            (r#"{"type": "object"}"#, true),
-            (r#"{"properties": {"a": {}}}"#, true),
-            (r#"{"properties": {"a": {}}, "additionalProperties": true}"#, true),
-            (r#"{"properties": {"a": {}}, "additionalProperties": false}"#, false),
-            (r#"{"properties": {"b": {}}, "additionalProperties": false}"#, true),
-            (r#"{"additionalProperties": false}"#, false),
-        ];
-        for (inputs, takes) in rows {
-            let pinned =
-                PinnedExecutor { inputs: Value::from_json(inputs).unwrap(), ..PinnedExecutor::default() };
-            assert_eq!(pinned.takes("b"), takes, "{inputs}");
-        }
     }
 }

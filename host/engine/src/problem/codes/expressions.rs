@@ -38,8 +38,9 @@ super::entries! {
         "The object has the members that the message lists, and no others.",
         "when: tasks.a.status == 'Failed'" =>
         "when: tasks.a.phase == 'Failed'";
-    IMPOSSIBLE_VALUE "P049" "Comparison with a value that the parameter never has",
-        "The parameter's type, or its enum, leaves this value out, and values of different types are never equal.",
+    IMPOSSIBLE_VALUE "P049" "Operation on values that never fit it",
+        "The parameter's type, or its enum, leaves this value out. Values of different types are never equal and have no order, a sum or an \
+         element; `x | float` makes a number of a text, `x | string` a text of a number.",
         "task:\n  name: main\n  executor: {type: echo}\n  inputs: {parameters: [{name: level, enum: [low, high], value: low}]}\n  phaseConditions: {failed: inputs.parameters.level == 'hihg'}" =>
         "task:\n  name: main\n  executor: {type: echo}\n  inputs: {parameters: [{name: level, enum: [low, high], value: low}]}\n  phaseConditions: {failed: inputs.parameters.level == 'high'}";
 }

@@ -23,8 +23,8 @@ super::entries! {
         "executor: {type: echo, config: {404: gone}}" =>
         "executor: {type: echo, config: {\"404\": gone}}";
     NUMBER_RANGE "P005" "Number that cannot be kept exactly",
-        "Integers lie between -9223372036854775808 and 18446744073709551615; other numbers are finite doubles. Anything else would \
-         silently become another number; write it as text.",
+        "Integers lie between -9223372036854775808 and 18446744073709551615; other numbers are finite doubles, which \
+         have about 16 digits. Anything else would silently become another number; write it as text.",
         "executor: {type: echo, config: {big: 18446744073709551616}}" =>
         "executor: {type: echo, config: {big: \"18446744073709551616\"}}";
     UNREADABLE "P006" "File that cannot be read",

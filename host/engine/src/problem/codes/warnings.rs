@@ -28,8 +28,8 @@ super::entries! {
 and ok outcomes continue; an else rule covers both.",
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}" =>
         "policy:\n  rules:\n  - {when: outcome.code == 4, then: {do: retry}}\n  onUnmatched: fail";
-    NEVER_EQUAL "W007" "Comparison that is never true",
-        "The value is one of a few words, and this is none of them.",
+    NEVER_EQUAL "W007" "Comparison that is never true, or operation that always fails",
+        "The value is one of a few words, and this is none of them; or the types of these values do not fit the operator.",
         "when: tasks.a.phase == 'succeeded'" => "when: tasks.a.phase == 'Succeeded'";
     PLUGIN_DEFAULTS "W008" "Defaults of a plugin that cannot be used",
         "The plugin's manifest has an invalid retry or timeout. No task gets a default from it, and the plugin itself is refused \
@@ -79,4 +79,8 @@ and ok outcomes continue; an else rule covers both.",
          that never begins. The default of one hour of `spec.timeout` counts, too.",
         "- {name: get, template: work, deadline: 10s, retry: {limit: 2, delay: 1m}}" =>
         "- {name: get, template: work, deadline: 5m, retry: {limit: 2, delay: 1m}}";
+    FOREIGN_NOTATION "W025" "Placeholder of another tool",
+        "Placeholders are written `{{ … }}`. Those of other tools stay as text here, also for executors that know the notation.",
+        "executor: {type: echo, config: {text: \"hello ${{ workflow.name }}\"}}" =>
+        "executor: {type: echo, config: {text: \"hello {{ workflow.name }}\"}}";
 }

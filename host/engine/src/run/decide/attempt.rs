@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     event::{AttemptEnd, Event, Fence, PhaseData, Reason, TimeLimit},
+    expr::Doubts,
     outcome::{Outcome, code, phase_of},
     phase::Phase,
     plan::{PhaseConditions, Recovery, Settings},
@@ -133,9 +134,10 @@ impl Decider<'_> {
     /// Lets `phaseConditions` override the computed phase (R-C2).
     pub(super) fn judge(&mut self, id: TaskIndex, conditions: &PhaseConditions, judged: &mut AttemptResult) {
         let mut faults = Vec::new();
+        let mut doubts = Doubts::default();
         let verdict = conditions.in_order().find_map(|(phase, condition)| {
             let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], condition.level) };
-            let holds = condition.expr.test(&view).unwrap_or_else(|error| {
+            let holds = condition.expr.test(&view, &mut doubts).unwrap_or_else(|error| {
                 faults.push(format!(
                     "phaseConditions.{} counts as false: {error}",
                     phase.as_str().to_lowercase()
@@ -144,6 +146,7 @@ impl Decider<'_> {
             });
             holds.then_some(phase)
         });
+        self.warn_doubts(id, doubts);
         for fault in faults {
             self.warn(Some(id), "phase-condition", fault);
         }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::{Decider, env::TaskEnv};
 use crate::{
     event::{Binding, Bindings, InputValue},
-    expr::{self, ValueTemplate},
+    expr::{Doubts, ValueTemplate},
     plan::{Argument, Level, Node, Parameter, ValueFrom, Work},
-    run::state::{Place, State, TaskIndex, TaskRun},
+    run::state::{Place, State, TYPE_MISMATCH, TaskIndex, TaskRun},
     value::{Map, Value},
 };
 
@@ -37,7 +37,7 @@ pub(super) enum NamedValues<'a> {
     Nothing,
     /// The run's parameters, which are the root's arguments.
     Parameters(&'a Map),
-    /// An item's fields: they fill what the body does not write.
+    /// An item's fields: they fill inputs that the body declares and does not write, and reach nothing else.
     Fields(&'a Map),
 }
 
@@ -55,9 +55,10 @@ impl Decider<'_> {
     /// # Errors
     /// A message naming the input and what is wrong with it.
     pub(super) fn bind(&mut self, id: TaskIndex) -> Result<LeafBindings, String> {
-        let (bound, nulls) = call(self, &self[id], self.node(&self[id])).bind()?;
-        self.warn_nulls(id, nulls);
-        Ok(bound)
+        let mut doubts = Doubts::default();
+        let bound = call(self, &self[id], self.node(&self[id])).bind(&mut doubts);
+        self.warn_doubts(id, doubts);
+        bound
     }
 
     /// Binds the declared inputs, then passes on what else the call gives.
@@ -65,37 +66,44 @@ impl Decider<'_> {
     /// # Errors
     /// A message naming the input and what is wrong with it.
     pub(super) fn bind_inputs(&mut self, id: TaskIndex) -> Result<Bindings, String> {
-        let mut nulls = 0;
-        let inputs = call(self, &self[id], self.node(&self[id])).inputs(&mut nulls)?;
-        self.warn_nulls(id, nulls);
-        Ok(inputs)
+        let mut doubts = Doubts::default();
+        let inputs = call(self, &self[id], self.node(&self[id])).inputs(&mut doubts);
+        self.warn_doubts(id, doubts);
+        inputs
     }
 
-    pub(super) fn warn_nulls(&mut self, id: TaskIndex, nulls: usize) {
-        let message = match nulls {
-            0 => return,
-            1 => "a placeholder inside text was null and left empty".to_owned(),
-            _ => format!("{nulls} placeholders inside text were null and left empty"),
+    /// Warns of results that may not be meant: of nulls each time, of types once for each place of the workflow.
+    pub(super) fn warn_doubts(&mut self, id: TaskIndex, doubts: Doubts) {
+        let nulls = match doubts.emptied {
+            0 => None,
+            1 => Some("a placeholder inside text was null and left empty".to_owned()),
+            nulls => Some(format!("{nulls} placeholders inside text were null and left empty")),
         };
-        self.warn(Some(id), "null-in-text", message);
+        if let Some(message) = nulls {
+            self.warn(Some(id), "null-in-text", message);
+        }
+        for message in doubts.types {
+            if !self.has_doubted(id, &message) {
+                self.warn(Some(id), TYPE_MISMATCH, message);
+            }
+        }
     }
 }
 
 impl<'a> Binder<'a> {
-    /// Inputs and configuration, and how many placeholders in texts were null.
-    pub(super) fn bind(&self) -> Result<(LeafBindings, usize), String> {
-        let mut nulls = 0;
-        let inputs = self.inputs(&mut nulls)?;
+    /// Inputs and configuration.
+    pub(super) fn bind(&self, doubts: &mut Doubts) -> Result<LeafBindings, String> {
+        let inputs = self.inputs(doubts)?;
         let Work::Executor(call) = &self.node.work else {
-            return Ok((LeafBindings { inputs, config: Value::Null }, nulls));
+            return Ok(LeafBindings { inputs, config: Value::Null });
         };
         let view = TaskEnv { bound: Some(&inputs), level: own_level(self.node), ..self.view };
-        let config = evaluate(&call.config, &view).map_err(|error| format!("executor.config: {error}"))?;
-        nulls += config.emptied;
-        Ok((LeafBindings { inputs, config: config.value }, nulls))
+        let config =
+            evaluate(&call.config, &view, doubts).map_err(|error| format!("executor.config: {error}"))?;
+        Ok(LeafBindings { inputs, config })
     }
 
-    fn inputs(&self, nulls: &mut usize) -> Result<Bindings, String> {
+    fn inputs(&self, doubts: &mut Doubts) -> Result<Bindings, String> {
         let node = self.node;
         let mut bound: Vec<Binding> = Vec::with_capacity(node.inputs.len().max(node.arguments.len()));
         for parameter in node.inputs.iter() {
@@ -104,38 +112,18 @@ impl<'a> Binder<'a> {
             if sources.is_empty() && self.lenient {
                 continue;
             }
-            let value = self.first_of(&bound, &sources, nulls);
+            let value = self.first_of(&bound, &sources, doubts);
             let value = value.map_err(|error| format!("input {}: {error}", parameter.name))?;
             check(parameter, &value).map_err(|error| format!("input {}: {error}", parameter.name))?;
             bound.push(Binding { name: parameter.name.clone(), value });
         }
         let declared = |name: &Arc<str>| node.inputs.iter().any(|parameter| parameter.name == *name);
         for argument in node.arguments.iter().filter(|argument| !declared(&argument.name)) {
-            let value = self.first_of(&bound, &self.argument_sources(argument), nulls);
+            let value = self.first_of(&bound, &self.argument_sources(argument), doubts);
             let value = value.map_err(|error| format!("argument {}: {error}", argument.name))?;
             bound.push(Binding { name: argument.name.clone(), value });
         }
-        self.pass_fields(&mut bound);
         Ok(Arc::new(bound))
-    }
-
-    /// Passes on the item's undeclared fields, like arguments (R-S5). Left out are fields that `executor.config` has, which
-    /// stands in for inputs that are not given, and fields that the executor has no use for: no one wrote that it shall get them.
-    fn pass_fields(&self, bound: &mut Vec<Binding>) {
-        let NamedValues::Fields(fields) = self.given else { return };
-        // Guests choose how many fields there are: they are only compared with what the document names.
-        let is_named = |name: &Arc<str>| {
-            bound.iter().any(|binding| binding.name == *name) || is_configured(self.node, name)
-        };
-        let fields = fields.iter().filter(|(name, _)| !is_named(name) && self.is_taken(name));
-        let passed: Vec<Binding> = fields
-            .map(|(name, value)| Binding { name: name.clone(), value: InputValue::Value(value.clone()) })
-            .collect();
-        bound.extend(passed);
-    }
-
-    fn is_taken(&self, input: &str) -> bool {
-        self.view.run.plan().pinned(self.node).is_none_or(|pinned| pinned.takes(input))
     }
 
     /// The first source that is not null; null if all are.
@@ -143,7 +131,7 @@ impl<'a> Binder<'a> {
         &self,
         bound: &[Binding],
         sources: &[ValueSource<'_>],
-        nulls: &mut usize,
+        doubts: &mut Doubts,
     ) -> Result<InputValue, String> {
         let view = |level| TaskEnv { bound: Some(bound), level, ..self.view };
         for source in sources {
@@ -153,13 +141,9 @@ impl<'a> Binder<'a> {
                     return Ok(InputValue::SecretKeyRef(secret.clone()));
                 }
                 ValueSource::From(ValueFrom::Expression(expr), level) => {
-                    expr.eval(&view(*level)).map_err(|error| error.to_string())?
+                    expr.eval(&view(*level), doubts).map_err(|error| error.to_string())?
                 }
-                ValueSource::Written(written, level) => {
-                    let text = evaluate(written, &view(*level))?;
-                    *nulls += text.emptied;
-                    text.value
-                }
+                ValueSource::Written(written, level) => evaluate(written, &view(*level), doubts)?,
             };
             if !value.is_null() {
                 return Ok(InputValue::Value(value));
@@ -227,18 +211,6 @@ fn default_source(parameter: &Parameter, level: Level) -> Option<ValueSource<'_>
     parameter.default.as_ref().map(|value| ValueSource::Written(value, level))
 }
 
-/// Whether `executor.config` writes a value of that name.
-fn is_configured(node: &Node, name: &Arc<str>) -> bool {
-    match &node.work {
-        Work::Executor(call) => match &call.config {
-            ValueTemplate::Object(members) => members.iter().any(|(key, _)| key == name),
-            ValueTemplate::Literal(config) => config.member(name).is_some(),
-            ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_) => false,
-        },
-        Work::Container(_) | Work::Wrapper(_) => false,
-    }
-}
-
 fn check(parameter: &Parameter, bound: &InputValue) -> Result<(), String> {
     match bound {
         InputValue::Value(value) => check_value(parameter, value),
@@ -251,6 +223,10 @@ pub(super) fn check_value(parameter: &Parameter, value: &Value) -> Result<(), St
     parameter.kind.complaint(value, &parameter.allowed).map_or(Ok(()), Err)
 }
 
-pub(super) fn evaluate(written: &ValueTemplate, view: &TaskEnv<'_>) -> Result<expr::RenderedValue, String> {
-    written.eval(view).map_err(|error| error.to_string())
+pub(super) fn evaluate(
+    written: &ValueTemplate,
+    view: &TaskEnv<'_>,
+    doubts: &mut Doubts,
+) -> Result<Value, String> {
+    written.eval(view, doubts).map_err(|error| error.to_string())
 }

@@ -3,6 +3,7 @@
 use super::{Decider, MAX_TASK_RUNS, env::TaskEnv, loops::Items, room::add_inputs};
 use crate::{
     event::{Bindings, Event, Reason, ScopeOpening},
+    expr::Doubts,
     phase::{Phase, TaskKind},
     plan::{Level, MaxAttempts, Node, Recovery, Work},
     run::state::TaskIndex,
@@ -21,7 +22,10 @@ impl Decider<'_> {
             return if self.is_timed_out(id) { self.task_timed_out(id) } else { self.open(id) };
         }
         if let Some(when) = &node.when {
-            match when.test(&TaskEnv::new(self, task, Level::Node)) {
+            let mut doubts = Doubts::default();
+            let answer = when.test(&TaskEnv::new(self, task, Level::Node), &mut doubts);
+            self.warn_doubts(id, doubts);
+            match answer {
                 Ok(true) => {}
                 Ok(false) => return self.set_phase(id, Phase::Skipped, Some(Reason::When), None),
                 Err(error) => {
@@ -44,8 +48,8 @@ impl Decider<'_> {
     /// Opens a container, or begins a wrapper's next attempt.
     fn open(&mut self, id: TaskIndex) {
         match self.bind_container(id) {
-            Ok((inputs, Items { items, cut, nulls })) => {
-                self.warn_nulls(id, nulls);
+            Ok((inputs, Items { items, cut, doubts })) => {
+                self.warn_doubts(id, doubts);
                 let length = items.as_ref().map_or(0, |items| items.len());
                 self.emit(Event::ScopeOpened(Box::new(ScopeOpening { task: id.into(), inputs, items })));
                 if cut > 0 {

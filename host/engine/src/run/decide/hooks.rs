@@ -8,6 +8,7 @@ use super::{
 };
 use crate::{
     event::{Event, HookFailure, HookFiring, Reason},
+    expr::Doubts,
     phase::Phase,
     plan::{HookId, HookType, Hooks},
     run::state::{HookOf, TaskIndex},
@@ -76,15 +77,17 @@ impl Decider<'_> {
     ) -> Option<Result<LeafBindings, String>> {
         let hook = self.plan().hook(id)?;
         let view = TaskEnv { hook: Some(kind), ..TaskEnv::new(self, &self[of], hook.level) };
-        match hook.when.as_ref().map_or(Ok(true), |when| when.test(&view)) {
-            Ok(true) => {}
-            Ok(false) => return None,
-            Err(error) => return Some(Err(format!("when: {error}"))),
-        }
-        let call = Binder { view, node: &hook.node, given: NamedValues::Nothing, lenient: true };
-        let bound = call.bind();
-        Some(bound.and_then(|(bound, nulls)| {
-            self.warn_nulls(of, nulls);
+        let mut doubts = Doubts::default();
+        let bound = match hook.when.as_ref().map_or(Ok(true), |when| when.test(&view, &mut doubts)) {
+            Ok(true) => {
+                let call = Binder { view, node: &hook.node, given: NamedValues::Nothing, lenient: true };
+                Some(call.bind(&mut doubts))
+            }
+            Ok(false) => None,
+            Err(error) => Some(Err(format!("when: {error}"))),
+        };
+        self.warn_doubts(of, doubts);
+        Some(bound?.and_then(|bound| {
             let config = "executor.config".into();
             self.make_json_room(given(&bound.inputs).chain([(&config, &bound.config)]))?;
             Ok(bound)

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use super::{Decider, bind::evaluate, env::TaskEnv};
 use crate::{
     event::{Bindings, Event, Outputs},
-    expr::Expr,
+    expr::{Doubts, Expr},
     outcome::Output,
     phase::Phase,
     plan::{AggregateStrategy, Level, Loop, LoopOver, Node, Parameter, Plan, TemplateKind, Work},
@@ -23,8 +23,8 @@ pub(super) struct Items {
     pub(super) items: Option<Arc<Vec<Value>>>,
     /// Iterations that `maxIterations` cut off.
     pub(super) cut: usize,
-    /// Placeholders inside texts that were null.
-    pub(super) nulls: usize,
+    /// Values that may not be meant.
+    pub(super) doubts: Doubts,
 }
 
 /// Iterations with nothing to dispatch that do-while loops make in one step: time does not pass between them.
@@ -39,25 +39,23 @@ impl Decider<'_> {
         let task = &self[id];
         let Some(each) = self.plan().loop_of(self.node(task)) else { return Ok(Items::default()) };
         let view = TaskEnv { bound: Some(inputs), ..TaskEnv::new(self, task, Level::Template) };
-        let mut nulls = 0;
+        let mut doubts = Doubts::default();
         let mut items = match &each.over {
             LoopOver::Repeat(_) => return Ok(Items::default()),
             LoopOver::Items(written) => {
                 let item = |(index, item)| {
-                    let text = evaluate(item, &view).map_err(|error| format!("items[{index}]: {error}"))?;
-                    nulls += text.emptied;
-                    Ok::<_, String>(text.value)
+                    evaluate(item, &view, &mut doubts).map_err(|error| format!("items[{index}]: {error}"))
                 };
                 written.iter().enumerate().map(item).collect::<Result<Vec<_>, _>>()?
             }
             LoopOver::ItemsFrom(expr) => {
-                items_from(expr, &view).map_err(|error| format!("itemsFrom: {error}"))?
+                items_from(expr, &view, &mut doubts).map_err(|error| format!("itemsFrom: {error}"))?
             }
         };
         let most = each.max_iterations.map_or(usize::MAX, |most| most as usize);
         let cut = items.len().saturating_sub(most);
         items.truncate(most);
-        Ok(Items { items: Some(Arc::new(items)), cut, nulls })
+        Ok(Items { items: Some(Arc::new(items)), cut, doubts })
     }
 
     /// All iterations of a loop have ended well enough: whether `repeatCondition` asks for another; true if so.
@@ -75,7 +73,10 @@ impl Decider<'_> {
             return Ok(false);
         };
         let last = &self[last];
-        let again = condition.test(&TaskEnv::new(self, last, Level::Node));
+        let has_dispatched = last.dispatched_at.is_some();
+        let mut doubts = Doubts::default();
+        let again = condition.test(&TaskEnv::new(self, last, Level::Node), &mut doubts);
+        self.warn_doubts(id, doubts);
         if !again.map_err(|error| format!("repeatCondition: {error}"))? {
             return Ok(false);
         }
@@ -84,7 +85,7 @@ impl Decider<'_> {
             self.warn(Some(id), "max-iterations", message);
             return Ok(false);
         }
-        if last.dispatched_at.is_none() && self.count_idle() > MAX_IDLE_ITERATIONS {
+        if !has_dispatched && self.count_idle() > MAX_IDLE_ITERATIONS {
             return Err(format!(
                 "repeatCondition: {MAX_IDLE_ITERATIONS} iterations in a row had nothing to do"
             ));
@@ -193,8 +194,8 @@ fn returned_names(plan: &Plan, call: &Node) -> Vec<Arc<str>> {
 }
 
 /// An array, or JSON text of one; null is none.
-fn items_from(expr: &Expr, view: &TaskEnv<'_>) -> Result<Vec<Value>, String> {
-    let value = expr.eval(view).map_err(|error| error.to_string())?;
+fn items_from(expr: &Expr, view: &TaskEnv<'_>, doubts: &mut Doubts) -> Result<Vec<Value>, String> {
+    let value = expr.eval(view, doubts).map_err(|error| error.to_string())?;
     let value = match &value {
         Value::String(text) => Value::from_json(text)
             .map_err(|error| format!("expected an array, or JSON text of one: {error}"))?,

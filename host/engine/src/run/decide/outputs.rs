@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     event::Outputs,
+    expr::Doubts,
     outcome::Output,
     plan::{Node, Parameter, ValueFrom},
     run::state::TaskIndex,
@@ -17,11 +18,11 @@ use crate::{
 
 /// Findings of the computation of outputs.
 #[derive(Default)]
-struct Doubts {
+struct Findings {
     /// Values that could not be computed.
     faults: Vec<String>,
-    /// Placeholders inside texts that were null.
-    nulls: usize,
+    /// Values that may not be meant.
+    doubts: Doubts,
 }
 
 impl Decider<'_> {
@@ -31,17 +32,17 @@ impl Decider<'_> {
         if node.outputs.is_empty() {
             return Arc::clone(&judged.outputs);
         }
-        let mut doubts = Doubts::default();
+        let mut findings = Findings::default();
         let mut outputs = Vec::with_capacity(node.outputs.len());
         for parameter in node.outputs.iter() {
             let returned = judged.outputs.iter().rfind(|output| output.name == parameter.name);
             let value = match returned {
                 Some(output) => Some(output.value.clone()),
-                None => self.filled_in(id, node, parameter, judged, &mut doubts),
+                None => self.filled_in(id, node, parameter, judged, &mut findings),
             };
             outputs.extend(value.map(|value| Output { name: parameter.name.clone(), value }));
         }
-        self.warn_outputs(id, &node.outputs, &outputs, doubts);
+        self.warn_outputs(id, &node.outputs, &outputs, findings);
         Arc::new(outputs)
     }
 
@@ -52,10 +53,10 @@ impl Decider<'_> {
         if node.outputs.is_empty() {
             return self.inherited(id, judged);
         }
-        let mut doubts = Doubts::default();
+        let mut findings = Findings::default();
         let mut outputs = Vec::with_capacity(node.outputs.len());
         for parameter in node.outputs.iter() {
-            let filled = self.filled_in(id, node, parameter, judged, &mut doubts);
+            let filled = self.filled_in(id, node, parameter, judged, &mut findings);
             let aggregated = || {
                 let all = judged.aggregated.as_ref()?;
                 all.iter().find(|output| output.name == parameter.name).map(|output| output.value.clone())
@@ -63,7 +64,7 @@ impl Decider<'_> {
             let value = filled.or_else(aggregated).unwrap_or_default();
             outputs.push(Output { name: parameter.name.clone(), value });
         }
-        self.warn_outputs(id, &node.outputs, &outputs, doubts);
+        self.warn_outputs(id, &node.outputs, &outputs, findings);
         Arc::new(outputs)
     }
 
@@ -82,7 +83,7 @@ impl Decider<'_> {
         node: &Node,
         parameter: &Parameter,
         judged: &AttemptResult,
-        doubts: &mut Doubts,
+        findings: &mut Findings,
     ) -> Option<Value> {
         let task = &self[id];
         let level = own_level(node);
@@ -95,18 +96,15 @@ impl Decider<'_> {
             let value = match source {
                 ValueSource::Given(_) | ValueSource::From(ValueFrom::Secret(_), _) => continue,
                 ValueSource::From(ValueFrom::Expression(expr), _) => {
-                    expr.eval(&view).map_err(|error| error.to_string())
+                    expr.eval(&view, &mut findings.doubts).map_err(|error| error.to_string())
                 }
-                ValueSource::Written(written, _) => evaluate(written, &view).map(|text| {
-                    doubts.nulls += text.emptied;
-                    text.value
-                }),
+                ValueSource::Written(written, _) => evaluate(written, &view, &mut findings.doubts),
             };
             match value {
                 Ok(Value::Null) => {}
                 Ok(value) => return Some(value),
                 Err(error) => {
-                    doubts.faults.push(format!("output {} cannot be computed: {error}", parameter.name));
+                    findings.faults.push(format!("output {} cannot be computed: {error}", parameter.name));
                 }
             }
         }
@@ -114,9 +112,15 @@ impl Decider<'_> {
     }
 
     /// Outputs that could not be computed or do not fit their declared type are kept, with a warning (R-B3, R-B8).
-    fn warn_outputs(&mut self, id: TaskIndex, declared: &[Parameter], outputs: &[Output], doubts: Doubts) {
-        self.warn_nulls(id, doubts.nulls);
-        for fault in doubts.faults {
+    fn warn_outputs(
+        &mut self,
+        id: TaskIndex,
+        declared: &[Parameter],
+        outputs: &[Output],
+        findings: Findings,
+    ) {
+        self.warn_doubts(id, findings.doubts);
+        for fault in findings.faults {
             self.warn(Some(id), "output", fault);
         }
         for output in outputs {

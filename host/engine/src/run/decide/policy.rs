@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     event::{Event, PolicyEvaluation, Reason},
-    expr::ValueTemplate,
+    expr::{Doubts, ValueTemplate},
     phase::Phase,
     plan::{Backoff, MaxAttempts, Policy, PolicyRule, RuleAction, RuleMatch, Verdict},
     run::state::TaskIndex,
@@ -84,7 +84,10 @@ impl Decider<'_> {
     ) -> (RuleMatch, Option<&'p PolicyRule>) {
         for (index, rule) in policy.rules.iter().enumerate() {
             let Some(when) = &rule.when else { return (RuleMatch::Else, Some(rule)) };
-            match when.test(&self.rule_view(id, policy, judged)) {
+            let mut doubts = Doubts::default();
+            let matched = when.test(&self.rule_view(id, policy, judged), &mut doubts);
+            self.warn_doubts(id, doubts);
+            match matched {
                 Ok(true) => return (RuleMatch::Rule(u32::try_from(index).unwrap_or(u32::MAX)), Some(rule)),
                 Ok(false) => {}
                 Err(error) => {
@@ -108,20 +111,19 @@ impl Decider<'_> {
         judged: &AttemptResult,
         assignments: &[(Arc<str>, ValueTemplate)],
     ) -> Map {
-        let (mut values, mut nulls) = (Map::new(), 0);
+        let (mut values, mut doubts) = (Map::new(), Doubts::default());
         for (name, written) in assignments {
-            match written.eval(&self.rule_view(id, policy, judged)) {
-                Ok(bound) => match self.make_json_room([(name, &bound.value)]) {
+            match written.eval(&self.rule_view(id, policy, judged), &mut doubts) {
+                Ok(value) => match self.make_json_room([(name, &value)]) {
                     Ok(()) => {
-                        nulls += bound.emptied;
-                        values.insert(name.clone(), bound.value);
+                        values.insert(name.clone(), value);
                     }
                     Err(too_large) => self.warn_unset(id, name, &too_large),
                 },
                 Err(error) => self.warn_unset(id, name, &error.to_string()),
             }
         }
-        self.warn_nulls(id, nulls);
+        self.warn_doubts(id, doubts);
         values
     }
 

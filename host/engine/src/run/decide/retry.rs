@@ -3,6 +3,7 @@
 use super::{Decider, attempt::NextStep, env::AttemptResult, env::TaskEnv};
 use crate::{
     event::{Event, Reason, RetrySchedule},
+    expr::Doubts,
     phase::Phase,
     plan::{MaxAttempts, RetryFilter, RetryPolicy},
     run::state::{TaskIndex, TaskRun},
@@ -39,7 +40,10 @@ impl Decider<'_> {
         }
         let RetryFilter::Expression(condition) = &policy.filter else { return false };
         let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], condition.level) };
-        match condition.expr.test(&view) {
+        let mut doubts = Doubts::default();
+        let answer = condition.expr.test(&view, &mut doubts);
+        self.warn_doubts(id, doubts);
+        match answer {
             Ok(again) => again,
             Err(error) => {
                 self.warn(Some(id), "retry-expression", format!("no retry: retry.expression: {error}"));

@@ -3,6 +3,7 @@
 use super::{Decider, bind::call};
 use crate::{
     event::{Event, Reason},
+    expr::Doubts,
     phase::{Phase, TaskKind},
     run::state::TaskIndex,
 };
@@ -32,7 +33,7 @@ impl Decider<'_> {
         past.determinism.holds(self.plan(), node)
             && self.stands_as_before(task, &past.rerun)
             && call(self, task, node)
-                .bind()
-                .is_ok_and(|(bound, _)| bound.inputs == result.inputs && bound.config == result.config)
+                .bind(&mut Doubts::default())
+                .is_ok_and(|bound| bound.inputs == result.inputs && bound.config == result.config)
     }
 }

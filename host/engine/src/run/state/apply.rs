@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::{
-    EarlierRun, HookOf, MAX_WARNINGS, Place, State, TaskIndex, TaskRun, Wait, WaitKind, task::QueueState,
+    EarlierRun, HookOf, MAX_WARNINGS, Place, State, TYPE_MISMATCH, TaskIndex, TaskRun, Wait, WaitKind,
+    task::QueueState,
 };
 use crate::{
     event::{
         AttemptEnd, Event, Fence, HookFiring, PolicyEvaluation, RetrySchedule, SubmissionRecord, TaskId,
+        Warning,
     },
     outcome::Output,
     phase::{Phase, TaskKind},
@@ -44,6 +46,7 @@ impl State {
             Event::RetryScheduled(retry) => self.apply_retry_scheduled(*retry)?,
             Event::HookFired(fired) => self.apply_hook_fired(fired)?,
             Event::Warning(warning) => {
+                self.apply_doubt(warning);
                 if self.warnings.len() < MAX_WARNINGS {
                     self.warnings.push(warning.as_ref().clone());
                 }
@@ -58,6 +61,18 @@ impl State {
         self.pause_default_timeout();
         self.seq += 1;
         Ok(())
+    }
+
+    fn apply_doubt(&mut self, warning: &Warning) {
+        let of = warning.task.and_then(|task| self.find(task)).filter(|_| *warning.code == *TYPE_MISMATCH);
+        if let Some(task) = of {
+            self.doubted.insert((self[task].place.of_node(), Arc::clone(&warning.message)));
+        }
+    }
+
+    /// Whether there was such a warning about types at this task's node.
+    pub(in crate::run) fn has_doubted(&self, task: TaskIndex, message: &str) -> bool {
+        self.doubted.contains(&(self[task].place.of_node(), message.into()))
     }
 
     /// The task run that an event names.

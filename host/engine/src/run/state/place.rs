@@ -22,3 +22,15 @@ pub(in crate::run) fn node_at(plan: &Plan, place: Place) -> &Node {
     debug_assert!(found.is_some(), "no node at {place:?}");
     found.unwrap_or(&plan.root)
 }
+
+impl Place {
+    /// The same for all task runs of a node.
+    pub(super) fn of_node(self) -> Self {
+        match self {
+            Self::Iteration(template, _) => Self::Iteration(template, 0),
+            Self::Attempt(template, _) => Self::Attempt(template, 0),
+            Self::Entry(template, node, _) => Self::Entry(template, node, 0),
+            Self::Root | Self::Dag(..) | Self::Hook(_) => self,
+        }
+    }
+}

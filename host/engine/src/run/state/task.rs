@@ -107,7 +107,7 @@ impl Clocks {
 }
 
 /// Which node of the plan a task run executes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// The entrypoint.
     Root,

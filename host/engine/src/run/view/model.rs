@@ -107,11 +107,11 @@ pub struct HookView {
 #[schemars(rename = "Task")]
 pub struct TaskView {
     /// The task run's id.
-    #[serde(rename = "runID")]
-    pub run_id: String,
+    #[serde(rename = "taskRunID")]
+    pub task_run_id: String,
     /// Its container's; null for the root and for hook runs.
-    #[serde(rename = "parentRunID")]
-    pub parent_run_id: Option<String>,
+    #[serde(rename = "parentTaskRunID")]
+    pub parent_task_run_id: Option<String>,
     /// The path of its container; empty for the root.
     pub scope: String,
     /// The node's name.
@@ -367,8 +367,8 @@ impl TaskView {
         };
         let (retries, duration_ms) = (task.retries, task.duration());
         Self {
-            run_id: run.task_run_id(task.id),
-            parent_run_id: run.parent(task).map(|parent| run.task_run_id(parent.id)),
+            task_run_id: run.task_run_id(task.id),
+            parent_task_run_id: run.parent(task).map(|parent| run.task_run_id(parent.id)),
             scope: run.scope_path(task),
             task_name: node.name.clone(),
             template_name: template.map(|template| template.name.clone()),

@@ -136,3 +136,27 @@ fn calls_are_checked() {
         assert!(error.hint.as_deref().unwrap_or_default().contains(hint), "{text}: {error}");
     }
 }
+
+/// R-W20: Rhai would read these as the nearest double.
+#[test]
+fn a_number_that_would_become_another_one_is_a_fault_at_its_place() {
+    for (number, is_kept) in [
+        ("18446744073709551617", false),
+        ("9223372036854775809", false),
+        ("9007199254740993.0", false),
+        ("3.14159265358979323846", false),
+        ("-9223372036854775810", false),
+        ("1_000.25", true),
+        ("9223372036854775807", true),
+        ("1.5e-3 - 1", true),
+        ("-0.1", true),
+    ] {
+        let text = format!("fn f(a) {{\n  a +\n  {number}\n}}");
+        let (_, errors) = Functions::read(&text);
+        assert_eq!(errors.is_empty(), is_kept, "{number}: {errors:?}");
+        if let Some(error) = errors.first() {
+            assert!(error.message.contains("cannot be kept exactly"), "{error}");
+            assert_eq!(text.get(..error.offset).unwrap().matches('\n').count(), 2, "{number}");
+        }
+    }
+}

@@ -86,6 +86,111 @@ fn comparisons_that_are_never_true() {
     ]);
 }
 
+/// R-X6: operators are given values of types that never fit them.
+#[test]
+fn operations_that_no_value_fits() {
+    let when = |text: &str, expected: &[&str]| {
+        check_tasks(&[(&format!(r#""template": "work", "when": "{text}""#), expected)]);
+    };
+    let (text, count, flag) = ("inputs.parameters.text", "inputs.parameters.count", "inputs.parameters.flag");
+    for wrong in [
+        format!("{text} > 40000"),
+        format!("4 <= {text}"),
+        format!("{text} < {count}"),
+        format!("{flag} >= true"),
+        format!("{text} == {count}"),
+        format!("{text} != (1 + 1)"),
+        format!("{count} in 'text'"),
+        format!("'x' in {count}"),
+        format!("{count} not in {text}"),
+        format!("{text} - 1 == 2"),
+        format!("{count} * '2' == 2"),
+        format!("{text} + {count} == 'x'"),
+        format!("{text} + 1 == 'x'"),
+        format!("-{text} == 2"),
+        format!("workflow.parameters.region[{flag}] == 'x'"),
+        format!("{count}[0] == 1"),
+        format!("({flag} ? {text} : 'x') > 3"),
+        format!("({text} | default('x')) > 3"),
+        format!("({text} + {text}) > 3"),
+    ] {
+        when(&wrong, &["P049 when"]);
+    }
+    for right in [
+        format!("{text} > '40000'"),
+        format!("{count} > 4.5"),
+        format!("({text} | float) > 4"),
+        format!("{text} == null"),
+        format!("{count} > null"),
+        format!("{count} + null == 1"),
+        format!("{text} in 'abc'"),
+        format!("{text} in [{text}, 1]"),
+        format!("{text} + 'x' == 'y'"),
+        format!("{count} + 1 == 2"),
+        format!("-{count} == 2"),
+        format!("{text}[{count}] == 'x'"),
+        "[1, 2][1.0] == 1".to_owned(),
+        format!("workflow.parameters.region > {count}"),
+        format!("(workflow.parameters.region + 1) > {count}"),
+        format!("({flag} ? {text} : 1) > 3"),
+        "tasks.a.outputs.parameters.x > 4".to_owned(),
+    ] {
+        when(&right, &[]);
+    }
+    for (path, fits) in [
+        ("text.x", false),
+        ("text['0']", false),
+        ("text.length", true),
+        ("text['length']", true),
+        ("count.x", false),
+        ("count['0']", false),
+        ("count.length", false),
+        ("flag.x.y", false),
+        ("level.x", false),
+        ("level.length", true),
+    ] {
+        let expected: &[&str] = if fits { &[] } else { &["P049 when"] };
+        when(&format!("inputs.parameters.{path} == null"), expected);
+    }
+    when("workflow.parameters.region.x.y == null && workflow.parameters.region['0'] == null", &[]);
+    when("tasks.a.code > '3'", &["W007 when"]);
+    when("tasks.a.phase < 3", &["W007 when"]);
+    for text in [
+        "(inputs.parameters.text | upper) == 1",
+        "tasks.a.phase + 1 == 2",
+        "[1, 2][1.5] == 1",
+        "{'a': 1}[1] == 1",
+        "'5' > 4",
+        "[] + 1 == 2",
+        "5 in 'a'",
+    ] {
+        when(text, &["W007 when"]);
+    }
+}
+
+/// R-X8: the notation of other tools stays as text, which is seldom meant.
+#[test]
+fn placeholders_of_other_tools_are_warnings() {
+    let value = |text: &str, raw: bool| {
+        format!(
+            r#""executor": {{"type": "echo"}}, "inputs": {{"parameters": [{{"name": "x", "value": ["{text}"], "raw": {raw}}}]}}"#
+        )
+    };
+    for text in ["${{ workflow.name }}", "{% if x %}a{% endif %}", "a {# why #} b", "{%- if x -%}"] {
+        check_tasks(&[
+            (&value(text, false), &["W025 inputs.parameters[0].value[0]"]),
+            (&value(text, true), &[]),
+        ]);
+    }
+    for text in ["${x}", "$(x)", "100 %}", "{%", "${#list}", "%{http_code}", "{{ workflow.name }}"] {
+        check_tasks(&[(&value(text, false), &[])]);
+    }
+    check_tasks(&[(
+        r#""executor": {"type": "echo", "config": {"a": {"b": "${{ workflow.name }} {% x %}"}}}"#,
+        &["W025 executor.config.a.b", "W025 executor.config.a.b"],
+    )]);
+}
+
 /// R-B9: expressions cannot read a secret.
 #[test]
 fn secrets_read_as_null() {
