@@ -27,9 +27,9 @@ use crate::{
     metrics::{Gauges, MetricsSnapshot},
     notify::Webhooks,
     planner::{AdmissionTarget, Planner},
-    run::{lifecycle::LifecycleFeed, message::Message, registry::Registry},
+    run::{lifecycle::LifecycleFeed, message::Message, ownership_doubt::OwnershipDoubt, registry::Registry},
     store::retention::Retention,
-    store::{CatalogKind, EntryName, HostId, RunHead, Store, StoreError},
+    store::{CatalogKind, EntryName, HostId, RunHead, Store},
     tenants::{environment::TenantEnvironments, tenant::QuotaCache},
     watch::spans::Tracer,
 };
@@ -57,8 +57,8 @@ pub(crate) struct HostCore {
     /// Which runs that have ended are deleted where what is due is claimed.
     pub(crate) retention: Arc<Retention>,
     pub(crate) closed: AtomicBool,
-    /// Whether there may be runs that this host has without knowing: the store failed when it asked for some.
-    pub(crate) reconcile_needed: AtomicBool,
+    /// Raised when this host may own runs that it does not know.
+    pub(crate) ownership_doubt: Arc<OwnershipDoubt>,
     /// Runs driven so far: tells those apart that were submitted at one instant.
     pub(crate) driven: AtomicU64,
     /// How many bytes of each attempt's log are kept.
@@ -133,6 +133,7 @@ impl HostCore {
             store: &*self.store,
             saved_quotas: Some(&self.left),
             slots: Some(&self.dispatcher.slots),
+            ownership_doubt: Some(&self.ownership_doubt),
         }
     }
 
@@ -144,15 +145,6 @@ impl HostCore {
         if let Some(name) = head.labels.get(SCHEDULE_LABEL) {
             let (namespace, name) = (Arc::clone(&head.namespace), Arc::clone(name));
             self.pending_schedules.add(EntryName { shelf: CatalogKind::Schedules, namespace, name });
-        }
-    }
-
-    /// Notes that the outcome of a request to the store is unknown. If it made a run this host's, that is found out once the
-    /// store is well.
-    pub(crate) fn doubt(&self, error: &StoreError) {
-        if error.is_passing() {
-            self.reconcile_needed.store(true, Ordering::Release);
-            self.due.notify_one();
         }
     }
 

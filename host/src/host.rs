@@ -44,6 +44,7 @@ use crate::{
         claimer::Claimer,
         exchange::Exchange,
         maintenance::{ClockWatch, Heartbeat, Pruner},
+        ownership::OwnershipCheck,
         request_reader::RequestReader,
     },
     core::{HostCore, PendingSchedules, background},
@@ -137,7 +138,7 @@ impl Host {
             idle_timeout: *idle_timeout,
             retention: Arc::new(retention.clone()),
             closed: AtomicBool::new(false),
-            reconcile_needed: AtomicBool::new(false),
+            ownership_doubt: Arc::default(),
             driven: AtomicU64::new(0),
             log_retention_bytes: log_bytes,
             lifecycle: planner.lifecycle.clone(),
@@ -163,6 +164,7 @@ impl Host {
         }
         if core.idle_timeout.is_some() {
             background::start(core, Claimer::new(core));
+            background::start(core, OwnershipCheck);
             background::start(core, ScheduleTrigger::new(core));
             self.start_deliveries();
             if !core.retention.keeps_all() {

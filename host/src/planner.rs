@@ -179,10 +179,10 @@ impl Planner {
         let begins = first.record.time;
         let appended = target.store.append(&first.lease, first.status, first.record, Vec::new());
         let released = target.store.release(&first.lease, Some(begins));
-        appended.await?;
+        appended.await.inspect_err(|error| target.doubt(error))?;
         self.gauges.submitted();
         self.end_submit_span(first.span, &first.lease);
-        first_record::log_release(&run_id, released.await);
+        target.note_release(&run_id, released.await);
         Ok(run_id)
     }
 

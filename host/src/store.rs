@@ -89,7 +89,8 @@ pub trait Store: ReadStore + Journal + Leases + Mailbox + Catalog + Outbox + Exc
         self.changed()
     }
 
-    /// Gives some of the room of what was deleted back to the system; whether there is more to give.
+    /// Deletes what no run and no host needs any more, and gives some of the room of what was deleted back to the system. Returns
+    /// whether there is more to give.
     ///
     /// # Errors
     /// When the store fails.

@@ -54,6 +54,7 @@ use super::{HasReader, Lease, Pending, ReadStore, Store, StoreError};
 use crate::metrics::{CommitCounters, CommitCounts};
 
 const KEEP_TENANTS: &str = "SELECT keep_tenants($1)";
+const SWEEP: &str = "SELECT sweep()";
 const STATEMENTS: [&str; 20] = [
     APPEND,
     entries::CHANGE,
@@ -84,6 +85,7 @@ pub struct Postgres {
     thread: Thread<WriteJob>,
     commits: Arc<CommitCounters>,
     changed: Arc<watch::Sender<()>>,
+    reconnected: Arc<watch::Sender<()>>,
     shared: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
     notices_changed: Arc<watch::Sender<()>>,
@@ -126,6 +128,7 @@ impl Postgres {
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
+        let reconnected = Arc::new(watch::Sender::new(()));
         let shared = Arc::new(watch::Sender::new(()));
         let entries_changed = Arc::new(watch::Sender::new(()));
         let notices_changed = Arc::new(watch::Sender::new(()));
@@ -134,6 +137,7 @@ impl Postgres {
         audience.take(follow::ALL, address.lease);
         let tells = Tells {
             changed: Arc::clone(&changed),
+            reconnected: Arc::clone(&reconnected),
             shared: Arc::clone(&shared),
             entries: Arc::clone(&entries_changed),
             notices: Arc::clone(&notices_changed),
@@ -147,6 +151,7 @@ impl Postgres {
             thread,
             commits,
             changed,
+            reconnected,
             shared,
             entries_changed,
             notices_changed,
@@ -210,6 +215,10 @@ impl Store for Postgres {
 
     fn rows_changed(&self) -> watch::Receiver<()> {
         self.readers.follow(follow::ALL)
+    }
+
+    fn give_back(&self) -> Pending<bool> {
+        self.ask(SWEEP, Vec::new(), |_| Ok(false))
     }
 
     fn written(&self) -> Option<CommitCounts> {

@@ -5,6 +5,7 @@ mod crash;
 mod documents;
 mod entries;
 mod files;
+mod leaks;
 mod leases;
 mod letters;
 mod memory;

@@ -107,6 +107,10 @@ impl Leases for Postgres {
         self.changed.subscribe()
     }
 
+    fn reconnected(&self) -> watch::Receiver<()> {
+        self.reconnected.subscribe()
+    }
+
     fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {
         let name = |row: &Row| Ok(get::<&str>(row, "run_id")?.into());
         self.ask(OWNED, vec![Box::new(host.to_string())], move |rows| rows.iter().map(name).collect())

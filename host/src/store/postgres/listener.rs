@@ -17,6 +17,7 @@ use super::{
 #[derive(Clone)]
 pub(super) struct Tells {
     pub(super) changed: Arc<watch::Sender<()>>,
+    pub(super) reconnected: Arc<watch::Sender<()>>,
     pub(super) shared: Arc<watch::Sender<()>>,
     pub(super) entries: Arc<watch::Sender<()>>,
     pub(super) notices: Arc<watch::Sender<()>>,
@@ -33,6 +34,7 @@ impl Tells {
     /// Whatever may have happened.
     fn tell_all(&self) {
         self.tell();
+        self.reconnected.send_replace(());
         self.entries.send_replace(());
         self.notices.send_replace(());
     }
