@@ -5,5 +5,6 @@ pub(crate) mod exchange;
 pub(crate) mod maintenance;
 pub(crate) mod ownership;
 pub(crate) mod request_reader;
+pub(crate) mod store_clock;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod wakeup;

@@ -57,6 +57,8 @@ pub(crate) struct HostCore {
     /// Which runs that have ended are deleted where what is due is claimed.
     pub(crate) retention: Arc<Retention>,
     pub(crate) closed: AtomicBool,
+    /// Whether the wall clock was compared with the store's, if that has one. Nothing that goes by the wall clock is begun before.
+    pub(crate) clock_known: AtomicBool,
     /// Raised when this host may own runs that it does not know.
     pub(crate) ownership_doubt: Arc<OwnershipDoubt>,
     /// Runs driven so far: tells those apart that were submitted at one instant.
@@ -146,6 +148,26 @@ impl HostCore {
             let (namespace, name) = (Arc::clone(&head.namespace), Arc::clone(name));
             self.pending_schedules.add(EntryName { shelf: CatalogKind::Schedules, namespace, name });
         }
+    }
+
+    /// Notes that the wall clock was compared with the store's.
+    pub(crate) fn know_clock(&self) {
+        if !self.clock_known.swap(true, Ordering::AcqRel) {
+            self.due.notify_one();
+            self.pending_schedules.news.notify_one();
+        }
+    }
+
+    pub(crate) fn knows_clock(&self) -> bool {
+        self.clock_known.load(Ordering::Acquire)
+    }
+
+    /// Wakes everything that waits for a time of day, after the wall clock was set.
+    pub(crate) fn wake_clocks(&self) {
+        self.registry.tell_all(|| Message::Tick);
+        self.due.notify_one();
+        self.pending_schedules.news.notify_one();
+        self.webhooks.news.send_replace(());
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -46,6 +46,7 @@ use crate::{
         maintenance::{ClockWatch, Heartbeat, Pruner},
         ownership::OwnershipCheck,
         request_reader::RequestReader,
+        store_clock::StoreClockCheck,
     },
     core::{HostCore, PendingSchedules, background},
     dispatch::dispatcher::Dispatcher,
@@ -138,6 +139,7 @@ impl Host {
             idle_timeout: *idle_timeout,
             retention: Arc::new(retention.clone()),
             closed: AtomicBool::new(false),
+            clock_known: AtomicBool::new(false),
             ownership_doubt: Arc::default(),
             driven: AtomicU64::new(0),
             log_retention_bytes: log_bytes,
@@ -158,6 +160,7 @@ impl Host {
         let core = &self.shared;
         core.arrive();
         background::start(core, ClockWatch::new(core));
+        background::start(core, StoreClockCheck);
         if let Some(lease) = core.store.lease_time() {
             background::start(core, Heartbeat::every(lease / 3));
             background::start(core, RequestReader);

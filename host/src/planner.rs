@@ -176,7 +176,7 @@ impl Planner {
         let submission = self.submission(plan, parameters, self.context.facts.clone())?;
         let first = self.first_record(plan, submission, key.map(Arc::from), Labels::new());
         let run_id = Arc::clone(first.id());
-        let begins = first.record.time;
+        let begins = target.due(first.record.time).await;
         let appended = target.store.append(&first.lease, first.status, first.record, Vec::new());
         let released = target.store.release(&first.lease, Some(begins));
         appended.await.inspect_err(|error| target.doubt(error))?;

@@ -98,6 +98,15 @@ pub trait Store: ReadStore + Journal + Leases + Mailbox + Catalog + Outbox + Exc
         Pending::ready(Ok(false))
     }
 
+    /// Resolves once the store is not to be had any more, as when its file was deleted: the process has to end. A store that comes
+    /// back by itself never resolves.
+    ///
+    /// # Errors
+    /// [`StoreError::Gone`], always, or [`StoreError::Stopped`] if the store was closed.
+    fn until_gone(&self) -> Pending<()> {
+        Pending::new(std::future::pending())
+    }
+
     /// The file that it is, if it is one.
     fn file(&self) -> Option<PathBuf> {
         None

@@ -124,6 +124,7 @@ impl From<StoreError> for ProblemResponse {
             StoreError::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
             StoreError::MailboxFull { .. }
             | StoreError::Full { .. }
+            | StoreError::Gone { .. }
             | StoreError::Io { .. }
             | StoreError::Locked { .. }
             | StoreError::Unavailable { .. }

@@ -115,6 +115,9 @@ impl BackgroundTask for ScheduleTrigger {
     }
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
+        if !core.knows_clock() {
+            return Ok(None);
+        }
         if self.plugins.take() {
             self.backoff = ScheduleBackoff::default();
         }

@@ -122,6 +122,17 @@ impl<'a> AdmissionTarget<'a> {
         }
     }
 
+    /// Returns when a run that begins at that time is due: at once, also where the clock of this process is ahead of the store's.
+    pub(super) async fn due(&self, begins: Timestamp) -> Timestamp {
+        if self.ownership_doubt.is_some() {
+            // A host goes by the store's clock.
+            return begins;
+        }
+        // A store that fails here fails at the submission.
+        let now = self.store.clock().await.ok().flatten();
+        now.map_or(begins, |now| begins.min(now))
+    }
+
     /// Notes how the release of a new run ended, which is due for any host that claims it.
     pub(super) fn note_release(&self, run_id: &str, released: Result<(), StoreError>) {
         match released {

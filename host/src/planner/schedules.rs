@@ -138,7 +138,7 @@ impl Planner {
         change: Change,
     ) -> Result<Arc<str>, StoreError> {
         let run_id = Arc::clone(run.id());
-        let begins = run.record.time;
+        let begins = target.due(run.record.time).await;
         let fired = target.store.fire(&run.lease, run.status, run.record, change);
         let released = target.store.release(&run.lease, Some(begins));
         match fired.await {

@@ -154,6 +154,14 @@ pub trait Leases: Send + Sync {
         None
     }
 
+    /// Returns the time of the store's own clock, which all its hosts go by; none if it has no clock.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn clock(&self) -> Pending<Option<Timestamp>> {
+        Pending::ready(Ok(None))
+    }
+
     /// Changes when runs may have become due, or have mail, or have answered: after letters, replies and releases, and whatever
     /// others do. Several at once are one, and one may be for nothing.
     fn changed(&self) -> watch::Receiver<()>;

@@ -122,9 +122,9 @@ impl Postgres {
         let mut link = ReconnectingClient::new(&address, &STATEMENTS, true);
         let commits = Arc::<CommitCounters>::default();
         let counts = Arc::clone(&commits);
-        let thread = Thread::start(&address, async move |jobs| {
+        let thread = Thread::start(&address, async move |jobs, progress| {
             link.connected().await?;
-            Ok(PostgresWriter::new(link, jobs, counts).run())
+            Ok(PostgresWriter::new(link, jobs, counts, progress).run())
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
@@ -166,7 +166,7 @@ impl Postgres {
         Self { by_callers_clock: true, ..self }
     }
 
-    fn clock(&self, now: Timestamp) -> Parameter {
+    fn callers_clock(&self, now: Timestamp) -> Parameter {
         Box::new(self.by_callers_clock.then_some(now.0))
     }
 

@@ -10,6 +10,8 @@ mod leases;
 mod letters;
 mod memory;
 mod model;
+#[cfg(feature = "postgres")]
+mod mute;
 mod notices;
 mod offers;
 #[cfg(feature = "postgres")]

@@ -26,6 +26,8 @@ pub(crate) struct Failing {
     pub(crate) failed: Mutex<Option<tokio::sync::oneshot::Sender<()>>>,
     /// The next of these is done, and its answer lost.
     pub(crate) unheard: Arc<Mutex<Option<&'static str>>>,
+    /// The store's clock, if it has one.
+    pub(crate) clock: Mutex<Option<Box<dyn Fn() -> Timestamp + Send>>>,
     /// The next of these is not done.
     pub(crate) refused: Mutex<Option<&'static str>>,
     /// Until it opens, the next record is on its way.
@@ -46,6 +48,7 @@ impl Failing {
             conflicts: AtomicBool::new(false),
             failed: Mutex::new(None),
             unheard: Arc::default(),
+            clock: Mutex::new(None),
             refused: Mutex::new(None),
             gate: Mutex::new(None),
             follows: AtomicUsize::new(0),
@@ -167,6 +170,9 @@ impl Leases for Failing {
     }
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
         self.inner.heartbeat(host, until)
+    }
+    fn clock(&self) -> Pending<Option<Timestamp>> {
+        Pending::ready(Ok(self.clock.lock().unwrap().as_ref().map(|clock| clock())))
     }
     fn changed(&self) -> tokio::sync::watch::Receiver<()> {
         self.inner.changed()

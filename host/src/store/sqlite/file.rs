@@ -11,6 +11,9 @@ use super::super::StoreError;
 
 /// Message about a file without SQLite's header.
 pub(super) const NOT_SQLITE: &str = "it is not an SQLite file";
+/// Keeps `open` from following a link.
+#[cfg(unix)]
+const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 /// The size of that header.
 const SQLITE_HEADER: u64 = 100;
 
@@ -73,6 +76,20 @@ pub(super) fn create_private(path: &Path) -> io::Result<File> {
     private().write(true).create_new(true).open(path)
 }
 
+/// Opens a lock, or creates it. A link is not followed: the file that it names would be overwritten with a number, and another name
+/// of the store would have another lock.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = private();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, NO_LINK);
+    let opened = options.read(true).write(true).create(true).truncate(false).open(path);
+    let is_link = fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink());
+    if is_link {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a symbolic link; remove it"));
+    }
+    opened
+}
+
 fn lock_of(store: &Path) -> PathBuf {
     store.with_added_extension("lock")
 }
@@ -96,8 +113,7 @@ impl Lock {
     pub(super) fn take(store: &Path) -> Result<Self, StoreError> {
         let path = lock_of(store);
         let failed = |source| StoreError::io(&path, "locked", source);
-        let mut file =
-            private().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let mut file = open_lock(&path).map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
