@@ -186,7 +186,7 @@ async fn a_run_is_driven_whatever_its_submitter_was_told() {
     }
 }
 
-/// R-H7: a run that a request could not be delivered to stays with nobody.
+/// R-H7: a run that was loaded for a request in vain is driven.
 #[tokio::test]
 async fn a_run_that_was_asked_in_vain_is_driven() {
     for fault in [
@@ -203,7 +203,7 @@ async fn a_run_that_was_asked_in_vain_is_driven() {
         if is_release {
             fault.befall(&house.store);
         }
-        // It is given back.
+        // The driver gives the run back.
         house.time.pass(60_000);
         while house.host.loaded() > 0 || (is_release && !house.is_asked()) {
             house.time.pass(1_000);
@@ -305,7 +305,7 @@ async fn a_run_that_could_not_be_left_to_others_is_left() {
         while !house.is_asked() {
             tokio::task::yield_now().await;
         }
-        // It may be tried again at once, and is left once more.
+        // The run may be tried again at once, and is left once more.
         let mut quiet = 0;
         while quiet < 100 {
             house.time.pass(1_000);

@@ -140,7 +140,7 @@ pub enum StoreError {
     Gone {
         /// The store's file.
         path: PathBuf,
-        /// What became of the file.
+        /// Change of the file that was found.
         found: String,
     },
     /// The disk or a quota is full. The store goes on once there is room.

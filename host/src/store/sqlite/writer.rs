@@ -151,7 +151,7 @@ impl Writer {
             Ok(bytes) => self.commits.done(began, owed.len(), Some(*bytes)),
         }
         let failed = written.map_err(|fault| fault.at(&self.path, "written")).err();
-        // What was written to a file that is gone is acknowledged to no caller.
+        // A caller must not take a record in a file that is gone for durable.
         let failed = failed.or_else(|| self.presence.check().err());
         if failed.is_some() {
             self.heads.clear();

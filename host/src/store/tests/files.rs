@@ -433,7 +433,7 @@ async fn a_file_that_is_gone_acknowledges_nothing() {
         );
         let told = gone.await.unwrap_err();
         assert_eq!(told.to_string(), refused.to_string());
-        // It stays so, also if the file is put back.
+        // The refusal stays, also if the file is put back.
         assert!(matches!(append(&store, "b", 0, b"x").await, Err(StoreError::Gone { .. })), "{expected}");
         drop(store);
     }

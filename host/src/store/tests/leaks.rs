@@ -38,7 +38,7 @@ async fn submit(store: &dyn Store, count: usize) {
         let log = AttemptLog { task: 0, attempt: 1, dispatch: 1, cut: 0, text: b"line".to_vec() };
         store.keep_log(&lease, log).await.unwrap();
         store.post(&run, b"?".to_vec()).await.unwrap();
-        // Of some the release has failed.
+        // Some are released, and some are not, as if that had failed.
         if number % 2 == 0 {
             store.release(&lease, Some(Timestamp(0))).await.unwrap();
         }

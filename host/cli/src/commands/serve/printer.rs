@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use crate::terminal::{screen::Screen, text};
 
-/// Lines that wait while nobody reads.
+/// Lines that wait while the output is not read.
 const MAX_WAITING_LINES: usize = 4096;
 /// How long the last lines may take to be printed.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
