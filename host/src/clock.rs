@@ -9,7 +9,10 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -35,6 +38,8 @@ pub trait TimeSource: Send + Sync {
 pub struct Clock {
     machine: Machine,
     given: Option<Arc<dyn TimeSource>>,
+    /// Milliseconds that the wall clock is set forward by for all copies of this clock: it goes by that of a store then.
+    correction: Arc<AtomicI64>,
 }
 
 impl fmt::Debug for Clock {
@@ -53,13 +58,28 @@ impl Clock {
     /// The machine's, from now on.
     #[must_use]
     pub fn start() -> Self {
-        Self { machine: Machine::start(), given: None }
+        Self { machine: Machine::start(), given: None, correction: Arc::default() }
     }
 
     /// The wall clock, in whole milliseconds.
     #[must_use]
     pub fn now(&self) -> Timestamp {
+        Timestamp(self.uncorrected().0.saturating_add(self.correction()))
+    }
+
+    /// The wall clock as it is set.
+    pub(crate) fn uncorrected(&self) -> Timestamp {
         self.given.as_ref().map_or_else(machine::wall, |given| given.wall())
+    }
+
+    /// How far the wall clock is set forward.
+    pub(crate) fn correction(&self) -> i64 {
+        self.correction.load(Ordering::Relaxed)
+    }
+
+    /// Sets the wall clock forward by that many milliseconds, from what it is set to.
+    pub(crate) fn correct(&self, by: i64) {
+        self.correction.store(by, Ordering::Relaxed);
     }
 
     /// How long this clock has gone.

@@ -3,6 +3,8 @@
 pub(crate) mod claimer;
 pub(crate) mod exchange;
 pub(crate) mod maintenance;
+pub(crate) mod ownership;
 pub(crate) mod request_reader;
+pub(crate) mod store_clock;
 #[cfg(all(unix, feature = "sqlite"))]
 pub mod wakeup;

@@ -27,9 +27,9 @@ use crate::{
     metrics::{Gauges, MetricsSnapshot},
     notify::Webhooks,
     planner::{AdmissionTarget, Planner},
-    run::{lifecycle::LifecycleFeed, message::Message, registry::Registry},
+    run::{lifecycle::LifecycleFeed, message::Message, ownership_doubt::OwnershipDoubt, registry::Registry},
     store::retention::Retention,
-    store::{CatalogKind, EntryName, HostId, RunHead, Store, StoreError},
+    store::{CatalogKind, EntryName, HostId, RunHead, Store},
     tenants::{environment::TenantEnvironments, tenant::QuotaCache},
     watch::spans::Tracer,
 };
@@ -57,8 +57,10 @@ pub(crate) struct HostCore {
     /// Which runs that have ended are deleted where what is due is claimed.
     pub(crate) retention: Arc<Retention>,
     pub(crate) closed: AtomicBool,
-    /// Whether there may be runs that this host has without knowing: the store failed when it asked for some.
-    pub(crate) reconcile_needed: AtomicBool,
+    /// Whether the wall clock was compared with the store's, if that has one. Nothing that goes by the wall clock is begun before.
+    pub(crate) clock_known: AtomicBool,
+    /// Raised when this host may own runs that it does not know.
+    pub(crate) ownership_doubt: Arc<OwnershipDoubt>,
     /// Runs driven so far: tells those apart that were submitted at one instant.
     pub(crate) driven: AtomicU64,
     /// How many bytes of each attempt's log are kept.
@@ -133,6 +135,7 @@ impl HostCore {
             store: &*self.store,
             saved_quotas: Some(&self.left),
             slots: Some(&self.dispatcher.slots),
+            ownership_doubt: Some(&self.ownership_doubt),
         }
     }
 
@@ -147,13 +150,24 @@ impl HostCore {
         }
     }
 
-    /// Notes that the outcome of a request to the store is unknown. If it made a run this host's, that is found out once the
-    /// store is well.
-    pub(crate) fn doubt(&self, error: &StoreError) {
-        if error.is_passing() {
-            self.reconcile_needed.store(true, Ordering::Release);
+    /// Notes that the wall clock was compared with the store's.
+    pub(crate) fn know_clock(&self) {
+        if !self.clock_known.swap(true, Ordering::AcqRel) {
             self.due.notify_one();
+            self.pending_schedules.news.notify_one();
         }
+    }
+
+    pub(crate) fn knows_clock(&self) -> bool {
+        self.clock_known.load(Ordering::Acquire)
+    }
+
+    /// Wakes everything that waits for a time of day, after the wall clock was set.
+    pub(crate) fn wake_clocks(&self) {
+        self.registry.tell_all(|| Message::Tick);
+        self.due.notify_one();
+        self.pending_schedules.news.notify_one();
+        self.webhooks.news.send_replace(());
     }
 
     pub(crate) fn is_closed(&self) -> bool {

@@ -44,7 +44,9 @@ use crate::{
         claimer::Claimer,
         exchange::Exchange,
         maintenance::{ClockWatch, Heartbeat, Pruner},
+        ownership::OwnershipCheck,
         request_reader::RequestReader,
+        store_clock::StoreClockCheck,
     },
     core::{HostCore, PendingSchedules, background},
     dispatch::dispatcher::Dispatcher,
@@ -137,7 +139,8 @@ impl Host {
             idle_timeout: *idle_timeout,
             retention: Arc::new(retention.clone()),
             closed: AtomicBool::new(false),
-            reconcile_needed: AtomicBool::new(false),
+            clock_known: AtomicBool::new(false),
+            ownership_doubt: Arc::default(),
             driven: AtomicU64::new(0),
             log_retention_bytes: log_bytes,
             lifecycle: planner.lifecycle.clone(),
@@ -157,12 +160,14 @@ impl Host {
         let core = &self.shared;
         core.arrive();
         background::start(core, ClockWatch::new(core));
+        background::start(core, StoreClockCheck);
         if let Some(lease) = core.store.lease_time() {
             background::start(core, Heartbeat::every(lease / 3));
             background::start(core, RequestReader);
         }
         if core.idle_timeout.is_some() {
             background::start(core, Claimer::new(core));
+            background::start(core, OwnershipCheck);
             background::start(core, ScheduleTrigger::new(core));
             self.start_deliveries();
             if !core.retention.keeps_all() {

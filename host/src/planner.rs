@@ -189,15 +189,16 @@ impl Planner {
         let first = self.first_record(plan, submission, key.map(Arc::from), Labels::new());
         let identity = RequestIdentity::new(plan, &first.parameters);
         let run_id = Arc::clone(first.id());
-        let begins = first.record.time;
+        let begins = target.due(first.record.time).await;
         let appended = target.store.append(&first.lease, first.status, first.record, Vec::new());
         let released = target.store.release(&first.lease, Some(begins));
         if let Err(error) = appended.await {
+            target.doubt(&error);
             return Err(identity.explain(target.store, error).await);
         }
         self.gauges.submitted();
         self.end_submit_span(first.span, &first.lease);
-        first_record::log_release(&run_id, released.await);
+        target.note_release(&run_id, released.await);
         Ok(run_id)
     }
 

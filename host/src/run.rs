@@ -2,5 +2,6 @@
 
 pub(crate) mod lifecycle;
 pub(crate) mod message;
+pub(crate) mod ownership_doubt;
 pub(crate) mod registry;
 pub(crate) mod request;

@@ -89,12 +89,22 @@ pub trait Store: ReadStore + Journal + Leases + Mailbox + Catalog + Outbox + Exc
         self.changed()
     }
 
-    /// Gives some of the room of what was deleted back to the system; whether there is more to give.
+    /// Deletes what no run and no host needs any more, and gives some of the room of what was deleted back to the system. Returns
+    /// whether there is more to give.
     ///
     /// # Errors
     /// When the store fails.
     fn give_back(&self) -> Pending<bool> {
         Pending::ready(Ok(false))
+    }
+
+    /// Resolves once the store is not to be had any more, as when its file was deleted: the process has to end. A store that comes
+    /// back by itself never resolves.
+    ///
+    /// # Errors
+    /// [`StoreError::Gone`], always, or [`StoreError::Stopped`] if the store was closed.
+    fn until_gone(&self) -> Pending<()> {
+        Pending::new(std::future::pending())
     }
 
     /// The file that it is, if it is one.

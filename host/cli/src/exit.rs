@@ -21,6 +21,8 @@ pub(super) enum Exit {
     Cancelled,
     /// 6: only suspended tasks keep the run open.
     Parked,
+    /// 7: the store's file was deleted, moved or given a second name; nothing more is recorded.
+    StoreGone,
     /// 130: interrupted.
     Interrupted,
     /// 143: asked to end by a supervisor.
@@ -37,6 +39,7 @@ impl Exit {
             Self::Timeout => 4,
             Self::Cancelled => 5,
             Self::Parked => 6,
+            Self::StoreGone => 7,
             Self::Interrupted => 130,
             Self::Terminated => 143,
         }
@@ -58,8 +61,9 @@ impl Exit {
             Self::Timeout => 4,
             Self::Error => 5,
             Self::Problems => 6,
-            Self::Interrupted => 7,
-            Self::Terminated => 8,
+            Self::StoreGone => 7,
+            Self::Interrupted => 8,
+            Self::Terminated => 9,
         }
     }
 }

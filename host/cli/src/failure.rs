@@ -40,6 +40,9 @@ impl Failure {
             ),
             None => "the store cannot be used".to_owned(),
         };
+        if matches!(error, StoreError::Gone { .. }) {
+            return Self::with(Exit::StoreGone, ContextError::new(what, error));
+        }
         Self::call(ContextError::new(what, error))
     }
 

@@ -154,6 +154,7 @@ impl From<StoreError> for ProblemResponse {
                 Self::new(StatusCode::SERVICE_UNAVAILABLE, error.to_string()).again_after(1)
             }
             StoreError::Full { .. }
+            | StoreError::Gone { .. }
             | StoreError::Io { .. }
             | StoreError::Locked { .. }
             | StoreError::Unavailable { .. }

@@ -5,11 +5,7 @@
 //!  the clock of the run that is due next ──▲
 //! ```
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, atomic::Ordering},
-    time::Duration,
-};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use phasm_engine::time::{Millis, Timestamp};
 
@@ -86,42 +82,19 @@ impl BackgroundTask for Claimer {
     }
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
+        if !core.knows_clock() {
+            return Ok(None);
+        }
         if self.plugins.take() {
             self.skipped = SkippedRuns::default();
         }
-        let claimed = claim_due(core, &mut self.skipped).await;
-        if claimed.is_err() {
-            // The store may have leased runs to this host before it failed.
-            core.reconcile_needed.store(true, Ordering::Release);
-        }
-        claimed
+        claim_due(core, &mut self.skipped).await
     }
-}
-
-/// Drives the runs that are leased to this host without its knowledge: the reply to a claim was lost.
-async fn drive_unknown_leases(core: &Arc<HostCore>) -> Result<(), StoreError> {
-    for run_id in core.store.owned(&core.host).await? {
-        if core.registry.get(&run_id).is_some_and(|entry| entry.is_loaded()) {
-            continue;
-        }
-        match load::drive_stray(core, &run_id).await {
-            Ok(()) | Err(RecoverError::Ended { .. }) => {}
-            Err(RecoverError::Store(error)) if error.is_passing() => return Err(error),
-            Err(error) => tracing::warn!(
-                error = &error as &dyn std::error::Error,
-                "run {run_id} is leased to this host and cannot be driven here"
-            ),
-        }
-    }
-    Ok(())
 }
 
 /// Claims and loads all due runs; returns when the next one is due.
 async fn claim_due(core: &Arc<HostCore>, skipped: &mut SkippedRuns) -> Result<Option<Millis>, StoreError> {
     skipped.review(core).await?;
-    if core.reconcile_needed.swap(false, Ordering::AcqRel) {
-        drive_unknown_leases(core).await?;
-    }
     loop {
         if !core.begins() {
             return Ok(None);

@@ -10,7 +10,6 @@ use crate::{
         HostCore,
         background::{BackgroundTask, Wake, never},
     },
-    run::message::Message,
     store::StoreError,
     store::retention,
 };
@@ -108,10 +107,7 @@ impl BackgroundTask for ClockWatch {
         let offset = core.clock.offset();
         if offset.abs_diff(self.offset) >= NOT_SET {
             self.offset = offset;
-            core.registry.tell_all(|| Message::Tick);
-            core.due.notify_one();
-            core.pending_schedules.news.notify_one();
-            core.webhooks.news.send_replace(());
+            core.wake_clocks();
         }
         Ok(Some(core.clock.after(CLOCK_CHECK_INTERVAL)))
     }

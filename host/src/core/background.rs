@@ -51,6 +51,10 @@ async fn run<T: BackgroundTask>(host: Weak<HostCore>, mut task: T) {
         let clock = core.clock.clone();
         let wake = task.wake(&core);
         let result = task.round(&core).await;
+        if let Err(error) = &result {
+            // The store may have carried out a part of the round, such as a claim.
+            core.ownership_doubt.raise(error);
+        }
         // A task that waits must not keep the host alive.
         drop(core);
         match result {

@@ -67,7 +67,7 @@ async fn reach_now(
     let run = replay_drivable(core, &entry, anyway).await?;
     // A record of another host in between makes the first of this host's a conflict.
     let claimed = core.store.claim_run(&core.host, &run_id, core.clock.now()).await;
-    let lease = match claimed.inspect_err(|error| core.doubt(error))? {
+    let lease = match claimed.inspect_err(|error| core.ownership_doubt.raise(error))? {
         Claim::Leased(lease) => lease,
         Claim::Held(_) => return Err(RecoverError::Driven { run_id }),
         Claim::Closed => return Err(RecoverError::Ended { run_id, phase: run.phase() }),
@@ -90,11 +90,14 @@ pub(crate) async fn drive_claimed(core: &Arc<HostCore>, lease: Lease) -> Result<
     load(core, &entry, lease).await
 }
 
-/// Drives a run that may be leased to this host without its knowledge.
+/// Drives a run that this host owns without driving it. The claim raises the epoch, so that a release of the lease before it, of
+/// which the reply was lost and which the store carries out late, is refused.
 pub(crate) async fn drive_stray(core: &Arc<HostCore>, run_id: &Arc<str>) -> Result<(), RecoverError> {
     let entry = core.registry.entry(run_id);
     let _loading = entry.load_lock.lock().await;
-    if entry.is_loaded() {
+    // The run may have been loaded, released or claimed since the store was asked.
+    let owner = core.store.get(run_id).await?.and_then(|row| row.owner);
+    if entry.is_loaded() || owner.as_ref() != Some(&core.host) {
         return Ok(());
     }
     match core.store.claim_run(&core.host, run_id, core.clock.now()).await? {
@@ -111,7 +114,8 @@ async fn load(core: &Arc<HostCore>, entry: &Arc<Entry>, lease: Lease) -> Result<
             // The run stays due, for a host that meets its requirements.
             let now = core.clock.now();
             let note = Note { why: text::brief(&error.to_string()).into(), since: now };
-            core.store.leave(&lease, Some(now), note).await?;
+            let left = core.store.leave(&lease, Some(now), note).await;
+            left.inspect_err(|error| core.ownership_doubt.raise(error))?;
             Err(error)
         }
     }
@@ -168,7 +172,10 @@ pub(crate) async fn read_requests(core: &Arc<HostCore>, run_id: &str) -> Result<
         Ok(_) | Err(RecoverError::Ended { .. } | RecoverError::Driven { .. }) => Ok(()),
         // A journal that cannot be read stays unreadable.
         Err(RecoverError::Store(error)) if !matches!(error, StoreError::Corrupt { .. }) => Err(error),
-        Err(refused) => refuse_requests(core, run_id, &refused.to_string()).await,
+        Err(refused) => {
+            let said = refuse_requests(core, run_id, &refused.to_string()).await;
+            said.inspect_err(|error| core.ownership_doubt.raise(error))
+        }
     }
 }
 
@@ -176,6 +183,10 @@ pub(crate) async fn read_requests(core: &Arc<HostCore>, run_id: &str) -> Result<
 async fn refuse_requests(core: &Arc<HostCore>, run_id: &str, why: &str) -> Result<(), StoreError> {
     let entry = core.registry.entry(&Arc::from(run_id));
     let _loading = entry.load_lock.lock().await;
+    if entry.is_loaded() {
+        // A request to cancel has loaded the run meanwhile; its driver reads the others.
+        return Ok(());
+    }
     let Claim::Leased(lease) = core.store.claim_run(&core.host, run_id, core.clock.now()).await? else {
         return Ok(());
     };
@@ -301,6 +312,7 @@ fn follow_up(core: Arc<HostCore>, work: FollowUp) {
         }
         FollowUp::GiveUp { entry, lease, error } => {
             control.spawn(async move {
+                let _loading = entry.load_lock.lock().await;
                 if let Err(failed) = give_up(&core, &entry, lease, &error).await {
                     tracing::warn!(
                         error = &failed as &dyn std::error::Error,
@@ -322,7 +334,7 @@ async fn replay_drivable(core: &HostCore, entry: &Entry, anyway: bool) -> Result
         entry.status.send_replace(DriveStatus::Ended(Arc::new(run)));
         return Err(RecoverError::Ended { run_id: Arc::clone(&entry.id), phase });
     }
-    let missing = requirements::missing(core, run.plan(), &submitted).await;
+    let missing = requirements::missing(core, run.plan(), &submitted).await?;
     if !missing.is_empty() && !anyway {
         return Err(RecoverError::Missing { run_id: Arc::clone(&entry.id), missing });
     }

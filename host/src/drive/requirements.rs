@@ -7,21 +7,24 @@ use phasm_engine::{
     plan::{PinnedExecutor, Plan, SecretRef, Work},
 };
 
-use crate::{core::HostCore, journal::requirement::UnmetRequirement, plugins::Plugins};
+use crate::{core::HostCore, journal::requirement::UnmetRequirement, plugins::Plugins, store::StoreError};
 
 /// Returns the requirements of a run that this host does not meet. Plugins that are there can be called afterwards.
+///
+/// # Errors
+/// When the store fails for now: nothing is known to be missing.
 pub(crate) async fn missing(
     core: &HostCore,
     plan: &Plan,
     submitted: &SubmissionRecord,
-) -> Vec<UnmetRequirement> {
+) -> Result<Vec<UnmetRequirement>, StoreError> {
     let mut missing = Vec::new();
     let environment = core.environments.of(&plan.namespace);
     if let Some(plugins) = &environment.plugins {
         for executor_type in executor_types(plan) {
             match submitted.executors.get(&executor_type) {
                 Some(pinned) => {
-                    check_pinned(core, plugins, &executor_type, pinned, &mut missing).await;
+                    check_pinned(core, plugins, &executor_type, pinned, &mut missing).await?;
                 }
                 // Journals from before executors were recorded name them only.
                 None => check_named(plugins, executor_type, &mut missing).await,
@@ -30,7 +33,7 @@ pub(crate) async fn missing(
     }
     let gone = |secret: &&SecretRef| environment.secrets.get(secret).is_none();
     missing.extend(submitted.secrets.iter().filter(gone).cloned().map(UnmetRequirement::Secret));
-    missing
+    Ok(missing)
 }
 
 async fn check_pinned(
@@ -39,16 +42,21 @@ async fn check_pinned(
     executor_type: &Arc<str>,
     pinned: &PinnedExecutor,
     missing: &mut Vec<UnmetRequirement>,
-) {
-    let Some(digest) = &pinned.digest else { return };
-    // A store that cannot be read fails when the run is driven.
-    let kept = core.store.component(digest).await.unwrap_or_default();
+) -> Result<(), StoreError> {
+    let Some(digest) = &pinned.digest else { return Ok(()) };
+    let kept = match core.store.component(digest).await {
+        Ok(kept) => kept,
+        Err(error) if error.is_passing() => return Err(error),
+        // The installed plugins may have what is damaged in the store.
+        Err(_) => None,
+    };
     if let Err(why) = plugins.restore(pinned, kept).await {
         missing.push(UnmetRequirement::Executor { executor_type: Arc::clone(executor_type), why });
     }
     let plugin = pinned.plugin.clone().unwrap_or_default();
     let grant = |(what, line)| UnmetRequirement::Grant { plugin: Arc::clone(&plugin), what, line };
     missing.extend(plugins.lacking(pinned).into_iter().map(grant));
+    Ok(())
 }
 
 async fn check_named(plugins: &Plugins, executor_type: Arc<str>, missing: &mut Vec<UnmetRequirement>) {

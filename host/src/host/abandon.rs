@@ -22,7 +22,8 @@ impl Host {
             return Err(driven());
         }
         let now = shared.clock.now();
-        let lease = match shared.store.claim_run(&shared.host, run_id, now).await? {
+        let claimed = shared.store.claim_run(&shared.host, run_id, now).await;
+        let lease = match claimed.inspect_err(|error| shared.ownership_doubt.raise(error))? {
             Claim::Leased(lease) => lease,
             Claim::Held(_) => return Err(driven()),
             Claim::Closed => {

@@ -72,7 +72,7 @@ impl NewRun {
             // A request that finds the run in the store meanwhile waits until it is driven here.
             let _loading = entry.load_lock.lock().await;
             let driven = load::drive(&core, &entry, run, step, lease, Vec::new()).await;
-            driven.inspect_err(|error| core.doubt(error))?;
+            driven.inspect_err(|error| core.ownership_doubt.raise(error))?;
             core.planner.end_submit_span(span, &first);
             drop(admission);
             Ok::<_, StoreError>(RunHandle::new(&core, &entry))

@@ -70,7 +70,8 @@ impl Host {
         if !run.phase().is_terminal() {
             return Err(RerunError::Open { run_id: run_id.into(), phase: run.phase() });
         }
-        let missing = requirements::missing(&self.shared, run.plan(), &submitted).await;
+        let missing =
+            requirements::missing(&self.shared, run.plan(), &submitted).await.map_err(RecoverError::from)?;
         if !missing.is_empty() {
             return Err(RecoverError::Missing { run_id: run_id.into(), missing }.into());
         }

@@ -115,6 +115,9 @@ impl BackgroundTask for ScheduleTrigger {
     }
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
+        if !core.knows_clock() {
+            return Ok(None);
+        }
         if self.plugins.take() {
             self.backoff = ScheduleBackoff::default();
         }
@@ -259,11 +262,12 @@ async fn fire(
 ) -> Result<(), SubmitError> {
     let planner = &shared.planner;
     let plan = planner.plan_draft(draft).await?;
-    let _admission = planner.admit(&shared.admission_target(), &plan.namespace).await?;
+    let target = shared.admission_target();
+    let _admission = planner.admit(&target, &plan.namespace).await?;
     let run = planner.scheduled_run(&plan, &entry.name, &Map::new(), None, at)?;
     let (state, due) = decided.started(cron, at, run.id());
     let change = change(entry.name.clone(), entry.revision, due, &state, None);
-    planner.store_fired(&*shared.store, run, change).await?;
+    planner.store_fired(&target, run, change).await?;
     shared.gauges.fired.one_more();
     shared.due.notify_one();
     Ok(())

@@ -8,7 +8,7 @@ use tokio::sync::{OwnedMutexGuard, mpsc};
 use super::{Planner, SubmitError};
 use crate::{
     dispatch::slots::Slots,
-    run::message::Message,
+    run::{message::Message, ownership_doubt::OwnershipDoubt},
     store::{Filter, ReadStore, RunRow, Store, StoreError},
     tenants::tenant::{self, KnownTenants, QuotaCache, Quotas},
 };
@@ -105,12 +105,47 @@ pub(crate) struct AdmissionTarget<'a> {
     pub(crate) saved_quotas: Option<&'a QuotaCache>,
     /// The slots that tasks of this process wait for; absent where this process runs nothing.
     pub(crate) slots: Option<&'a Slots<mpsc::UnboundedSender<Message>>>,
+    /// Raised if a run may have stayed with the submitting host; absent where this process runs nothing, whose runs go to others.
+    pub(crate) ownership_doubt: Option<&'a OwnershipDoubt>,
 }
 
 impl<'a> AdmissionTarget<'a> {
     /// A store that this process submits to without running anything.
     pub(crate) fn of(store: &'a dyn Store) -> Self {
-        Self { store, saved_quotas: None, slots: None }
+        Self { store, saved_quotas: None, slots: None, ownership_doubt: None }
+    }
+
+    /// Notes that a submitted run may have stayed with this host.
+    pub(super) fn doubt(&self, error: &StoreError) {
+        if let Some(doubt) = self.ownership_doubt {
+            doubt.raise(error);
+        }
+    }
+
+    /// Returns when a run that begins at that time is due: at once, also where the clock of this process is ahead of the store's.
+    pub(super) async fn due(&self, begins: Timestamp) -> Timestamp {
+        if self.ownership_doubt.is_some() {
+            // A host goes by the store's clock.
+            return begins;
+        }
+        // A store that fails here fails at the submission.
+        let now = self.store.clock().await.ok().flatten();
+        now.map_or(begins, |now| begins.min(now))
+    }
+
+    /// Notes how the release of a new run ended, which is due for any host that claims it.
+    pub(super) fn note_release(&self, run_id: &str, released: Result<(), StoreError>) {
+        match released {
+            // A fenced release: a host runs it already.
+            Ok(()) | Err(StoreError::LeaseLost { .. }) => {}
+            Err(error) => {
+                tracing::warn!(
+                    error = &error as &dyn std::error::Error,
+                    "failed to release run {run_id}; it starts once a host finds it"
+                );
+                self.doubt(&error);
+            }
+        }
     }
 
     /// Quotas that were saved with the store.

@@ -15,7 +15,7 @@ use crate::{
     catalog::labels_of,
     journal::{Body, Moment},
     reader::nul,
-    store::{Encode, Labels, Lease, Record, RunHead, RunStatus, StoreError},
+    store::{Encode, Labels, Lease, Record, RunHead, RunStatus},
 };
 
 /// The first record of a run that is submitted for any host to claim, with everything that is stored with it.
@@ -48,18 +48,6 @@ pub(super) fn bind(
     let view = SubmitEnv { plan, run_id: &run_id, facts };
     let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;
     Ok(bound.into_iter().collect())
-}
-
-/// Logs how the release of a new run ended, which is due for any host that claims it.
-pub(super) fn log_release(run_id: &str, released: Result<(), StoreError>) {
-    match released {
-        // A fenced release: another host runs it already, or will once this host's lease has expired.
-        Ok(()) | Err(StoreError::LeaseLost { .. }) => {}
-        Err(error) => tracing::warn!(
-            error = &error as &dyn std::error::Error,
-            "failed to release run {run_id}; it will start when this host's lease expires"
-        ),
-    }
 }
 
 impl Planner {

@@ -117,7 +117,7 @@ impl Planner {
             let mut state = found.what.clone();
             state.note(now, FiringResult::Triggered, Some(Arc::clone(run.id())));
             let change = change(schedule.clone(), found.revision, found.next, &state, None);
-            match self.store_fired(store, run, change).await {
+            match self.store_fired(target, run, change).await {
                 // Another process changed the schedule meanwhile: decide again by its new revision.
                 Err(StoreError::Moved { .. }) if tries < MAX_TRIES => tries += 1,
                 Ok(run_id) => return Ok(TriggerReceipt { run_id, is_new: true }),
@@ -157,22 +157,23 @@ impl Planner {
     /// Stores a run together with its schedule's next revision, in one write. The run is due at once for any host that claims it.
     pub(crate) async fn store_fired(
         &self,
-        store: &dyn Store,
+        target: &AdmissionTarget<'_>,
         run: FirstRecord,
         change: Change,
     ) -> Result<Arc<str>, StoreError> {
         let run_id = Arc::clone(run.id());
-        let begins = run.record.time;
-        let fired = store.fire(&run.lease, run.status, run.record, change);
-        let released = store.release(&run.lease, Some(begins));
+        let begins = target.due(run.record.time).await;
+        let fired = target.store.fire(&run.lease, run.status, run.record, change);
+        let released = target.store.release(&run.lease, Some(begins));
         match fired.await {
             Ok(_) => {
                 self.gauges.submitted();
                 self.end_submit_span(run.span, &run.lease);
-                first_record::log_release(&run_id, released.await);
+                target.note_release(&run_id, released.await);
             }
             Err(error) => {
                 drop(released.await);
+                target.doubt(&error);
                 return Err(error);
             }
         }

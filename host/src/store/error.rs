@@ -135,6 +135,14 @@ pub enum StoreError {
         /// Contradiction, and its place.
         found: String,
     },
+    /// The file is not the one that was opened: what is written could be lost. Nothing is acknowledged any more.
+    #[error("the store {path} is gone: {found}; nothing more is recorded there")]
+    Gone {
+        /// The store's file.
+        path: PathBuf,
+        /// Change of the file that was found.
+        found: String,
+    },
     /// The disk or a quota is full. The store goes on once there is room.
     #[error("{path} cannot grow: the disk or a quota is full")]
     Full {
@@ -186,6 +194,7 @@ impl StoreError {
             | Self::Newer { .. }
             | Self::Older { .. }
             | Self::Corrupt { .. }
+            | Self::Gone { .. }
             | Self::Stopped => false,
         }
     }

@@ -104,7 +104,8 @@ pub trait Leases: Send + Sync {
     /// When the store fails; nothing was claimed.
     fn claim(&self, wanted: ClaimRequest) -> Pending<Vec<Lease>>;
 
-    /// Claims one run, whether it is due or not. One that the host has already keeps its epoch.
+    /// Claims one run, whether it is due or not. The epoch grows also if the host owns the run already: an operation under the lease
+    /// before it, whose outcome is unknown, is refused from now on.
     ///
     /// # Errors
     /// [`StoreError::NotFound`].
@@ -153,9 +154,23 @@ pub trait Leases: Send + Sync {
         None
     }
 
+    /// Returns the time of the store's own clock, which all its hosts go by; none if it has no clock.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn clock(&self) -> Pending<Option<Timestamp>> {
+        Pending::ready(Ok(None))
+    }
+
     /// Changes when runs may have become due, or have mail, or have answered: after letters, replies and releases, and whatever
     /// others do. Several at once are one, and one may be for nothing.
     fn changed(&self) -> watch::Receiver<()>;
+
+    /// Returns a receiver that changes when the store is connected again. Meanwhile replies may have been lost, and another server,
+    /// or an earlier state of the same, may have taken the place of the one before. A store that is always connected never changes it.
+    fn reconnected(&self) -> watch::Receiver<()> {
+        watch::channel(()).1
+    }
 
     /// The open runs that a host has, whether it knows that or not: the answer that would have told it may have been lost.
     ///

@@ -54,6 +54,7 @@ use super::{HasReader, Lease, Pending, ReadStore, Store, StoreError};
 use crate::metrics::{CommitCounters, CommitCounts};
 
 const KEEP_TENANTS: &str = "SELECT keep_tenants($1)";
+const SWEEP: &str = "SELECT sweep()";
 const STATEMENTS: [&str; 20] = [
     APPEND,
     entries::CHANGE,
@@ -84,6 +85,7 @@ pub struct Postgres {
     thread: Thread<WriteJob>,
     commits: Arc<CommitCounters>,
     changed: Arc<watch::Sender<()>>,
+    reconnected: Arc<watch::Sender<()>>,
     shared: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
     notices_changed: Arc<watch::Sender<()>>,
@@ -120,12 +122,13 @@ impl Postgres {
         let mut link = ReconnectingClient::new(&address, &STATEMENTS, true);
         let commits = Arc::<CommitCounters>::default();
         let counts = Arc::clone(&commits);
-        let thread = Thread::start(&address, async move |jobs| {
+        let thread = Thread::start(&address, async move |jobs, progress| {
             link.connected().await?;
-            Ok(PostgresWriter::new(link, jobs, counts).run())
+            Ok(PostgresWriter::new(link, jobs, counts, progress).run())
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
+        let reconnected = Arc::new(watch::Sender::new(()));
         let shared = Arc::new(watch::Sender::new(()));
         let entries_changed = Arc::new(watch::Sender::new(()));
         let notices_changed = Arc::new(watch::Sender::new(()));
@@ -134,6 +137,7 @@ impl Postgres {
         audience.take(follow::ALL, address.lease);
         let tells = Tells {
             changed: Arc::clone(&changed),
+            reconnected: Arc::clone(&reconnected),
             shared: Arc::clone(&shared),
             entries: Arc::clone(&entries_changed),
             notices: Arc::clone(&notices_changed),
@@ -147,6 +151,7 @@ impl Postgres {
             thread,
             commits,
             changed,
+            reconnected,
             shared,
             entries_changed,
             notices_changed,
@@ -161,7 +166,7 @@ impl Postgres {
         Self { by_callers_clock: true, ..self }
     }
 
-    fn clock(&self, now: Timestamp) -> Parameter {
+    fn callers_clock(&self, now: Timestamp) -> Parameter {
         Box::new(self.by_callers_clock.then_some(now.0))
     }
 
@@ -210,6 +215,10 @@ impl Store for Postgres {
 
     fn rows_changed(&self) -> watch::Receiver<()> {
         self.readers.follow(follow::ALL)
+    }
+
+    fn give_back(&self) -> Pending<bool> {
+        self.ask(SWEEP, Vec::new(), |_| Ok(false))
     }
 
     fn written(&self) -> Option<CommitCounts> {

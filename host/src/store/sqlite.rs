@@ -17,6 +17,7 @@ mod format;
 mod heads;
 mod leases;
 mod outbox;
+mod presence;
 mod queue;
 mod reader;
 mod records;
@@ -66,6 +67,7 @@ pub struct Sqlite {
     entries_changed: Arc<watch::Sender<()>>,
     notices_changed: Arc<watch::Sender<()>>,
     followed: Subscriptions,
+    gone: Arc<watch::Sender<Option<StoreError>>>,
     _lock: Option<Lock>,
 }
 
@@ -73,7 +75,8 @@ impl Sqlite {
     /// Opens the store in `path`; creates the file, readable to its owner only, if there is none.
     ///
     /// # Errors
-    /// [`StoreError::Locked`], [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Corrupt`], or
+    /// [`StoreError::Locked`], [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Corrupt`], [`StoreError::Gone`] for a
+    /// file with several names, or
     /// [`StoreError::Io`] as when the directory does not exist.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::open_within(path.as_ref(), None)
@@ -103,7 +106,7 @@ impl Sqlite {
 
     fn on(connection: rusqlite::Connection, path: Arc<Path>, lock: Option<Lock>) -> Result<Self, StoreError> {
         let writer = Writer::new(connection, Arc::clone(&path), lock.is_some())?;
-        let commits = writer.commits();
+        let (commits, gone) = (writer.commits(), writer.gone());
         let writer = WriteThread::spawn(writer, &path)?;
         let reader = SqliteReader::beside(path)?;
         Ok(Self {
@@ -114,6 +117,7 @@ impl Sqlite {
             entries_changed: Arc::default(),
             notices_changed: Arc::default(),
             followed: Subscriptions::default(),
+            gone,
             _lock: lock,
         })
     }
@@ -370,6 +374,15 @@ impl Store for Sqlite {
 
     fn written(&self) -> Option<CommitCounts> {
         Some(self.commits.get())
+    }
+
+    fn until_gone(&self) -> Pending<()> {
+        let mut told = self.gone.subscribe();
+        Pending::new(async move {
+            let gone = told.wait_for(Option::is_some).await.ok().and_then(|gone| gone.clone());
+            // A store that is closed first is not gone.
+            gone.map_or(Err(StoreError::Stopped), Err)
+        })
     }
 
     fn give_back(&self) -> Pending<bool> {

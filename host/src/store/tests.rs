@@ -5,10 +5,13 @@ mod crash;
 mod documents;
 mod entries;
 mod files;
+mod leaks;
 mod leases;
 mod letters;
 mod memory;
 mod model;
+#[cfg(feature = "postgres")]
+mod mute;
 mod notices;
 mod offers;
 #[cfg(feature = "postgres")]

@@ -9,7 +9,7 @@ use phasm::{
     engine::time::Timestamp,
     store::{
         AttemptLog, Catalog, Change, Claim, ClaimRequest, Encode, EntryName, Exchange, HasReader, HostId,
-        Journal, Lease, Leases, Letter, Mailbox, Memory, NewNotice, Outbox, Pending, ReadStore, Record,
+        Journal, Lease, Leases, Letter, Mailbox, Memory, NewNotice, Note, Outbox, Pending, ReadStore, Record,
         Reply, RunStatus, Store, StoreError,
     },
 };
@@ -21,9 +21,15 @@ pub(crate) struct Failing {
     pub(crate) too_large: AtomicBool,
     /// For the first record of a run that was claimed.
     pub(crate) append_fails: AtomicBool,
+    /// The next record finds the journal shorter than its writer knows.
+    pub(crate) conflicts: AtomicBool,
     pub(crate) failed: Mutex<Option<tokio::sync::oneshot::Sender<()>>>,
     /// The next of these is done, and its answer lost.
     pub(crate) unheard: Arc<Mutex<Option<&'static str>>>,
+    /// The store's clock, if it has one.
+    pub(crate) clock: Mutex<Option<Box<dyn Fn() -> Timestamp + Send>>>,
+    /// The next of these is not done.
+    pub(crate) refused: Mutex<Option<&'static str>>,
     /// Until it opens, the next record is on its way.
     pub(crate) gate: Mutex<Option<tokio::sync::oneshot::Receiver<()>>>,
     pub(crate) follows: AtomicUsize,
@@ -39,8 +45,11 @@ impl Failing {
             fails,
             too_large: AtomicBool::new(false),
             append_fails: AtomicBool::new(false),
+            conflicts: AtomicBool::new(false),
             failed: Mutex::new(None),
             unheard: Arc::default(),
+            clock: Mutex::new(None),
+            refused: Mutex::new(None),
             gate: Mutex::new(None),
             follows: AtomicUsize::new(0),
             largest: AtomicUsize::new(0),
@@ -60,6 +69,19 @@ impl Failing {
             let is_lost = says(&said) && unheard.lock().unwrap().take_if(|lost| *lost == call).is_some();
             if is_lost { Err(StoreError::Full { path: "lost".into() }) } else { Ok(said) }
         })
+    }
+
+    /// Asks the store, unless the call is refused; its answer may be lost.
+    fn ask<T: Send + 'static>(
+        &self,
+        call: &'static str,
+        ask: impl FnOnce(&Memory) -> Pending<T>,
+    ) -> Pending<T> {
+        if self.refused.lock().unwrap().take_if(|refused| *refused == call).is_some() {
+            return Pending::ready(Err(StoreError::Full { path: "refused".into() }));
+        }
+        let answer = self.full().unwrap_or_else(|| ask(&self.inner));
+        self.unheard(call, answer, |_| true)
     }
 
     fn full<T: Send + 'static>(&self) -> Option<Pending<T>> {
@@ -98,11 +120,18 @@ impl Journal for Failing {
         if lease.epoch > 1 && self.append_fails.swap(false, SeqCst) {
             return Pending::ready(Err(StoreError::Full { path: "full".into() }));
         }
+        if self.conflicts.swap(false, SeqCst) {
+            let run_id = Arc::clone(&lease.head.run_id);
+            return Pending::ready(Err(StoreError::Conflict {
+                run_id,
+                expected: record.first_seq,
+                found: 1,
+            }));
+        }
         let mut bytes = Vec::new();
         record.body.encode(&mut bytes);
         self.largest.fetch_max(bytes.len(), SeqCst);
-        let appended = self.full().unwrap_or_else(|| self.inner.append(lease, status, record, replies));
-        let appended = self.unheard("append", appended, |()| true);
+        let appended = self.ask("append", |store| store.append(lease, status, record, replies));
         match self.gate.lock().unwrap().take() {
             None => appended,
             Some(gate) => Pending::new(async move {
@@ -128,16 +157,22 @@ impl Leases for Failing {
         self.unheard("claim", claimed, |leases| !leases.is_empty())
     }
     fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
-        self.full().unwrap_or_else(|| self.inner.claim_run(host, run_id, now))
+        self.ask("claim_run", |store| store.claim_run(host, run_id, now))
     }
     fn release(&self, lease: &Lease, wake_at: Option<Timestamp>) -> Pending<()> {
-        self.full().unwrap_or_else(|| self.inner.release(lease, wake_at))
+        self.ask("release", |store| store.release(lease, wake_at))
+    }
+    fn leave(&self, lease: &Lease, wake_at: Option<Timestamp>, note: Note) -> Pending<()> {
+        self.ask("leave", |store| store.leave(lease, wake_at, note))
     }
     fn next_due(&self, wanted: ClaimRequest) -> Pending<Option<Timestamp>> {
         self.inner.next_due(wanted)
     }
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
         self.inner.heartbeat(host, until)
+    }
+    fn clock(&self) -> Pending<Option<Timestamp>> {
+        Pending::ready(Ok(self.clock.lock().unwrap().as_ref().map(|clock| clock())))
     }
     fn changed(&self) -> tokio::sync::watch::Receiver<()> {
         self.inner.changed()
@@ -158,7 +193,7 @@ impl Mailbox for Failing {
         self.inner.mailed(owner)
     }
     fn reply(&self, lease: &Lease, replies: Vec<Reply>) -> Pending<()> {
-        self.inner.reply(lease, replies)
+        self.ask("reply", |store| store.reply(lease, replies))
     }
 }
 
@@ -173,7 +208,7 @@ impl Catalog for Failing {
         record: Record<Arc<dyn Encode>>,
         change: Change,
     ) -> Pending<u64> {
-        self.inner.fire(lease, status, record, change)
+        self.ask("fire", |store| store.fire(lease, status, record, change))
     }
     fn remove_entry(&self, name: &EntryName) -> Pending<bool> {
         self.inner.remove_entry(name)

@@ -9,7 +9,7 @@
 //!
 //! `cargo bench --bench throughput` prints tasks/s, wall and CPU µs a task and the ratios. Rows and their floors are measured in
 //! turns, and the least of each counts. Opening the host and loading plugins is not counted. `PHASM_BENCH_SCALE=0.1` shrinks
-//! every run, `PHASM_BENCH=size,memory,sqlite,parked,postgres` picks parts.
+//! every run, `PHASM_BENCH=size,memory,sqlite,parked,postgres,history` picks parts.
 #![expect(
     clippy::print_stdout,
     clippy::expect_used,
@@ -18,6 +18,7 @@
 )]
 
 mod floor;
+mod history;
 mod measure;
 mod parked;
 mod pipeline;
@@ -57,7 +58,8 @@ fn main() {
         return;
     }
     let bench = Bench::open();
-    let parts = std::env::var("PHASM_BENCH").unwrap_or_else(|_| "size,memory,sqlite,parked,postgres".into());
+    let parts =
+        std::env::var("PHASM_BENCH").unwrap_or_else(|_| "size,memory,sqlite,parked,postgres,history".into());
     for part in parts.split(',') {
         match part {
             "size" => size::print(&bench),
@@ -65,6 +67,7 @@ fn main() {
             "sqlite" => bench.sqlite(),
             "parked" => parked::print(&bench),
             "postgres" => bench.postgres(),
+            "history" => history::print(&bench),
             other => panic!("PHASM_BENCH has no part `{other}`"),
         }
     }

@@ -2,9 +2,12 @@
 
 mod descriptors;
 mod listener;
+mod printer;
 mod reporter;
 
 use std::{
+    convert::Infallible,
+    future::pending,
     net::SocketAddr,
     num::NonZeroUsize,
     path::{Path, PathBuf},
@@ -21,11 +24,11 @@ use tokio::{
     time::sleep,
 };
 
-use phasm::{Host, RunLifecycleEvent, config::ServerSettings};
+use phasm::{Host, RunLifecycleEvent, config::ServerSettings, store::StoreError};
 use phasm_server::ServerLimits;
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
-use self::{listener::Listener, reporter::ServeReporter};
+use self::{listener::Listener, printer::Printer, reporter::ServeReporter};
 use super::key;
 use crate::{
     command_line::Target,
@@ -35,7 +38,7 @@ use crate::{
     paths::PathArguments,
     store::argument::StoreArgument,
     terminal::{
-        screen::{ClosedOutput, Screen},
+        screen::Screen,
         signals::{Interrupts, Signal},
     },
 };
@@ -84,8 +87,10 @@ pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit,
     let open_files = descriptors::raise();
     let runtime = arguments.runtime()?;
     let store = arguments.store()?;
-    let (served, told) = runtime.block_on(serving(arguments, &store, screen, open_files))?;
+    let served = runtime.block_on(serving(arguments, &store, screen, open_files));
+    // Also where it failed: requests may still be carried out.
     runtime.shutdown_timeout(DROP_TIMEOUT);
+    let (served, told) = served?;
     // Requests that are still carried out have the host as well; what is recorded is recorded.
     if let Some(host) = Arc::into_inner(served.host) {
         host.close();
@@ -93,6 +98,9 @@ pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit,
     let target = Target::to(&store).with(&arguments.paths);
     let words = arguments.words();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if !served.is_read {
+        return Ok(told.exit());
+    }
     screen.err(&format!("resume with: {}\n", target.command(&words)));
     Ok(told.exit())
 }
@@ -143,6 +151,8 @@ impl ServeArguments {
 /// A host that serves, and by which other processes reach it.
 struct ServingHost {
     host: Arc<Host>,
+    /// Whether what was printed was read, so that more can be.
+    is_read: bool,
     _wakeups: WakeupGuard,
 }
 
@@ -164,14 +174,17 @@ async fn serving(
     let hidden_paths = planning.environment.host_paths(path);
     // Events of all claimed runs. Claiming begins when the store is opened.
     let mut tidings = planning.planner.lifecycle();
-    let telling = ServeReporter { screen: screen.clone(), as_json: *json };
+    let printer = Printer::start(screen.clone()).map_err(|error| {
+        Failure::host(ContextError::new("the thread that prints cannot be started", error))
+    })?;
+    let telling = ServeReporter { printer, as_json: *json };
     let prepared = tokio::select! {
         opened = planning.with_room(path, |full| telling.wait(full)) => opened?,
         heard = interrupts.next() => abandon(heard.told),
     };
     prepared.tell_tenants().await?;
     let (host, wakeups) = prepared.into_parts();
-    let served = ServingHost { host: Arc::new(host), _wakeups: wakeups };
+    let mut served = ServingHost { host: Arc::new(host), is_read: true, _wakeups: wakeups };
     telling.begin(&served.host, path);
     let listening = match arguments.listen {
         Some(address) => {
@@ -181,8 +194,12 @@ async fn serving(
         None => None,
     };
     let told = tokio::select! {
-        () = tell_all(&telling, &mut tidings) => Signal::Interrupt,
+        never = tell_all(&telling, &mut tidings) => match never {},
         heard = interrupts.next() => heard.told,
+        gone = served.host.store().until_gone() => match gone {
+            Err(error @ StoreError::Gone { .. }) => return Err(Failure::store(error)),
+            Ok(()) | Err(_) => pending().await,
+        },
     };
     served.host.drain();
     let left = async {
@@ -204,11 +221,11 @@ async fn serving(
     };
     tokio::select! {
         () = left => {}
-        () = tell_all(&telling, &mut tidings) => {}
+        never = tell_all(&telling, &mut tidings) => match never {},
         heard = interrupts.next() => abandon(heard.told),
     }
-    // The process ends, also if stdout is closed.
-    let _gone = tell_rest(&telling, &mut tidings).is_err();
+    tell_rest(&telling, &mut tidings);
+    served.is_read = telling.printer.end();
     Ok((served, told))
 }
 
@@ -222,31 +239,26 @@ fn connections(settings: &ServerSettings, open_files: u64, telling: &ServeReport
     u32::try_from(connections).ok()
 }
 
-/// Reports the progress of runs until stdout is closed: the first event at once, close ones in batches.
-async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<RunLifecycleEvent>) {
+/// Reports the progress of runs, for as long as the process lives: the first event at once, close ones in batches.
+async fn tell_all(telling: &ServeReporter, tidings: &mut Receiver<RunLifecycleEvent>) -> Infallible {
     loop {
-        let told = match tidings.recv().await {
+        match tidings.recv().await {
             Ok(tiding) => telling.tell(&tiding),
-            Err(RecvError::Lagged(count)) => telling.left_out(count),
-            Err(RecvError::Closed) => return,
-        };
-        if told.and_then(|()| tell_rest(telling, tidings)).is_err() {
-            return;
+            Err(RecvError::Lagged(count)) => telling.printer.leave_out(count),
+            Err(RecvError::Closed) => pending().await,
         }
+        tell_rest(telling, tidings);
         sleep(REPORT_BATCH_INTERVAL).await;
     }
 }
 
 /// Tells what has become of runs meanwhile.
-///
-/// # Errors
-/// When stdout is closed.
-fn tell_rest(telling: &ServeReporter, tidings: &mut Receiver<RunLifecycleEvent>) -> Result<(), ClosedOutput> {
+fn tell_rest(telling: &ServeReporter, tidings: &mut Receiver<RunLifecycleEvent>) {
     loop {
         match tidings.try_recv() {
-            Ok(tiding) => telling.tell(&tiding)?,
-            Err(TryRecvError::Lagged(count)) => telling.left_out(count)?,
-            Err(TryRecvError::Empty | TryRecvError::Closed) => return Ok(()),
+            Ok(tiding) => telling.tell(&tiding),
+            Err(TryRecvError::Lagged(count)) => telling.printer.leave_out(count),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => return,
         }
     }
 }

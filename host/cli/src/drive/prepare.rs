@@ -39,8 +39,8 @@ use crate::{
 
 /// How long a process that was killed may take to let go of its store.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
-/// How often a full disk is tried again.
-const DISK_FULL_RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// Pauses before a full disk, or a database that is not there, is tried again: the first, and the longest.
+const RETRY_PAUSES: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(10));
 
 /// The configuration and plugin folders that a planner was made with.
 pub(crate) struct Environment {
@@ -189,7 +189,10 @@ async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
 /// When it cannot be opened, or is in use.
 pub(crate) async fn opened(store: &Path) -> Result<Arc<dyn Store>, StoreError> {
     if let Some(url) = paths::database_url(store) {
-        return database::open(url);
+        let url = url.to_owned();
+        // A database may be connected and mute, while signals are to be obeyed.
+        let opening = tokio::task::spawn_blocking(move || database::open(&url));
+        return opening.await.unwrap_or(Err(StoreError::Stopped));
     }
     Ok(Arc::new(open_store(store).await?))
 }
@@ -213,7 +216,8 @@ impl PlannerContext {
         self.on(store, file)
     }
 
-    /// [`Self::with_store`], which waits for room while the disk is full; `tell` is called with the first such error.
+    /// [`Self::with_store`], which waits for room while the disk is full, and for a database that is not there or just starts;
+    /// `tell` is called with the first such error.
     ///
     /// # Errors
     /// When the store cannot be opened, or is in use.
@@ -223,14 +227,16 @@ impl PlannerContext {
         tell: impl FnOnce(&StoreError),
     ) -> Result<PreparedHost, Failure> {
         let mut tell = Some(tell);
+        let mut pause = RETRY_PAUSES.0;
         loop {
             match opened(file).await {
                 Ok(store) => return self.on(store, file),
-                Err(full @ StoreError::Full { .. }) => {
+                Err(error @ (StoreError::Full { .. } | StoreError::Unavailable { .. })) => {
                     if let Some(tell) = tell.take() {
-                        tell(&full);
+                        tell(&error);
                     }
-                    sleep(DISK_FULL_RETRY_INTERVAL).await;
+                    sleep(pause).await;
+                    pause = (pause * 2).min(RETRY_PAUSES.1);
                 }
                 Err(error) => return Err(Failure::store(error)),
             }

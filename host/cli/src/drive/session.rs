@@ -9,6 +9,7 @@ use phasm::{
     clock::Clock,
     engine::{event::Event, phase::Phase, run::EventView, time::Millis},
     executor::Level,
+    store::StoreError,
 };
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval, sleep_until};
 
@@ -21,6 +22,7 @@ use super::{
     snapshot::Snapshot,
 };
 use crate::{
+    exit::Exit,
     failure::{ContextError, Failure},
     terminal::{
         screen::{Lines, Screen},
@@ -359,7 +361,12 @@ fn waits_for(waiting: &[PendingAnswer]) -> String {
 }
 
 fn lost(error: RunError) -> Failure {
-    Failure::host(error)
+    match &error {
+        RunError::Lost(lost) if matches!(**lost, StoreError::Gone { .. }) => {
+            Failure::with(Exit::StoreGone, error)
+        }
+        RunError::Lost(_) | RunError::Closed => Failure::host(error),
+    }
 }
 
 fn refused(error: RequestError) -> Failure {

@@ -118,16 +118,23 @@ impl Screen {
     /// # Errors
     /// [`ClosedOutput`] when stdout is closed. Another failure of stdout, such as a full disk, is reported once on stderr.
     pub(crate) fn out(&self, text: &str) -> Result<(), ClosedOutput> {
-        let text = text::printed(text);
-        let written = self.bars.suspend(|| {
-            let mut stdout = anstream::stdout().lock();
-            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
-        });
-        written.map_err(|error| {
+        self.write(text).map_err(|error| {
             if error.kind() != io::ErrorKind::BrokenPipe {
                 self.err(&format!("error: stdout cannot be written\n  caused by: {error}\n"));
             }
             ClosedOutput
+        })
+    }
+
+    /// Writes to stdout, all of it, and reports nothing.
+    ///
+    /// # Errors
+    /// The system's; a part may have been written.
+    pub(crate) fn write(&self, text: &str) -> io::Result<()> {
+        let text = text::printed(text);
+        self.bars.suspend(|| {
+            let mut stdout = anstream::stdout().lock();
+            stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
         })
     }
 

@@ -28,8 +28,12 @@ const LONGEST: Duration = Duration::from_secs(120);
 
 impl Running {
     pub(crate) fn start(bench: &Bench, arguments: &[&str]) -> Self {
-        let mut child =
-            bench.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Self::start_into(bench, arguments, Stdio::piped())
+    }
+
+    /// [`Self::start`] with another stdout, which is not read.
+    pub(crate) fn start_into(bench: &Bench, arguments: &[&str], stdout: Stdio) -> Self {
+        let mut child = bench.command(arguments).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let (ended, ends) = mpsc::channel();
         let pid = Pid::from_child(&child);
@@ -60,7 +64,9 @@ impl Running {
     pub(crate) fn end(mut self) -> Ran {
         self.stderr.read_to_string(&mut self.said).unwrap();
         let mut stdout = String::new();
-        self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
+        if let Some(mut piped) = self.child.stdout.take() {
+            piped.read_to_string(&mut stdout).unwrap();
+        }
         let status = self.child.wait().unwrap().code().unwrap_or(-1);
         Ran { status, stdout, stderr: self.said }
     }

@@ -1,6 +1,5 @@
 //! Runs that are kept in a PostgreSQL database.
 
-#[expect(dead_code, reason = "other tests restart it")]
 #[path = "../../../src/store/tests/server.rs"]
 pub(crate) mod server;
 

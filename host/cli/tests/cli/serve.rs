@@ -197,3 +197,79 @@ fn hosts_of_a_database_share_its_runs() {
         "{said}"
     );
 }
+
+/// R-L16: stdout that is full, closed or not read ends no host, and delays neither runs nor signals.
+#[test]
+fn output_that_cannot_be_written_ends_no_host() {
+    let full = || Stdio::from(std::fs::File::options().write(true).open("/dev/full").unwrap());
+    let closed = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        Stdio::from(writer)
+    };
+    let outputs: [(&str, &dyn Fn() -> Stdio); 2] = [("No space left", &full), ("Broken pipe", &closed)];
+    for (why, output) in outputs {
+        let bench = Bench::new();
+        bench.task("nap.yaml", "nap", "");
+        let mut host = Running::start_into(&bench, &[&SERVE[..], &["--json"]].concat(), output());
+        host.until(&["warning: stdout cannot be written: ", why, "runs continue"]);
+        let run = submit(&bench, &["nap.yaml"]);
+        while state(&bench, &run) != "Succeeded" {}
+        host.signal(Signal::TERM);
+        let ended = host.end();
+        assert_eq!(ended.status, 143, "{ended:?}");
+        assert_eq!(ended.stderr.matches("cannot be written").count(), 1, "{ended:?}");
+    }
+}
+
+/// R-L16.
+#[test]
+fn output_that_is_not_read_delays_no_host() {
+    use std::io::Write as _;
+    let bench = Bench::new();
+    bench.task("nap.yaml", "nap", "");
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    // Room of a pipe on this system: nothing more fits.
+    writer.write_all(&[b'\n'; 1 << 16]).unwrap();
+    let run = submit(&bench, &["nap.yaml"]);
+    let host = Running::start_into(&bench, &[&SERVE[..], &["--json"]].concat(), Stdio::from(writer));
+    while state(&bench, &run) != "Succeeded" {}
+    host.signal(Signal::TERM);
+    assert_eq!(host.end().status, 143);
+    drop(reader);
+}
+
+/// R-H29: a host whose file was deleted says so and ends with a status of its own.
+#[test]
+fn a_host_whose_file_is_gone_ends() {
+    let bench = Bench::new();
+    bench.task("linger.yaml", "linger", "maxRuntime: 2s");
+    let run = submit(&bench, &["linger.yaml"]);
+    let mut host = Running::start(&bench, &SERVE);
+    host.until(&[&format!("{run} w is driven here")]);
+    std::fs::rename(bench.path("runs.db"), bench.path("moved.db")).unwrap();
+    let ended = host.end();
+    assert_eq!(ended.status, 7, "{ended:?}");
+    assert!(ended.stderr.contains("is gone: ") && ended.stderr.contains("was deleted or moved"), "{ended:?}");
+}
+
+/// R-H30: a host waits for a database that is not there yet, and obeys signals meanwhile.
+#[test]
+fn a_host_waits_for_its_database() {
+    let Some(server) = server::server() else { return };
+    let server = server.another(&[]);
+    server.control("stop");
+    let bench = Bench::new();
+    let url = server.url("waits");
+    let serve = ["serve", "--store", &url];
+    let mut impatient = Running::start(&bench, &serve);
+    impatient.until(&["waiting: ", "cannot be reached", "trying again"]);
+    impatient.signal(Signal::TERM);
+    assert_eq!(impatient.end().status, 143);
+    let mut host = Running::start(&bench, &serve);
+    host.until(&["waiting: "]);
+    server.control("start");
+    host.until(&["serving "]);
+    host.signal(Signal::TERM);
+    assert_eq!(host.end().status, 143);
+}

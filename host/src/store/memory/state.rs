@@ -252,14 +252,12 @@ impl State {
 
     pub(super) fn lend(&mut self, run_id: &str, host: &HostId) -> Option<Lease> {
         let run = self.runs.get_mut(run_id)?;
-        if run.row.owner.as_ref() != Some(host) {
-            run.epoch += 1;
-            self.offers.void(run_id);
-            run.row.owner = Some(host.clone());
-            run.row.note = None;
-            self.owners.insert(host.clone());
-            wake_at(&mut self.due, &mut run.row, None);
-        }
+        run.epoch += 1;
+        self.offers.void(run_id);
+        run.row.owner = Some(host.clone());
+        run.row.note = None;
+        self.owners.insert(host.clone());
+        wake_at(&mut self.due, &mut run.row, None);
         Some(run.lease(host))
     }
 

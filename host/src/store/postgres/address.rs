@@ -17,8 +17,10 @@ pub(super) const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 const LEASE: Duration = Duration::from_secs(15);
 /// How long a connection may take.
 const CONNECT: Duration = Duration::from_secs(10);
-/// A server that is silently gone is noticed after this long.
+/// A server that is silently gone, or connected and mute, is noticed after this long.
 const SILENCE: Duration = Duration::from_secs(20);
+/// Slowest connection that records are written over: a mebibyte in a second.
+const BYTES_PER_MILLISECOND: usize = 1 << 10;
 /// Default of the library where the address asks for no keep-alive.
 const NOT_KEPT_ALIVE: Duration = Duration::from_secs(2 * 60 * 60);
 
@@ -75,6 +77,12 @@ impl Address {
         }
         watchful(&mut config);
         Ok(Self { config, schema: schema.to_owned(), tls, lease, shown: shown.into() })
+    }
+
+    /// How long the server may take to answer what has that many bytes.
+    pub(super) fn patience(&self, bytes: usize) -> Duration {
+        let silence = self.config.get_tcp_user_timeout().copied().unwrap_or(SILENCE);
+        silence + Duration::from_millis(u64::try_from(bytes / BYTES_PER_MILLISECOND).unwrap_or(u64::MAX))
     }
 
     /// Returns the address for messages.

@@ -112,6 +112,15 @@ impl Chains {
         Self { chains: vec![vec![append]], by_run: HashMap::new() }
     }
 
+    /// Bytes of the records, and of documents and components that may be sent with them.
+    pub(super) fn size(&self) -> usize {
+        let components = |document: &Document| -> usize {
+            document.bytes.len() + document.components.iter().map(|one| one.bytes.len()).sum::<usize>()
+        };
+        let size = |append: &Append| append.size() + append.new_document().map_or(0, components);
+        self.chains.iter().flatten().map(size).sum()
+    }
+
     /// Returns the columns to send.
     pub(super) fn columns(&self, kept: &HashSet<Arc<str>>) -> Columns<'_> {
         Columns::of(&self.chains, kept)

@@ -21,7 +21,7 @@ impl Exchange for Postgres {
     }
 
     fn share(&self, ask: ExchangeRequest) -> Pending<ExchangeResponse> {
-        let (parameters, now) = (parameters(&ask, self.clock(ask.now)), ask.now);
+        let (parameters, now) = (parameters(&ask, self.callers_clock(ask.now)), ask.now);
         self.ask(SHARE, parameters, move |rows| shares(rows, now))
     }
 

@@ -1,6 +1,6 @@
 //! Errors inside the PostgreSQL store, before the server is added to them.
 
-use std::{error::Error as _, io, sync::Arc};
+use std::{error::Error as _, io, sync::Arc, time::Duration};
 
 use tokio_postgres::{
     Error, Row,
@@ -21,6 +21,8 @@ pub(super) enum PostgresError {
     Damaged(String),
     /// The server, or the way to it, failed.
     Server(Error),
+    /// The server is connected, and has not answered for so long.
+    Mute(Duration),
 }
 
 impl From<Error> for PostgresError {
@@ -41,6 +43,10 @@ impl PostgresError {
             Self::Refused(refused) => refused,
             Self::Damaged(found) => StoreError::Corrupt { path: address.path(), found },
             Self::Server(error) => server(error, address, action),
+            Self::Mute(waited) => {
+                let why = format!("the database has not answered for {} s", waited.as_secs());
+                address.unavailable(io::Error::new(io::ErrorKind::TimedOut, why))
+            }
         }
     }
 }

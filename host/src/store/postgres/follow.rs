@@ -87,7 +87,10 @@ async fn listen(address: Arc<Address>, following: Weak<Following>) {
 
 /// Ends when the connection does.
 async fn listen_once(address: &Address, following: &Weak<Following>) -> Result<(), tokio_postgres::Error> {
-    let (client, mut connection) = connect(address).await?;
+    let patience = address.patience(0);
+    // The caller tries again after either failure.
+    let Ok(connected) = timeout(patience, connect(address)).await else { return Ok(()) };
+    let (client, mut connection) = connected?;
     let heard = Weak::clone(following);
     let hearing = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
@@ -98,10 +101,18 @@ async fn listen_once(address: &Address, following: &Weak<Following>) -> Result<(
             }
         }
     });
-    client.batch_execute(&format!("LISTEN \"{}\"", written(&address.schema))).await?;
+    let listens = format!("LISTEN \"{}\"", written(&address.schema));
+    if !matches!(timeout(patience, client.batch_execute(&listens)).await, Ok(Ok(()))) {
+        hearing.abort();
+        return Ok(());
+    }
     let mut is_first = true;
     while let Some(following) = following.upgrade() {
-        say(&client, address, &following, std::mem::take(&mut is_first)).await?;
+        let said = timeout(patience, say(&client, address, &following, std::mem::take(&mut is_first))).await;
+        if !matches!(said, Ok(Ok(()))) {
+            hearing.abort();
+            break;
+        }
         // Each time sooner than hosts forget it.
         drop(timeout(address.lease / 3, following.more.notified()).await);
         if hearing.is_finished() {

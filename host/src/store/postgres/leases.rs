@@ -22,6 +22,7 @@ pub(super) const LEAVE: &str = "SELECT leave_run($1, $2, $3, $4, $5) AS verdict"
 pub(super) const NOTE: &str = "SELECT note_run($1, $2, $3, $4) AS verdict";
 pub(super) const NEXT_DUE: &str = "SELECT next_due($1, $2, $3, $4) AS at";
 pub(super) const HEARTBEAT: &str = "SELECT heartbeat($1, $2, $3)";
+const CLOCK: &str = "SELECT clock() AS at";
 pub(super) const OWNED: &str = "SELECT run_id FROM runs WHERE owner = $1 AND open";
 
 impl Leases for Postgres {
@@ -29,7 +30,7 @@ impl Leases for Postgres {
         let parameters: Vec<Parameter> = vec![
             Box::new(wanted.host.to_string()),
             Box::new(wanted.now.0),
-            self.clock(wanted.now),
+            self.callers_clock(wanted.now),
             Box::new(i64::try_from(wanted.limit).unwrap_or(i64::MAX)),
             except(&wanted),
         ];
@@ -38,7 +39,7 @@ impl Leases for Postgres {
 
     fn claim_run(&self, host: &HostId, run_id: &str, now: Timestamp) -> Pending<Claim> {
         let parameters: Vec<Parameter> =
-            vec![Box::new(host.to_string()), Box::new(run_id.to_owned()), self.clock(now)];
+            vec![Box::new(host.to_string()), Box::new(run_id.to_owned()), self.callers_clock(now)];
         let (host, run_id) = (host.clone(), Arc::from(run_id));
         self.ask(CLAIM_RUN, parameters, move |rows| {
             let row = rows.first().ok_or(StoreError::NotFound { run_id })?;
@@ -84,7 +85,7 @@ impl Leases for Postgres {
         let parameters: Vec<Parameter> = vec![
             Box::new(wanted.host.to_string()),
             Box::new(wanted.now.0),
-            self.clock(wanted.now),
+            self.callers_clock(wanted.now),
             except(&wanted),
         ];
         self.ask(NEXT_DUE, parameters, |rows| {
@@ -103,8 +104,16 @@ impl Leases for Postgres {
         Some(self.address.lease)
     }
 
+    fn clock(&self) -> Pending<Option<Timestamp>> {
+        self.ask(CLOCK, Vec::new(), |rows| Ok(Some(Timestamp(one(rows, |row| get(row, "at"))?))))
+    }
+
     fn changed(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
+    }
+
+    fn reconnected(&self) -> watch::Receiver<()> {
+        self.reconnected.subscribe()
     }
 
     fn owned(&self, host: &HostId) -> Pending<Vec<Arc<str>>> {

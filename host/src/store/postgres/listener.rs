@@ -2,7 +2,10 @@
 
 use std::{future::poll_fn, sync::Arc};
 
-use tokio::{sync::watch, time::sleep};
+use tokio::{
+    sync::watch,
+    time::{sleep, timeout},
+};
 use tokio_postgres::AsyncMessage;
 
 use super::{
@@ -17,6 +20,7 @@ use super::{
 #[derive(Clone)]
 pub(super) struct Tells {
     pub(super) changed: Arc<watch::Sender<()>>,
+    pub(super) reconnected: Arc<watch::Sender<()>>,
     pub(super) shared: Arc<watch::Sender<()>>,
     pub(super) entries: Arc<watch::Sender<()>>,
     pub(super) notices: Arc<watch::Sender<()>>,
@@ -33,6 +37,7 @@ impl Tells {
     /// Whatever may have happened.
     fn tell_all(&self) {
         self.tell();
+        self.reconnected.send_replace(());
         self.entries.send_replace(());
         self.notices.send_replace(());
     }
@@ -53,7 +58,10 @@ pub(super) async fn listen(address: Arc<Address>, tells: Tells) {
 
 /// Ends when the connection does.
 async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postgres::Error> {
-    let (client, mut connection) = connect(address).await?;
+    let patience = address.patience(0);
+    // The caller tries again after either failure.
+    let Ok(connected) = timeout(patience, connect(address)).await else { return Ok(()) };
+    let (client, mut connection) = connected?;
     let heard = tells.clone();
     let (wanted, lease) = (follow::wanted(&address.schema), address.lease);
     let (shared, entries) = (exchange::channel(&address.schema), entries::channel(&address.schema));
@@ -62,7 +70,7 @@ async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postg
         "LISTEN \"{}\"; LISTEN \"{wanted}\"; LISTEN \"{shared}\"; LISTEN \"{entries}\"; LISTEN \"{notices}\"",
         address.schema
     );
-    let hearing = tokio::spawn(async move {
+    let mut hearing = tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
             let AsyncMessage::Notification(said) = message else { continue };
             if said.channel() == wanted {
@@ -78,10 +86,25 @@ async fn listen_once(address: &Address, tells: &Tells) -> Result<(), tokio_postg
             }
         }
     });
-    client.batch_execute(&listen).await?;
-    // Followers may have announced themselves meanwhile.
-    tells.audience.take(follow::ALL, lease);
-    tells.tell_all();
-    drop(hearing.await);
+    // A connection on which nothing is said may be dead; it is asked now and then.
+    let is_heard = async {
+        if !matches!(timeout(patience, client.batch_execute(&listen)).await, Ok(Ok(()))) {
+            return;
+        }
+        // Followers may have announced themselves meanwhile.
+        tells.audience.take(follow::ALL, lease);
+        tells.tell_all();
+        loop {
+            sleep(patience).await;
+            if !matches!(timeout(patience, client.batch_execute("")).await, Ok(Ok(()))) {
+                return;
+            }
+        }
+    };
+    tokio::pin!(is_heard);
+    tokio::select! {
+        _ended = &mut hearing => {}
+        () = is_heard => hearing.abort(),
+    }
     Ok(())
 }

@@ -1,14 +1,18 @@
 //! Reading access, on connections of its own.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicUsize, Ordering},
+use std::{
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::{
     runtime::Handle,
     sync::{Mutex, watch},
+    time::timeout,
 };
 use tokio_postgres::Row;
 
@@ -22,7 +26,7 @@ use super::{
     fault::{Parameter, PostgresError, count, get, is_gone, saturated},
     follow::Following,
     outbox,
-    reconnect::ReconnectingClient,
+    reconnect::{ReconnectingClient, answers},
     rows::{journal, log, row},
     statement::Statement,
     thread::Thread,
@@ -30,6 +34,8 @@ use super::{
 
 /// Journals that are read at the same time do not wait for each other, up to this many.
 const CONNECTIONS: usize = 2;
+/// How often a silent connection is waited for again while the server answers others: it may read something large.
+const MAX_WAITS: u32 = 15;
 
 const LOAD: &str =
     "SELECT r.seq, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
@@ -165,11 +171,24 @@ async fn answer(link: Arc<Mutex<ReconnectingClient>>, call: Statement) {
 
 async fn ask(link: &Mutex<ReconnectingClient>, call: &Statement) -> Result<Vec<Row>, PostgresError> {
     let connected = link.lock().await.connected().await?;
-    let rows = call.send(&connected).await;
-    if rows.as_ref().err().is_some_and(is_gone) {
-        link.lock().await.forget(&connected);
+    let address = Arc::clone(link.lock().await.address());
+    let patience = address.patience(0);
+    let mut rows = pin!(call.send(&connected));
+    for _ in 0..MAX_WAITS {
+        match timeout(patience, &mut rows).await {
+            Ok(Ok(rows)) => return Ok(rows),
+            Ok(Err(error)) => {
+                if is_gone(&error) {
+                    link.lock().await.forget(&connected);
+                }
+                return Err(error.into());
+            }
+            Err(_) if answers(&address).await => {}
+            Err(_) => break,
+        }
     }
-    Ok(rows?)
+    link.lock().await.forget(&connected);
+    Err(PostgresError::Mute(patience))
 }
 
 impl ReadStore for Readers {
@@ -335,7 +354,7 @@ impl PostgresReader {
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let address = Arc::new(Address::parse(url)?);
         let mut first = ReconnectingClient::new(&address, &[], false);
-        let thread = Thread::start(&address, async move |mut jobs| {
+        let thread = Thread::start(&address, async move |mut jobs, _progress| {
             first.connected().await?;
             Ok(async move { while jobs.recv().await.is_some() {} })
         })?;

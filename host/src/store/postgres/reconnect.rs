@@ -2,7 +2,10 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use tokio::time::{Instant, sleep_until};
+use tokio::{
+    task::AbortHandle,
+    time::{Instant, sleep_until, timeout},
+};
 use tokio_postgres::{Client, Connection, Row, Socket, Statement, types::ToSql};
 
 use super::{
@@ -21,6 +24,8 @@ pub(super) const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Dura
 pub(super) struct Session {
     pub(super) client: Client,
     statements: HashMap<&'static str, Statement>,
+    /// Reads and writes the socket.
+    connection: AbortHandle,
 }
 
 impl Session {
@@ -67,7 +72,9 @@ impl ReconnectingClient {
             return Ok(Arc::clone(current));
         }
         sleep_until(self.not_before).await;
-        match self.connect().await {
+        let patience = self.address.patience(0);
+        let connected = timeout(patience, self.connect()).await.unwrap_or(Err(PostgresError::Mute(patience)));
+        match connected {
             Ok(connected) => {
                 self.pause = PAUSES.0;
                 Ok(Arc::clone(self.current.insert(Arc::new(connected))))
@@ -82,7 +89,8 @@ impl ReconnectingClient {
 
     async fn connect(&self) -> Result<Session, PostgresError> {
         let (client, connection) = connect(&self.address).await?;
-        tokio::spawn(connection);
+        // A connection that is given up while it is being made ends with its client.
+        let connection = tokio::spawn(connection).abort_handle();
         connection::prepare(&client, &self.address).await?;
         if self.is_writer {
             format::bring_up_to_date(&client, &self.address).await?;
@@ -93,11 +101,13 @@ impl ReconnectingClient {
         for sql in self.statements {
             statements.insert(*sql, client.prepare(sql).await?);
         }
-        Ok(Session { client, statements })
+        Ok(Session { client, statements, connection })
     }
 
-    /// Gives up a connection that failed, unless there is a new one already.
+    /// Gives up a connection that failed, unless there is a new one already. The socket of a mute one is closed: it would wait for
+    /// its answers.
     pub(super) fn forget(&mut self, failed: &Arc<Session>) {
+        failed.connection.abort();
         if self.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, failed)) {
             self.current = None;
         }
@@ -109,4 +119,16 @@ pub(super) async fn connect(
     address: &Address,
 ) -> Result<(Client, Connection<Socket, TlsConnection<Socket>>), tokio_postgres::Error> {
     address.config.connect::<Tls>(address.tls.clone()).await
+}
+
+/// Whether a new connection to the server is answered: a connection that is silent may be at work on something large.
+pub(super) async fn answers(address: &Address) -> bool {
+    let ask = async {
+        let (client, connection) = connect(address).await?;
+        let connection = tokio::spawn(connection);
+        let answered = client.simple_query("SELECT 1").await;
+        connection.abort();
+        answered
+    };
+    matches!(timeout(address.patience(0), ask).await, Ok(Ok(_)))
 }

@@ -92,7 +92,7 @@ CREATE TABLE logs (
     PRIMARY KEY (run, task, attempt, dispatch)
 );
 
--- Every owner of a run has a row, so that a host that is gone is found without looking at the runs of live hosts.
+-- Hosts that are live, and those that fell silent and still own runs. A host that leaves has no row, nor has a process that only submits.
 CREATE TABLE hosts (host text COLLATE "C" PRIMARY KEY, until bigint NOT NULL);
 
 -- Bytes of each namespace's runs, in slots so that no two connections write to the same row; and the tenants with their quotas.
@@ -345,9 +345,6 @@ BEGIN
         SELECT l.key, l.value, v_runs[g.chain] FROM unnest(c_labels) WITH ORDINALITY AS g (labels, chain)
         CROSS JOIN LATERAL json_each_text(g.labels::json) AS l
         WHERE g.labels IS NOT NULL AND v_runs[g.chain] > 0 ON CONFLICT DO NOTHING;
-        INSERT INTO hosts (host, until)
-        SELECT DISTINCT h.host, 0 FROM unnest(c_host) AS h (host) WHERE h.host IS NOT NULL ORDER BY h.host
-        ON CONFLICT DO NOTHING;
     END IF;
 
     INSERT INTO journal (run, first_seq, events, time, body, checksum)
@@ -384,6 +381,61 @@ BEGIN
     END IF;
 END $$;
 
+-- Returns the owners of runs that are not live, except `p_host`. Each owner takes one step in the index, however many runs it has.
+CREATE FUNCTION gone_owners(p_host text, p_clock bigint) RETURNS text[] LANGUAGE sql STABLE AS $$
+    WITH RECURSIVE owners (host) AS (
+        SELECT min(owner) FROM runs WHERE owner IS NOT NULL
+        UNION ALL
+        SELECT (SELECT min(r.owner) FROM runs r WHERE r.owner > o.host) FROM owners o WHERE o.host IS NOT NULL
+    )
+    SELECT coalesce(array_agg(o.host), '{}') FROM owners o WHERE o.host IS NOT NULL AND o.host <> p_host
+        AND NOT EXISTS (SELECT FROM hosts h WHERE h.host = o.host AND h.until > p_clock);
+$$;
+
+-- Withdraws offers: their takers are to stop.
+CREATE FUNCTION withdraw_offers(p_offers bigint[]) RETURNS boolean LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    WITH gone AS (DELETE FROM offers WHERE id = ANY (p_offers) RETURNING taker, host, number, taking)
+    INSERT INTO stops (taker, host, number, taking)
+    SELECT taker, host, number, taking FROM gone g WHERE taker IS NOT NULL AND EXISTS (SELECT FROM hosts h WHERE h.host = g.taker);
+    RETURN FOUND;
+END $$;
+
+-- Deletes rows about a host that has left. Offers of runs that it still owns are withdrawn when these are claimed.
+CREATE FUNCTION forget_host(p_host text) RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    DELETE FROM hosts WHERE host = p_host;
+    DELETE FROM rooms WHERE host = p_host;
+    DELETE FROM stops WHERE taker = p_host;
+    DELETE FROM reports WHERE host = p_host;
+    IF withdraw_offers(ARRAY(SELECT o.id FROM offers o WHERE o.host = p_host
+        AND NOT EXISTS (SELECT FROM runs r WHERE r.number = o.run AND r.owner = p_host))) THEN PERFORM tell_shared(); END IF;
+END $$;
+
+-- Forgets hosts that fell silent and own nothing any more. One that comes back has a row again with its next heartbeat.
+CREATE FUNCTION collect_hosts(p_clock bigint) RETURNS void LANGUAGE sql AS $$
+    SELECT forget_host(host) FROM (
+        SELECT h.host FROM hosts h WHERE h.until <= p_clock AND NOT EXISTS (SELECT FROM runs WHERE owner = h.host)
+        FOR UPDATE SKIP LOCKED) AS silent;
+$$;
+
+-- Deletes what no run and no host needs, and what a crash or a race has left of it.
+CREATE FUNCTION sweep() RETURNS void LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
+    PERFORM collect_hosts(clock());
+    PERFORM forget_host(host) FROM (SELECT host FROM rooms UNION SELECT taker FROM stops UNION SELECT host FROM reports
+        UNION SELECT host FROM offers) AS named (host)
+    WHERE NOT EXISTS (SELECT FROM hosts h WHERE h.host = named.host);
+    -- A namespace without runs. The lock keeps others from counting a new one meanwhile.
+    IF EXISTS (SELECT FROM stored GROUP BY namespace HAVING sum(bytes) = 0) THEN
+        LOCK TABLE stored IN SHARE ROW EXCLUSIVE MODE;
+        DELETE FROM stored WHERE namespace IN (SELECT namespace FROM stored GROUP BY namespace HAVING sum(bytes) = 0);
+    END IF;
+END $$;
+
 -- Each set of candidates is materialised before the update: a join could as well begin with all open runs, and does before the server has
 -- statistics of them.
 CREATE FUNCTION claim_runs(p_host text, p_now bigint, p_clock bigint, p_limit bigint, p_except text[])
@@ -393,9 +445,9 @@ RETURNS TABLE (
 #variable_conflict use_column
 DECLARE
     v_clock bigint := coalesce(p_clock, clock());
-    v_gone text[] := ARRAY(SELECT h.host FROM hosts h WHERE h.until <= v_clock AND h.host <> p_host);
+    v_gone text[] := gone_owners(p_host, v_clock);
 BEGIN
-    INSERT INTO hosts (host, until) VALUES (p_host, 0) ON CONFLICT DO NOTHING;
+    IF EXISTS (SELECT FROM hosts WHERE until <= v_clock) THEN PERFORM collect_hosts(v_clock); END IF;
     -- A resting run loses its owner once that host is gone.
     UPDATE runs SET owner = NULL, epoch = runs.epoch + 1, wake_at = rests_until
     WHERE number IN (
@@ -411,7 +463,7 @@ BEGIN
             AND number = ANY (ARRAY(SELECT DISTINCT run FROM letters WHERE reply IS NULL))
         ORDER BY priority DESC, number LIMIT p_limit FOR UPDATE SKIP LOCKED
     ), orphaned AS MATERIALIZED (
-        SELECT r.number, (SELECT h.until FROM hosts h WHERE h.host = r.owner) AS at, r.priority FROM runs r
+        SELECT r.number, coalesce((SELECT h.until FROM hosts h WHERE h.host = r.owner), 0) AS at, r.priority FROM runs r
         WHERE r.owner = ANY (v_gone) AND r.run_id <> ALL (p_except)
         ORDER BY at, r.priority DESC, r.number LIMIT p_limit FOR UPDATE SKIP LOCKED
     ), chosen AS MATERIALIZED (
@@ -443,8 +495,7 @@ BEGIN
     ELSIF v_run.owner <> p_host
         AND EXISTS (SELECT FROM hosts WHERE host = v_run.owner AND until > coalesce(p_clock, clock())) THEN
         v_verdict := 'held';
-    ELSIF v_run.owner IS DISTINCT FROM p_host THEN
-        INSERT INTO hosts (host, until) VALUES (p_host, 0) ON CONFLICT DO NOTHING;
+    ELSE
         UPDATE runs SET owner = p_host, epoch = v_run.epoch + 1, wake_at = NULL, note = NULL WHERE number = v_run.number
         RETURNING * INTO v_run;
     END IF;
@@ -493,14 +544,16 @@ CREATE FUNCTION next_due(p_host text, p_now bigint, p_clock bigint, p_except tex
 #variable_conflict use_column
 DECLARE
     v_clock bigint := coalesce(p_clock, clock());
+    v_gone text[] := gone_owners(p_host, v_clock);
 BEGIN
     RETURN least(
         (SELECT wake_at FROM runs WHERE wake_at IS NOT NULL AND run_id <> ALL (p_except)
             ORDER BY wake_at, priority DESC, number LIMIT 1),
         (SELECT 0 FROM runs WHERE open AND owner IS NULL AND run_id <> ALL (p_except)
             AND number = ANY (ARRAY(SELECT DISTINCT run FROM letters WHERE reply IS NULL)) LIMIT 1),
-        (SELECT min(h.until - v_clock + p_now) FROM hosts h WHERE h.host <> p_host AND (h.until > v_clock
-            OR EXISTS (SELECT FROM runs WHERE owner = h.host AND run_id <> ALL (p_except)))));
+        (SELECT min(h.until) FROM hosts h WHERE h.host <> p_host AND h.until > v_clock) - v_clock + p_now,
+        (SELECT min(coalesce((SELECT h.until FROM hosts h WHERE h.host = g.host), 0)) FROM unnest(v_gone) AS g (host)
+            WHERE EXISTS (SELECT FROM runs WHERE owner = g.host AND run_id <> ALL (p_except))) - v_clock + p_now);
 END $$;
 
 CREATE FUNCTION heartbeat(p_host text, p_until bigint, p_lease bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -511,12 +564,11 @@ BEGIN
     -- Other hosts have to watch a new host from now on, and take over its runs if it goes.
     IF p_until IS NOT NULL OR NOT EXISTS (SELECT FROM hosts WHERE host = p_host AND until > clock()) THEN
         PERFORM tell();
-        -- A host that has been silent for a day does not come back under this name.
-        DELETE FROM hosts h WHERE p_until IS NULL AND h.until BETWEEN 1 AND clock() - 86400000
-            AND NOT EXISTS (SELECT FROM runs WHERE owner = h.host);
     END IF;
     IF v_until <= 0 THEN
         UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until WHERE owner = p_host AND rest IS NOT NULL;
+        PERFORM forget_host(p_host);
+        RETURN;
     END IF;
     INSERT INTO hosts (host, until) VALUES (p_host, v_until) ON CONFLICT (host) DO UPDATE SET until = excluded.until;
 END $$;
@@ -620,6 +672,7 @@ BEGIN
     DELETE FROM logs WHERE run = v_run;
     DELETE FROM labels WHERE run = v_run AND (key, value) IN (
         SELECT l.key, l.value FROM runs r, json_each_text(r.labels::json) AS l WHERE r.number = v_run);
+    IF withdraw_offers(ARRAY(SELECT id FROM offers WHERE run = v_run)) THEN PERFORM tell_shared(); END IF;
     DELETE FROM runs WHERE number = v_run;
     DELETE FROM notices WHERE notices.run_id = p_run_id AND due IS NULL;
     PERFORM collect_document(v_document);
@@ -759,9 +812,7 @@ END $$;
 -- A claim of a run withdraws the offers of its attempts. An append leaves the epoch as it is, and does not run the trigger.
 CREATE FUNCTION void_offers() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    WITH void AS (DELETE FROM offers WHERE run = NEW.number RETURNING taker, host, number, taking)
-    INSERT INTO stops (taker, host, number, taking) SELECT taker, host, number, taking FROM void WHERE taker IS NOT NULL;
-    IF FOUND THEN PERFORM tell_shared(); END IF;
+    IF withdraw_offers(ARRAY(SELECT id FROM offers WHERE run = NEW.number)) THEN PERFORM tell_shared(); END IF;
     RETURN NULL;
 END $$;
 CREATE TRIGGER claimed_runs AFTER UPDATE OF epoch ON runs FOR EACH ROW WHEN (OLD.epoch <> NEW.epoch)
@@ -796,6 +847,8 @@ BEGIN
             SELECT o.id, o.host, o.number, r.last, r.body, r.place
             FROM unnest(r_host, r_number, r_taking, r_last, r_body) WITH ORDINALITY AS r (host, number, taking, last, body, place)
             JOIN offers o ON o.host = r.host AND o.number = r.number AND o.taking = r.taking AND o.taker = p_host
+            -- A host that has left reads none, and its run is claimed.
+            JOIN hosts h ON h.host = o.host
         ), done AS (
             DELETE FROM offers WHERE id IN (SELECT id FROM told WHERE last)
         )
@@ -820,11 +873,7 @@ BEGIN
     v_news := v_news OR FOUND;
 
     IF cardinality(p_withdrawn) > 0 THEN
-        WITH gone AS (
-            DELETE FROM offers WHERE host = p_host AND number = ANY (p_withdrawn) RETURNING taker, host, number, taking
-        )
-        INSERT INTO stops (taker, host, number, taking) SELECT taker, host, number, taking FROM gone WHERE taker IS NOT NULL;
-        v_news := v_news OR FOUND;
+        v_news := withdraw_offers(ARRAY(SELECT id FROM offers WHERE host = p_host AND number = ANY (p_withdrawn))) OR v_news;
     END IF;
 
     IF cardinality(o_number) > 0 THEN

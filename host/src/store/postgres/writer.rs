@@ -4,12 +4,15 @@ use std::{
     collections::HashSet,
     future::{Future, poll_fn},
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     task::Poll,
     time::Instant,
 };
 
-use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::{sync::mpsc::UnboundedReceiver, time::timeout};
 use tokio_postgres::{Error, Row};
 
 use super::{
@@ -80,6 +83,15 @@ impl Outgoing {
         }
     }
 
+    /// Bytes of records that are sent.
+    fn size(&self) -> usize {
+        match self {
+            Self::Append(chains) => chains.size(),
+            Self::Fire(firing) => firing.size(),
+            Self::Statement(_) => 0,
+        }
+    }
+
     /// Each by itself.
     fn apart(self) -> Vec<Self> {
         let alone = |append: Append| {
@@ -100,6 +112,8 @@ pub(super) struct PostgresWriter {
     /// Digests of documents that were kept; others may have deleted them since.
     kept: HashSet<Arc<str>>,
     commits: Arc<CommitCounters>,
+    /// Number of transactions that the server has answered.
+    progress: Arc<AtomicU64>,
 }
 
 impl PostgresWriter {
@@ -107,8 +121,9 @@ impl PostgresWriter {
         link: ReconnectingClient,
         queue: UnboundedReceiver<WriteJob>,
         commits: Arc<CommitCounters>,
+        progress: Arc<AtomicU64>,
     ) -> Self {
-        Self { link, queue, kept: HashSet::new(), commits }
+        Self { link, queue, kept: HashSet::new(), commits, progress }
     }
 
     /// Writes until the queue is empty and has no senders.
@@ -155,7 +170,8 @@ impl PostgresWriter {
 
     /// Makes them durable and answers; false if that failed. Gives them back, unwritten, if the server did not take one of them.
     async fn commit(&mut self, requests: Vec<Outgoing>) -> Result<bool, (Vec<Outgoing>, StoreError)> {
-        let failed = match self.transact(&requests).await {
+        let bytes = requests.iter().map(Outgoing::size).sum();
+        let failed = match self.transact(&requests, bytes).await {
             Ok(rows) => {
                 requests.into_iter().zip(rows).for_each(|(request, rows)| request.answer(rows, &self.link));
                 return Ok(true);
@@ -169,11 +185,21 @@ impl PostgresWriter {
         Ok(false)
     }
 
-    async fn transact(&mut self, requests: &[Outgoing]) -> Result<Vec<Vec<Row>>, PostgresError> {
+    async fn transact(
+        &mut self,
+        requests: &[Outgoing],
+        bytes: usize,
+    ) -> Result<Vec<Vec<Row>>, PostgresError> {
         let mut tries = 0;
         loop {
             let connected = self.link.connected().await?;
-            match transact(&connected, requests, &self.kept).await {
+            let patience = self.link.address().patience(bytes);
+            let Ok(answered) = timeout(patience, transact(&connected, requests, &self.kept)).await else {
+                self.link.forget(&connected);
+                return Err(PostgresError::Mute(patience));
+            };
+            self.progress.fetch_add(1, Ordering::Relaxed);
+            match answered {
                 Err(error) if is_passing(&error) && tries < TRIES => {
                     tries += 1;
                     self.kept.clear();

@@ -38,6 +38,11 @@ const MEET: &str = "
         SELECT (SELECT min(owner) FROM runs WHERE open AND owner > host) FROM owners WHERE host IS NOT NULL)
     SELECT host, 0 FROM owners WHERE host IS NOT NULL";
 
+/// Processes that submitted beside the holder of the file, or have left, and own nothing any more.
+const FORGET: &str = "
+    DELETE FROM hosts WHERE until = 0
+        AND NOT EXISTS (SELECT 1 FROM runs WHERE open AND owner IS NOT NULL AND owner = host)";
+
 /// The same for all hosts that had the file before. Their other runs go to the first claim.
 pub(super) const TAKE_OVER: &str = "
     BEGIN IMMEDIATE;
@@ -81,7 +86,9 @@ pub(super) fn claim(tx: &mut WriteTransaction<'_>, wanted: &ClaimRequest) -> Res
     )?;
     let found: Vec<_> = rows.collect::<Result<_, _>>()?;
     let lend = |(number, head, epoch)| lend(tx, number, head, epoch, &wanted.host);
-    found.into_iter().map(lend).collect()
+    let leases = found.into_iter().map(lend).collect::<Result<_, _>>()?;
+    tx.connection.prepare_cached(FORGET)?.execute([])?;
+    Ok(leases)
 }
 
 /// `owned` of a store.
@@ -113,10 +120,7 @@ pub(super) fn claim_run(
     let until: i64 = row.get(11)?;
     Ok(match owner {
         _ if !is_open => Claim::Closed,
-        Some(owner) if owner == host.as_str() => {
-            Claim::Leased(Lease { head: Arc::new(head), host: host.clone(), epoch })
-        }
-        Some(owner) if until > now.0 => Claim::Held(HostId::from(owner.as_str())),
+        Some(owner) if owner != host.as_str() && until > now.0 => Claim::Held(HostId::from(owner.as_str())),
         Some(_) | None => Claim::Leased(lend(tx, number, head, epoch, host)?),
     })
 }

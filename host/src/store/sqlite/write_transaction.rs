@@ -38,6 +38,8 @@ const TURN: &str = "
     WHERE number = ?1 AND seq = ?2 AND epoch = ?7";
 const GROW: &str = "
     INSERT INTO stored (namespace, bytes) VALUES (?1, ?2) ON CONFLICT (namespace) DO UPDATE SET bytes = bytes + excluded.bytes";
+/// A namespace whose last run was deleted.
+const FORGET: &str = "DELETE FROM stored WHERE namespace = ?1 AND bytes = 0";
 /// The letters to a run that has ended are answered by nothing at all.
 pub(super) const END_MAIL: &str = "UPDATE letters SET reply = x'' WHERE run = ?1 AND reply IS NULL";
 const REPLY: &str = "UPDATE letters SET reply = ?3 WHERE run = ?1 AND id = ?2 AND reply IS NULL";
@@ -81,8 +83,12 @@ impl<'a> WriteTransaction<'a> {
     /// Adds up what has been written; to be called before the commit.
     pub(super) fn finish(self) -> Result<(), Fault> {
         let mut grow = self.connection.prepare_cached(GROW)?;
+        let mut forget = self.connection.prepare_cached(FORGET)?;
         for (namespace, more) in self.grown {
             grow.execute(params![namespace, more])?;
+            if more < 0 {
+                forget.execute([namespace])?;
+            }
         }
         Ok(())
     }

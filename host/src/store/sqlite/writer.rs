@@ -10,6 +10,7 @@ use super::{
     fault::Fault,
     heads::JournalHeads,
     leases,
+    presence::Presence,
     queue::{Job, Queue},
     write_transaction::{self, WriteTransaction},
 };
@@ -81,6 +82,7 @@ struct Outcome {
 pub(super) struct Writer {
     path: Arc<Path>,
     connection: Connection,
+    presence: Presence,
     heads: JournalHeads,
     buffer: Vec<u8>,
     commits: Arc<CommitCounters>,
@@ -101,13 +103,22 @@ impl Writer {
             let taken_over = connection.execute_batch(leases::TAKE_OVER);
             taken_over.map_err(|error| Fault::Sqlite(error).at(&path, "opened"))?;
         }
+        // The files as they are now that both the log and its index are there.
+        let mut presence = Presence::of(&path);
+        presence.check()?;
         Ok(Self {
             path,
             connection,
+            presence,
             heads: JournalHeads::new(JOURNAL_HEADS),
             buffer: Vec::new(),
             commits: Arc::default(),
         })
+    }
+
+    /// Told once the file is gone.
+    pub(super) fn gone(&self) -> Arc<watch::Sender<Option<StoreError>>> {
+        self.presence.gone()
     }
 
     /// Counts what it writes.
@@ -119,6 +130,11 @@ impl Writer {
     /// for.
     pub(super) fn commit(&mut self, queue: &Queue) -> usize {
         let Some(first) = queue.next() else { return 0 };
+        if let Err(gone) = self.presence.check() {
+            self.commits.failed();
+            first.answer(Some(gone));
+            return 1;
+        }
         let (began, changes, mut owed) = (Instant::now(), self.connection.total_changes(), Vec::new());
         let begun = self.connection.prepare_cached(BEGIN).and_then(|mut begin| begin.execute([]));
         let written = match begun {
@@ -135,6 +151,8 @@ impl Writer {
             Ok(bytes) => self.commits.done(began, owed.len(), Some(*bytes)),
         }
         let failed = written.map_err(|fault| fault.at(&self.path, "written")).err();
+        // A caller must not take a record in a file that is gone for durable.
+        let failed = failed.or_else(|| self.presence.check().err());
         if failed.is_some() {
             self.heads.clear();
         }

@@ -396,3 +396,88 @@ async fn a_copy_is_made_while_others_write() {
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&copy).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
 }
+
+/// R-H29: nothing is acknowledged once the file, its log or its index is not what was opened.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_that_is_gone_acknowledges_nothing() {
+    type Act = fn(&Path);
+    let acts: [(&str, Act); 8] = [
+        ("was deleted or moved", |file| fs::remove_file(file).unwrap()),
+        ("was deleted or moved", |file| fs::rename(file, file.with_file_name("other.db")).unwrap()),
+        ("another file is at", |file| {
+            fs::copy(file, file.with_file_name("copy.db")).unwrap();
+            fs::rename(file.with_file_name("copy.db"), file).unwrap();
+        }),
+        ("has 2 names", |file| fs::hard_link(file, file.with_file_name("second.db")).unwrap()),
+        ("runs.db-wal was deleted", |file| fs::remove_file(file.with_file_name("runs.db-wal")).unwrap()),
+        ("runs.db-shm was deleted", |file| fs::remove_file(file.with_file_name("runs.db-shm")).unwrap()),
+        ("another file is at", |file| {
+            let log = file.with_file_name("runs.db-wal");
+            fs::copy(&log, file.with_file_name("copy")).unwrap();
+            fs::rename(file.with_file_name("copy"), log).unwrap();
+        }),
+        ("has 2 names", |file| {
+            fs::hard_link(file.with_file_name("runs.db-wal"), file.with_file_name("second-wal")).unwrap();
+        }),
+    ];
+    for (expected, act) in acts {
+        let (_dir, store) = in_file();
+        append(&store, "a", 0, b"x").await.unwrap();
+        let gone = store.until_gone();
+        act(&store.path());
+        let refused = append(&store, "a", 1, b"x").await.unwrap_err();
+        assert!(
+            matches!(&refused, StoreError::Gone { found, .. } if found.contains(expected)),
+            "{refused:?}"
+        );
+        let told = gone.await.unwrap_err();
+        assert_eq!(told.to_string(), refused.to_string());
+        // The refusal stays, also if the file is put back.
+        assert!(matches!(append(&store, "b", 0, b"x").await, Err(StoreError::Gone { .. })), "{expected}");
+        drop(store);
+    }
+}
+
+/// R-H29: a commit that was under way when the file went is not acknowledged.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_commit_into_a_file_that_went_meanwhile_is_not_acknowledged() {
+    let (_dir, store) = in_file();
+    let (opens, body) = gated();
+    let appended = store.put(head("a"), RUNNING, record(0, 1, body));
+    fs::remove_file(store.path()).unwrap();
+    opens.send(()).unwrap();
+    assert!(matches!(appended.await, Err(StoreError::Gone { .. })));
+}
+
+/// R-H29: two names of one file are two locks, and a lock that is a link overwrites another file.
+#[cfg(unix)]
+#[test]
+fn a_file_with_two_names_or_a_linked_lock_is_not_opened() {
+    let (dir, store) = in_file();
+    drop(store);
+    let file = dir.path().join("runs.db");
+    fs::hard_link(&file, dir.path().join("second.db")).unwrap();
+    for path in ["runs.db", "second.db"] {
+        let refused = Sqlite::open(dir.path().join(path)).err().unwrap();
+        assert!(
+            matches!(&refused, StoreError::Gone { found, .. } if found.contains("2 names")),
+            "{refused:?}"
+        );
+    }
+    fs::remove_file(dir.path().join("second.db")).unwrap();
+    let lock = dir.path().join("runs.db.lock");
+    fs::remove_file(&lock).unwrap();
+    for target in ["precious", "missing"] {
+        fs::write(dir.path().join("precious"), "kept").unwrap();
+        std::os::unix::fs::symlink(dir.path().join(target), &lock).unwrap();
+        let refused = Sqlite::open(&file).err().unwrap();
+        let StoreError::Io { source, .. } = &refused else { panic!("{refused:?}") };
+        assert!(source.to_string().contains("symbolic link"), "{source}");
+        assert_eq!(fs::read_to_string(dir.path().join("precious")).unwrap(), "kept");
+        assert!(!dir.path().join("missing").exists());
+        fs::remove_file(&lock).unwrap();
+    }
+    drop(Sqlite::open(&file).unwrap());
+}

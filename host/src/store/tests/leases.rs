@@ -163,7 +163,7 @@ async fn one_run_is_claimed_by_its_name() {
             other @ (Claim::Held(_) | Claim::Closed) => panic!("{other:?}"),
         };
         assert_eq!(leased(claim("b", "parked", 1).await.unwrap()), 2);
-        assert_eq!(leased(claim("b", "parked", 1).await.unwrap()), 2, "it has it already");
+        assert_eq!(leased(claim("b", "parked", 1).await.unwrap()), 3, "what it did before is void");
         assert_eq!(claim("b", "driven", 49).await.unwrap(), Claim::Held(here()));
         assert_eq!(leased(claim("b", "driven", 50).await.unwrap()), 2);
         assert_eq!(claim("b", "over", 1).await.unwrap(), Claim::Closed);

@@ -8,28 +8,27 @@ use serde_json::{Value, json};
 use crate::{
     paths,
     store::database,
-    terminal::{
-        screen::{ClosedOutput, Screen},
-        signals::Signal,
-        text,
-    },
+    terminal::{signals::Signal, text},
 };
+
+use super::printer::Printer;
 
 /// Where it is told what becomes of runs.
 pub(super) struct ServeReporter {
-    pub(super) screen: Screen,
+    pub(super) printer: Printer,
     pub(super) as_json: bool,
 }
 
 impl ServeReporter {
     /// Says what stands in the way of serving, for now.
     pub(super) fn wait(&self, error: &StoreError) {
+        let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
+        let why = format!("{error}{cause}");
         if self.as_json {
-            let _gone = self.print(&json!({ "type": "waiting", "why": error.to_string() }));
+            self.printer.object(json!({ "type": "waiting", "why": why }));
             return;
         }
-        let why = error.to_string();
-        self.screen.err(&format!("{} {}; trying again\n", text::doubtful("waiting:"), text::clean(&why)));
+        self.printer.text(format!("{} {}; trying again\n", text::doubtful("waiting:"), text::clean(&why)));
     }
 
     /// Says what is served.
@@ -40,12 +39,12 @@ impl ServeReporter {
             let plugins: Vec<_> = plugins.iter().map(AsRef::as_ref).collect::<Vec<&str>>();
             let begun = json!({ "type": "serving", "store": store, "host": host.id().as_str(), "slots": host.slots(),
                 "plugins": plugins });
-            let _gone = self.print(&begun);
+            self.printer.object(begun);
             return;
         }
         let plugins =
             if plugins.is_empty() { "none but those of its runs".to_owned() } else { plugins.join(", ") };
-        self.screen.err(&format!(
+        self.printer.text(format!(
             "serving {}\n  host {}, {} slots; plugins: {}\n",
             text::bold(text::clean(&store)),
             host.id(),
@@ -57,16 +56,16 @@ impl ServeReporter {
     /// Says what may not go as it was meant.
     pub(super) fn doubt(&self, doubt: &str) {
         if self.as_json {
-            let _gone = self.print(&json!({ "type": "warning", "message": doubt }));
+            self.printer.object(json!({ "type": "warning", "message": doubt }));
             return;
         }
-        self.screen.err(&format!("{} {doubt}\n", text::doubtful("warning:")));
+        self.printer.text(format!("{} {doubt}\n", text::doubtful("warning:")));
     }
 
     /// Says where it is reached.
     pub(super) fn listens(&self, url: &str, asks_for_keys: bool) {
         if self.as_json {
-            let _gone = self.print(&json!({ "type": "listening", "url": url, "keys": asks_for_keys }));
+            self.printer.object(json!({ "type": "listening", "url": url, "keys": asks_for_keys }));
             return;
         }
         let keys = if asks_for_keys {
@@ -74,17 +73,14 @@ impl ServeReporter {
         } else {
             "no API key is needed, as only this machine can connect; create one with `phasm key add NAME`"
         };
-        self.screen.err(&format!(
+        self.printer.text(format!(
             "listening on {}\n  the page: {url}/\n  {keys}; API reference: {url}/v1/docs\n",
             text::bold(url)
         ));
     }
 
     /// Says what became of a run.
-    ///
-    /// # Errors
-    /// When stdout is closed.
-    pub(super) fn tell(&self, tiding: &RunLifecycleEvent) -> Result<(), ClosedOutput> {
+    pub(super) fn tell(&self, tiding: &RunLifecycleEvent) {
         let RunLifecycleEvent { head, what } = tiding;
         if self.as_json {
             let (kind, more) = described(what);
@@ -93,23 +89,11 @@ impl ServeReporter {
             if let (Some(object), Value::Object(more)) = (object.as_object_mut(), more) {
                 object.extend(more);
             }
-            return self.print(&object);
+            self.printer.object(object);
+            return;
         }
         let (id, workflow) = (text::dim(text::clean(&head.run_id)), text::bold(text::clean(&head.workflow)));
-        self.screen.err(&format!("{id} {workflow} {}\n", line(what)));
-        Ok(())
-    }
-
-    /// Says that so many lines are missing here.
-    ///
-    /// # Errors
-    /// When stdout is closed.
-    pub(super) fn left_out(&self, count: u64) -> Result<(), ClosedOutput> {
-        if self.as_json {
-            return self.print(&json!({ "type": "left-out", "count": count }));
-        }
-        self.screen.err(&format!("… {count} lines were left out\n"));
-        Ok(())
+        self.printer.text(format!("{id} {workflow} {}\n", line(what)));
     }
 
     /// Says that it ends.
@@ -121,11 +105,7 @@ impl ServeReporter {
                 format!("; running attempts have {grace} to end; a second signal exits at once")
             }
         };
-        self.screen.err(&format!("{}: runs stay open{more}\n", told.word()));
-    }
-
-    fn print(&self, object: &Value) -> Result<(), ClosedOutput> {
-        self.screen.out(&(object.to_string() + "\n"))
+        self.printer.text(format!("{}: runs stay open{more}\n", told.word()));
     }
 }
 
