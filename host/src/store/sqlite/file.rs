@@ -13,9 +13,6 @@ use super::super::StoreError;
 
 /// Message about a file without SQLite's header.
 pub(super) const NOT_SQLITE: &str = "it is not an SQLite file";
-/// Keeps `open` from following a link.
-#[cfg(unix)]
-const NO_LINK: i32 = rustix::fs::OFlags::NOFOLLOW.bits().cast_signed();
 /// The size of that header.
 const SQLITE_HEADER: u64 = 100;
 
