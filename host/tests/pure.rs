@@ -18,7 +18,7 @@ use phasm::{
     Host, Map, Outcome, Phase, RunHandle, RunView, SubmitError,
     engine::plan::Plan,
     executor::{Executor, Invocation, Observer},
-    store::{ReadStore as _, Store, StoreError},
+    store::{ReadStore as _, Store},
 };
 use tokio::sync::oneshot;
 
@@ -193,7 +193,7 @@ async fn a_run_that_is_refused_leaves_nothing() {
         tokio::task::yield_now().await;
     }
     executor.open();
-    assert!(matches!(again.await, Err(SubmitError::Store(StoreError::Exists { .. }))));
+    assert!(matches!(again.await, Err(SubmitError::KeyUsed { .. })));
     until(|| host.metrics().slots.lent == 0).await;
     assert!(asks.resume("ask", Map::new()).await.unwrap());
     assert_eq!(asks.wait().await.unwrap().phase, Phase::Succeeded);
@@ -206,6 +206,6 @@ async fn attempts_that_wait_for_a_refused_first_record_hold_no_slot() {
     let asks = submit(&host, &[("ask", "ask")], Some("k")).await.unwrap();
     asks.wait_or_park().await.unwrap();
     let again = submit(&host, &[("one", "other")], Some("k")).await;
-    assert!(matches!(again, Err(SubmitError::Store(StoreError::Exists { .. }))));
+    assert!(matches!(again, Err(SubmitError::KeyUsed { .. })));
     assert_eq!((executor.calls("one"), host.metrics().slots.lent), (0, 0));
 }

@@ -43,6 +43,13 @@ impl Outcome {
         Self::new(ExecCode::Suspended, waits_for)
     }
 
+    /// Code 1 after a resume: refuses the response and waits for another. The task is as it was before the response; `why` is shown
+    /// next to what it waits for.
+    pub fn refused(why: impl Into<String>) -> Self {
+        let why = why.into();
+        Self::suspended(why.clone()).detail("refused", why)
+    }
+
     /// Code 2: a negative that was to be expected, such as a file that is not there.
     pub fn failed(why: impl Into<String>) -> Self {
         Self::new(ExecCode::Failed, why)

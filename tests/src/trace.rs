@@ -130,6 +130,7 @@ fn phase(name: &str, change: &PhaseChange) -> String {
                 line.push_str(&format!(" {}", json(outputs)));
             }
         }
+        Some(PhaseData::Refused { reason }) => line.push_str(&format!(" refused {reason:?}")),
         None => {}
     }
     line

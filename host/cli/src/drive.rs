@@ -153,7 +153,11 @@ enum SessionEnd {
     /// The run has ended.
     Over(RunSummary),
     /// Only suspended tasks keep the run open, and no answers are given here.
-    Parked(RunSummary),
+    Parked {
+        stands: RunSummary,
+        /// Whether an executor has refused the last response that this process gave.
+        is_refused: bool,
+    },
     /// The run was cancelled because the process was asked to end, or because stdout was closed.
     Interrupted(Signal, RunSummary),
     /// The run was left open, for the same reason.
@@ -206,7 +210,8 @@ impl SessionEnd {
         let outcome = |exit, stands| Ok(Outcome { exit, stands, is_left: false });
         match self {
             Self::Over(stands) => outcome(stands.counts_as.into(), stands),
-            Self::Parked(stands) => outcome(Exit::Parked, stands),
+            Self::Parked { stands, is_refused: true } => outcome(Exit::Problems, stands),
+            Self::Parked { stands, is_refused: false } => outcome(Exit::Parked, stands),
             Self::Interrupted(told, stands) => outcome(told.exit(), stands),
             Self::Left(told, stands) => Ok(Outcome { exit: told.exit(), stands, is_left: true }),
             Self::Abandoned(told) => Err(told),

@@ -39,3 +39,33 @@ fn the_release_waits_for_a_word() {
         assert_eq!(found.collect::<Vec<_>>(), outputs);
     }
 }
+
+/// R-S14: a refused answer is status 2 and leaves nothing behind, whatever was wrong with it.
+#[test]
+fn a_refused_answer_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let ask = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: m }\nspec:\n  entrypoint: ask\n  templates:\n    - task:\n        \
+               name: ask\n        inputs: { parameters: [{ name: message, value: \"deploy to PRODUCTION?\" }] }\n        executor: { type: \
+               approval, config: { schema: { type: object, required: [approved], additionalProperties: false, properties: { approved: { \
+               type: boolean } } } } }\n";
+    std::fs::write(dir.path().join("ask.yaml"), ask).unwrap();
+    let (status, asks) = phasm(dir.path(), &["run", "ask.yaml"]);
+    let run = asks["runID"].as_str().unwrap();
+    assert_eq!(status, Some(6));
+    for (answer, why) in [
+        (r#"{"approved": "maybe"}"#, "approved: expected"),
+        (r#"{"approved": true, "by": "x"}"#, "by is not asked for"),
+        (r#"{"aproved": true}"#, "approved is missing; aproved is not asked for"),
+    ] {
+        let (status, view) = phasm(dir.path(), &["resume", run, "ask", answer]);
+        let task = &view["tasks"][0];
+        assert_eq!((status, &task["outputs"]), (Some(2), &asks["tasks"][0]["outputs"]), "{view}");
+        let says = |text: &Value| text.as_str().unwrap().contains(why);
+        assert!(says(&task["refused"]) && says(&task["message"]), "{task}");
+        assert!(task["message"].as_str().unwrap().starts_with("deploy to PRODUCTION?"), "{task}");
+    }
+    let (status, view) = phasm(dir.path(), &["resume", run, "ask", r#"{"approved": true}"#]);
+    let outputs = view["tasks"][0]["outputs"].as_array().unwrap();
+    let names: Vec<_> = outputs.iter().map(|output| output["name"].as_str().unwrap()).collect();
+    assert_eq!((status, names), (Some(0), vec!["asked", "approved"]), "{view}");
+}

@@ -19,7 +19,7 @@ inputs! {
     }
 }
 
-/// Suspends with what it asks; resumed, it checks the answer, and asks again if that does not fit.
+/// Suspends with what it asks; resumed, it checks the answer, and refuses one that does not fit.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ pub fn approval(call: Call<Ask>) -> Result {
         return if problems.is_empty() {
             decided(&settings, answer)
         } else {
-            Ok(asking(&settings, &format!("{message} ({})", problems.join("; ")), details))
+            Ok(Outcome::refused(problems.join("; ")))
         };
     }
     nothing_but_the_question(&answer)?;

@@ -24,7 +24,7 @@ pub(crate) async fn ask(
     store: &StoreArgument,
     arguments: &DriveArguments,
     screen: &Screen,
-    answers: Answers,
+    mut answers: Answers,
     word: &str,
     request: impl FnOnce(&Run) -> Result<RunRequest, Failure>,
 ) -> Result<ActiveRuns, Failure> {
@@ -34,6 +34,7 @@ pub(crate) async fn ask(
     let run = runs::replay(&prepared, &run_id, &target).await?;
     runs::check_open(&run)?;
     let request = request(&run)?;
+    let is_response = matches!(request, RunRequest::Resume { .. });
     prepared.environment.build_unpinned([&**run.plan()].into_iter()).await;
     prepared.environment.create_dirs()?;
     let watch = prepared.host.watch_new(&run_id).await.map_err(Failure::host)?;
@@ -46,7 +47,12 @@ pub(crate) async fn ask(
     }
     let (handle, answer) = asked.map_err(|error| runs::unavailable(error, &target))?;
     match answer {
-        Ok(true) => screen.err(&format!("{word}: true\n")),
+        Ok(true) => {
+            if is_response {
+                answers.note_response();
+            }
+            screen.err(&format!("{word}: true\n"));
+        }
         // The task timed out while no process had the run.
         Ok(false) | Err(RequestError::Ended) => {
             let late = "false, as its time was over when the run was taken up";

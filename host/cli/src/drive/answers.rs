@@ -80,23 +80,37 @@ impl PendingAnswer {
 
 /// The answers not yet given.
 #[derive(Debug, Default)]
-pub(crate) struct Answers(Vec<Answer>);
+pub(crate) struct Answers {
+    given: Vec<Answer>,
+    has_responded: bool,
+}
 
 impl Answers {
     pub(crate) fn new(answers: &[Answer]) -> Self {
-        Self(answers.to_vec())
+        Self { given: answers.to_vec(), has_responded: false }
+    }
+
+    /// Notes that the command itself has responded to a task.
+    pub(crate) fn note_response(&mut self) {
+        self.has_responded = true;
+    }
+
+    /// Whether this process has responded to any task.
+    pub(super) fn has_responded(&self) -> bool {
+        self.has_responded
     }
 
     /// Takes the first answer that fits a task.
     pub(super) fn take(&mut self, waiting: &PendingAnswer) -> Option<Map> {
         let fits = |answer: &Answer| answer.task == waiting.name || answer.task == waiting.path;
-        let at = self.0.iter().position(fits)?;
-        Some(self.0.remove(at).payload)
+        let at = self.given.iter().position(fits)?;
+        self.has_responded = true;
+        Some(self.given.remove(at).payload)
     }
 
     /// The tasks that unused answers are for.
     pub(super) fn unused(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().map(|answer| answer.task.as_str())
+        self.given.iter().map(|answer| answer.task.as_str())
     }
 }
 

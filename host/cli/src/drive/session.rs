@@ -7,7 +7,12 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use phasm::{
     Notice, RequestError, RunError, RunHandle, Watch,
     clock::Clock,
-    engine::{event::Event, phase::Phase, run::EventView, time::Millis},
+    engine::{
+        event::Event,
+        phase::Phase,
+        run::{EventView, Run},
+        time::Millis,
+    },
     executor::Level,
     store::StoreError,
 };
@@ -247,9 +252,9 @@ impl Session {
         }
         let look = self.handle.look(|run| {
             let ends_soon = run.next_wait().is_some_and(|at| at.since(run.now()) < NEAR);
-            (run.is_parked(), ends_soon, PendingAnswer::of(run))
+            (run.is_parked(), ends_soon, is_refused(run), PendingAnswer::of(run))
         });
-        let (parked, ends_soon, waiting) = look.await.map_err(lost)?;
+        let (parked, ends_soon, is_refused, waiting) = look.await.map_err(lost)?;
         self.suspensions = !waiting.is_empty();
         let mut answered = false;
         for task in &waiting {
@@ -267,7 +272,9 @@ impl Session {
             if self.options.target.is_none() {
                 self.say(&lost_with_process(&waiting));
             }
-            return Ok(Some(SessionEnd::Parked(self.stands("parked").await?)));
+            let stands = self.stands("parked").await?;
+            let is_refused = is_refused && self.answers.has_responded();
+            return Ok(Some(SessionEnd::Parked { stands, is_refused }));
         }
         if self.told != waiting {
             self.say(&waits_for(&waiting));
@@ -371,4 +378,9 @@ fn lost(error: RunError) -> Failure {
 
 fn refused(error: RequestError) -> Failure {
     Failure::host(ContextError::new("a suspended task could not be answered", error))
+}
+
+/// Whether the executor of a suspended task has refused the last response to it.
+fn is_refused(run: &Run) -> bool {
+    run.tasks().iter().any(|task| task.phase == Phase::Suspended && task.refusal().is_some())
 }

@@ -64,6 +64,11 @@ pub enum PhaseData {
         /// Named outputs.
         outputs: Outputs,
     },
+    /// To Suspended again: the executor has refused the response, and the task is as it was before it.
+    Refused {
+        /// Why, in a sentence.
+        reason: Arc<str>,
+    },
     /// To a terminal phase without an attempt of its own, or of a container: what is shown.
     Result {
         /// A sentence for people.

@@ -171,7 +171,8 @@ impl<'e> Encoding<'e> {
             (None, Some(PhaseData::Result { .. })) => tag::RESULT,
             (None, Some(PhaseData::Partial { .. })) => tag::PARTIAL,
             (Some(_), Some(PhaseData::Result { .. })) => tag::CLOSED,
-            (Some(_), Some(PhaseData::Bound { .. } | PhaseData::Partial { .. })) => return false,
+            (Some(_), Some(PhaseData::Bound { .. } | PhaseData::Partial { .. }))
+            | (_, Some(PhaseData::Refused { .. })) => return false,
         };
         self.tag(tag);
         self.task(*task);
@@ -188,7 +189,7 @@ impl<'e> Encoding<'e> {
                 self.text(message);
                 self.outputs(outputs);
             }
-            None => {}
+            Some(PhaseData::Refused { .. }) | None => {}
         }
         true
     }

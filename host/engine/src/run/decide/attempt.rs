@@ -8,14 +8,16 @@ use super::{
     room::add_result,
 };
 use crate::{
-    event::{AttemptEnd, Event, Fence, PhaseData, Reason, TimeLimit},
+    event::{AttemptEnd, Event, Fence, Outputs, PhaseData, Reason, TimeLimit},
     expr::Doubts,
     outcome::{Outcome, code, phase_of},
     phase::Phase,
     plan::{PhaseConditions, Recovery, Settings},
     run::state::{TaskIndex, TaskRun, merge_outputs},
+    text,
     time::Millis,
     usage::ResourceUsage,
+    value::Value,
 };
 
 /// The step that follows an attempt.
@@ -24,6 +26,20 @@ pub(super) enum NextStep {
     Retry(Millis),
     /// The task's end.
     End(Phase, Option<Reason>),
+}
+
+/// A response that the executor has refused (R-S14).
+struct RefusedResponse {
+    reason: Arc<str>,
+    /// The task's outputs before the response.
+    before: Outputs,
+}
+
+/// Returns the response that an outcome refuses: code 1 with `refused`, a text, in the detail, after a resume.
+fn refusal(task: &TaskRun, code: i32, detail: Option<&Value>) -> Option<RefusedResponse> {
+    let reason = detail?.member("refused").and_then(Value::as_str)?;
+    let response = task.response.as_ref().filter(|_| phase_of(code) == Phase::Suspended)?;
+    Some(RefusedResponse { reason: text::brief(reason).into(), before: response.outputs.clone() })
 }
 
 impl Decider<'_> {
@@ -81,7 +97,14 @@ impl Decider<'_> {
         let node = self.node(task);
         let retries = task.retries;
         let mut outputs = task.outputs.clone();
-        let Outcome { code, message, outputs: returned, detail, metered } = outcome;
+        let Outcome { code, mut message, outputs: mut returned, detail, metered } = outcome;
+        let refusal = refusal(task, code, detail.as_ref());
+        let is_refused = refusal.is_some();
+        if let Some(RefusedResponse { reason, before }) = refusal {
+            message = reason;
+            outputs = before;
+            returned = Vec::new();
+        }
         let mut phase = phase_of(code);
         if phase == Phase::Suspended && task.hook.is_some() {
             // A hook cannot be resumed (R-S12).
@@ -119,7 +142,11 @@ impl Decider<'_> {
             conditions.into_iter().for_each(|conditions| self.judge(id, conditions, &mut judged));
         }
         if judged.phase == Phase::Suspended {
-            let with = PhaseData::Partial { message: judged.message, outputs: judged.outputs };
+            let with = if is_refused {
+                PhaseData::Refused { reason: judged.message }
+            } else {
+                PhaseData::Partial { message: judged.message, outputs: judged.outputs }
+            };
             self.set_phase(id, Phase::Suspended, None, Some(with));
             self.note_use(self[id].fence(), judged.attempt.metered);
             return;

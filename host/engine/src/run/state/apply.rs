@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{
     EarlierRun, HookOf, MAX_WARNINGS, Place, State, TYPE_MISMATCH, TaskIndex, TaskRun, Wait, WaitKind,
-    task::QueueState,
+    task::{QueueState, Response},
 };
 use crate::{
     event::{
@@ -192,6 +192,15 @@ impl State {
     fn apply_resumed(&mut self, id: TaskId, payload: &Arc<Map>) -> ApplyResult {
         let id = self.existing(id)?;
         let task = &mut self.tables[id];
+        if let Some(refused) = task.response.take().filter(|response| response.refused.is_some()) {
+            task.message = refused.message;
+        }
+        task.response = Some(Box::new(Response {
+            outputs: task.outputs.clone(),
+            payload: Arc::clone(&task.payload),
+            message: Arc::clone(&task.message),
+            refused: None,
+        }));
         let named = payload.iter().map(|(name, value)| Output { name: name.clone(), value: value.clone() });
         merge_outputs(&mut task.outputs, named);
         Arc::make_mut(&mut task.payload).extend(payload.iter().map(|(k, v)| (k.clone(), v.clone())));

@@ -75,6 +75,7 @@ impl State {
         let task = &mut self.tables[id];
         task.outputs = Arc::default();
         task.payload = Arc::default();
+        task.response = None;
         task.resumed = false;
         task.clocks.wake = task.clocks.wake.filter(|at| *at > now);
         let Some(at) = task.clocks.wake else { return self.again(id, self.now) };
@@ -177,8 +178,19 @@ fn take_along(task: &mut TaskRun, with: &PhaseData) {
             task.rebind = false;
         }
         PhaseData::Partial { message, outputs } => {
+            task.response = None;
             task.message = message.clone();
             merge_outputs(&mut task.outputs, outputs.iter().cloned());
+        }
+        PhaseData::Refused { reason } => {
+            let Some(response) = task.response.as_mut() else { return };
+            task.outputs = response.outputs.clone();
+            task.payload = Arc::clone(&response.payload);
+            task.message = match &*response.message {
+                "" => format!("the last response was refused: {reason}").into(),
+                message => format!("{message} (the last response was refused: {reason})").into(),
+            };
+            response.refused = Some(Arc::clone(reason));
         }
         PhaseData::Result { message, outputs } => {
             task.message = message.clone();

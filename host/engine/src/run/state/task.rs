@@ -39,6 +39,8 @@ pub struct TaskRun {
     pub outputs: Outputs,
     /// Resume payloads of this attempt, merged; laid over the inputs.
     pub payload: Arc<Map>,
+    /// The last response to this suspension, from its resume until it is taken.
+    pub(in crate::run) response: Option<Box<Response>>,
     /// The current attempt, from 1; 0 before the first.
     pub attempt: u32,
     /// Retries made so far: each counts from when it is scheduled.
@@ -83,6 +85,16 @@ pub struct TaskRun {
     pub reused: bool,
     /// Resources used by all its attempts.
     pub metered: ResourceUsage,
+}
+
+/// A response to a suspended task, and the task as it was before, which a refusal restores (R-S14).
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::run) struct Response {
+    pub(in crate::run) outputs: Outputs,
+    pub(in crate::run) payload: Arc<Map>,
+    pub(in crate::run) message: Arc<str>,
+    /// Why the executor has refused it, if it has.
+    pub(in crate::run) refused: Option<Arc<str>>,
 }
 
 /// The instants that end or wake a task run.
@@ -231,6 +243,7 @@ impl TaskRun {
             config: Value::Null,
             outputs: Arc::clone(&nothing.outputs),
             payload: Arc::clone(&nothing.payload),
+            response: None,
             attempt: 0,
             retries: 0,
             dispatch: 0,
@@ -254,6 +267,12 @@ impl TaskRun {
             reused: false,
             metered: ResourceUsage::default(),
         }
+    }
+
+    /// Why the last response was refused, of a task that is suspended and whose executor refused it.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&Arc<str>> {
+        self.response.as_ref()?.refused.as_ref()
     }
 
     /// Names the current dispatch.

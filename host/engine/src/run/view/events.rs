@@ -222,6 +222,7 @@ fn phase_parts(change: &PhaseChange, attempt: Option<u32>) -> Parts {
             put("message", json!(message));
             put("outputs", json!(outputs));
         }
+        Some(PhaseData::Refused { reason }) => drop(put("refused", json!(reason))),
         Some(PhaseData::Bound { .. }) | None => {}
     }
     (Some(*task), attempt, Value::Object(data))

@@ -144,6 +144,9 @@ pub struct TaskView {
     pub code: Option<i32>,
     /// A sentence for people.
     pub message: Arc<str>,
+    /// Why the executor refused the last response; absent unless it is suspended again because of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Arc<str>>,
     /// Bound inputs.
     pub inputs: Vec<NamedInput>,
     /// The returned outputs.
@@ -382,6 +385,7 @@ impl TaskView {
             reused: run.rerun_of().filter(|_| task.reused).cloned(),
             code: task.code,
             message: task.message.clone(),
+            refused: task.refusal().cloned(),
             inputs: task.inputs.iter().map(NamedInput::of).collect(),
             outputs: task.outputs.iter().map(|output| NamedOutput::of(output, &node.outputs)).collect(),
             retries,
