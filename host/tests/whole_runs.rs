@@ -194,3 +194,28 @@ fn what_attempts_used_is_part_of_the_run() {
     assert_eq!(sum.cpu_us, all.iter().map(|used| used.cpu_us).sum::<u64>());
     assert_eq!((sum.memory_bytes, again.usage), (65_536, view.usage));
 }
+
+/// R-I42: the use of an attempt that the run's end stops is recorded with that end, after it, and nothing follows.
+#[test]
+fn the_use_of_an_attempt_that_the_end_stops_is_recorded_with_it() {
+    let host = Host::builder().plugin("spin", guest("spin")).open().unwrap();
+    let spin = r#"{"name": "spin", "executor": {"type": "spin"}}"#;
+    let text = document(spin).replace(r#""entrypoint""#, r#""timeout": "1s", "entrypoint""#);
+    let kinds = runtime().block_on(async {
+        let plan = host.plan("whole.json", &text).await.unwrap();
+        let run = host.submit(&plan, &Map::new()).await.unwrap();
+        assert_eq!(run.wait().await.unwrap().phase, Phase::Timeout);
+        let records = host.store().load(run.id()).await.unwrap();
+        let mut last = Vec::new();
+        phasm::journal::replay(run.id(), &records, |run, _, _, events| {
+            if run.is_over() {
+                last.extend(events.iter().map(Event::name));
+            }
+        })
+        .unwrap();
+        last
+    });
+    let at = |kind: &str| kinds.iter().position(|found| *found == kind);
+    assert!(at("run.phase") < at("task.attempt.metered"), "{kinds:?}");
+    assert_eq!(kinds.last(), Some(&"task.attempt.metered"), "{kinds:?}");
+}
