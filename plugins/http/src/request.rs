@@ -49,7 +49,10 @@ impl Request {
 
     /// Number of bytes that is said to follow. A request whose method is about content says that there is none, as servers refuse one that
     /// says nothing (411).
-    #[cfg_attr(not(any(test, target_arch = "wasm32")), expect(dead_code, reason = "nothing is sent natively"))]
+    #[cfg_attr(
+        not(any(test, target_arch = "wasm32")),
+        expect(dead_code, reason = "nothing is sent natively")
+    )]
     pub(crate) fn content_length(&self) -> Option<usize> {
         let has_none = ["GET", "HEAD"].contains(&self.method.as_str());
         self.body.as_ref().map(Vec::len).or((!has_none).then_some(0))

@@ -393,7 +393,11 @@ fn the_length_of_a_body_is_said_once() {
 /// Each of several cookies stays itself; other headers are joined.
 #[test]
 fn several_cookies_are_a_list() {
-    let cookies = [("set-cookie", "a=1; Expires=Wed, 01 Jan 2030 00:00:00 GMT"), ("set-cookie", "b=2"), ("set-cookie", "c=3")];
+    let cookies = [
+        ("set-cookie", "a=1; Expires=Wed, 01 Jan 2030 00:00:00 GMT"),
+        ("set-cookie", "b=2"),
+        ("set-cookie", "c=3"),
+    ];
     let headers = [&cookies[..], &[("vary", "a"), ("vary", "b")]].concat();
     let outcome = told(200, &headers, "", json!({}));
     let shown: Value = outcome.outputs.iter().find(|(name, _)| name == "headers").unwrap().1.parse().unwrap();

@@ -44,7 +44,10 @@ fn a_number_that_the_host_could_not_keep_fails() {
     fails("12345678901234567890123", 2, &lost("12345678901234567890123"));
     fails("[\"18446744073709551616\" | fromjson]", 2, &lost("18446744073709551616"));
     fails("{a: (\"3.14159265358979323846\" | tonumber)}", 2, &lost("3.14159265358979323846"));
-    assert_eq!(results("12345678901234567890123 | tostring", "1").split_once(' ').unwrap().0, "result=\"12345678901234567890123\"");
+    assert_eq!(
+        results("12345678901234567890123 | tostring", "1").split_once(' ').unwrap().0,
+        "result=\"12345678901234567890123\""
+    );
 }
 
 #[test]

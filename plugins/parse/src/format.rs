@@ -47,7 +47,8 @@ impl Format {
     fn lossy(self, text: &str, at: usize, number: &str) -> Outcome {
         let (line, column) = position(text, at);
         let why = phasm_sdk::number::complaint(number);
-        let message = format!("{why}; write it in quotes, at line {line}, column {column} of the {}", self.name());
+        let message =
+            format!("{why}; write it in quotes, at line {line}, column {column} of the {}", self.name());
         Outcome::failed(message).kind("parse").retryable(false)
     }
 

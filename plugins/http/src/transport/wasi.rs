@@ -47,7 +47,9 @@ impl Answer {
                             format!("the body broke off: {}", error.to_debug_string()),
                         )
                     };
-                    return Err(http_error_code(&error).map_or_else(lost, |code| fault(&code, &self.authority)));
+                    return Err(
+                        http_error_code(&error).map_or_else(lost, |code| fault(&code, &self.authority))
+                    );
                 }
             }
         }
@@ -57,7 +59,8 @@ impl Answer {
 pub(crate) fn send(request: &Request) -> Result<Answer, Fault> {
     let outgoing = outgoing(request)?;
     let body = outgoing.body().map_err(|()| Fault::new(Kind::Input, "no body can be sent"))?;
-    let future = outgoing_handler::handle(outgoing, Some(options(request.patience))).map_err(|code| fault(&code, &request.url.authority))?;
+    let future = outgoing_handler::handle(outgoing, Some(options(request.patience)))
+        .map_err(|code| fault(&code, &request.url.authority))?;
     write(body, request.body.as_deref().unwrap_or_default());
     future.subscribe().block();
     let answered = future.get().and_then(Result::ok);
@@ -182,7 +185,9 @@ fn in_words(code: &ErrorCode, authority: &str) -> String {
         ErrorCode::ConnectionTerminated => "{} closed the connection before it answered",
         ErrorCode::HttpResponseIncomplete => "the answer of {} broke off",
         ErrorCode::TlsCertificateError => "the certificate is not trusted that {} shows",
-        ErrorCode::TlsProtocolError => "no TLS connection to {}: it speaks none, or no version that is spoken here",
+        ErrorCode::TlsProtocolError => {
+            "no TLS connection to {}: it speaks none, or no version that is spoken here"
+        }
         ErrorCode::TlsAlertReceived(_) => "{} refused the TLS connection",
         ErrorCode::HttpProtocolError => "what {} sent is no HTTP",
         ErrorCode::HttpRequestDenied => "not sent",
