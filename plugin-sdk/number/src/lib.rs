@@ -9,6 +9,9 @@ const SAFE_DIGITS: usize = f64::DIGITS as usize;
 /// The smallest double around which [`SAFE_DIGITS`] are kept; below there are fewer.
 const SAFE_MAGNITUDE: f64 = 1e-290;
 
+/// Maximum number of digits in the shortest form of a double.
+const MAX_SHORTEST_DIGITS: usize = 17;
+
 /// Maximum number of significant digits that a double has when it is written out.
 const MAX_DIGITS: usize = 767;
 
@@ -79,7 +82,7 @@ fn is_part(c: char) -> bool {
     matches!(c, '0'..='9' | '+' | '-' | '.' | 'e' | 'E')
 }
 
-/// Whether `double`, written with as many digits as `text` has, is the same number.
+/// Whether `double` is written so: in its shortest form, or rounded to as many digits as `text` has.
 fn keeps(text: &str, double: f64) -> bool {
     let written = Decimal::of(text);
     if written.digits.is_empty() || !double.is_finite() {
@@ -92,8 +95,11 @@ fn keeps(text: &str, double: f64) -> bool {
     if digits > MAX_DIGITS {
         return false;
     }
-    let kept = Decimal::of(&format!("{:.*e}", digits - 1, double.abs()));
-    (kept.digits, kept.exponent) == (written.digits, written.exponent)
+    let rounded = Decimal::of(&format!("{:.*e}", digits - 1, double.abs()));
+    // The shortest form is the only one that most programs write, and not always the nearest of as many digits.
+    let is_shortest =
+        || digits <= MAX_SHORTEST_DIGITS && Decimal::of(&format!("{:e}", double.abs())).is(&written);
+    rounded.is(&written) || is_shortest() || written.is_tie_above(double)
 }
 
 /// A decimal number without its sign.
@@ -108,6 +114,27 @@ struct Decimal {
 }
 
 impl Decimal {
+    fn is(&self, other: &Self) -> bool {
+        (&self.digits, self.exponent) == (&other.digits, other.exponent)
+    }
+
+    /// Whether the double is halfway between this number and the one before of as many digits. Languages differ about which of the
+    /// two they write: the shortest form of 2^-24 ends in 3, and with as many digits to even it ends in 2.
+    fn is_tie_above(&self, double: f64) -> bool {
+        let mut before = self.digits.clone().into_bytes();
+        before.resize(self.precision, b'0');
+        for digit in before.iter_mut().rev() {
+            if *digit > b'0' {
+                *digit -= 1;
+                break;
+            }
+            *digit = b'9';
+        }
+        let before = String::from_utf8(before).unwrap_or_default();
+        let halfway = Self::of(&format!("0.{before}5e{}", self.exponent.saturating_add(1)));
+        halfway.is(&Self::of(&format!("{:.*e}", MAX_DIGITS - 1, double.abs())))
+    }
+
     fn of(text: &str) -> Self {
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
@@ -152,6 +179,13 @@ mod tests {
             "0e999",
             "0.000",
             "5e-324",
+            // Halfway between two numbers of as many digits: either.
+            "5.960464477539063e-08",
+            "5.960464477539062e-8",
+            "-5.960464477539063E-8",
+            "0.00000005960464477539063",
+            "9.5367431640625e-7",
+            "0.1000000000000000055511151231257827021181583404541015630",
             "2.2250738585072014e-308",
             "1.7976931348623157e308",
             "0.10000000000000001",
@@ -161,6 +195,31 @@ mod tests {
             "10000000000000000000000.0",
         ] {
             assert!(is_kept(text), "{text}");
+        }
+    }
+
+    /// R-W20: the shortest form of every double is kept, powers of two among them, which are often halfway, and with as many digits
+    /// as there may be.
+    #[test]
+    fn the_forms_of_a_double_are_kept() {
+        let powers = (1..2047_u64).map(|exponent| exponent << 52);
+        let subnormal = (0..52).map(|bit| 1_u64 << bit);
+        let mut seed = 1_u64;
+        let others = (0..20_000).map(|_| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed >> 1
+        });
+        for double in
+            powers.chain(subnormal).chain(others).map(f64::from_bits).filter(|double| double.is_finite())
+        {
+            for text in [
+                format!("{double:e}"),
+                format!("{double:.16e}"),
+                format!("{double:.20e}"),
+                format!("-{double:.766e}"),
+            ] {
+                assert!(is_kept(&text), "{text}");
+            }
         }
     }
 
