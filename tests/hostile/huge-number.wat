@@ -3,7 +3,7 @@
 ;;!
 ;;! [expect]
 ;;! codes = [3]
-;;! message = ["output `a` is not JSON"]
+;;! message = ["number 1e1000000 cannot be kept exactly"]
 ;; Returns a number with a million in its exponent.
 (core module $guest
   (import "libc" "memory" (memory 1))
