@@ -117,9 +117,8 @@ pub(crate) fn submission(
     records: &[Record<Vec<u8>>],
 ) -> Result<SubmissionRecord, RecoverError> {
     let first = records.first().map(|first| told(&PlanCache::default(), run_id, first)).transpose()?;
-    let events = first.into_iter().flatten().flat_map(|step| step.body.to_vec());
-    match events.into_iter().next() {
-        Some(Event::Submitted(submitted)) => Ok(*submitted),
+    match first.iter().flatten().flat_map(|step| step.body.iter()).next() {
+        Some(Event::Submitted(submitted)) => Ok((**submitted).clone()),
         _ => Err(unreadable(run_id, 0, serde_json::Error::custom("expected the event of the submission"))),
     }
 }

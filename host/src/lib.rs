@@ -114,7 +114,9 @@ pub use self::{
     drive::handle::{RunError, RunHandle, WaitOutcome},
     host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, Rerun, RerunError},
     journal::{RecoverError, requirement::UnmetRequirement},
-    planner::{Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError, TriggerReceipt},
+    planner::{
+        Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError, TriggerReceipt, TriggerRequest,
+    },
     run::{
         lifecycle::{LifecycleChange, RunLifecycleEvent},
         request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},

@@ -31,7 +31,7 @@ pub(crate) use self::{
 };
 pub use self::{
     admit::{QuotaExceeded, SubmitQuota},
-    schedules::{TriggerError, TriggerReceipt},
+    schedules::{TriggerError, TriggerReceipt, TriggerRequest},
 };
 use crate::{
     clock::Clock,
@@ -187,14 +187,14 @@ impl Planner {
         let _admission = self.admit(target, &plan.namespace).await?;
         let submission = self.submission(plan, parameters, self.context.facts.clone())?;
         let first = self.first_record(plan, submission, key.map(Arc::from), Labels::new());
-        let identity = RequestIdentity::new(plan, &first.parameters);
+        let identity = key.map(|_| RequestIdentity::new(plan, &first.parameters));
         let run_id = Arc::clone(first.id());
         let begins = target.due(first.record.time).await;
         let appended = target.store.append(&first.lease, first.status, first.record, Vec::new());
         let released = target.store.release(&first.lease, Some(begins));
         if let Err(error) = appended.await {
             target.doubt(&error);
-            return Err(identity.explain(target.store, error).await);
+            return Err(RequestIdentity::explain(identity, target.store, error).await);
         }
         self.gauges.submitted();
         self.end_submit_span(first.span, &first.lease);

@@ -14,7 +14,7 @@ use std::{
 };
 
 use phasm::{
-    Host, Map, Outcome, Phase, RunRequest,
+    Host, Map, Outcome, Phase, RunRequest, TriggerRequest,
     catalog::WrittenDocument,
     engine::{
         plan::{Draft, Plan},
@@ -166,7 +166,17 @@ async fn a_run_is_driven_whatever_its_submitter_was_told() {
             fault.befall(&house.store);
             match way {
                 "enqueue" => drop(house.host.enqueue(&plan, &Map::new(), None).await),
-                "trigger" => drop(house.host.trigger("default", "s", &Map::new(), None).await),
+                "trigger" => drop(
+                    house
+                        .host
+                        .trigger(TriggerRequest {
+                            namespace: "default",
+                            name: "s",
+                            parameters: &Map::new(),
+                            key: None,
+                        })
+                        .await,
+                ),
                 _ => {
                     let again = house.host.rerun(first.id(), &phasm::Rerun::default()).await.unwrap();
                     drop(again.start().await);

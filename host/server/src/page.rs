@@ -22,6 +22,7 @@ pub(crate) mod format;
 pub(crate) mod history;
 mod live;
 mod login;
+mod once;
 mod plugin;
 mod plugins;
 mod run;

@@ -14,7 +14,7 @@ use phasm_engine::time::Millis;
 use crate::{
     core::{
         HostCore,
-        background::{BackgroundTask, Wake, never},
+        background::{BackgroundTask, Wake, next_change},
     },
     drive::load,
     journal::RecoverError,
@@ -32,16 +32,11 @@ impl BackgroundTask for OwnershipCheck {
 
     fn wake(&self, core: &HostCore) -> Wake {
         let doubt = Arc::clone(&core.ownership_doubt);
-        let mut reconnected = core.store.reconnected();
+        let reconnected = next_change(core.store.reconnected());
         Box::pin(async move {
-            let again = async {
-                if reconnected.changed().await.is_err() {
-                    never().await;
-                }
-            };
             tokio::select! {
                 () = doubt.raised() => {}
-                () = again => {}
+                () = reconnected => {}
             }
         })
     }

@@ -7,7 +7,7 @@ use phasm_engine::time::Millis;
 use crate::{
     core::{
         HostCore,
-        background::{BackgroundTask, Wake, never},
+        background::{BackgroundTask, Wake, next_change},
     },
     drive::load,
     store::StoreError,
@@ -24,13 +24,7 @@ impl BackgroundTask for RequestReader {
     }
 
     fn wake(&self, core: &HostCore) -> Wake {
-        let mut changed = core.store.changed();
-        Box::pin(async move {
-            // A store that is closed changes no more; the host is closed with it.
-            if changed.changed().await.is_err() {
-                never().await;
-            }
-        })
+        Box::pin(next_change(core.store.changed()))
     }
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {

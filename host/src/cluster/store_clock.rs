@@ -10,7 +10,7 @@ use phasm_engine::time::{Millis, Timestamp};
 use crate::{
     core::{
         HostCore,
-        background::{BackgroundTask, Wake},
+        background::{BackgroundTask, Wake, next_change},
     },
     store::StoreError,
 };
@@ -32,12 +32,7 @@ impl BackgroundTask for StoreClockCheck {
 
     fn wake(&self, core: &HostCore) -> Wake {
         // Another server, with another clock, may have taken the place of the one before.
-        let mut reconnected = core.store.reconnected();
-        Box::pin(async move {
-            if reconnected.changed().await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        })
+        Box::pin(next_change(core.store.reconnected()))
     }
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {

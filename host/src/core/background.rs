@@ -85,6 +85,13 @@ pub(crate) fn never() -> Wake {
     Box::pin(pending())
 }
 
+/// Resolves at the next change; never once the sender is gone, which the host is then as well.
+pub(crate) async fn next_change<T>(mut changes: watch::Receiver<T>) {
+    if changes.changed().await.is_err() {
+        pending::<()>().await;
+    }
+}
+
 /// Changes of the installed plugins, seen by one task.
 pub(crate) struct PluginChanges(Option<watch::Receiver<()>>);
 
@@ -108,12 +115,10 @@ impl PluginChanges {
     pub(crate) fn next(&self) -> impl Future<Output = ()> + Send + use<> {
         let changes = self.0.clone();
         async move {
-            if let Some(mut changes) = changes
-                && changes.changed().await.is_ok()
-            {
-                return;
+            match changes {
+                Some(changes) => next_change(changes).await,
+                None => pending().await,
             }
-            pending::<()>().await;
         }
     }
 }

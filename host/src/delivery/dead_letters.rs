@@ -7,7 +7,7 @@ use phasm_engine::time::{Millis, Timestamp};
 use crate::{
     core::{
         HostCore,
-        background::{BackgroundTask, Wake, never},
+        background::{BackgroundTask, Wake, next_change},
     },
     notify::{NoticeProgress, NoticeTry, progress::Progress},
     store::{NoticeRow, Settle, StoreError},
@@ -27,12 +27,7 @@ impl BackgroundTask for DeadLetters {
     const WORK: &'static str = "list undeliverable notifications";
 
     fn wake(&self, core: &HostCore) -> Wake {
-        let mut news = core.webhooks.news.subscribe();
-        Box::pin(async move {
-            if news.changed().await.is_err() {
-                never().await;
-            }
-        })
+        Box::pin(next_change(core.webhooks.news.subscribe()))
     }
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use phasm_engine::{plan::Plan, time::Timestamp, value::Map};
+use phasm_engine::{plan::Plan, time::Timestamp};
 
 use super::Host;
 use crate::{
     catalog::{
         self, CatalogItem, SaveError, SavedWorkflow, ScheduleState, Version, WrittenDocument, saved_text,
     },
-    planner::{TriggerError, TriggerReceipt},
+    planner::{TriggerError, TriggerReceipt, TriggerRequest},
     store::CatalogKind,
 };
 
@@ -67,15 +67,9 @@ impl Host {
     ///
     /// # Errors
     /// [`TriggerError`]; nothing was stored.
-    pub async fn trigger(
-        &self,
-        namespace: &str,
-        name: &str,
-        parameters: &Map,
-        key: Option<&str>,
-    ) -> Result<TriggerReceipt, TriggerError> {
+    pub async fn trigger(&self, request: TriggerRequest<'_>) -> Result<TriggerReceipt, TriggerError> {
         let target = self.shared.admission_target();
-        let triggered = self.planner().trigger_at(&target, namespace, name, parameters, key).await;
+        let triggered = self.planner().trigger_at(&target, request).await;
         self.shared.due.notify_one();
         triggered
     }

@@ -63,9 +63,9 @@ impl NewRun {
     pub async fn start(self) -> Result<RunHandle, SubmitError> {
         let Self { core, entry, run, step, key, admission } = self;
         let control = core.control.clone();
+        let identity = key.as_ref().and_then(|_| RequestIdentity::of(run.plan(), &step));
         let lease = core.planner.first_lease(&run, key, Labels::new());
         let span = core.planner.submit_span(&run);
-        let identity = RequestIdentity::of(run.plan(), &step);
         let store = Arc::clone(&core.store);
         let submission = async move {
             let first = lease.clone();
@@ -78,10 +78,9 @@ impl NewRun {
             Ok::<_, StoreError>(RunHandle::new(&core, &entry))
         };
         // The caller may stop waiting: a run that is stored is driven all the same.
-        match (DetachOnDrop::new(&control, submission).await, identity) {
-            (Ok(run), _) => Ok(run),
-            (Err(error), Some(identity)) => Err(identity.explain(&*store, error).await),
-            (Err(error), None) => Err(error.into()),
+        match DetachOnDrop::new(&control, submission).await {
+            Ok(run) => Ok(run),
+            Err(error) => Err(RequestIdentity::explain(identity, &*store, error).await),
         }
     }
 }

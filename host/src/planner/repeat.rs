@@ -35,16 +35,20 @@ impl RequestIdentity {
     }
 
     /// Returns the error of a submission that the store has refused with `error` (R-A104): [`SubmitError::KeyUsed`] if another run
-    /// has the key and was not submitted in the same way.
-    pub(crate) async fn explain(&self, store: &dyn ReadStore, error: StoreError) -> SubmitError {
-        let StoreError::Exists { run_id } = &error else { return error.into() };
+    /// has the key and was not submitted in the same way. A submission without a key has no `identity`.
+    pub(crate) async fn explain(
+        identity: Option<Self>,
+        store: &dyn ReadStore,
+        error: StoreError,
+    ) -> SubmitError {
+        let (StoreError::Exists { run_id }, Some(identity)) = (&error, identity) else { return error.into() };
         let records = match store.load(run_id).await {
             Ok(records) => records,
             Err(error) => return error.into(),
         };
         // A run whose journal is damaged cannot be compared, so its outputs are not handed out for another's.
         let difference = match journal::submission(run_id, &records) {
-            Ok(first) => self.difference(&first),
+            Ok(first) => identity.difference(&first),
             Err(error) => Some(format!("{error}, so the submissions cannot be compared")),
         };
         match difference {

@@ -16,6 +16,19 @@ use crate::{
     store::{CatalogKind, Change, EntryName, Labels, Store, StoreError},
 };
 
+/// A request to start a run of a schedule.
+#[derive(Clone, Copy, Debug)]
+pub struct TriggerRequest<'a> {
+    /// The schedule's namespace.
+    pub namespace: &'a str,
+    /// The schedule's name.
+    pub name: &'a str,
+    /// Values of parameters that `spec.arguments` declares; the others keep their defaults.
+    pub parameters: &'a Map,
+    /// The idempotency key, if there is one: a repeated trigger returns the first one's run.
+    pub key: Option<&'a str>,
+}
+
 /// A run that a trigger has started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TriggerReceipt {
@@ -73,31 +86,25 @@ impl Planner {
         catalog::put_schedule(store, plan, written, by, now).await
     }
 
-    /// Starts a run of a schedule in `store` now, whether the schedule is due, paused or neither, with parameters of its
-    /// `spec.arguments`. The run counts against the schedule's `concurrencyPolicy` at its next firing. Returns once the run is
-    /// durable; any host that claims due runs may run it. With an idempotency key, a repeated trigger returns the first one's run.
+    /// Starts a run of a schedule in `store` now, whether the schedule is due, paused or neither. The run counts against the
+    /// schedule's `concurrencyPolicy` at its next firing. Returns once the run is durable; any host that claims due runs may run it.
     ///
     /// # Errors
     /// [`TriggerError`]; nothing was stored.
     pub async fn trigger(
         &self,
         store: &dyn Store,
-        namespace: &str,
-        name: &str,
-        parameters: &Map,
-        key: Option<&str>,
+        request: TriggerRequest<'_>,
     ) -> Result<TriggerReceipt, TriggerError> {
-        self.trigger_at(&AdmissionTarget::of(store), namespace, name, parameters, key).await
+        self.trigger_at(&AdmissionTarget::of(store), request).await
     }
 
     pub(crate) async fn trigger_at(
         &self,
         target: &AdmissionTarget<'_>,
-        namespace: &str,
-        name: &str,
-        parameters: &Map,
-        key: Option<&str>,
+        request: TriggerRequest<'_>,
     ) -> Result<TriggerReceipt, TriggerError> {
+        let TriggerRequest { namespace, name, parameters, key } = request;
         let shelf = CatalogKind::Schedules;
         let schedule = EntryName { shelf, namespace: namespace.into(), name: name.into() };
         let not_found = || SaveError::NotFound { shelf, namespace: namespace.into(), name: name.into() };
@@ -113,7 +120,7 @@ impl Planner {
             }
             let now = self.clock.now();
             let run = self.scheduled_run(&plan, &schedule, parameters, key, now)?;
-            let identity = RequestIdentity::new(&plan, &run.parameters);
+            let identity = key.map(|_| RequestIdentity::new(&plan, &run.parameters));
             let mut state = found.what.clone();
             state.note(now, FiringResult::Triggered, Some(Arc::clone(run.id())));
             let change = change(schedule.clone(), found.revision, found.next, &state, None);
@@ -122,15 +129,12 @@ impl Planner {
                 Err(StoreError::Moved { .. }) if tries < MAX_TRIES => tries += 1,
                 Ok(run_id) => return Ok(TriggerReceipt { run_id, is_new: true }),
                 Err(error) => {
-                    let error = identity.explain(store, error).await;
-                    if let SubmitError::Store(StoreError::Exists { run_id }) = error {
-                        return Ok(TriggerReceipt { run_id, is_new: false });
-                    }
-                    return Err(if let SubmitError::Store(error) = error {
-                        error.into()
+                    let error = RequestIdentity::explain(identity, store, error).await;
+                    return if let SubmitError::Store(StoreError::Exists { run_id }) = error {
+                        Ok(TriggerReceipt { run_id, is_new: false })
                     } else {
-                        error.into()
-                    });
+                        Err(error.into())
+                    };
                 }
             }
         }

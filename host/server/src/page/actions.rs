@@ -8,7 +8,7 @@ use phasm::{
     engine::{event::TaskId, run::TaskRun},
 };
 
-use super::{answer, form::Form, history, see_other};
+use super::{answer, form::Form, history, once, see_other};
 use crate::{problem_response::ProblemResponse, request::RequestContext};
 
 pub(super) async fn cancel(context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -20,8 +20,8 @@ pub(super) async fn rerun(mut context: RequestContext) -> Result<Response, Probl
     let form = Form::read(&mut context).await?;
     let rerun = Rerun { from_failed: form.text("from") == "failed", ..Rerun::default() };
     let row = context.run().await?;
-    let run = context.app.host.rerun(&row.head.run_id, &rerun).await?.start().await?;
-    Ok(see_other(&format!("/runs/{}", run.id())))
+    let run = context.app.host.rerun(&row.head.run_id, &rerun).await?;
+    Ok(see_other(&format!("/runs/{}", once::start(run, &form).await?)))
 }
 
 pub(super) async fn cancel_task(context: RequestContext) -> Result<Response, ProblemResponse> {

@@ -15,7 +15,7 @@ use phasm::{
 };
 use phasm_graph::{Diagram, Limits, SvgOptions, Timeline, graph_svg, timeline_svg};
 
-use super::{answer, events, format, history, shell::Shell, table};
+use super::{answer, events, format, history, once, shell::Shell, table};
 use crate::{
     auth::caller::{Caller, Role},
     problem_response::ProblemResponse,
@@ -188,9 +188,10 @@ fn action_forms(run: &Run) -> Markup {
     html! {
         @if run.phase().is_terminal() {
             a class="button plain" href=(action("edit")) { "Edit and run again" }
-            form method="post" action=(action("rerun")) { button class="plain" { "Run again" } }
+            form method="post" action=(action("rerun")) { (once::field(None)) button class="plain" { "Run again" } }
             @if run.phase() != Phase::Succeeded {
                 form method="post" action=(action("rerun")) {
+                    (once::field(None))
                     input type="hidden" name="from" value="failed";
                     button { "Run again from what failed" }
                 }

@@ -3,13 +3,14 @@
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
-    SubmitError, TriggerError,
+    SubmitError, TriggerError, TriggerRequest,
     catalog::{self, CatalogItem, FiringNote, ScheduleState, Suspension},
     engine::{schedule::Zone, time::Timestamp},
 };
 
 use super::{
-    arguments, editor, form::Form, format, saved, saved::SavedDocument, schedules, see_other, shell::Shell,
+    arguments, editor, form::Form, format, once, saved, saved::SavedDocument, schedules, see_other,
+    shell::Shell,
 };
 use crate::{
     auth::caller::Role,
@@ -118,6 +119,7 @@ fn trigger_form(
             p class="help" { "Whatever the schedule says, and whether it pauses or not." }
             (editor::list(problems, "problems"))
             form class="sheet" method="post" action={ (address) "/trigger" } {
+                (once::field(form))
                 @if let Some(plan) = plan { (arguments::draw(plan, form)) }
                 button { "Start a run now" }
             }
@@ -180,7 +182,13 @@ pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
             return render(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await;
         }
     };
-    match context.app.host.trigger(&found.namespace, &found.name, &parameters, None).await {
+    let request = TriggerRequest {
+        namespace: &found.namespace,
+        name: &found.name,
+        parameters: &parameters,
+        key: once::key(&form),
+    };
+    match context.app.host.trigger(request).await {
         Ok(triggered) => Ok(see_other(&format!("/runs/{}", triggered.run_id))),
         Err(TriggerError::Submit(SubmitError::Problems(problems))) => {
             render(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await

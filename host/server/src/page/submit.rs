@@ -10,19 +10,18 @@ use maud::html;
 use phasm::{
     Plan, Problem, SubmitError,
     catalog::{SaveError, WrittenDocument, saved_text},
-    store::StoreError,
 };
 
 use super::{
     arguments,
     editor::{CHECK_PENDING, DocumentCheck, report},
     form::Form,
-    format, see_other,
+    format, once, see_other,
     shell::Shell,
     yaml::yaml,
 };
 use crate::{
-    auth::{caller::Caller, session::random},
+    auth::caller::Caller,
     problem_response::ProblemResponse,
     request::RequestContext,
     saved::{by, schedules, workflows},
@@ -131,12 +130,9 @@ async fn run(context: &RequestContext, form: &Form, plan: &Arc<Plan>) -> SubmitO
         Ok(parameters) => parameters,
         Err(problems) => return Ok(Err(problems.to_vec())),
     };
-    let key = Some(form.text("once")).filter(|key| !key.is_empty());
-    let submission = async { context.app.host.new_run(plan, &parameters).await?.key(key).start().await };
+    let submission = async { once::start(context.app.host.new_run(plan, &parameters).await?, form).await };
     match submission.await {
-        Ok(run) => Ok(Ok(format!("/runs/{}", run.id()))),
-        // Posted twice.
-        Err(SubmitError::Store(StoreError::Exists { run_id })) => Ok(Ok(format!("/runs/{run_id}"))),
+        Ok(run_id) => Ok(Ok(format!("/runs/{run_id}"))),
         Err(SubmitError::Problems(found)) => Ok(Err(found.to_vec())),
         Err(error) => Err(error.into()),
     }
@@ -169,10 +165,6 @@ fn render(
     checked: &DocumentCheck,
     form: Option<&Form>,
 ) -> Response {
-    // Without a random word the form has no idempotency key.
-    let word = || random::<16>().ok().map(|word| format!("page-{word}"));
-    let sent = form.map(|form| form.text("once").to_owned()).filter(|once| !once.is_empty());
-    let once = sent.or_else(word).unwrap_or_default();
     let body = html! {
         h1 { "Write a workflow" }
         p class="examples" {
@@ -181,7 +173,7 @@ fn render(
             span class="none" { "(their executors come with Phasm)" }
         }
         form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" data-late=(CHECK_PENDING) {
-            input type="hidden" name="once" value=(once);
+            (once::field(form))
             div class="field" {
                 label for="document" { "Document, YAML or JSON" }
                 div class="editor" {

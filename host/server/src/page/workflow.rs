@@ -7,7 +7,9 @@ use phasm::{
     catalog::{self, CatalogItem, SavedWorkflow, Version},
 };
 
-use super::{arguments, editor, form::Form, format, saved, saved::SavedDocument, see_other, shell::Shell};
+use super::{
+    arguments, editor, form::Form, format, once, saved, saved::SavedDocument, see_other, shell::Shell,
+};
 use crate::{
     auth::caller::Role,
     problem_response::ProblemResponse,
@@ -83,6 +85,7 @@ fn run_form(
             h2 id="run-title" { "Run it" }
             (editor::list(problems, "problems"))
             form class="sheet" method="post" action={ (address) "/run" } {
+                (once::field(form))
                 input type="hidden" name="version" value=(version.digest);
                 @if let Some(plan) = &kept.plan { (arguments::draw(plan, form)) }
                 button { "Submit a run of " @if is_last(found, version) { (found.name) } @else { "this version" } }
@@ -117,14 +120,16 @@ pub(super) async fn run(mut context: RequestContext) -> Result<Response, Problem
     let host = &context.app.host;
     let submitted = match host.saved_plan(&namespace, &name, version).await {
         Ok(plan) => match arguments::read(&plan, &form) {
-            Ok(parameters) => host.submit(&plan, &parameters).await,
+            Ok(parameters) => {
+                async { once::start(host.new_run(&plan, &parameters).await?, &form).await }.await
+            }
             Err(problems) => Err(problems.into()),
         },
         Err(phasm::TriggerError::Submit(error)) => Err(error),
         Err(error) => return Err(error.into()),
     };
     match submitted {
-        Ok(run) => Ok(see_other(&format!("/runs/{}", run.id()))),
+        Ok(run_id) => Ok(see_other(&format!("/runs/{run_id}"))),
         Err(SubmitError::Problems(problems)) => {
             render(&context, StatusCode::UNPROCESSABLE_ENTITY, version, Some(&form), &problems).await
         }

@@ -2,7 +2,7 @@
 
 use axum::{http::StatusCode, response::Response};
 use phasm::{
-    Map, SubmitError, TriggerError, TriggerReceipt,
+    Map, SubmitError, TriggerError, TriggerReceipt, TriggerRequest,
     catalog::{self, CatalogItem, ScheduleState},
     engine::time::Timestamp,
 };
@@ -99,7 +99,9 @@ pub(crate) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     let texts = given.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     parameters.extend(catalog::given_parameters(&*context.app.reader(), &found, texts).await?);
     let host = &context.app.host;
-    let triggered = host.trigger(&namespace, &name, &parameters, key.as_deref()).await;
+    let request =
+        TriggerRequest { namespace: &namespace, name: &name, parameters: &parameters, key: key.as_deref() };
+    let triggered = host.trigger(request).await;
     if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {
         return Err(ProblemResponse::problems("schedule", found));
     }

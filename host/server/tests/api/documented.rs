@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use phasm::{Map, Quotas, Tenant, catalog::WrittenDocument};
+use phasm::{Map, Quotas, Tenant, TriggerRequest, catalog::WrittenDocument};
 use phasm_server::keys::Role;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
@@ -328,7 +328,11 @@ async fn what_is_full(document: &mut Document, world: &World, client: &Client) {
     let busy = nightly.replace("type: ok", "type: block").replace("namespace: full", "namespace: busy");
     client.send("PUT", "/v1/schedules/busy/w", &yaml, &busy).await.expect(200);
     for _ in 0..100 {
-        world.host.trigger("busy", "w", &Map::new(), None).await.unwrap();
+        world
+            .host
+            .trigger(TriggerRequest { namespace: "busy", name: "w", parameters: &Map::new(), key: None })
+            .await
+            .unwrap();
     }
     document.saw("triggerSchedule", 409, client.post("/v1/schedules/busy/w/trigger").await);
 }

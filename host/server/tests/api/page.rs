@@ -303,6 +303,44 @@ async fn forms_do_what_the_api_does() {
     assert_eq!(cancelled.text("/phase"), "Cancelled");
 }
 
+/// Returns the idempotency key of the form that is posted to `action`.
+fn form_key(page: &str, action: &str) -> String {
+    let form = page.split(&format!("action=\"{action}\"")).nth(1).expect("a form");
+    let form = form.split("</form>").next().unwrap();
+    let key = form.split("name=\"once\" value=\"").nth(1).expect("a key in the form");
+    key.split('"').next().unwrap().to_owned()
+}
+
+/// R-A85: each form that starts a run has a key of its own, so that posting it twice starts one run.
+#[tokio::test]
+async fn a_form_that_is_posted_twice_starts_one_run() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let document = encoded(&workflow("data", &["ok"]));
+    post(client, "/submit", &format!("act=save&document={document}")).await;
+    let schedule = encoded(&crate::saved::nightly("data", "nightly"));
+    post(client, "/submit", &format!("act=keep&document={schedule}")).await;
+    let submitted = post(client, "/submit", &format!("act=submit&param.who=Ada&document={document}")).await;
+    let ended = submitted.header("location").unwrap().to_owned();
+    client.get(&format!("/v1{ended}?wait=30s")).await.expect(200);
+    for (shown, action) in [
+        ("/workflows/data/w", "/workflows/data/w/run".to_owned()),
+        ("/schedules/data/nightly", "/schedules/data/nightly/trigger".to_owned()),
+        (&ended, format!("{ended}/rerun")),
+    ] {
+        let keys =
+            [form_key(&page(client, shown).await, &action), form_key(&page(client, shown).await, &action)];
+        let mut runs = Vec::new();
+        for key in [&keys[0], &keys[0], &keys[1]] {
+            let posted = post(client, &action, &format!("once={key}&param.who=Ada")).await;
+            assert_eq!(posted.status, 303, "{posted:?}");
+            runs.push(posted.header("location").unwrap().to_owned());
+        }
+        assert_eq!(runs[0], runs[1], "{action}");
+        assert_ne!(runs[1], runs[2], "{action}");
+    }
+}
+
 /// R-A7: another origin's page can post no form here, and what is no form is none.
 #[tokio::test]
 async fn forms_of_others_are_refused() {

@@ -9,7 +9,7 @@ use std::{
 };
 
 use phasm::{
-    Host, Map, Outcome,
+    Host, Map, Outcome, TriggerRequest,
     catalog::{self, CatalogItem, SCHEDULE_LABEL, SCHEDULED_LABEL, ScheduleState, WrittenDocument},
     clock::TimeSource as _,
     engine::{
@@ -235,7 +235,15 @@ impl House {
 
     pub(crate) fn trigger(&self, name: &str) -> Arc<str> {
         let Room { host, runtime, .. } = self.rooms.first().unwrap();
-        runtime.block_on(host.trigger("default", name, &Map::new(), None)).unwrap().run_id
+        runtime
+            .block_on(host.trigger(TriggerRequest {
+                namespace: "default",
+                name,
+                parameters: &Map::new(),
+                key: None,
+            }))
+            .unwrap()
+            .run_id
     }
 
     pub(crate) fn schedule(&self, name: &str) -> CatalogItem<ScheduleState> {

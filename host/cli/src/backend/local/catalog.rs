@@ -1,7 +1,7 @@
 //! Schedules and saved workflows of a store.
 
 use phasm::{
-    Map, SubmitError, TriggerError, TriggerReceipt,
+    Map, SubmitError, TriggerError, TriggerReceipt, TriggerRequest,
     catalog::{self, CatalogItem, SaveError, SavedWorkflow, ScheduleState, WrittenDocument},
     clock::Clock,
     engine::{plan::Draft, time::Timestamp},
@@ -112,7 +112,9 @@ impl CatalogBackend for LocalBackend<'_> {
                     Err(error) => return Err(refused(error, store).await),
                 };
             }
-            match planning.planner.trigger(store, &name.namespace, &name.name, &given, key).await {
+            let request =
+                TriggerRequest { namespace: &name.namespace, name: &name.name, parameters: &given, key };
+            match planning.planner.trigger(store, request).await {
                 Ok(TriggerReceipt { run_id, is_new }) => {
                     let hint = writable.tell(&path, &target).await;
                     Ok(TriggerOutcome { run_id, is_new, hint })
@@ -122,6 +124,7 @@ impl CatalogBackend for LocalBackend<'_> {
                     let source = Source { name: &name.word(), text: "" };
                     Err(problems::refuse(self.screen, source, &found, self.json))
                 }
+                Err(TriggerError::Submit(SubmitError::Store(error))) => Err(Failure::host(error)),
                 Err(error) => Err(Failure::call(error)),
             }
         })
