@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use phasm_files::{FileUse, open_own};
+
 use super::progress::Progress;
 
 /// Why there is no cache folder.
@@ -57,13 +59,7 @@ fn dir_from(var: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
 pub(super) fn lock(dir: &Path, what: &str, progress: &dyn Progress) -> Result<File, CacheError> {
     fs::create_dir_all(dir).map_err(CacheError::at(dir))?;
     let path = dir.join("lock");
-    // Nothing is written to it: where a link lies, the file behind it stays as it is.
-    let file = File::options()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(CacheError::at(&path))?;
+    let file = open_own(&path, FileUse::Write).map_err(CacheError::at(&path))?;
     match file.try_lock() {
         Ok(()) => return Ok(file),
         Err(TryLockError::WouldBlock) => progress.step(&format!("waiting for another process that {what}")),

@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use phasm_files::read_adjacent_text;
 use serde::Deserialize;
 
 pub use self::error::FolderError;
@@ -15,6 +16,8 @@ use super::Artefact;
 /// The target every guest is built for.
 pub(super) const TARGET: &str = "wasm32-wasip2";
 pub(super) const MANIFEST: &str = "Cargo.toml";
+/// The largest `Cargo.toml` that is read, in bytes.
+const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
 /// A plugin folder, by what has to be done with it.
 #[derive(Debug, PartialEq, Eq)]
@@ -157,8 +160,9 @@ fn workspace_root(folder: &Path, manifest: &Manifest) -> Result<PathBuf, FolderE
 }
 
 fn read_manifest(path: &Path) -> Result<Manifest, FolderError> {
-    let text =
-        fs::read_to_string(path).map_err(|source| FolderError::Read { path: path.to_path_buf(), source })?;
+    // Messages quote it, and anyone who may write in the directory can lay a link there.
+    let text = read_adjacent_text(path, MAX_MANIFEST_BYTES)
+        .map_err(|source| FolderError::Read { path: path.to_path_buf(), source })?;
     toml::from_str(&text)
         .map_err(|source| FolderError::Manifest { manifest: path.to_path_buf(), source: Box::new(source) })
 }

@@ -6,7 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use phasm::sandbox::{Digest, FileUse, open_own};
+use phasm::sandbox::Digest;
+use phasm_files::{FileUse, open_own};
 
 use crate::{ownership, paths, user_dirs};
 

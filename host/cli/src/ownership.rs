@@ -2,7 +2,7 @@
 
 use std::{fs::Metadata, path::Path};
 
-use phasm::sandbox::{is_trusted_owner, is_writable_by_others};
+use phasm_files::{is_trusted_owner, is_writable_by_others};
 
 /// Returns what another user could have written, and why: this path, a directory that leads to it, or, for a directory, a file in it.
 /// Returns none if only this user and root can write there.

@@ -17,6 +17,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use phasm_files::read_regular;
 use sha2::{Digest as _, Sha256};
 use wasmtime::{Engine, component::Component};
 
@@ -24,7 +25,6 @@ use super::{
     digest::{Digest, Hex},
     files::{private_dir, replace},
     key::Key,
-    regular_file::read_regular,
     sealed_code::{self, FreshCode, Purpose, SealError},
 };
 

@@ -3,12 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use phasm_engine::outcome::Outcome;
+use phasm_files::Size;
 use serde::{Deserialize, Serialize};
 use wasmtime::{Error, Trap};
 use wasmtime_wasi::I32Exit;
 
 use super::{
-    limits::{Ceilings, Limit, LimitError, Limits, Owner, Size},
+    limits::{Ceilings, Limit, LimitError, Limits, Owner},
     memory::NoMemory,
     occupancy::FaultKind,
     stderr_tail::StderrTail,

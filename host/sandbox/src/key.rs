@@ -6,10 +6,9 @@ use std::{
     path::Path,
 };
 
-use super::{
-    files::{is_private, write_temporary},
-    own_file::{FileUse, open_own},
-};
+use phasm_files::{FileUse, open_own};
+
+use super::files::{is_private, write_temporary};
 
 /// Key that seals compiled code. Its holder can make any host that trusts it execute anything.
 #[derive(Clone)]

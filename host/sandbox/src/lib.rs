@@ -35,12 +35,7 @@ pub use self::{
     limits::{Allowance, Limit, Limits},
     occupancy::{FaultKind, Occupancy},
     origin::Origin,
-    own_file::{
-        FileUse, is_foreign_link, is_trusted_owner, is_writable_by_others, open_own, read_adjacent_text,
-        read_own_text,
-    },
     program::{LoadError, Overrun, Program},
-    regular_file::{open_regular, read_regular, read_regular_text},
     sandbox::Sandbox,
     tenants::Tenants,
 };
@@ -87,13 +82,11 @@ mod memory;
 mod occupancy;
 mod origin;
 mod outcome;
-mod own_file;
 mod poll_state;
 mod pool;
 #[cfg(target_os = "linux")]
 mod processes;
 mod program;
-mod regular_file;
 mod sandbox;
 mod sandbox_core;
 mod sealed_code;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub use self::allowance::{Allowance, Limit};
 pub(super) use self::{
     allowance::{Ceiling, Ceilings, SetBy},
-    limit_error::{LimitError, Owner, Size},
+    limit_error::{LimitError, Owner},
     meter::{GrowthError, Meter},
 };
 

@@ -13,10 +13,9 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{
-    limits::Size,
-    shared_budget::{BudgetError, SharedBudget},
-};
+use phasm_files::Size;
+
+use super::shared_budget::{BudgetError, SharedBudget};
 
 /// Minimum part of a slot, in bytes: the memory of a small guest.
 const MIN_SLOT_BYTES: u64 = 1 << 20;

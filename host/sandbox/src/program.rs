@@ -5,12 +5,13 @@ use std::{
     time::Duration,
 };
 
+use phasm_files::Size;
 use wasmtime::component::{Component, Linker};
 
 use super::{
     bindings::ExecutorPre,
     guest::Guest,
-    limits::{Allowance, Limits, Size, TABLES_PER_SLOT},
+    limits::{Allowance, Limits, TABLES_PER_SLOT},
 };
 
 /// Package of `wit/` that this host implements.

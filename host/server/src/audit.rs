@@ -8,10 +8,8 @@ use std::{
 };
 
 use axum::http::{Method, StatusCode};
-use phasm::{
-    clock::Clock,
-    sandbox::{FileUse, open_own},
-};
+use phasm::clock::Clock;
+use phasm_files::{FileUse, open_own};
 use serde_json::json;
 
 use crate::auth::caller::Caller;

@@ -7,6 +7,7 @@ use std::{
     time::SystemTime,
 };
 
+use phasm_files::read_trusted;
 use rustls::{
     ServerConfig as RustlsConfig,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
@@ -14,6 +15,9 @@ use rustls::{
 use tokio_rustls::TlsAcceptor;
 
 use crate::config::TlsFiles;
+
+/// Size of the largest file with certificates or a key, in bytes.
+const MAX_PEM_BYTES: u64 = 1 << 20;
 
 /// When the certificate and its key were written.
 type ModificationTimes = (SystemTime, SystemTime);
@@ -58,10 +62,11 @@ fn modification_times(files: &TlsFiles) -> io::Result<ModificationTimes> {
 }
 
 fn acceptor(files: &TlsFiles) -> io::Result<TlsAcceptor> {
-    let chain: Result<Vec<_>, _> =
-        CertificateDer::pem_file_iter(&files.certificate).and_then(Iterator::collect);
+    let bytes = |path: &Path| read_trusted(path, MAX_PEM_BYTES).map_err(|error| with_path(path, error));
+    let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes(&files.certificate)?).collect();
     let chain = chain.map_err(|error| with_path(&files.certificate, error))?;
-    let key = PrivateKeyDer::from_pem_file(&files.key).map_err(|error| with_path(&files.key, error))?;
+    let key = PrivateKeyDer::from_pem_slice(&bytes(&files.key)?);
+    let key = key.map_err(|error| with_path(&files.key, error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = RustlsConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()

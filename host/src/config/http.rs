@@ -1,6 +1,6 @@
 //! `[http]`: how guests that are granted hosts reach them.
 
-use std::{collections::BTreeMap, fs, net::IpAddr, str::FromStr, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, net::IpAddr, str::FromStr, sync::Arc, time::Duration};
 
 use phasm_engine::{
     form::{Cursor, Field, Form, Name, Object, Report, SIZE, TEXTS, TIMEOUT, Table, whole},
@@ -8,10 +8,14 @@ use phasm_engine::{
     time::Millis,
     tree::Key,
 };
+use phasm_files::read_trusted;
 use serde_json::json;
 
 use super::{ConfigSource, codes};
 use phasm_sandbox::{HttpConfig, HttpLimits, HttpPattern, Network};
+
+/// Size of the largest file with certificates, in bytes.
+const MAX_ROOTS_BYTES: u64 = 16 << 20;
 
 static TABLE: Table = Table::closed(
     "http",
@@ -115,7 +119,9 @@ impl Http {
 /// The text of a file that holds certificates.
 fn root(file: &Name, around: &ConfigSource<'_>, report: &Report) -> Option<Arc<str>> {
     let path = around.dir.join(&*file.value);
-    let read = fs::read_to_string(&path).map_err(|error| error.to_string()).and_then(|text| {
+    let read = read_trusted(&path, MAX_ROOTS_BYTES).map_err(|error| error.to_string());
+    let text = read.and_then(|bytes| String::from_utf8(bytes).map_err(|error| error.to_string()));
+    let read = text.and_then(|text| {
         let holds = text.contains("-----BEGIN CERTIFICATE-----");
         if holds { Ok(text) } else { Err("it holds no certificate in PEM".to_owned()) }
     });

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{ConfigSource, codes, http};
 use crate::secrets::Secrets;
-use phasm_sandbox::read_regular_text;
+use phasm_files::read_regular_text;
 
 /// The longest secret in a file, in bytes: a longer one is not recognised in what guests write.
 const MAX_SECRET_BYTES: u64 = 64 << 10;

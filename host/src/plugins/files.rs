@@ -4,7 +4,7 @@
 use std::{io, path::Path};
 
 use crate::plugins::trust::MAX_SIGNATURE_BYTES;
-use phasm_sandbox::{read_adjacent_text, read_regular};
+use phasm_files::{read_adjacent_text, read_regular};
 
 /// A component of JavaScript is 12 MB; what is much larger was not meant to be one.
 const MAX_COMPONENT_BYTES: u64 = 256 << 20;

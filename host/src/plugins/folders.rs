@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use phasm_sandbox::is_foreign_link;
+use phasm_files::is_foreign_link;
 
 use super::{files, manifest::is_name, source::Source};
 

@@ -9,7 +9,7 @@ use std::{
 use phasm_engine::{path::Path, problem::Problem, problem::codes::source as entries, tree::Span};
 
 use super::{MAX_DOCUMENT_BYTES, source::SourceText};
-use phasm_sandbox::open_regular;
+use phasm_files::open_regular;
 
 /// The text of the file at `path`.
 ///

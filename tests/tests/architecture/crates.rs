@@ -29,18 +29,19 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
 /// The order of the layers. A crate that is new gets a row.
 #[test]
 fn a_crate_depends_on_those_below_it() {
-    let below: [(&str, &[&str]); 14] = [
+    let below: [(&str, &[&str]); 15] = [
         ("phasm-duration", &[]),
         ("phasm-number", &[]),
         ("phasm-sdk", &["phasm-duration", "phasm-number"]),
         ("phasm-engine", &["phasm-duration", "phasm-number"]),
         ("phasm-workspace-hack", &[]),
-        ("phasm-sandbox", &["phasm-engine", "phasm-workspace-hack"]),
-        ("phasm-builder", &[]),
-        ("phasm", &["phasm-engine", "phasm-sandbox"]),
+        ("phasm-files", &[]),
+        ("phasm-sandbox", &["phasm-engine", "phasm-files", "phasm-workspace-hack"]),
+        ("phasm-builder", &["phasm-files"]),
+        ("phasm", &["phasm-engine", "phasm-files", "phasm-sandbox"]),
         ("phasm-graph", &["phasm-engine"]),
-        ("phasm-server", &["phasm", "phasm-graph"]),
-        ("phasm-cli", &["phasm", "phasm-builder", "phasm-graph", "phasm-server"]),
+        ("phasm-server", &["phasm", "phasm-files", "phasm-graph"]),
+        ("phasm-cli", &["phasm", "phasm-builder", "phasm-files", "phasm-graph", "phasm-server"]),
         ("phasm-edge", &["phasm"]),
         ("phasm-tests", &["phasm", "phasm-engine"]),
         ("phasm-tidy", &[]),

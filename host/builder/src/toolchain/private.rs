@@ -9,6 +9,7 @@ use std::{
     process::Command,
 };
 
+use phasm_files::read_own_text;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -24,6 +25,8 @@ use super::{
 /// Counts the changes of the recipe: a toolchain made by another one is not used.
 const RECIPE: u32 = 1;
 const RECORD: &str = "phasm-toolchain.json";
+/// Size of the largest record, in bytes.
+const MAX_RECORD_BYTES: u64 = 1 << 16;
 /// Folder of a private toolchain's own linkers, if it has any.
 pub(super) const OWN_LINKERS: &str = "linkers/bin";
 
@@ -81,7 +84,9 @@ impl Private {
     /// The finished toolchain, if it is new enough and still runs: an upgrade of the system may have taken a library away.
     pub(super) fn open(home: &Path) -> Option<Self> {
         let root = place(home);
-        let record = serde_json::from_str::<Record>(&fs::read_to_string(root.join(RECORD)).ok()?).ok()?;
+        let record =
+            serde_json::from_str::<Record>(&read_own_text(&root.join(RECORD), MAX_RECORD_BYTES).ok()?)
+                .ok()?;
         let private = Self::new(root, record);
         let new_enough = private.record.release.parse::<Release>().ok() >= MINIMUM.parse().ok();
         (new_enough && has_std(&mut private.rustc())).then_some(private)

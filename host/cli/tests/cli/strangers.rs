@@ -2,11 +2,18 @@
 
 use std::{
     fs::{self, Permissions},
-    os::unix::fs::PermissionsExt as _,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    os::unix::fs::{PermissionsExt as _, symlink},
     process::Command,
 };
 
-use crate::bench::Bench;
+use rustix::process::Signal;
+
+use crate::{
+    bench::{Bench, Ran},
+    crash::Running,
+};
 
 /// A plugin whose build leaves a mark.
 fn plant(bench: &Bench, folder: &str) {
@@ -110,6 +117,88 @@ fn a_pipe_in_the_cache_is_no_key() {
     let ran = bench.phasm(&["run", "w.yaml"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stderr.contains("compiled: a pipe; expected a regular file"), "{ran:?}");
+}
+
+/// Posts a workflow file to `/v1/validate`. Returns the whole response.
+fn validated(url: &str, document: &str) -> String {
+    let at = url.strip_prefix("http://").unwrap();
+    let mut server = TcpStream::connect(at).unwrap();
+    let length = document.len();
+    let head = format!("POST /v1/validate HTTP/1.1\r\nHost: {at}\r\nConnection: close\r\n");
+    write!(server, "{head}Content-Type: application/yaml\r\nContent-Length: {length}\r\n\r\n{document}")
+        .unwrap();
+    let mut said = String::new();
+    server.read_to_string(&mut said).unwrap();
+    said
+}
+
+/// R-I47: no command and no server repeats a byte of a file that a link among the plugins leads to.
+#[test]
+fn nothing_of_a_file_that_another_named_is_repeated() {
+    const SECRET: &str = "hunter2";
+    let texts = [
+        format!("token = {SECRET}\n"),
+        format!("{{\"retry\": \"{SECRET}\", \"{SECRET}\": 1}}"),
+        format!("[package]\nname = \"{SECRET}\"\n[package.metadata.phasm]\nretry = \"{SECRET}\"\n"),
+        format!("untrusted comment: {SECRET}\n{SECRET}\n"),
+        format!("\0asm{SECRET}"),
+    ];
+    let places = [
+        "plugins/echo.toml",
+        "plugins/echo.json",
+        "plugins/echo.wasm.minisig",
+        "plugins/echo.wasm",
+        "plugins/echo/Cargo.toml",
+    ];
+    let bench = Bench::new();
+    let component = fs::read(bench.path("plugins/echo.wasm")).unwrap();
+    bench.task("w.yaml", "echo", "");
+    let document = fs::read_to_string(bench.path("w.yaml")).unwrap();
+    let mut server = Running::start(
+        &bench,
+        &["serve", "--listen", "127.0.0.1:0", "--store", "runs.db", "--plugins", "plugins"],
+    );
+    server.until(&["listening on http://", "/v1/docs\n"]);
+    let url = server.said().split("listening on ").nth(1).unwrap().lines().next().unwrap().to_owned();
+    let commands = [
+        &["validate", "w.yaml"][..],
+        &["run", "w.yaml"],
+        &["plugin", "list"],
+        &["plugin", "inspect", "echo"],
+        &["plugin", "inspect", "plugins/echo.wasm"],
+        &["plugin", "inspect", "plugins/echo"],
+        &["plugin", "add", "plugins/echo.wasm"],
+        &["plugin", "add", "plugins/echo.wasm", "--server", &url],
+        &["submit", "w.yaml", "--server", &url],
+    ];
+    for place in places {
+        let mut refused = 0;
+        for text in &texts {
+            bench.write("theirs", text);
+            let at = bench.path(place);
+            let _ = fs::remove_file(&at);
+            if place.starts_with("plugins/echo/") {
+                // A crate is used where there is no component.
+                let _ = fs::remove_file(bench.path("plugins/echo.wasm"));
+                bench.write("plugins/echo/src/lib.rs", "");
+            }
+            symlink(bench.path("theirs"), &at).unwrap();
+            for command in commands {
+                let ran: Ran = bench.phasm(command);
+                assert!(!format!("{ran:?}").contains(SECRET), "{place} {command:?}: {ran:?}");
+                refused += usize::from(ran.status != 0);
+            }
+            let said = validated(&url, &document);
+            assert!(said.starts_with("HTTP/1.1 ") && !said.contains(SECRET), "{place}: {said}");
+            fs::remove_file(&at).unwrap();
+            bench.write("plugins/echo.wasm", &component);
+        }
+        assert!(refused > 0, "{place}");
+        let _ = fs::remove_dir_all(bench.path("plugins/echo"));
+    }
+    server.signal(Signal::TERM);
+    let said = server.end();
+    assert!(!format!("{said:?}").contains(SECRET), "{said:?}");
 }
 
 /// A type that is a path is a name that no plugin has.

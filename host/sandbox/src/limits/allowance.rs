@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use phasm_files::Size;
 use serde::{Deserialize, Serialize};
 
-use super::{LimitError, Limits, UNLIMITED, limit_error::Size};
+use super::{LimitError, Limits, UNLIMITED};
 use crate::capability::http::HttpLimits;
 
 /// Resource of which an attempt may use a limited amount. Sizes are in bytes, times in microseconds.

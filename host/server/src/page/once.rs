@@ -26,7 +26,7 @@ pub(super) fn key(form: &Form) -> Option<&str> {
 /// Starts a run under the key of its form. Returns the id of the run that the form has started, now or when it was posted first.
 ///
 /// # Errors
-/// Those of [`NewRun::start`].
+/// See [`NewRun::start`].
 pub(super) async fn start(run: NewRun, form: &Form) -> Result<Arc<str>, SubmitError> {
     let started = run.key(key(form)).start().await;
     if let Err(SubmitError::Store(StoreError::Exists { run_id })) = started {

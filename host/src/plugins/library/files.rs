@@ -9,7 +9,8 @@ use std::{
 };
 
 use super::LibraryError;
-use phasm_sandbox::{Digest, FileUse, open_own};
+use phasm_files::{FileUse, open_own};
+use phasm_sandbox::Digest;
 
 /// Held while a library is changed; the system lets go of it however its process ends.
 pub(super) struct LibraryLock {

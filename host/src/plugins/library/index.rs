@@ -9,7 +9,8 @@ use super::{
     files::{failed, put},
     version::{higher, is_prerelease},
 };
-use phasm_sandbox::{Digest, read_own_text};
+use phasm_files::read_own_text;
+use phasm_sandbox::Digest;
 
 /// More is no index.
 const MAX_INDEX_BYTES: u64 = 16 << 20;

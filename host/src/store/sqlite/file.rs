@@ -7,7 +7,7 @@ use std::{
     process,
 };
 
-use phasm_sandbox::{FileUse, open_own};
+use phasm_files::{FileUse, open_own};
 
 use super::super::StoreError;
 

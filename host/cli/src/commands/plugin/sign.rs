@@ -9,8 +9,8 @@ use clap::Args;
 use phasm::{
     clock::Clock,
     plugins::{self, Manifest, trust::PublicKey},
-    sandbox::read_own_text,
 };
+use phasm_files::read_own_text;
 
 use super::{inspect::component, signing_key::SigningKey};
 use crate::{

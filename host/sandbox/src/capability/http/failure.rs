@@ -2,10 +2,11 @@
 
 use std::io::{self, ErrorKind};
 
+use phasm_files::Size;
 use wasmtime_wasi_http::Error;
 
 use super::quota::OverQuota;
-use crate::limits::{Limit, LimitError, Owner, Size};
+use crate::limits::{Limit, LimitError, Owner};
 
 /// Limit on requests that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

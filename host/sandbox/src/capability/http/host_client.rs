@@ -4,11 +4,11 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, Request, Response, Uri, header, uri::Scheme};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
+use phasm_files::Size;
 use tokio::time::timeout;
 use wasmtime_wasi_http::WasiBody;
 
 use super::{HttpConfig, HttpGrant, connect, exchange, failure::Failure, net::Net, resolve, target::Target};
-use crate::limits::Size;
 
 /// Client for requests of the host itself. A host has one reading, its address is checked before a connection is made,
 /// certificates are verified, and everything is bounded.

@@ -7,7 +7,7 @@ use std::{
     time::SystemTime,
 };
 
-use phasm::sandbox::{FileUse, open_own, read_own_text};
+use phasm_files::{FileUse, open_own, read_own_text};
 use serde::{Deserialize, Serialize};
 
 use super::Key;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, env, io::ErrorKind, path::PathBuf};
 
-use phasm::sandbox::read_regular_text;
+use phasm_files::read_regular_text;
 use serde::Deserialize;
 
 const MAX_FILE_BYTES: u64 = 1 << 20;

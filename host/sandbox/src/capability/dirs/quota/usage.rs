@@ -3,8 +3,7 @@
 use std::fmt;
 
 use cap_primitives::fs::{Metadata, MetadataExt as _};
-
-use crate::limits::Size;
+use phasm_files::Size;
 
 /// Maximum content of a granted directory, including files of others; checked when a guest adds something. Unlimited by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use super::limits::Size;
+use super::size::Size;
 
 /// Opens a file if it is a regular one. Opening never blocks, whatever kind of file it is, and the kind is checked on the opened
 /// file.

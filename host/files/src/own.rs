@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-use super::regular_file::{bounded, text};
+use super::regular::{bounded, open_regular, text};
 
 /// Use of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +44,16 @@ pub fn open_own(path: &Path, purpose: FileUse) -> io::Result<File> {
 /// See [`open_own`]; also when the file is larger, or is not UTF-8.
 pub fn read_own_text(path: &Path, most: u64) -> io::Result<String> {
     text(bounded(&open_own(path, FileUse::Read)?, most)?)
+}
+
+/// Reads a file of at most `most` bytes that is believed and that links may lead to, as the tools that renew certificates lay them.
+///
+/// # Errors
+/// Fails when it cannot be opened, is no regular file, is larger, belongs to another user, or can be written by others.
+pub fn read_trusted(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    rule::check_owner(&file.metadata()?)?;
+    bounded(&file, most)
 }
 
 /// Reads a text file of at most `most` bytes that lies next to one that was named, such as a manifest. Messages may repeat
@@ -87,7 +97,7 @@ mod rule {
 
     use rustix::{fs::OFlags, io::Errno, process::geteuid};
 
-    use crate::regular_file::{kind, not_regular};
+    use crate::regular::{kind, not_regular};
 
     const ROOT: u32 = 0;
 
@@ -106,6 +116,10 @@ mod rule {
 
     pub(super) fn check(found: &Metadata) -> io::Result<()> {
         check_form(found)?;
+        check_owner(found)
+    }
+
+    pub(super) fn check_owner(found: &Metadata) -> io::Result<()> {
         if !is_trusted(found) {
             return Err(refused(&of_another(found)));
         }
@@ -200,7 +214,7 @@ mod rule {
         path::Path,
     };
 
-    use crate::regular_file::{kind, not_regular};
+    use crate::regular::{kind, not_regular};
 
     pub(super) fn open(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         if path.is_symlink() { Err(not_regular("a link")) } else { options.open(path) }
@@ -208,6 +222,10 @@ mod rule {
 
     pub(super) fn check(found: &Metadata) -> io::Result<()> {
         if found.is_file() { Ok(()) } else { Err(not_regular(kind(found.file_type()))) }
+    }
+
+    pub(super) fn check_owner(_: &Metadata) -> io::Result<()> {
+        Ok(())
     }
 
     pub(super) fn check_adjacent(_: &Path, found: &Metadata) -> io::Result<()> {
@@ -307,6 +325,28 @@ mod tests {
             chown(dir.path(), Some(12345), None).unwrap();
             assert_eq!(read("own").unwrap(), "own", "all of the directory is one user's");
             assert!(!is_foreign_link(&at("link")));
+        }
+    }
+
+    /// R-I46: certificates may be reached by links, and belong to this user or root all the same.
+    #[test]
+    fn a_trusted_file_may_be_reached_by_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let read = |name: &str| read_trusted(&at(name), 8).map_err(|error| error.to_string());
+        fs::write(at("own"), "12345678").unwrap();
+        symlink("own", at("link")).unwrap();
+        symlink("/dev/zero", at("device")).unwrap();
+        fs::write(at("large"), "123456789").unwrap();
+        assert_eq!(read("own").unwrap(), read("link").unwrap());
+        assert_eq!(read("device").unwrap_err(), "a device; expected a regular file");
+        assert_eq!(read("large").unwrap_err(), "more than 8 bytes, the most that is read");
+        fs::set_permissions(at("own"), Permissions::from_mode(0o606)).unwrap();
+        for name in ["own", "link"] {
+            assert_eq!(read(name).unwrap_err(), "others can write it; make it its owner's: chmod go-w");
+        }
+        if chown(at("own"), Some(12345), None).is_ok() {
+            assert!(read("link").unwrap_err().starts_with("it belongs to user 12345"));
         }
     }
 
