@@ -126,6 +126,24 @@ async fn a_host_goes_by_the_clock_of_its_store() {
     }
 }
 
+/// R-H11: a run that another process submits is due at once by the store's clock, whichever way that process's clock is wrong.
+#[tokio::test]
+async fn a_submitted_run_is_due_by_the_clock_of_the_store() {
+    let ten = at("2026-03-01T10:00:00Z");
+    for by in [600_000, -600_000] {
+        let (store, time) = (Arc::new(Failing::new()), Arc::new(Stepped::default()));
+        time.set(ten.0 + by);
+        *store.clock.lock().unwrap() = Some(Box::new(move || ten));
+        let planner = Host::builder().executor(Arc::new(Once)).time(time).planner().unwrap();
+        let text = r#"{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {"name": "w"}, "spec": {"entrypoint": "main",
+            "templates": [{"task": {"name": "main", "executor": {"type": "quick"}}}]}}"#;
+        let plan = planner.plan("w.json", text).await.unwrap();
+        let run = planner.enqueue(&*store, &plan, &Map::new(), None).await.unwrap();
+        let wake_at = store.get(&run).await.unwrap().unwrap().wake_at.unwrap();
+        assert!(wake_at <= ten, "{by}: {}", wake_at.to_rfc3339());
+    }
+}
+
 /// R-H11: clocks that are never read at once differ a little; and a clock that is set right is gone by again.
 #[tokio::test]
 async fn a_clock_that_is_nearly_right_or_set_right_is_left_alone() {

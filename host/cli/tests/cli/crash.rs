@@ -3,7 +3,7 @@
 
 use std::{
     io::{BufRead as _, BufReader, Read as _},
-    process::{Child, ChildStderr, Stdio},
+    process::{Child, ChildStderr, Command, Stdio},
     sync::mpsc::{self, RecvTimeoutError},
     thread,
     time::{Duration, Instant},
@@ -33,7 +33,14 @@ impl Running {
 
     /// [`Self::start`] with another stdout, which is not read.
     pub(crate) fn start_into(bench: &Bench, arguments: &[&str], stdout: Stdio) -> Self {
-        let mut child = bench.command(arguments).stdout(stdout).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = bench.command(arguments);
+        command.stdout(stdout);
+        Self::of(command)
+    }
+
+    /// Starts a command whose stdout is set.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let stderr = BufReader::new(child.stderr.take().unwrap());
         let (ended, ends) = mpsc::channel();
         let pid = Pid::from_child(&child);

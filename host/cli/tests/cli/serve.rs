@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use rustix::process::Signal;
+use serde_json::Value;
 
 use crate::{
     bench::{Bench, Ran},
@@ -154,7 +155,7 @@ fn a_host_that_is_told_to_end_leaves_runs_open() {
     let mut host = bench.command(&[&SERVE[..], &["--json", "--grace", "0s"]].concat());
     let mut host = host.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(host.stdout.take().unwrap()))
-        .map(|line| serde_json::from_str::<serde_json::Value>(&line.unwrap()).unwrap());
+        .map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
     let serving = lines.next().unwrap();
     assert_eq!((&serving["type"], &serving["slots"]), (&"serving".into(), &2048.into()), "{serving}");
     // A run that only waits for a person is given back, which is the last event.
@@ -222,6 +223,50 @@ fn output_that_cannot_be_written_ends_no_host() {
     }
 }
 
+/// Reads what a pipe holds, which does not block, until a line has the words.
+fn until_line(reader: &mut std::io::PipeReader, words: &str) -> String {
+    use std::io::Read as _;
+    let mut said = Vec::new();
+    let mut part = [0; 1 << 12];
+    loop {
+        match reader.read(&mut part) {
+            Ok(0) => panic!("ended: {}", String::from_utf8_lossy(&said)),
+            Ok(read) => said.extend_from_slice(&part[..read]),
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock),
+        }
+        let text = String::from_utf8_lossy(&said);
+        if let Some(line) = text.lines().find(|line| line.contains(words)) {
+            return line.to_owned();
+        }
+    }
+}
+
+/// R-L16: once stdout can be written again, a line tells how many are missing, and whole lines follow.
+#[test]
+fn output_that_can_be_written_again_tells_how_much_is_missing() {
+    use std::io::Write as _;
+    let bench = Bench::new();
+    bench.task("nap.yaml", "nap", "");
+    let (mut reader, mut writer) = std::io::pipe().unwrap();
+    for end in [rustix::fd::AsFd::as_fd(&reader), rustix::fd::AsFd::as_fd(&writer)] {
+        rustix::fs::fcntl_setfl(end, rustix::fs::OFlags::NONBLOCK).unwrap();
+    }
+    while writer.write(&[b'\n'; 1 << 12]).is_ok() {}
+    let mut host = Running::start_into(&bench, &[&SERVE[..], &["--json"]].concat(), Stdio::from(writer));
+    host.until(&["warning: stdout cannot be written: "]);
+    let first = submit(&bench, &["nap.yaml"]);
+    while state(&bench, &first) != "Succeeded" {}
+    // The pipe is emptied, and the next run's lines fit again.
+    let mut rest = vec![0; 1 << 16];
+    while std::io::Read::read(&mut reader, &mut rest).is_ok_and(|read| read > 0) {}
+    let second = submit(&bench, &["nap.yaml"]);
+    let missing: Value = serde_json::from_str(&until_line(&mut reader, "left-out")).unwrap();
+    assert!(missing["count"].as_u64().unwrap() > 0, "{missing}");
+    while state(&bench, &second) != "Succeeded" {}
+    host.signal(Signal::TERM);
+    assert_eq!(host.end().status, 143);
+}
+
 /// R-L16.
 #[test]
 fn output_that_is_not_read_delays_no_host() {
@@ -251,6 +296,42 @@ fn a_host_whose_file_is_gone_ends() {
     let ended = host.end();
     assert_eq!(ended.status, 7, "{ended:?}");
     assert!(ended.stderr.contains("is gone: ") && ended.stderr.contains("was deleted or moved"), "{ended:?}");
+}
+
+/// R-H29: a command that drives its run itself ends in the same way.
+#[test]
+fn a_run_whose_file_is_gone_ends() {
+    let bench = Bench::new();
+    bench.task("linger.yaml", "linger", "maxRuntime: 2s");
+    let mut run = Running::start(&bench, &["run", "linger.yaml", "--store", "runs.db"]);
+    run.until(&["main"]);
+    std::fs::rename(bench.path("runs.db"), bench.path("moved.db")).unwrap();
+    let ended = run.end();
+    assert_eq!(ended.status, 7, "{ended:?}");
+    assert!(ended.stderr.contains("is gone: ") && ended.stderr.contains("was deleted or moved"), "{ended:?}");
+}
+
+/// R-H23: a server of a database needs no directory of the user.
+#[test]
+fn a_server_of_a_database_needs_no_home() {
+    let Some(server) = server::server() else { return };
+    let server = server.another(&[]);
+    let bench = Bench::new();
+    let url = server.url("homeless");
+    for missing in [None, Some("/proc/none")] {
+        let mut command = bench.command(&["serve", "--store", &url, "--listen", "127.0.0.1:0"]);
+        for variable in ["HOME", "XDG_DATA_HOME"] {
+            match missing {
+                None => command.env_remove(variable),
+                Some(directory) => command.env(variable, directory),
+            };
+        }
+        command.stdout(Stdio::null());
+        let mut host = Running::of(command);
+        host.until(&["listening on http://"]);
+        host.signal(Signal::TERM);
+        assert_eq!(host.end().status, 143, "{missing:?}");
+    }
 }
 
 /// R-H30: a host waits for a database that is not there yet, and obeys signals meanwhile.

@@ -111,6 +111,12 @@ fn refused(port: u16) -> Vec<(&'static str, String, String)> {
         ("GET", "https://a.example.com:444/".to_owned(), "not granted".to_owned()),
         ("TRACE", local("/v1/x"), "TRACE is never granted".to_owned()),
         ("CONNECT", local("/v1/x"), "CONNECT is never granted".to_owned()),
+        ("track", local("/v1/x"), "TRACK is never granted".to_owned()),
+        // A method that no server is known to have is granted by its name alone.
+        ("BREW", "https://a.example.com/".to_owned(), "not granted".to_owned()),
+        ("MKCOL", "https://a.example.com/".to_owned(), "not granted".to_owned()),
+        ("G\u{2126}T", local("/v1/x"), "method".to_owned()),
+        ("GET /v2 HTTP/1.1\r\nx:", local("/v1/x"), "method".to_owned()),
     ]
 }
 
@@ -131,6 +137,11 @@ async fn what_is_not_granted_is_refused_and_explained() {
             "{}",
             outcome.message
         );
+    }
+    for name in ["X-HTTP-Method-Override", "x-http-method", "X-Method-Override"] {
+        let headers = json!({ name: "DELETE" });
+        let outcome = guests.ask(json!({ "url": local("/v1/x"), "headers": headers })).await;
+        assert!(outcome.code == 3 && outcome.message.contains("DELETE"), "{name}: {}", outcome.message);
     }
     assert_eq!(server.requests(), Vec::<String>::new());
     let outcome = guests.ask(json!({ "url": local("/v1/x?token=1") })).await;

@@ -451,3 +451,16 @@ async fn numbers_are_kept_or_refused() {
     let view = client.get(&format!("/v1/runs/{run}")).await.expect(200).json();
     assert!(view["tasks"].as_array().unwrap().iter().any(|task| task["phase"] == "Suspended"), "{view}");
 }
+
+/// R-H29: once the file of the store is gone, nothing is acknowledged, and the refusal says why.
+#[tokio::test]
+async fn nothing_is_acknowledged_without_the_file() {
+    let world = World::in_file().await;
+    let at = |name: &str| world.dir.path().join(name);
+    std::fs::rename(at("runs.db"), at("moved.db")).unwrap();
+    let document = workflow("default", &["ok"]);
+    let refused =
+        world.client.send("POST", "/v1/runs", &[("content-type", "application/yaml")], &document).await;
+    assert_eq!(refused.status, 503, "{refused:?}");
+    assert!(refused.body.contains("gone") && refused.body.contains("deleted or moved"), "{refused:?}");
+}
