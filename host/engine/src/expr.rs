@@ -80,6 +80,8 @@ struct CompiledExpr {
     reads: Vec<Read>,
     comparisons: Vec<Comparison>,
     operations: Vec<Operation>,
+    /// Facts about its value.
+    result: OperandSketch,
     action: Action,
 }
 
@@ -166,7 +168,8 @@ impl Expr {
             let message = format!("the expression has {} bytes; expected at most {MAX_LENGTH}", text.len());
             return Err(SyntaxError::new(MAX_LENGTH, message).hint("split it over several parameters"));
         }
-        let parse::ParsedExpr { root, reads, comparisons, operations } = parse::parse(text, functions)?;
+        let parse::ParsedExpr { root, reads, comparisons, operations, result } =
+            parse::parse(text, functions)?;
         let action = match (root.as_literal(), root.as_path()) {
             (Some(literal), _) => Action::Constant(literal.clone()),
             (None, Some(read)) => Action::Path(read),
@@ -175,7 +178,14 @@ impl Expr {
                 Action::Run(code.map_err(|why| SyntaxError::new(0, why))?)
             }
         };
-        Ok(Self(Arc::new(CompiledExpr { source: text.into(), reads, comparisons, operations, action })))
+        Ok(Self(Arc::new(CompiledExpr {
+            source: text.into(),
+            reads,
+            comparisons,
+            operations,
+            result,
+            action,
+        })))
     }
 
     /// The text as written.
@@ -200,6 +210,13 @@ impl Expr {
     #[must_use]
     pub fn operations(&self) -> &[Operation] {
         &self.0.operations
+    }
+
+    /// The operation that the whole is where a condition is expected.
+    #[must_use]
+    pub fn as_condition(&self) -> Operation {
+        let result = || self.0.result.clone();
+        Operation { operator: Operator::Truth, symbol: "", operands: [result(), result()], offset: 0 }
     }
 
     /// The path, where the expression is one and nothing more.

@@ -5,7 +5,7 @@ use crate::{
     settings::Tolerance,
 };
 
-use super::{ExprDoc, expression::EXPRESSION};
+use super::{ExprDoc, expression::CONDITION};
 
 /// `phaseConditions`.
 #[derive(Clone, Debug, Default)]
@@ -39,14 +39,13 @@ static CONDITIONS_TABLE: Table = Table::closed(
     &[],
 );
 
-static SUCCEEDED: Field<ExprDoc> =
-    Field::optional("succeeded", EXPRESSION, "True makes the phase Succeeded.");
+static SUCCEEDED: Field<ExprDoc> = Field::optional("succeeded", CONDITION, "True makes the phase Succeeded.");
 
 static FAILED: Field<ExprDoc> =
-    Field::optional("failed", EXPRESSION, "True, and `succeeded` not, makes the phase Failed.");
+    Field::optional("failed", CONDITION, "True, and `succeeded` not, makes the phase Failed.");
 
 static ERROR: Field<ExprDoc> =
-    Field::optional("error", EXPRESSION, "True, and none of the others, makes the phase Error.");
+    Field::optional("error", CONDITION, "True, and none of the others, makes the phase Error.");
 
 static SKIPPED: Field<()> = Field::optional("skipped", IGNORED, "Ignored, with a warning.");
 

@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, ops::Range, sync::Arc};
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::{
     expr::{
         Comparison, Expr, Functions, Operation, Placeholder, PlaceholderError, Read, SyntaxError,
         ValueTemplate,
     },
-    form::{Cursor, Form, Report, Site},
+    form::{Cursor, Defs, Form, Report, Site},
     problem::{
         Problem,
         codes::{Entry, expressions},
@@ -28,6 +28,8 @@ pub(crate) struct ExprDoc {
     pub(crate) expr: Expr,
     pub(crate) site: Site,
     passage: Passage,
+    /// The whole as a condition, where one is expected.
+    condition: Option<Box<Operation>>,
 }
 
 /// A value whose strings may hold placeholders.
@@ -70,14 +72,25 @@ pub(crate) struct OperationAt<'a> {
 }
 
 /// An expression; `true` and `false` need no quotes.
-pub(super) const EXPRESSION: Form<ExprDoc> = Form::new(ExprDoc::read, |defs| {
+pub(super) const EXPRESSION: Form<ExprDoc> = Form::new(ExprDoc::read, expression_schema);
+
+/// An expression that is true or false.
+pub(super) const CONDITION: Form<ExprDoc> = Form::new(
+    |cursor, report| {
+        let read = ExprDoc::read(cursor, report)?;
+        Some(ExprDoc { condition: Some(Box::new(read.expr.as_condition())), ..read })
+    },
+    expression_schema,
+);
+
+fn expression_schema(defs: &mut Defs) -> Json {
     defs.named("expression", |_| {
         json!({
             "description": "An expression, such as `tasks.fetch.code == 0`; true and false need no quotes.",
             "type": ["string", "boolean"],
         })
     })
-});
+}
 
 /// A value whose strings may hold placeholders.
 pub(super) const VALUE: Form<ValueDoc> =
@@ -94,7 +107,10 @@ impl ExprDoc {
             }
         };
         match Expr::compile_with(&text, &functions_of(report)) {
-            Ok(expr) => Some(Self { expr, site: cursor.site(), passage: Passage::new(text, cursor.tree) }),
+            Ok(expr) => {
+                let passage = Passage::new(text, cursor.tree);
+                Some(Self { expr, site: cursor.site(), passage, condition: None })
+            }
             Err(error) => {
                 report_syntax(&cursor.site(), &Passage::new(text, cursor.tree), &error, cursor.tree, report);
                 None
@@ -104,7 +120,8 @@ impl ExprDoc {
 
     /// Every operation that not all types fit.
     pub(crate) fn operations(&self) -> impl Iterator<Item = OperationAt<'_>> {
-        self.written().operations()
+        let whole = self.condition.as_deref().map(|condition| self.written().at(condition));
+        self.written().operations().chain(whole)
     }
 
     fn written(&self) -> InText<'_> {
@@ -166,10 +183,13 @@ impl<'a> InText<'a> {
         self.expr.reads().iter().map(move |read| self.read(read))
     }
 
-    fn operations(self) -> impl Iterator<Item = OperationAt<'a>> {
+    fn at(&self, operation: &'a Operation) -> OperationAt<'a> {
         let Self { expr, site, passage, offset } = self;
-        let at = move |operation| OperationAt { operation, expr, whole: site.clone(), passage, offset };
-        expr.operations().iter().map(at)
+        OperationAt { operation, expr, whole: site.clone(), passage: *passage, offset: *offset }
+    }
+
+    fn operations(self) -> impl Iterator<Item = OperationAt<'a>> {
+        self.expr.operations().iter().map(move |operation| self.at(operation))
     }
 
     fn comparisons(self) -> impl Iterator<Item = ComparisonAt<'a>> {

@@ -5,7 +5,7 @@ use crate::{
     settings::HookType,
 };
 
-use super::{ExprDoc, ParametersDoc, expression::EXPRESSION, parameters::ARGUMENTS};
+use super::{ExprDoc, ParametersDoc, expression::CONDITION, parameters::ARGUMENTS};
 
 /// One hook.
 #[derive(Clone, Debug)]
@@ -123,4 +123,4 @@ static HOOK_ARGUMENTS: Field<ParametersDoc> = Field::optional(
 );
 
 static WHEN: Field<ExprDoc> =
-    Field::optional("when", EXPRESSION, "The hook runs only where this is true; it sees `hook`, too.");
+    Field::optional("when", CONDITION, "The hook runs only where this is true; it sees `hook`, too.");

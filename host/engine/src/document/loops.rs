@@ -24,7 +24,7 @@ use super::{
         CHILDREN_TOLERANCE, CONTAINER_CONDITIONS, CONTAINER_INPUTS, CONTAINER_NAME, CONTAINER_OUTPUTS,
         CONTAINER_TIMEOUT, NOT_A_CONTAINERS,
     },
-    expression::{EXPRESSION, VALUE},
+    expression::{CONDITION, EXPRESSION, VALUE},
     parameters::ARGUMENTS,
 };
 
@@ -124,7 +124,7 @@ static SEQUENCE_FIELD: Field<Vec<Value>> =
 
 static REPEAT_CONDITION: Field<ExprDoc> = Field::optional(
     "repeatCondition",
-    EXPRESSION,
+    CONDITION,
     "Evaluated after each iteration: true makes another; the first one always runs. Needs `maxIterations`.",
 );
 

@@ -12,7 +12,7 @@ use crate::{
     settings::{Backoff, MaxAttempts},
 };
 
-use super::{ExprDoc, ValueDoc, expression::EXPRESSION};
+use super::{ExprDoc, ValueDoc, expression::CONDITION};
 
 use self::action::{THEN, Then};
 
@@ -86,7 +86,7 @@ static RULE_TABLE: Table = Table::closed(
 
 static RULE_WHEN: Field<ExprDoc> = Field::optional(
     "when",
-    EXPRESSION,
+    CONDITION,
     "The rule matches where this is true; one that fails or is no truth value does not match.",
 );
 

@@ -10,7 +10,7 @@ use crate::{
     value::Value,
 };
 
-use super::{ExprDoc, expression::EXPRESSION, foreign};
+use super::{ExprDoc, expression::CONDITION, foreign};
 
 /// `retry`, not yet knowing whose names its expression sees.
 #[derive(Clone, Debug)]
@@ -72,7 +72,7 @@ static MAX_DELAY: Field<Millis> = Field::optional(
 
 static WHICH: Field<ExprDoc> = Field::optional(
     "expression",
-    EXPRESSION,
+    CONDITION,
     "Evaluated after an attempt that did not succeed, while the budget lasts: true retries it, whatever its phase.",
 );
 

@@ -15,6 +15,10 @@ pub(super) struct Filter {
     pub(super) name: &'static str,
     /// How many arguments it takes, the value before it not counted.
     pub(super) arguments: RangeInclusive<usize>,
+    /// Types of the value before it.
+    pub(super) takes: Types,
+    /// Types of its arguments.
+    pub(super) with: Types,
     /// Whether the result may be nested more deeply than the operands.
     pub(super) builds: bool,
     run: FilterFn,
@@ -24,30 +28,42 @@ type FilterFn = fn(&FilterCall<'_>, &mut Budget) -> Result<Value, String>;
 
 /// All filters but `default`, which is part of the grammar: its argument is evaluated only when needed.
 pub(super) static FILTERS: [Filter; 19] = [
-    filter("contains", 1..=1, list::contains),
-    filter("endswith", 1..=1, text::ends_with),
-    filter("first", 0..=0, list::first),
-    filter("float", 0..=0, convert::float),
-    Filter { builds: true, ..filter("fromjson", 0..=0, convert::from_json) },
-    filter("int", 0..=0, convert::int),
-    filter("join", 1..=1, list::join),
-    filter("keys", 0..=0, list::keys),
-    filter("last", 0..=0, list::last),
-    filter("length", 0..=0, list::length),
-    filter("lower", 0..=0, text::lower),
-    filter("replace", 2..=2, text::replace),
-    filter("round", 0..=1, convert::round),
-    filter("split", 1..=1, text::split),
-    filter("startswith", 1..=1, text::starts_with),
-    filter("string", 0..=0, convert::string),
-    filter("tojson", 0..=0, convert::to_json),
-    filter("trim", 0..=0, text::trim),
-    filter("upper", 0..=0, text::upper),
+    filter("contains", HOLDER, 1..=1, ANY, list::contains),
+    filter("endswith", TEXT, 1..=1, TEXT, text::ends_with),
+    filter("first", LIST, 0..=0, ANY, list::first),
+    filter("float", NUMERIC, 0..=0, ANY, convert::float),
+    Filter { builds: true, ..filter("fromjson", TEXT, 0..=0, ANY, convert::from_json) },
+    filter("int", NUMERIC, 0..=0, ANY, convert::int),
+    filter("join", LIST, 1..=1, TEXT, list::join),
+    filter("keys", Types::OBJECT, 0..=0, ANY, list::keys),
+    filter("last", LIST, 0..=0, ANY, list::last),
+    filter("length", HOLDER, 0..=0, ANY, list::length),
+    filter("lower", TEXT, 0..=0, ANY, text::lower),
+    filter("replace", TEXT, 2..=2, TEXT, text::replace),
+    filter("round", Types::NUMBER, 0..=1, Types::NUMBER, convert::round),
+    filter("split", TEXT, 1..=1, TEXT, text::split),
+    filter("startswith", TEXT, 1..=1, TEXT, text::starts_with),
+    filter("string", ANY, 0..=0, ANY, convert::string),
+    filter("tojson", ANY, 0..=0, ANY, convert::to_json),
+    filter("trim", TEXT, 0..=0, ANY, text::trim),
+    filter("upper", TEXT, 0..=0, ANY, text::upper),
 ];
 
-const fn filter(name: &'static str, arguments: RangeInclusive<usize>, run: FilterFn) -> Filter {
-    Filter { name, arguments, builds: false, run }
+const fn filter(
+    name: &'static str,
+    takes: Types,
+    arguments: RangeInclusive<usize>,
+    with: Types,
+    run: FilterFn,
+) -> Filter {
+    Filter { name, takes, arguments, with, builds: false, run }
 }
+
+const TEXT: Types = Types::STRING;
+const LIST: Types = Types::ARRAY;
+const HOLDER: Types = Types::STRING.or(Types::ARRAY).or(Types::OBJECT);
+const NUMERIC: Types = Types::NUMBER.or(Types::STRING);
+const ANY: Types = Types::ANY;
 
 /// One use of a filter, while it runs.
 struct FilterCall<'a> {

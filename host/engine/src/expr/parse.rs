@@ -8,7 +8,7 @@ use super::{
     Comparison, Functions, Operation, Read, SyntaxError,
     ast::{Ast, Comparator},
     marks,
-    sketch::{self, Operator as Kind},
+    sketch::{self, OperandSketch, Operator as Kind},
     token::{self, Token, tokens},
 };
 use crate::value::Value;
@@ -26,6 +26,8 @@ pub(super) struct ParsedExpr {
     pub(super) reads: Vec<Read>,
     pub(super) comparisons: Vec<Comparison>,
     pub(super) operations: Vec<Operation>,
+    /// Facts about the value of the whole.
+    pub(super) result: OperandSketch,
 }
 
 /// Parses the whole of `text`.
@@ -46,7 +48,8 @@ pub(super) fn parse(text: &str, functions: &Functions) -> Result<ParsedExpr, Syn
     let root = parser.expression(Precedence::Ternary)?;
     parser.expect_end()?;
     let Parser { reads, comparisons, operations, .. } = parser;
-    Ok(ParsedExpr { root, reads, comparisons, operations })
+    let result = sketch::sketch(&root);
+    Ok(ParsedExpr { root, reads, comparisons, operations, result })
 }
 
 /// How tightly an operator binds, loosest first.
@@ -65,8 +68,8 @@ enum Precedence {
 #[derive(Clone, Copy)]
 enum Operator {
     Ternary,
-    Or,
-    And,
+    Or(&'static str),
+    And(&'static str),
     Compare(Comparator),
     In { negated: bool },
     Arithmetic(&'static str, Precedence),
@@ -76,8 +79,8 @@ impl Operator {
     fn level(self) -> Precedence {
         match self {
             Self::Ternary => Precedence::Ternary,
-            Self::Or => Precedence::Or,
-            Self::And => Precedence::And,
+            Self::Or(_) => Precedence::Or,
+            Self::And(_) => Precedence::And,
             Self::Compare(_) | Self::In { .. } => Precedence::Comparison,
             Self::Arithmetic(_, level) => level,
         }
@@ -129,16 +132,16 @@ impl Parser<'_> {
     fn operator(&self) -> Option<Operator> {
         match self.peek() {
             token::TokenKind::Word(word) => match word.as_ref() {
-                "and" => Some(Operator::And),
-                "or" => Some(Operator::Or),
+                "and" => Some(Operator::And("and")),
+                "or" => Some(Operator::Or("or")),
                 "in" => Some(Operator::In { negated: false }),
                 "not" if self.is_word(1, "in") => Some(Operator::In { negated: true }),
                 _ => None,
             },
             token::TokenKind::Symbol(symbol) => match *symbol {
                 "?" => Some(Operator::Ternary),
-                "||" => Some(Operator::Or),
-                "&&" => Some(Operator::And),
+                "||" => Some(Operator::Or(symbol)),
+                "&&" => Some(Operator::And(symbol)),
                 "+" | "-" => Some(Operator::Arithmetic(symbol, Precedence::Sum)),
                 "*" | "/" | "%" => Some(Operator::Arithmetic(symbol, Precedence::Product)),
                 _ => Comparator::of(symbol).map(Operator::Compare),
@@ -152,13 +155,22 @@ impl Parser<'_> {
         self.at += 1;
         match operator {
             Operator::Ternary => {
+                self.note_one(Kind::Truth, "?", &left, offset);
                 let yes = self.expression(Precedence::Ternary)?;
                 self.expect(":", "and the value otherwise")
                     .map_err(|error| error.or_hint("a choice is written `condition ? a : b`"))?;
                 Ok(left.choose(yes, self.expression(Precedence::Ternary)?))
             }
-            Operator::Or => Ok(left.or(self.expression(Precedence::And)?)),
-            Operator::And => Ok(left.and(self.expression(Precedence::Not)?)),
+            Operator::Or(symbol) => {
+                let right = self.expression(Precedence::And)?;
+                [&left, &right].into_iter().for_each(|side| self.note_one(Kind::Truth, symbol, side, offset));
+                Ok(left.or(right))
+            }
+            Operator::And(symbol) => {
+                let right = self.expression(Precedence::Not)?;
+                [&left, &right].into_iter().for_each(|side| self.note_one(Kind::Truth, symbol, side, offset));
+                Ok(left.and(right))
+            }
             Operator::Arithmetic(symbol, level) => {
                 let tighter = if level == Precedence::Sum { Precedence::Product } else { Precedence::Unary };
                 let right = self.expression(tighter)?;
@@ -197,6 +209,11 @@ impl Parser<'_> {
 
     fn note_operation(&mut self, operator: Kind, symbol: &'static str, operands: [&Ast; 2], offset: usize) {
         self.operations.push(Operation { operator, symbol, operands: operands.map(sketch::sketch), offset });
+    }
+
+    /// Notes an operation of one operand.
+    fn note_one(&mut self, operator: Kind, symbol: &'static str, operand: &Ast, offset: usize) {
+        self.note_operation(operator, symbol, [operand, operand], offset);
     }
 
     /// Notes the comparison of a path with a literal; false if it is none.

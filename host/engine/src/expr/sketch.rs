@@ -100,6 +100,12 @@ pub enum Operator {
     Negation,
     /// The brackets behind a value.
     Index,
+    /// A condition, or an operand of `not`, `and`, `or` and `? :`, which stands for both operands.
+    Truth,
+    /// The value before a filter that takes these types, which stands for both operands.
+    Filter(Types),
+    /// An argument of a filter that takes these types, which stands for both operands.
+    Argument(Types),
 }
 
 /// An operation, with the facts about its operands.

@@ -10,7 +10,7 @@ use crate::{
         ValueDoc, WorkDoc,
         conditions::CONDITIONS,
         executor::{EXECUTOR_TYPE, labelled_config},
-        expression::{EXPRESSION, VALUE},
+        expression::{CONDITION, VALUE},
         hooks::HOOKS,
         name::{LABEL, PARAMETER_NAME, check_parameter_name},
         parameters::{self, OUTPUTS},
@@ -58,7 +58,7 @@ static SPEC: Field<(SettingsDoc, Option<ValueDoc>)> = Field::optional(
 );
 
 static WHEN: Field<ExprDoc> =
-    Field::optional("when", EXPRESSION, "Evaluated when it is the task's turn: false skips it.");
+    Field::optional("when", CONDITION, "Evaluated when it is the task's turn: false skips it.");
 
 static OUTPUTS_FIELD: Field<ParametersDoc> =
     Field::optional("outputs", OUTPUTS, "Outputs of the task; none declared passes everything.");

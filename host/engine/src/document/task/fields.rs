@@ -5,7 +5,7 @@ use crate::{
         ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc,
         conditions::{CONDITIONS, TOLERANCE},
         executor::EXECUTOR,
-        expression::EXPRESSION,
+        expression::CONDITION,
         hooks::HOOKS,
         name::{LABEL, NAME},
         parameters::{ARGUMENTS, INPUTS, OUTPUTS},
@@ -67,7 +67,7 @@ pub(super) static OUTPUTS_FIELD: Field<ParametersDoc> = Field::optional(
 
 pub(super) static WHEN: Field<ExprDoc> = Field::optional(
     "when",
-    EXPRESSION,
+    CONDITION,
     "Evaluated once, when the task is ready: false skips it, and tasks that depend on it continue; a failing expression is an \
      Error.",
 );

@@ -13,20 +13,24 @@ const DEFAULT: &str = "default";
 
 impl Parser<'_> {
     pub(super) fn prefix(&mut self, least: Precedence) -> Result<Ast, SyntaxError> {
+        let offset = self.offset();
         let node = if self.eat("!") {
-            self.expression(Precedence::Unary)?.not()
+            let operand = self.expression(Precedence::Unary)?;
+            self.note_one(Operator::Truth, "!", &operand, offset);
+            operand.not()
         } else if self.is_symbol(0, "-") {
-            let offset = self.offset();
             self.at += 1;
             let operand = self.expression(Precedence::Unary)?;
-            self.note_operation(Operator::Negation, "-", [&operand, &operand], offset);
+            self.note_one(Operator::Negation, "-", &operand, offset);
             negated(operand)
         } else if self.is_word(0, "not") {
             if least > Precedence::Not {
                 return Err(self.unexpected("a value").hint("put parentheses around it: `(not x)`"));
             }
             self.at += 1;
-            self.expression(Precedence::Not)?.not()
+            let operand = self.expression(Precedence::Not)?;
+            self.note_one(Operator::Truth, "not", &operand, offset);
+            operand.not()
         } else {
             return self.postfix();
         };
@@ -40,7 +44,7 @@ impl Parser<'_> {
             node = if self.eat("|") {
                 let (name, offset) = self.filter_name()?;
                 let arguments = if self.eat("(") { self.arguments()? } else { Vec::new() };
-                apply_filter(&name, offset, node, arguments)?
+                self.filtered(&name, offset, node, arguments)?
             } else if self.eat(".") {
                 self.member_or_method(node)?
             } else if self.is_symbol(0, "[") {
@@ -54,6 +58,31 @@ impl Parser<'_> {
             };
             node = self.bounded(node)?;
         }
+    }
+
+    /// A value behind which a filter stands.
+    fn filtered(
+        &mut self,
+        name: &str,
+        offset: usize,
+        subject: Ast,
+        arguments: Vec<Ast>,
+    ) -> Result<Ast, SyntaxError> {
+        if name == DEFAULT {
+            let [other] = <[Ast; 1]>::try_from(arguments)
+                .map_err(|given| filter::wrong_count(name, &(1..=1), given.len(), offset))?;
+            return Ok(subject.default(other));
+        }
+        let filter = filter::find(name).ok_or_else(|| filter::unknown(name, offset))?;
+        if !filter.arguments.contains(&arguments.len()) {
+            return Err(filter::wrong_count(name, &filter.arguments, arguments.len(), offset));
+        }
+        self.note_one(Operator::Filter(filter.takes), filter.name, &subject, offset);
+        for argument in &arguments {
+            self.note_one(Operator::Argument(filter.with), filter.name, argument, offset);
+        }
+        let operands = std::iter::once(subject).chain(arguments).collect();
+        Ok(Ast::filter(filter, operands))
     }
 
     fn filter_name(&mut self) -> Result<(Arc<str>, usize), SyntaxError> {
@@ -81,7 +110,7 @@ impl Parser<'_> {
             return match self.functions.get(&name) {
                 Some(_) => Err(SyntaxError::new(offset, format!("`{name}` is a function, no method"))
                     .hint(format!("write `{name}(…)`"))),
-                None => apply_filter(&name, offset, node, arguments),
+                None => self.filtered(&name, offset, node, arguments),
             };
         }
         let hyphen = name.contains('-');
@@ -239,18 +268,4 @@ fn negated(node: Ast) -> Ast {
         Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
     });
     negative.map_or_else(|| node.negate(), |number| Ast::literal(Value::Number(number)))
-}
-
-fn apply_filter(name: &str, offset: usize, subject: Ast, arguments: Vec<Ast>) -> Result<Ast, SyntaxError> {
-    if name == DEFAULT {
-        let [other] = <[Ast; 1]>::try_from(arguments)
-            .map_err(|given| filter::wrong_count(name, &(1..=1), given.len(), offset))?;
-        return Ok(subject.default(other));
-    }
-    let filter = filter::find(name).ok_or_else(|| filter::unknown(name, offset))?;
-    if !filter.arguments.contains(&arguments.len()) {
-        return Err(filter::wrong_count(name, &filter.arguments, arguments.len(), offset));
-    }
-    let operands = std::iter::once(subject).chain(arguments).collect();
-    Ok(Ast::filter(filter, operands))
 }

@@ -22,7 +22,8 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &OperationAt<
         return;
     }
     let given = match operator {
-        Operator::Negation => left.words,
+        Operator::Negation | Operator::Truth | Operator::Filter(_) => left.words,
+        Operator::Argument(_) => format!("{} as an argument", left.words),
         Operator::Index => format!("{} with {} in brackets", left.words, right.words),
         Operator::Equality
         | Operator::Order
@@ -32,7 +33,11 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &OperationAt<
             format!("{} and {}", left.words, right.words)
         }
     };
-    let message = format!("`{symbol}` is given {given}; expected {expected}");
+    let message = if symbol.is_empty() {
+        format!("the condition is {given}; expected {expected}")
+    } else {
+        format!("`{symbol}` is given {given}; expected {expected}")
+    };
     let hint = hint(*operator, left.types, right.types);
     let entry = if is_warning { &NEVER_EQUAL } else { &IMPOSSIBLE_VALUE };
     let problem = found.site().problem(entry, message).with_hint_if(hint);
@@ -70,6 +75,8 @@ struct Side {
     types: Types,
     /// A whole number, or no literal number.
     is_whole: bool,
+    /// False for a literal text that is neither `true` nor `false`.
+    is_truth: bool,
     /// Whether its types follow from a declared parameter.
     is_declared: bool,
     words: String,
@@ -82,6 +89,7 @@ impl Side {
         let mut side = Self {
             types: Types::ANY,
             is_whole: true,
+            is_truth: true,
             is_declared: false,
             words: String::new(),
             elements: None,
@@ -106,6 +114,7 @@ impl Side {
                 Value::Number(number) => number.as_f64().is_none_or(|double| double.fract() == 0.0),
                 Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => true,
             };
+            side.is_truth = literal.as_str().is_none_or(|text| ["true", "false"].contains(&text));
             side.elements =
                 literal.as_array().map(|items| items.iter().map(Types::of).fold(Types::NONE, Types::or));
         }
@@ -140,6 +149,8 @@ impl Side {
 
 const SUMMABLE: Types = Types::NUMBER.or(Types::STRING).or(Types::ARRAY);
 const ORDERED: Types = Types::NUMBER.or(Types::STRING);
+/// The texts `true` and `false` are conditions, too.
+const TRUTHS: Types = Types::BOOLEAN.or(Types::STRING);
 
 fn types(known: &ValueDomain<'_>) -> Types {
     if !known.allowed.is_empty() {
@@ -156,17 +167,22 @@ fn types(known: &ValueDomain<'_>) -> Types {
 }
 
 /// Returns the operands that would fit, where these never do.
-fn expected(operator: Operator, left: &Side, right: &Side) -> Option<&'static str> {
+fn expected(operator: Operator, left: &Side, right: &Side) -> Option<String> {
     let both = left.types.and(right.types);
     // A null that is written stands for what may be missing, which only the run can tell.
     if left.types == Types::NONE || right.types == Types::NONE {
         return None;
+    }
+    if let Operator::Filter(types) | Operator::Argument(types) = operator {
+        return (!left.types.meets(types)).then(|| types.words());
     }
     let (fits, expected) = match operator {
         Operator::Equality => (both != Types::NONE, "two values of one type"),
         Operator::Order => (both.meets(ORDERED), "two numbers or two strings"),
         Operator::Sum => (both.meets(SUMMABLE), "two numbers, two strings or two arrays"),
         Operator::Arithmetic | Operator::Negation => (both.meets(Types::NUMBER), "numbers"),
+        Operator::Truth => (left.is_truth && left.types.meets(TRUTHS), "true or false"),
+        Operator::Filter(_) | Operator::Argument(_) => return None,
         Operator::Membership => {
             (is_member(left, right), "an element of an array, a key of an object or a part of a string")
         }
@@ -174,7 +190,7 @@ fn expected(operator: Operator, left: &Side, right: &Side) -> Option<&'static st
             (is_indexed(left, right), "an array with a whole number, or an object with a string")
         }
     };
-    (!fits).then_some(expected)
+    (!fits).then(|| expected.to_owned())
 }
 
 fn is_member(item: &Side, holder: &Side) -> bool {
@@ -203,6 +219,10 @@ fn hint(operator: Operator, left: Types, right: Types) -> Option<String> {
             "`x | float` makes a number of a text; or declare the parameter as a number"
         }
         Operator::Sum if mixed => "`x | string` makes a text of a number, `x | float` a number of a text",
+        Operator::Truth if has(Types::NUMBER) => "compare it, as in `x != 0`",
+        Operator::Truth if has(Types::ARRAY) || has(Types::OBJECT) => {
+            "compare its length, as in `x | length > 0`"
+        }
         Operator::Sum if has(Types::STRING) => "`x | string` makes a text of any value",
         Operator::Equality
         | Operator::Order
@@ -210,7 +230,10 @@ fn hint(operator: Operator, left: Types, right: Types) -> Option<String> {
         | Operator::Sum
         | Operator::Arithmetic
         | Operator::Negation
-        | Operator::Index => return None,
+        | Operator::Index
+        | Operator::Truth
+        | Operator::Filter(_)
+        | Operator::Argument(_) => return None,
     };
     Some(hint.to_owned())
 }

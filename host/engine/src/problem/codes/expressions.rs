@@ -40,7 +40,7 @@ super::entries! {
         "when: tasks.a.phase == 'Failed'";
     IMPOSSIBLE_VALUE "P049" "Operation on values that never fit it",
         "The parameter's type, or its enum, leaves this value out. Values of different types are never equal and have no order, a sum or an \
-         element; `x | float` makes a number of a text, `x | string` a text of a number.",
+         element; a filter takes values of some types, and a condition is true or false; `x | float` makes a number of a text, `x | string` a text of a number.",
         "task:\n  name: main\n  executor: {type: echo}\n  inputs: {parameters: [{name: level, enum: [low, high], value: low}]}\n  phaseConditions: {failed: inputs.parameters.level == 'hihg'}" =>
         "task:\n  name: main\n  executor: {type: echo}\n  inputs: {parameters: [{name: level, enum: [low, high], value: low}]}\n  phaseConditions: {failed: inputs.parameters.level == 'high'}";
 }

@@ -86,6 +86,67 @@ fn comparisons_that_are_never_true() {
     ]);
 }
 
+/// R-X6, R-X7: conditions that are never true or false, and filters of what they do not take.
+#[test]
+fn conditions_and_filters_that_no_value_fits() {
+    let when = |text: &str, expected: &[&str]| {
+        check_tasks(&[(&format!(r#""template": "work", "when": "{text}""#), expected)]);
+    };
+    let (text, count, flag) = ("inputs.parameters.text", "inputs.parameters.count", "inputs.parameters.flag");
+    for wrong in [
+        count.to_owned(),
+        format!("not {count}"),
+        format!("!({count} + 1)"),
+        format!("{flag} && {count}"),
+        format!("{count} or {flag}"),
+        format!("{flag} || {text} == 'x' and {count}"),
+        format!("({count} ? 1 : 2) == 1"),
+        format!("({count} | upper) == 'X'"),
+        format!("{count}.trim() == 'x'"),
+        format!("({count} | join(',')) == 'x'"),
+        format!("({text} | keys) == 'x'"),
+        format!("({flag} | int) == 1"),
+        format!("({count} | length) > 1"),
+        format!("{count} | contains('x')"),
+        format!("{text} | startswith({count})"),
+        format!("(workflow.parameters.region | round({text})) == 1"),
+        format!("({text} | round) == 1"),
+        format!("{count} | fromjson"),
+    ] {
+        when(&wrong, &["P049 when"]);
+    }
+    for right in [
+        flag.to_owned(),
+        text.to_owned(),
+        format!("not {text}"),
+        format!("{flag} && {text}"),
+        format!("({flag} ? {count} : {text}) == 1"),
+        "workflow.parameters.region and not tasks.a.outputs.parameters.x".to_owned(),
+        format!("({count} | string | upper) == 'X'"),
+        format!("({text} | int) == 1 and ({count} | round(2)) == 1"),
+        format!("{text} | contains({count})"),
+        format!("{text}.startswith('a')"),
+        "null and null".to_owned(),
+        "('true' or 'false') and null".to_owned(),
+    ] {
+        when(&right, &[]);
+    }
+    for doubtful in [
+        "tasks.a.code",
+        "5",
+        "'yes'",
+        "not 5",
+        "tasks.a.phase && 1",
+        "(tasks.a.code | upper) == 'X'",
+        "[1] ? true : false",
+        "(inputs.parameters.text | replace('a', 1)) == 'x'",
+        "not (inputs.parameters.text | length)",
+        "inputs.parameters.text | split(',')",
+    ] {
+        when(doubtful, &["W007 when"]);
+    }
+}
+
 /// R-X6: operators are given values of types that never fit them.
 #[test]
 fn operations_that_no_value_fits() {
