@@ -65,7 +65,11 @@ fn tasks(run: &Run) -> impl Iterator<Item = &TaskRun> {
 fn briefly(run: &Run) -> &str {
     let Some(root) = run.tasks().first() else { return "" };
     let told = notable(run).filter(|task| !task.message.is_empty());
-    let shorter = told.filter_map(|task| root.message.strip_suffix(&*task.message)?.strip_suffix(": "));
+    let shorter = told.filter_map(|task| {
+        let shorter = root.message.strip_suffix(&*task.message)?.strip_suffix(": ")?;
+        let quoted = format!("; task {}", run.node(task).name);
+        Some(shorter.strip_suffix(&*quoted).unwrap_or(shorter))
+    });
     shorter.min_by_key(|message| message.len()).unwrap_or_else(|| run.cause(root))
 }
 

@@ -148,6 +148,20 @@ fn the_count_says_what_tasks_came_to() {
     assert!(ran.stdout.contains(count), "{ran:?}");
 }
 
+/// R-T13: the summary quotes the failure before the timeout once, and no part of a sentence is left without it.
+#[test]
+fn a_timeout_around_a_delay_is_told_in_whole_sentences() {
+    let bench = Bench::new();
+    bench.write(
+        "w.yaml",
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: w }\nspec:\n  entrypoint: main\n  templates:\n    - dag:\n        \
+         name: main\n        timeout: 1s\n        tasks: [{ name: t, executor: { type: trap }, retry: { limit: 1, delay: 9s } }]\n",
+    );
+    let ran = bench.phasm(&["run", "w.yaml"]);
+    assert!(ran.stdout.contains("\n  timeout of 1s expired\n"), "{ran:?}");
+    assert_eq!(ran.stdout.matches("gave up").count(), 1, "{ran:?}");
+}
+
 /// R-W12: a manifest's retry is the farthest, and a plugin whose manifest has none that is one is not used.
 #[test]
 fn the_manifest_beside_a_plugin_brings_a_retry() {
