@@ -81,7 +81,7 @@ async fn answer(app: Arc<AppState>, route: &'static Route, request: Request) -> 
 /// Authenticates a request, runs its handler and writes the audit log.
 async fn handle(app: Arc<AppState>, route: &Route, request: Request) -> Result<Answer, ProblemResponse> {
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
-    let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, route.needs).await {
+    let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, (route.needs, route.uses)).await {
         Ok(context) => {
             let (caller, trace) = (Caller::clone(&context.caller), context.trace());
             (Some(caller), on_behalf_of(trace, (route.serve)(context)).await)
