@@ -85,7 +85,7 @@ impl Acceptor {
         // Frames of streams are small and must not be delayed.
         drop(stream.set_nodelay(true));
         tokio::spawn(async move {
-            let entered = timeout(shared.limits.head_time, shared.places.enter(&address(peer.ip()))).await;
+            let entered = timeout(shared.limits.body_time, shared.places.enter(&address(peer.ip()))).await;
             let Ok(Ok(place)) = entered else { return shared.turn_away(&stream) };
             let connection = Connection(Arc::new(Mutex::new(place)));
             let stream = WriteTimeout::new(stream, shared.limits.write_time);

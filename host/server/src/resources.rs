@@ -108,7 +108,7 @@ impl Resources {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let threads = (cores + 1).max(MIN_WORK_THREADS);
         Self {
-            connections: FairQueue::new(limits.connections, limits.connections.min(MAX_WAITING_CONNECTIONS)),
+            connections: FairQueue::new(limits.connections, MAX_WAITING_CONNECTIONS),
             bodies: FairQueue::new(MAX_BODIES, MAX_WAITING_BODIES),
             uploads: FairQueue::new(limits.uploads, MAX_WAITING_UPLOADS),
             work: FairQueue::new(threads, MAX_WAITING_WORK),
@@ -217,3 +217,6 @@ pub(crate) fn address(peer: IpAddr) -> Holder {
 pub(crate) fn unknown() -> Holder {
     Holder { tenant: "//".into(), key: "-".into(), weight: 1 }
 }
+
+#[cfg(test)]
+mod tests;

@@ -60,6 +60,11 @@ impl Server {
         Ok(Self { app, tls })
     }
 
+    #[cfg(test)]
+    pub(crate) fn app(&self) -> &Arc<AppState> {
+        &self.app
+    }
+
     /// Returns all routes, for an embedder with a server of their own. The embedder decides who can reach it: without keys,
     /// every client may do everything. Limits of connections, and timeouts for heads and writes, are up to the embedder too.
     pub fn router(&self) -> Router {
