@@ -122,7 +122,10 @@ pub use self::{
         request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},
     },
     store::retention::{Keep, Retention, prunable, prune},
-    tenants::tenant::{Quotas, Tenant},
+    tenants::{
+        fair_queue,
+        tenant::{Quotas, Tenant},
+    },
     watch::{
         hub::{LogLine, Notice, ProgressNote},
         spans,

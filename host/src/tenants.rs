@@ -1,4 +1,5 @@
 //! Tenants: their limits, and the environment that their runs find.
 
 pub(crate) mod environment;
+pub mod fair_queue;
 pub(crate) mod tenant;

@@ -6,7 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use phasm::{RunHandle, store::view::SubmittedView};
+use phasm::{RunHandle, fair_queue::Holder, store::view::SubmittedView};
 
 use crate::request::json;
 
@@ -22,6 +22,8 @@ pub(crate) struct SubmittedRun {
     pub(crate) workflow: Arc<str>,
     /// False for a run that existed under the same idempotency key.
     pub(crate) is_new: bool,
+    /// The holder that showing the run counts for.
+    pub(crate) holder: Holder,
     /// Longest time that the client waits for the end of the run, if it waits.
     pub(crate) wait: Option<Duration>,
 }

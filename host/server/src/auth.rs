@@ -5,6 +5,7 @@ pub(crate) mod disguise;
 pub mod keys;
 pub(crate) mod session;
 pub(crate) mod ticket;
+pub(crate) mod token;
 
 use std::{
     path::PathBuf,
@@ -23,7 +24,10 @@ use self::{
     session::Sessions,
     ticket::Tickets,
 };
-use crate::problem_response::ProblemResponse;
+use crate::{
+    problem_response::ProblemResponse,
+    resources::{Resource, Resources},
+};
 
 /// Decides which caller a request has.
 pub(crate) struct Auth {
@@ -35,11 +39,11 @@ pub(crate) struct Auth {
 }
 
 impl Auth {
-    pub(crate) fn new(key_file: Option<PathBuf>) -> Self {
+    pub(crate) fn new(key_file: Option<PathBuf>, resources: &Resources) -> Self {
         Self {
             keys: Keys::at(key_file),
-            sessions: Sessions::default(),
-            tickets: Tickets::default(),
+            sessions: Sessions::new(resources.queue(Resource::Sessions).clone()),
+            tickets: Tickets::new(resources.queue(Resource::Tickets).clone()),
             exposed: AtomicBool::new(false),
         }
     }

@@ -14,6 +14,8 @@ use phasm::{
 
 use crate::{problem_response::ProblemResponse, request::RequestContext};
 
+/// Size of a document that was not sent, and may be large.
+pub(crate) const UNKNOWN_SIZE: usize = usize::MAX;
 /// Media types of a document in a request.
 pub(crate) const JSON: &str = "application/json";
 const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
@@ -35,7 +37,7 @@ pub(crate) struct DocumentRequest {
 pub(crate) async fn read(context: &mut RequestContext) -> Result<DocumentRequest, ProblemResponse> {
     let name = file(context)?;
     let text = text(context).await?;
-    context.app.planning(text.len(), async { sent(name, &text) }).await
+    context.work_on(text.len(), async move { sent(name, &text) }).await?
 }
 
 fn sent(name: &'static str, text: &str) -> Result<DocumentRequest, ProblemResponse> {
@@ -57,7 +59,8 @@ pub(crate) async fn plan(
     bytes: usize,
     draft: Draft,
 ) -> Result<Arc<Plan>, ProblemResponse> {
-    let planned = context.app.planning(bytes, context.app.host.plan_draft(draft)).await;
+    let host = Arc::clone(&context.app.host);
+    let planned = context.work_on(bytes, async move { host.plan_draft(draft).await }).await?;
     planned.map_err(|found| ProblemResponse::problems(name, &found))
 }
 
@@ -76,12 +79,11 @@ pub(crate) struct DocumentFile {
 pub(crate) async fn read_file(context: &mut RequestContext) -> Result<DocumentFile, ProblemResponse> {
     let file = file(context)?;
     let text = text(context).await?;
-    let read = context.app.planning(text.len(), async {
+    let read = context.work_on(text.len(), async move {
         let tree = reader::read(file, &text).map_err(|found| ProblemResponse::problems(file, &found))?;
-        Ok::<_, ProblemResponse>(Draft::read(&tree))
+        Ok(DocumentFile { file, draft: Draft::read(&tree), text })
     });
-    let draft = read.await?;
-    Ok(DocumentFile { file, text, draft })
+    read.await?
 }
 
 /// Returns the name of the body's document in problems, which depends on its format.

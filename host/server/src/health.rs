@@ -44,7 +44,8 @@ pub(crate) async fn metrics(mut context: RequestContext) -> Result<Response, Pro
         let detail = "metrics are of all namespaces; the key is bound to some";
         return Err(ProblemResponse::new(StatusCode::FORBIDDEN, detail));
     }
-    let text = context.app.metrics.text(&context.app.host, &context.app.streams).await;
+    let app = &context.app;
+    let text = app.metrics.text(&app.host, &app.streams, &app.resources).await;
     let mut response = text.into_response();
     let kind = HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);

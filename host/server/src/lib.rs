@@ -38,6 +38,7 @@ mod plugins;
 mod problem_response;
 mod query;
 mod request;
+mod resources;
 mod route;
 mod routes;
 mod runs;
@@ -50,6 +51,7 @@ mod tickets;
 mod tls;
 mod validate;
 mod wire;
+mod work_threads;
 mod write_timeout;
 
 pub use self::{

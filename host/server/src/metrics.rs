@@ -11,12 +11,15 @@ mod cluster;
 mod host;
 mod notices;
 mod process;
+mod resources;
 mod traffic;
 mod writer;
 
 use std::{collections::BTreeMap, fmt, path::PathBuf, sync::Arc, time::Duration};
 
-use phasm::{Host, clock::Clock, metrics::MetricsSnapshot, notify::NoticeCounts, store::Census};
+use phasm::{
+    Host, clock::Clock, fair_queue::QueueUsage, metrics::MetricsSnapshot, notify::NoticeCounts, store::Census,
+};
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, text::encode},
@@ -26,7 +29,7 @@ use tokio::{sync::Mutex, time::Instant};
 
 pub(crate) use self::traffic::{RouteLabel, Traffic};
 use self::{process::Process, writer::MetricWriter};
-use crate::streams::Streams;
+use crate::{resources::Resources, streams::Streams};
 
 /// For how long a count of the store's open runs is believed.
 const MAX_CENSUS_AGE: Duration = Duration::from_secs(5);
@@ -44,7 +47,7 @@ impl Metrics {
     }
 
     /// All of it, as OpenMetrics has it.
-    pub(crate) async fn text(&self, host: &Host, streams: &Streams) -> String {
+    pub(crate) async fn text(&self, host: &Host, streams: &Streams, resources: &Resources) -> String {
         let scrape = Scrape {
             census: self.census(host).await,
             measured: host.metrics(),
@@ -54,6 +57,7 @@ impl Metrics {
             traffic: self.traffic.now(),
             streams: streams.open(),
             dropped: streams.dropped(),
+            resources: resources.usage().collect(),
             process: Process::now(),
         };
         let mut registry = Registry::default();
@@ -88,6 +92,7 @@ struct Scrape {
     traffic: traffic::TrafficSnapshot,
     streams: usize,
     dropped: u64,
+    resources: Vec<(&'static str, QueueUsage)>,
     process: Process,
 }
 
@@ -111,6 +116,7 @@ impl Collector for Scrape {
         sheet.gauge("phasm_streams", "Streams of events and logs", self.streams)?;
         let dropped = "Streams that were ended as their reader did not read";
         sheet.counter("phasm_streams_dropped", dropped, self.dropped)?;
+        resources::tell(&self.resources, &mut sheet)?;
         self.process.tell(&mut sheet)
     }
 }

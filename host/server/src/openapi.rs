@@ -117,8 +117,8 @@ fn reference(schema: &str) -> Value {
 
 /// Refusals that every route has: of another origin, under another name.
 const OF_ALL: [u16; 2] = [403, 421];
-/// Refusals of routes that read the query and need a key.
-const OF_KEYS: [u16; 2] = [400, 401];
+/// Refusals of routes that read the query and need a key, which has a share of each resource.
+const OF_KEYS: [u16; 3] = [400, 401, 429];
 
 fn responses(route: &Route, routes: &[&Route]) -> Value {
     let mut responses = Map::new();

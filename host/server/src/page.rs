@@ -57,6 +57,8 @@ use crate::{
     metrics::RouteLabel,
     problem_response::ProblemResponse,
     request::RequestContext,
+    resources::Resource,
+    route::{DOCUMENT, VIEW},
     state::AppState,
 };
 
@@ -69,57 +71,131 @@ macro_rules! serve {
     };
 }
 
-/// A route of the page.
-type PageRoute = (MethodFilter, &'static str, Option<Role>, fn(RequestContext) -> PageFuture);
+/// Makes the handler of a page whose work is done in its turn, on a thread for long work.
+macro_rules! in_turn {
+    ($function:path) => {
+        |context| Box::pin(context.in_turn($function))
+    };
+}
 
-/// All of them, with who may ask for them.
+/// A route of the page.
+type PageRoute =
+    (MethodFilter, &'static str, Option<Role>, &'static [Resource], fn(RequestContext) -> PageFuture);
+
+/// All of them, with who may ask for them and the bounded resources that they use.
 const PAGES: [PageRoute; 39] = [
-    (MethodFilter::GET, "/", None, serve!(home)),
-    (MethodFilter::GET, "/runs", Some(Role::Read), serve!(runs::page)),
-    (MethodFilter::GET, "/runs/{run}", Some(Role::Read), serve!(run::page)),
-    (MethodFilter::GET, "/runs/{run}/tasks/{task}", Some(Role::Read), serve!(task::page)),
-    (MethodFilter::GET, "/runs/{run}/edit", Some(Role::Run), serve!(submit::rewrite)),
-    (MethodFilter::POST, "/runs/{run}/cancel", Some(Role::Run), serve!(actions::cancel)),
-    (MethodFilter::POST, "/runs/{run}/rerun", Some(Role::Run), serve!(actions::rerun)),
-    (MethodFilter::POST, "/runs/{run}/tasks/{task}/cancel", Some(Role::Run), serve!(actions::cancel_task)),
-    (MethodFilter::POST, "/runs/{run}/tasks/{task}/resume", Some(Role::Run), serve!(actions::resume)),
-    (MethodFilter::GET, "/submit", Some(Role::Run), serve!(submit::page)),
-    (MethodFilter::POST, "/submit", Some(Role::Run), serve!(submit::submit)),
-    (MethodFilter::POST, "/submit/check", Some(Role::Run), serve!(submit::check)),
-    (MethodFilter::GET, "/schedules", Some(Role::Read), serve!(schedules::page)),
-    (MethodFilter::GET, "/schedules/{namespace}/{name}", Some(Role::Read), serve!(schedule::page)),
-    (MethodFilter::GET, "/schedules/{namespace}/{name}/edit", Some(Role::Run), serve!(submit::schedule)),
-    (MethodFilter::GET, "/schedules/{namespace}/{name}/remove", Some(Role::Run), serve!(schedule::ask)),
-    (MethodFilter::POST, "/schedules/{namespace}/{name}/remove", Some(Role::Run), serve!(schedule::remove)),
-    (MethodFilter::POST, "/schedules/{namespace}/{name}/suspend", Some(Role::Run), serve!(schedule::suspend)),
-    (MethodFilter::POST, "/schedules/{namespace}/{name}/resume", Some(Role::Run), serve!(schedule::resume)),
-    (MethodFilter::POST, "/schedules/{namespace}/{name}/trigger", Some(Role::Run), serve!(schedule::trigger)),
-    (MethodFilter::GET, "/workflows", Some(Role::Read), serve!(workflows::page)),
-    (MethodFilter::GET, "/workflows/{namespace}/{name}", Some(Role::Read), serve!(workflow::page)),
-    (MethodFilter::GET, "/workflows/{namespace}/{name}/edit", Some(Role::Run), serve!(submit::workflow)),
-    (MethodFilter::GET, "/workflows/{namespace}/{name}/remove", Some(Role::Run), serve!(workflow::ask)),
-    (MethodFilter::POST, "/workflows/{namespace}/{name}/remove", Some(Role::Run), serve!(workflow::remove)),
-    (MethodFilter::POST, "/workflows/{namespace}/{name}/run", Some(Role::Run), serve!(workflow::run)),
-    (MethodFilter::GET, "/plugins", Some(Role::Read), serve!(plugins::page)),
-    (MethodFilter::POST, "/plugins", Some(Role::Admin), serve!(upload::add)),
-    (MethodFilter::GET, "/plugins/{name}", Some(Role::Read), serve!(plugin::first)),
-    (MethodFilter::GET, "/plugins/{name}/{version}", Some(Role::Read), serve!(plugin::page)),
-    (MethodFilter::POST, "/plugins/{name}/{version}/approve", Some(Role::Admin), serve!(plugin::approve)),
-    (MethodFilter::POST, "/plugins/{name}/{version}/remove", Some(Role::Admin), serve!(plugin::remove)),
-    (MethodFilter::GET, "/live", Some(Role::Read), serve!(live::live)),
-    (MethodFilter::GET, "/login", None, serve!(login::page)),
-    (MethodFilter::POST, "/login", None, serve!(login::login)),
-    (MethodFilter::POST, "/logout", None, serve!(login::logout)),
-    (MethodFilter::GET, "/assets/page.css", None, serve!(assets::style)),
-    (MethodFilter::GET, "/assets/{script}", None, serve!(assets::script)),
-    (MethodFilter::GET, "/favicon.ico", None, serve!(assets::icon)),
+    (MethodFilter::GET, "/", None, &[], serve!(home)),
+    (MethodFilter::GET, "/runs", Some(Role::Read), VIEW, in_turn!(runs::page)),
+    (MethodFilter::GET, "/runs/{run}", Some(Role::Read), VIEW, in_turn!(run::page)),
+    (MethodFilter::GET, "/runs/{run}/tasks/{task}", Some(Role::Read), VIEW, in_turn!(task::page)),
+    (MethodFilter::GET, "/runs/{run}/edit", Some(Role::Run), VIEW, in_turn!(submit::rewrite)),
+    (MethodFilter::POST, "/runs/{run}/cancel", Some(Role::Run), &[], serve!(actions::cancel)),
+    (MethodFilter::POST, "/runs/{run}/rerun", Some(Role::Run), DOCUMENT, serve!(actions::rerun)),
+    (
+        MethodFilter::POST,
+        "/runs/{run}/tasks/{task}/cancel",
+        Some(Role::Run),
+        &[],
+        serve!(actions::cancel_task),
+    ),
+    (
+        MethodFilter::POST,
+        "/runs/{run}/tasks/{task}/resume",
+        Some(Role::Run),
+        DOCUMENT,
+        serve!(actions::resume),
+    ),
+    (MethodFilter::GET, "/submit", Some(Role::Run), VIEW, in_turn!(submit::page)),
+    (MethodFilter::POST, "/submit", Some(Role::Run), DOCUMENT, serve!(submit::submit)),
+    (MethodFilter::POST, "/submit/check", Some(Role::Run), DOCUMENT, serve!(submit::check)),
+    (MethodFilter::GET, "/schedules", Some(Role::Read), VIEW, in_turn!(schedules::page)),
+    (MethodFilter::GET, "/schedules/{namespace}/{name}", Some(Role::Read), VIEW, in_turn!(schedule::page)),
+    (
+        MethodFilter::GET,
+        "/schedules/{namespace}/{name}/edit",
+        Some(Role::Run),
+        VIEW,
+        in_turn!(submit::schedule),
+    ),
+    (MethodFilter::GET, "/schedules/{namespace}/{name}/remove", Some(Role::Run), &[], serve!(schedule::ask)),
+    (
+        MethodFilter::POST,
+        "/schedules/{namespace}/{name}/remove",
+        Some(Role::Run),
+        &[],
+        serve!(schedule::remove),
+    ),
+    (
+        MethodFilter::POST,
+        "/schedules/{namespace}/{name}/suspend",
+        Some(Role::Run),
+        &[],
+        serve!(schedule::suspend),
+    ),
+    (
+        MethodFilter::POST,
+        "/schedules/{namespace}/{name}/resume",
+        Some(Role::Run),
+        &[],
+        serve!(schedule::resume),
+    ),
+    (
+        MethodFilter::POST,
+        "/schedules/{namespace}/{name}/trigger",
+        Some(Role::Run),
+        DOCUMENT,
+        serve!(schedule::trigger),
+    ),
+    (MethodFilter::GET, "/workflows", Some(Role::Read), VIEW, in_turn!(workflows::page)),
+    (MethodFilter::GET, "/workflows/{namespace}/{name}", Some(Role::Read), VIEW, in_turn!(workflow::page)),
+    (
+        MethodFilter::GET,
+        "/workflows/{namespace}/{name}/edit",
+        Some(Role::Run),
+        VIEW,
+        in_turn!(submit::workflow),
+    ),
+    (MethodFilter::GET, "/workflows/{namespace}/{name}/remove", Some(Role::Run), &[], serve!(workflow::ask)),
+    (
+        MethodFilter::POST,
+        "/workflows/{namespace}/{name}/remove",
+        Some(Role::Run),
+        &[],
+        serve!(workflow::remove),
+    ),
+    (
+        MethodFilter::POST,
+        "/workflows/{namespace}/{name}/run",
+        Some(Role::Run),
+        DOCUMENT,
+        serve!(workflow::run),
+    ),
+    (MethodFilter::GET, "/plugins", Some(Role::Read), VIEW, in_turn!(plugins::page)),
+    (MethodFilter::POST, "/plugins", Some(Role::Admin), &[Resource::Uploads], serve!(upload::add)),
+    (MethodFilter::GET, "/plugins/{name}", Some(Role::Read), VIEW, in_turn!(plugin::first)),
+    (MethodFilter::GET, "/plugins/{name}/{version}", Some(Role::Read), VIEW, in_turn!(plugin::page)),
+    (
+        MethodFilter::POST,
+        "/plugins/{name}/{version}/approve",
+        Some(Role::Admin),
+        &[],
+        serve!(plugin::approve),
+    ),
+    (MethodFilter::POST, "/plugins/{name}/{version}/remove", Some(Role::Admin), &[], serve!(plugin::remove)),
+    (MethodFilter::GET, "/live", Some(Role::Read), VIEW, serve!(live::live)),
+    (MethodFilter::GET, "/login", None, &[], serve!(login::page)),
+    (MethodFilter::POST, "/login", None, &[Resource::Bodies, Resource::Sessions], serve!(login::login)),
+    (MethodFilter::POST, "/logout", None, &[], serve!(login::logout)),
+    (MethodFilter::GET, "/assets/page.css", None, &[], serve!(assets::style)),
+    (MethodFilter::GET, "/assets/{script}", None, &[], serve!(assets::script)),
+    (MethodFilter::GET, "/favicon.ico", None, &[], serve!(assets::icon)),
 ];
 
 /// Routes of the page; the guard stands before them as before the API.
 pub(crate) fn router() -> Router<Arc<AppState>> {
-    PAGES.into_iter().fold(Router::new(), |router, (method, path, role, serve)| {
+    PAGES.into_iter().fold(Router::new(), |router, (method, path, role, uses, serve)| {
         let handler = move |State(app): State<Arc<AppState>>, request: Request| async move {
-            let mut response = answer(app, role, serve, request).await;
+            let mut response = answer(app, (role, uses), serve, request).await;
             response.extensions_mut().insert(RouteLabel(path));
             response
         };
@@ -134,12 +210,12 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
 
 async fn answer(
     app: Arc<AppState>,
-    role: Option<Role>,
+    (role, uses): (Option<Role>, &'static [Resource]),
     serve: fn(RequestContext) -> PageFuture,
     request: Request,
 ) -> Response {
     let is_safe = request.method().is_safe();
-    let carried_out = carry_out(app, role, serve, request);
+    let carried_out = carry_out(app, (role, uses), serve, request);
     if is_safe {
         return carried_out.await;
     }
@@ -148,13 +224,13 @@ async fn answer(
 
 async fn carry_out(
     app: Arc<AppState>,
-    role: Option<Role>,
+    (role, uses): (Option<Role>, &'static [Resource]),
     serve: fn(RequestContext) -> PageFuture,
     request: Request,
 ) -> Response {
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
     let target = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
-    let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, role).await {
+    let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, (role, uses)).await {
         Ok(context) => (Some(Caller::clone(&context.caller)), serve(context).await),
         Err((caller, refusal)) => (caller, Err(refusal)),
     };

@@ -11,7 +11,7 @@ use phasm::{
 };
 use serde_json::{Value, json};
 
-use crate::hidden_paths::HiddenPaths;
+use crate::{auth::token::TokenError, hidden_paths::HiddenPaths};
 
 /// Prefix of problem types.
 const KINDS: &str = "urn:phasm:problem:";
@@ -138,6 +138,15 @@ impl IntoResponse for ProblemResponse {
             headers.insert(name, HeaderValue::from_static(value));
         }
         response
+    }
+}
+
+impl From<TokenError> for ProblemResponse {
+    fn from(error: TokenError) -> Self {
+        match error {
+            TokenError::Random(error) => Self::failed(&error),
+            TokenError::Full => Self::new(StatusCode::TOO_MANY_REQUESTS, error.to_string()).again_after(60),
+        }
     }
 }
 

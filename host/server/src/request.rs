@@ -14,6 +14,7 @@ use axum::{
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use phasm::{
     RunHandle,
+    fair_queue::{Holder, Place},
     sandbox::trace::{TRACEPARENT, TRACESTATE, TraceContext},
     store::RunRow,
 };
@@ -22,19 +23,31 @@ use tokio::time::timeout;
 
 use crate::{
     auth::caller::{Caller, Role},
+    connection::Connection,
     problem_response::ProblemResponse,
     query::{Query, nul_faults},
+    resources::{self, Resource, too_many},
     state::AppState,
 };
 
 /// The last event that a client of a stream has had.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// Size of a body, in bytes, up to which its memory is that of its connection.
+const SMALL_BODY_BYTES: u64 = 64 << 10;
 
 /// One request of an authorized caller.
 pub(crate) struct RequestContext {
     pub(crate) app: Arc<AppState>,
     pub(crate) caller: Caller,
+    /// The holder that the request counts for in fair shares.
+    pub(crate) holder: Holder,
     pub(crate) query: Query,
+    /// Resources that the route uses.
+    uses: &'static [Resource],
+    /// Places that the request has until it is carried out.
+    places: Vec<Place>,
+    /// Set while the request is carried out in its turn: it must not wait for another one.
+    has_turn: bool,
     path: Vec<(String, String)>,
     parts: Parts,
     /// Body until it is read. The mutex makes the request `Sync`, which a body is not.
@@ -42,21 +55,32 @@ pub(crate) struct RequestContext {
 }
 
 impl RequestContext {
+    /// `uses` are the resources of the route.
+    ///
     /// # Errors
-    /// Unless the caller has that role.
+    /// Unless the caller has that role, and a share of the connections.
     pub(crate) async fn of(
         app: Arc<AppState>,
         request: Request,
-        needed: Option<Role>,
+        (needed, uses): (Option<Role>, &'static [Resource]),
     ) -> Result<Self, (Option<Caller>, ProblemResponse)> {
         let (mut parts, body) = request.into_parts();
-        let caller = match needed {
+        let connection = parts.extensions.get::<Connection>();
+        let (caller, holder) = match needed {
             Some(needed) => {
                 let caller = app.auth.authenticate(&parts.headers).map_err(|refused| (None, refused))?;
                 caller.may(needed).map_err(|refused| (Some(caller.clone()), refused))?;
-                caller
+                let holder = resources::holder(&app.host, &caller);
+                if connection.is_some_and(|connection| !connection.claim(&holder)) {
+                    let refused = too_many(Resource::Connections).with(header::CONNECTION, "close");
+                    return Err((Some(caller), refused));
+                }
+                (caller, holder)
             }
-            None => Caller { key: None, role: Role::Read, namespaces: Arc::default() },
+            None => {
+                let caller = Caller { key: None, role: Role::Read, namespaces: Arc::default() };
+                (caller, connection.map_or_else(resources::unknown, Connection::holder))
+            }
         };
         let path = RawPathParams::from_request_parts(&mut parts, &()).await;
         let path = path.map(|found| found.iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect());
@@ -66,7 +90,50 @@ impl RequestContext {
         if !faults.is_empty() {
             return Err((Some(caller), ProblemResponse::faults(faults)));
         }
-        Ok(Self { app, caller, query, path, parts, body: Mutex::new(Some(body)) })
+        let (places, body) = (Vec::new(), Mutex::new(Some(body)));
+        Ok(Self { app, caller, holder, query, uses, places, has_turn: false, path, parts, body })
+    }
+
+    /// Waits for a place of a resource, which the request has until it is carried out.
+    ///
+    /// # Errors
+    /// 429 if there is none in time.
+    pub(crate) async fn enter(&mut self, resource: Resource) -> Result<(), ProblemResponse> {
+        debug_assert!(self.uses.contains(&resource), "{} is not among those of the route", resource.word());
+        let place = self.app.resources.enter(resource, &self.holder).await?;
+        self.places.push(place);
+        Ok(())
+    }
+
+    /// Does work on a document of so many bytes; that on a large one in its turn.
+    ///
+    /// # Errors
+    /// 429 if the caller has as many requests waiting as it may.
+    pub(crate) async fn work_on<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, ProblemResponse> {
+        debug_assert!(self.uses.contains(&Resource::Work), "work is not among the resources of the route");
+        if self.has_turn {
+            Ok(work.await)
+        } else {
+            self.app.resources.work_on(&self.holder, bytes, work).await
+        }
+    }
+
+    /// Carries out the rest of the request in its turn.
+    ///
+    /// # Errors
+    /// 429 if the caller has as many requests waiting as it may, and the errors of `rest`.
+    pub(crate) async fn in_turn<F>(mut self, rest: impl FnOnce(Self) -> F) -> F::Output
+    where
+        F: Future<Output = Result<Response, ProblemResponse>> + Send + 'static,
+    {
+        debug_assert!(self.uses.contains(&Resource::Work), "work is not among the resources of the route");
+        let (app, holder) = (Arc::clone(&self.app), self.holder.clone());
+        self.has_turn = true;
+        app.resources.work(&holder, rest(self)).await?
     }
 
     /// A part of the path.
@@ -151,6 +218,10 @@ impl RequestContext {
         // A body whose declared length is too large is not read.
         if body.size_hint().lower() > most as u64 {
             return Err(too_large(most));
+        }
+        let is_small = body.size_hint().upper().is_some_and(|bytes| bytes <= SMALL_BODY_BYTES);
+        if !is_small && self.places.is_empty() {
+            self.enter(Resource::Bodies).await?;
         }
         let read = timeout(time, Limited::new(body, most).collect()).await.map_err(|_late| too_slow(time))?;
         Ok(read.map_err(|error| broken(&*error, most))?.to_bytes())

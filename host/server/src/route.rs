@@ -4,7 +4,10 @@ use std::pin::Pin;
 
 use axum::routing::MethodFilter;
 
-use crate::{answer::Answer, auth::caller::Role, problem_response::ProblemResponse, request::RequestContext};
+use crate::{
+    answer::Answer, auth::caller::Role, problem_response::ProblemResponse, request::RequestContext,
+    resources::Resource,
+};
 
 /// Future of a handler.
 pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Answer, ProblemResponse>> + Send>>;
@@ -17,6 +20,8 @@ pub(crate) struct Route {
     pub(crate) id: &'static str,
     /// Role that a caller needs. `None` for routes without authentication.
     pub(crate) needs: Option<Role>,
+    /// Bounded resources that it uses, besides its connection.
+    pub(crate) uses: &'static [Resource],
     pub(crate) what: &'static str,
     pub(crate) query: &'static [Parameter],
     pub(crate) headers: &'static [Parameter],
@@ -112,4 +117,17 @@ macro_rules! serve {
     };
 }
 
-pub(crate) use serve;
+/// Makes the handler of a route whose work is done in its turn, on a thread for long work.
+macro_rules! in_turn {
+    ($function:path) => {
+        |context| Box::pin(async move { context.in_turn($function).await.map($crate::answer::Answer::from) })
+    };
+}
+
+/// Resources of a route that reads a document.
+pub(crate) const DOCUMENT: &[Resource] = &[Resource::Bodies, Resource::Work];
+/// Resources of a route whose work grows with a run, or with a list of them.
+pub(crate) const VIEW: &[Resource] = &[Resource::Work];
+/// Resources of a route that follows a run.
+pub(crate) const FOLLOW: &[Resource] = &[Resource::Work, Resource::CatchUp];
+pub(crate) use {in_turn, serve};

@@ -11,7 +11,8 @@ use phasm::Host;
 use tokio::net::TcpListener;
 
 use crate::{
-    auth::keys::KeyFileError, config::ServerConfig, connection::Acceptor, routes, state::AppState, tls::Tls,
+    auth::keys::KeyFileError, config::ServerConfig, connection::Acceptor, resources::Resource, routes,
+    state::AppState, tls::Tls,
 };
 
 /// Serves a host over HTTP.
@@ -57,6 +58,11 @@ impl Server {
         let app = Arc::new(AppState::new(host, config, routes::paths())?);
         app.auth.has_keys()?;
         Ok(Self { app, tls })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn app(&self) -> &Arc<AppState> {
+        &self.app
     }
 
     /// Returns all routes, for an embedder with a server of their own. The embedder decides who can reach it: without keys,
@@ -133,8 +139,12 @@ impl Server {
         stop: impl Future<Output = ()>,
     ) -> Result<(), ServerError> {
         self.check_exposure(listener.local_addr()?)?;
-        let accepting =
-            Acceptor { router: self.router(), limits: self.app.config.limits, tls: self.tls.clone() };
+        let accepting = Acceptor {
+            router: self.router(),
+            limits: self.app.config.limits,
+            tls: self.tls.clone(),
+            places: self.app.resources.queue(Resource::Connections).clone(),
+        };
         let stopped = async {
             stop.await;
             self.stop();

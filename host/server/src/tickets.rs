@@ -21,7 +21,7 @@ pub(crate) async fn make(mut context: RequestContext) -> Result<Response, Proble
     let given = given.map(|(_, key)| key.trim().to_owned());
     let auth = &context.app.auth;
     let key = given.or_else(|| auth.sessions.key(context.headers())).filter(|_| context.caller.key.is_some());
-    let word = auth.tickets.begin(key, Instant::now()).map_err(|error| ProblemResponse::failed(&error))?;
+    let word = auth.tickets.begin(&context.holder, key, Instant::now())?;
     let answer = json!({ "ticket": word, "seconds": TICKET_LIFETIME.as_secs() });
     std::future::ready(Ok(json(StatusCode::OK, &answer))).await
 }

@@ -63,6 +63,12 @@ impl Host {
         self.shared.environments.tenant(namespace)
     }
 
+    /// The weight of a tenant in fair shares.
+    #[must_use]
+    pub fn tenant_weight(&self, tenant: &str) -> u32 {
+        self.shared.environments.weight(tenant)
+    }
+
     /// Installed plugins: the shared ones, then those of the tenants that `of` selects.
     pub async fn plugin_entries(&self, of: impl Fn(&Arc<str>) -> bool) -> Vec<PluginEntry> {
         self.look_again().await;

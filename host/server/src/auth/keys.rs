@@ -17,7 +17,7 @@ use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 use self::file::Mark;
 pub use self::file::{KeyFile, KeyFileError};
 pub use super::caller::Role;
-use super::session::random;
+use super::token::random;
 
 /// Prefix of keys, so that scanners recognize leaked ones.
 const PREFIX: &str = "phasm_";

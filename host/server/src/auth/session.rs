@@ -1,62 +1,42 @@
 //! Sessions of browsers that signed in with a key. The cookie is a random token, never the key.
 
-use std::{
-    collections::VecDeque,
-    sync::{Mutex, PoisonError},
-};
+use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, header};
-use sha2::{Digest as _, Sha256};
+use phasm::fair_queue::{FairQueue, Holder};
 
-/// Sessions at once; the oldest ends for one more.
-const MAX_SESSIONS: usize = 1000;
+use super::token::{TokenError, Tokens};
+
 const COOKIE: &str = "phasm-session";
-/// Seconds that a browser keeps it.
-const SESSION_LIFETIME_SECONDS: u32 = 12 * 60 * 60;
+/// Time that a session lasts, here and in the browser.
+const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 
-/// Sessions since the server began, the oldest first: by the digest of its word, the key it has.
-#[derive(Default)]
-pub(crate) struct Sessions(Mutex<VecDeque<([u8; 32], String)>>);
+/// Sessions since the server began.
+pub(crate) struct Sessions(Tokens);
 
 impl Sessions {
-    /// Begins one with that key; what the browser is to keep, over TLS only if `secure`.
-    pub(crate) fn begin(&self, key: &str, secure: bool) -> Result<String, getrandom::Error> {
-        let word = random::<32>()?;
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MAX_SESSIONS {
-            all.pop_front();
-        }
-        all.push_back((digest(&word), key.to_owned()));
-        Ok(cookie(&word, SESSION_LIFETIME_SECONDS, secure))
+    pub(crate) fn new(places: FairQueue) -> Self {
+        Self(Tokens::new(places, SESSION_LIFETIME))
+    }
+
+    /// Begins one with a key of that holder; what the browser is to keep, over TLS only if `secure`.
+    pub(crate) fn begin(&self, holder: &Holder, key: &str, secure: bool) -> Result<String, TokenError> {
+        let word = self.0.begin(holder, Some(key.to_owned()), Instant::now())?;
+        Ok(cookie(&word, SESSION_LIFETIME.as_secs(), secure))
     }
 
     /// Ends that of a request; what makes the browser forget it.
     pub(crate) fn end(&self, headers: &HeaderMap, secure: bool) -> String {
         if let Some(word) = word(headers) {
-            let digest = digest(word);
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).retain(|(known, _)| *known != digest);
+            self.0.take(word, Instant::now());
         }
         cookie("", 0, secure)
     }
 
     /// The key of a request's session.
     pub(crate) fn key(&self, headers: &HeaderMap) -> Option<String> {
-        let digest = digest(word(headers)?);
-        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter().find(|(known, _)| *known == digest).map(|(_, key)| key.clone())
+        self.0.find(word(headers)?, Instant::now()).flatten()
     }
-}
-
-/// Returns a random token of `BYTES` bytes, in hexadecimal.
-pub(crate) fn random<const BYTES: usize>() -> Result<String, getrandom::Error> {
-    let mut word = [0_u8; BYTES];
-    getrandom::fill(&mut word)?;
-    Ok(word.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Found by its digest, so that comparing tells nothing of the word.
-pub(super) fn digest(word: &str) -> [u8; 32] {
-    Sha256::digest(word.as_bytes()).into()
 }
 
 fn word(headers: &HeaderMap) -> Option<&str> {
@@ -66,7 +46,7 @@ fn word(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Lax, as a link from elsewhere may lead here; what is posted from elsewhere the guard refuses.
-fn cookie(word: &str, seconds: u32, secure: bool) -> String {
+fn cookie(word: &str, seconds: u64, secure: bool) -> String {
     let secure = if secure { "; Secure" } else { "" };
     format!("{COOKIE}={word}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}")
 }
@@ -85,8 +65,9 @@ mod tests {
 
     #[test]
     fn a_session_has_its_key_until_it_ends() {
-        let sessions = Sessions::default();
-        let cookie = sessions.begin("secret", true).unwrap();
+        let sessions = Sessions::new(FairQueue::new(8, 0));
+        let holder = Holder { tenant: "t".into(), key: "k".into(), weight: 1 };
+        let cookie = sessions.begin(&holder, "secret", true).unwrap();
         assert!(!cookie.contains("secret") && cookie.contains("HttpOnly") && cookie.contains("Secure"));
         let headers = sent(&cookie);
         assert_eq!(sessions.key(&headers).as_deref(), Some("secret"));
@@ -94,14 +75,5 @@ mod tests {
         assert_eq!(sessions.key(&HeaderMap::new()), None);
         assert!(sessions.end(&headers, false).contains("Max-Age=0"));
         assert_eq!(sessions.key(&headers), None);
-    }
-
-    #[test]
-    fn the_oldest_session_ends_for_one_more() {
-        let sessions = Sessions::default();
-        let first = sent(&sessions.begin("first", false).unwrap());
-        let last: Vec<_> = (0..MAX_SESSIONS).map(|_| sessions.begin("other", false).unwrap()).collect();
-        assert_eq!(sessions.key(&first), None);
-        assert!(sessions.key(&sent(last.last().unwrap())).is_some());
     }
 }

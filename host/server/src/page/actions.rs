@@ -18,6 +18,10 @@ pub(super) async fn cancel(context: RequestContext) -> Result<Response, ProblemR
 
 pub(super) async fn rerun(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
+    context.in_turn(async move |context| begin_again(&context, &form).await).await
+}
+
+async fn begin_again(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {
     let rerun = Rerun { from_failed: form.text("from") == "failed", ..Rerun::default() };
     let row = context.run().await?;
     let run = context.app.host.rerun(&row.head.run_id, &rerun).await?;
@@ -38,11 +42,15 @@ pub(super) async fn cancel_task(context: RequestContext) -> Result<Response, Pro
 
 pub(super) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
-    let (handle, id) = (context.handle().await?, task_id(&context)?);
+    context.in_turn(async move |context| respond(&context, &form).await).await
+}
+
+async fn respond(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {
+    let (handle, id) = (context.handle().await?, task_id(context)?);
     let run = history::read(&context.app, handle.id(), None).await?.run;
-    let payload = answer::read(run.task(id).ok_or_else(|| no_task(&context))?, &form)?;
+    let payload = answer::read(run.task(id).ok_or_else(|| no_task(context))?, form)?;
     match handle.resume(&run.task_run_id(id), payload).await? {
-        true => Ok(back(&context)),
+        true => Ok(back(context)),
         false => Err(ProblemResponse::new(
             StatusCode::CONFLICT,
             "the task is not waiting any more: it was answered, or has expired",

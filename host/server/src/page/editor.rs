@@ -16,7 +16,9 @@ use phasm::{
 use tokio::time::timeout;
 
 use super::{arguments, form::Form, format};
-use crate::{problem_response::ProblemResponse, request::RequestContext};
+use crate::{
+    auth::caller::Caller, problem_response::ProblemResponse, request::RequestContext, state::AppState,
+};
 
 /// Problems that are shown.
 const MAX_PROBLEMS: usize = 50;
@@ -44,30 +46,30 @@ pub(super) struct DocumentCheck {
 impl DocumentCheck {
     /// Looks at a document, however long that takes.
     pub(super) async fn of(context: &RequestContext, text: &str) -> Result<Self, ProblemResponse> {
-        context.app.planning(text.len(), Self::look(context, text)).await
+        let (app, caller, checked) = (Arc::clone(&context.app), context.caller.clone(), Self::unseen(text));
+        context.work_on(text.len(), checked.look(app, caller)).await?
     }
 
-    async fn look(context: &RequestContext, text: &str) -> Result<Self, ProblemResponse> {
-        let mut checked = Self::unseen(text);
-        let draft = match reader::read(checked.file(), &checked.text) {
+    async fn look(mut self, app: Arc<AppState>, caller: Caller) -> Result<Self, ProblemResponse> {
+        let draft = match reader::read(self.file(), &self.text) {
             Ok(tree) => Draft::read(&tree),
-            Err(problems) => return Ok(Self { problems, ..checked }),
+            Err(problems) => return Ok(Self { problems, ..self }),
         };
         if let Some(namespace) = draft.namespace() {
-            checked.refused = context.caller.may_submit_to(&namespace).err();
+            self.refused = caller.may_submit_to(&namespace).err();
         }
-        if checked.refused.is_some() {
-            return Ok(checked);
+        if self.refused.is_some() {
+            return Ok(self);
         }
-        match context.app.host.plan_draft(draft).await {
+        match app.host.plan_draft(draft).await {
             Ok(plan) => {
-                checked.refused = context.caller.may_submit_to(&plan.namespace).err();
-                checked.kept = saved_versions(context, &plan).await?;
-                checked.plan = Some(plan);
+                self.refused = caller.may_submit_to(&plan.namespace).err();
+                self.kept = saved_versions(&app, &plan).await?;
+                self.plan = Some(plan);
             }
-            Err(problems) => checked.problems = problems.to_vec(),
+            Err(problems) => self.problems = problems.to_vec(),
         }
-        Ok(checked)
+        Ok(self)
     }
 
     /// Looks at a document, and says so if that takes long.
@@ -95,8 +97,8 @@ impl DocumentCheck {
 }
 
 /// How much is kept by the name of a document already.
-async fn saved_versions(context: &RequestContext, plan: &Plan) -> Result<usize, ProblemResponse> {
-    let (store, namespace) = (context.app.reader(), &plan.namespace);
+async fn saved_versions(app: &AppState, plan: &Plan) -> Result<usize, ProblemResponse> {
+    let (store, namespace) = (app.reader(), &plan.namespace);
     Ok(match &plan.cron {
         Some(cron) => usize::from(catalog::schedule(&*store, namespace, &cron.name).await?.is_some()),
         None => {

@@ -9,6 +9,7 @@ use std::{
 use axum::{body::Bytes, response::Response};
 use phasm::{
     Host,
+    fair_queue::Holder,
     store::{CatalogKind, EntryQuery, Filter, ReadStore, StoreError},
 };
 use tokio::{
@@ -17,6 +18,7 @@ use tokio::{
 };
 
 use crate::{
+    document::UNKNOWN_SIZE,
     problem_response::ProblemResponse,
     request::RequestContext,
     sse::{self, EventSender, KEEP_ALIVE_INTERVAL},
@@ -33,7 +35,7 @@ enum Subject {
     /// All runs, and all saved documents.
     All(Changes),
     /// Runs and documents of some namespaces. Changes elsewhere are not told.
-    Bound { changes: Changes, namespaces: Arc<[Arc<str>]>, seen: u64 },
+    Bound { changes: Changes, namespaces: Arc<[Arc<str>]>, holder: Holder, seen: u64 },
 }
 
 /// Changes of anything that the store has.
@@ -70,10 +72,12 @@ impl Subject {
     }
 
     /// Returns whether the change is one that the client may see.
-    async fn is_visible(&mut self, store: &dyn ReadStore) -> bool {
-        let Self::Bound { namespaces, seen, .. } = self else { return true };
-        // A store that cannot be read reports that when the page is asked for.
-        let Ok(now) = visible(store, namespaces).await else { return true };
+    async fn is_visible(&mut self, app: &AppState) -> bool {
+        let Self::Bound { namespaces, holder, seen, .. } = self else { return true };
+        let (store, namespaces) = (app.reader(), Arc::clone(namespaces));
+        let looked = async move { visible(&*store, &namespaces).await };
+        // A store that cannot be read, or not now, reports that when the page is asked for.
+        let Ok(Ok(now)) = app.resources.work(holder, looked).await else { return true };
         std::mem::replace(seen, now) != now
     }
 }
@@ -113,8 +117,10 @@ pub(super) async fn live(mut context: RequestContext) -> Result<Response, Proble
         }
         None if context.caller.is_bound() => {
             let (changes, namespaces) = (Changes::of(host), Arc::clone(&context.caller.namespaces));
-            let seen = visible(&**host.store(), &namespaces).await?;
-            Subject::Bound { changes, namespaces, seen }
+            let (store, looked) = (context.app.reader(), Arc::clone(&namespaces));
+            let seen = async move { visible(&*store, &looked).await };
+            let (holder, seen) = (context.holder.clone(), context.work_on(UNKNOWN_SIZE, seen).await??);
+            Subject::Bound { changes, namespaces, holder, seen }
         }
         None => Subject::All(Changes::of(host)),
     };
@@ -146,7 +152,7 @@ async fn tell(app: Arc<AppState>, mut looked: Subject, outlet: EventSender) {
                         outlet.left().await;
                         return;
                     }
-                    if looked.is_visible(&**app.host.store()).await {
+                    if looked.is_visible(&app).await {
                         break sse::piece(None, "changed", "{}");
                     }
                 }

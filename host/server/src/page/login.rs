@@ -7,7 +7,7 @@ use axum::{
 use maud::html;
 
 use super::{form::Form, format, see_other, shell::Shell};
-use crate::{guard::is_of_own_page, problem_response::ProblemResponse, request::RequestContext};
+use crate::{guard::is_of_own_page, problem_response::ProblemResponse, request::RequestContext, resources};
 
 /// Where one signs in, to go on to that page.
 pub(super) fn address(to: &str) -> String {
@@ -114,8 +114,9 @@ pub(super) async fn login(mut context: RequestContext) -> Result<Response, Probl
 }
 
 fn begin(context: &RequestContext, key: &str, to: &str) -> Result<Response, ProblemResponse> {
-    let cookie = context.app.auth.sessions.begin(key, context.app.config.tls.is_some());
-    let cookie = cookie.map_err(|error| ProblemResponse::failed(&error))?;
+    let app = &context.app;
+    let holder = resources::holder(&app.host, &app.auth.caller(Some(&format!("Bearer {key}")))?);
+    let cookie = app.auth.sessions.begin(&holder, key, app.config.tls.is_some())?;
     Ok(with_cookie(see_other(here(to)), &cookie))
 }
 

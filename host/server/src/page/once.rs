@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use phasm::{NewRun, SubmitError, store::StoreError};
 
 use super::form::Form;
-use crate::auth::session::random;
+use crate::auth::token::random;
 
 const FIELD: &str = "once";
 

@@ -21,12 +21,13 @@ pub(super) struct SavedDocument {
 impl SavedDocument {
     pub(super) async fn read(context: &RequestContext, version: &Version) -> Result<Self, ProblemResponse> {
         let text = saved_text(&*context.app.reader(), &version.digest).await?.unwrap_or_default();
-        let plan = async {
-            let tree = reader::read(&version.file, &text)?;
-            Draft::read(&tree).plan(&Executors::any(), &Value::Null)
-        };
-        let plan = context.app.planning(text.len(), plan).await.ok();
-        Ok(Self { plan, text })
+        let file = version.file.clone();
+        let planned = context.work_on(text.len(), async move {
+            let read = reader::read(&file, &text);
+            let plan = read.and_then(|tree| Draft::read(&tree).plan(&Executors::any(), &Value::Null)).ok();
+            Self { plan, text }
+        });
+        planned.await
     }
 
     /// The document, to be looked at.

@@ -174,12 +174,16 @@ fn back(namespace: &str, name: &str) -> Response {
 
 pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
-    let found = one(&context).await?;
-    let kept = SavedDocument::read(&context, &found.what.document).await?;
-    let parameters = match kept.plan.as_ref().map(|plan| arguments::read(plan, &form)).transpose() {
+    context.in_turn(async move |context| start(&context, &form).await).await
+}
+
+async fn start(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {
+    let found = one(context).await?;
+    let kept = SavedDocument::read(context, &found.what.document).await?;
+    let parameters = match kept.plan.as_ref().map(|plan| arguments::read(plan, form)).transpose() {
         Ok(parameters) => parameters.unwrap_or_default(),
         Err(problems) => {
-            return render(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await;
+            return render(context, StatusCode::UNPROCESSABLE_ENTITY, Some(form), &problems).await;
         }
     };
     let request = TriggerRequest {
@@ -191,7 +195,7 @@ pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     match context.app.host.trigger(request).await {
         Ok(triggered) => Ok(see_other(&format!("/runs/{}", triggered.run_id))),
         Err(TriggerError::Submit(SubmitError::Problems(problems))) => {
-            render(&context, StatusCode::UNPROCESSABLE_ENTITY, Some(&form), &problems).await
+            render(context, StatusCode::UNPROCESSABLE_ENTITY, Some(form), &problems).await
         }
         Err(error) => Err(error.into()),
     }

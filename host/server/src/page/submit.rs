@@ -111,7 +111,7 @@ pub(super) async fn submit(mut context: RequestContext) -> Result<Response, Prob
     let done = match act {
         "save" => save(&context, &checked, &plan).await,
         "keep" => keep(&context, &checked, &plan).await,
-        _ => run(&context, &form, &plan).await,
+        _ => run(&context, &form, (&plan, checked.text.len())).await,
     };
     match done? {
         Ok(address) => Ok(see_other(&address)),
@@ -125,12 +125,15 @@ pub(super) async fn submit(mut context: RequestContext) -> Result<Response, Prob
 /// Where what was done is to be seen, or the problems that it has.
 type SubmitOutcome = Result<Result<String, Vec<Problem>>, ProblemResponse>;
 
-async fn run(context: &RequestContext, form: &Form, plan: &Arc<Plan>) -> SubmitOutcome {
+/// `bytes` is the size of the document.
+async fn run(context: &RequestContext, form: &Form, (plan, bytes): (&Arc<Plan>, usize)) -> SubmitOutcome {
     let parameters = match arguments::read(plan, form) {
         Ok(parameters) => parameters,
         Err(problems) => return Ok(Err(problems.to_vec())),
     };
-    let submission = async { once::start(context.app.host.new_run(plan, &parameters).await?, form).await };
+    let (host, planned) = (Arc::clone(&context.app.host), Arc::clone(plan));
+    let begun = context.work_on(bytes, async move { host.new_run(&planned, &parameters).await }).await?;
+    let submission = async { once::start(begun?, form).await };
     match submission.await {
         Ok(run_id) => Ok(Ok(format!("/runs/{run_id}"))),
         Err(SubmitError::Problems(found)) => Ok(Err(found.to_vec())),

@@ -15,12 +15,10 @@ use tokio::time::timeout;
 
 use super::{plugins, see_other, upload_form::FieldError};
 use crate::{
-    plugins::{
-        change::{address, turn},
-        whose,
-    },
+    plugins::{change::address, whose},
     problem_response::ProblemResponse,
     request::{RequestContext, too_large, too_slow},
+    resources::Resource,
 };
 
 /// Bytes of a field that is typed.
@@ -43,7 +41,7 @@ struct UploadFields {
 
 pub(super) async fn add(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let app = Arc::clone(&context.app);
-    let turn = turn(&app).await?;
+    context.enter(Resource::Uploads).await?;
     let sent = read(&mut context).await?;
     let tenant = whose(&app.host, &context.caller, sent.tenant.clone())?;
     let called = sent.called.clone();
@@ -52,7 +50,6 @@ pub(super) async fn add(mut context: RequestContext) -> Result<Response, Problem
         Err((field, why)) => return again(&context, FieldError { field, why, called }).await,
     };
     let added = app.host.add_plugin(tenant.as_deref(), new).await;
-    drop(turn);
     match added {
         Ok(added) => Ok(see_other(&address(&added.name, &added.digest))),
         Err(error) => {

@@ -115,13 +115,17 @@ fn versions(found: &CatalogItem<SavedWorkflow>, shown: &Version, address: &str) 
 
 pub(super) async fn run(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
-    let (namespace, name) = named(&context)?;
+    context.in_turn(async move |context| submit(&context, &form).await).await
+}
+
+async fn submit(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {
+    let (namespace, name) = named(context)?;
     let version = Some(form.text("version")).filter(|version| !version.is_empty());
     let host = &context.app.host;
     let submitted = match host.saved_plan(&namespace, &name, version).await {
-        Ok(plan) => match arguments::read(&plan, &form) {
+        Ok(plan) => match arguments::read(&plan, form) {
             Ok(parameters) => {
-                async { once::start(host.new_run(&plan, &parameters).await?, &form).await }.await
+                async { once::start(host.new_run(&plan, &parameters).await?, form).await }.await
             }
             Err(problems) => Err(problems.into()),
         },
@@ -131,7 +135,7 @@ pub(super) async fn run(mut context: RequestContext) -> Result<Response, Problem
     match submitted {
         Ok(run_id) => Ok(see_other(&format!("/runs/{run_id}"))),
         Err(SubmitError::Problems(problems)) => {
-            render(&context, StatusCode::UNPROCESSABLE_ENTITY, version, Some(&form), &problems).await
+            render(context, StatusCode::UNPROCESSABLE_ENTITY, version, Some(form), &problems).await
         }
         Err(error) => Err(error.into()),
     }

@@ -1,6 +1,6 @@
 //! Adding, approving and removing versions.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use axum::{
     http::{HeaderName, HeaderValue, StatusCode, header},
@@ -12,13 +12,13 @@ use phasm::{
     plugins::{AddView, NewPlugin},
 };
 use serde_json::json;
-use tokio::{sync::SemaphorePermit, time::timeout};
 
 use super::whose;
 use crate::{
     client::segment,
     problem_response::ProblemResponse,
     request::{RequestContext, json},
+    resources::Resource,
     state::AppState,
 };
 
@@ -44,7 +44,7 @@ pub(crate) async fn put(mut context: RequestContext) -> Result<Response, Problem
         return Err(there_already(&exactly));
     }
     let app = Arc::clone(&context.app);
-    let _turn = turn(&app).await?;
+    context.enter(Resource::Uploads).await?;
     let bytes = context.upload().await?;
     let origin = Some(format!("uploaded by {}", context.caller.name()));
     let new = NewPlugin { name, version: Some(version), bytes: Arc::from(&*bytes), signature, origin };
@@ -87,14 +87,6 @@ fn signature(context: &RequestContext) -> Result<Option<String>, ProblemResponse
     let text = text.filter(|text| text.len() as u64 <= MAX_SIGNATURE_BYTES);
     let detail = "Phasm-Signature: expected the base64 of what minisign writes";
     text.map(Some).ok_or_else(|| ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
-}
-
-/// Few are read at once, as each is held in memory.
-pub(crate) async fn turn(app: &AppState) -> Result<SemaphorePermit<'_>, ProblemResponse> {
-    let patience: Duration = app.config.limits.body_time;
-    let turn = timeout(patience, app.uploads.acquire()).await.ok().and_then(Result::ok);
-    let detail = "as many plugins as are taken at once are being uploaded";
-    turn.ok_or_else(|| ProblemResponse::new(StatusCode::TOO_MANY_REQUESTS, detail).again_after(1))
 }
 
 /// `NAME@VERSION` of the path, and whose it is.

@@ -3,7 +3,8 @@
 use super::parameters::LISTING;
 use crate::{
     auth::caller::Role,
-    route::{Kind, Route, Sends, Shape, Verb, parameter, serve},
+    resources::Resource,
+    route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, in_turn, parameter, serve},
     runs::rows,
     tickets, validate,
 };
@@ -14,6 +15,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/tickets",
         id: "makeTicket",
         needs: Some(Role::Read),
+        uses: &[Resource::Tickets],
         what: "A one-time login token for the key of the request, valid for 60 s, to be used at `/login?ticket=`.",
         query: &[],
         headers: &[],
@@ -27,19 +29,21 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/rows",
         id: "listRows",
         needs: Some(Role::Read),
+        uses: VIEW,
         what: "Lists runs as stored, for Phasm's own clients. The parameters are those of `listRuns`.",
         query: LISTING,
         headers: &[],
         body: None,
         answers: &[(200, "A page of rows.", Shape::Json("Rows"))],
         refusals: &[],
-        serve: serve!(rows::rows),
+        serve: in_turn!(rows::rows),
     },
     Route {
         method: Verb::Get,
         path: "/v1/rows/{run}",
         id: "getRow",
         needs: Some(Role::Read),
+        uses: VIEW,
         what: "A run as stored, for Phasm's own clients: its row, and the requested parts of its journal and logs.",
         query: &[
             parameter("since", Kind::Count(0, u32::MAX), "The records of its journal from this event on."),
@@ -62,6 +66,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/validate",
         id: "validateDocument",
         needs: Some(Role::Read),
+        uses: DOCUMENT,
         what: "Checks a workflow without running it.",
         query: &[],
         headers: &[],

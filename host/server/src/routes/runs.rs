@@ -5,7 +5,7 @@ use super::parameters::{
 };
 use crate::{
     auth::caller::Role,
-    route::{Kind, Route, Sends, Shape, Verb, parameter, serve},
+    route::{DOCUMENT, FOLLOW, Kind, Route, Sends, Shape, VIEW, Verb, in_turn, parameter, serve},
     runs::{events, get, graph, list, logs, notices, requests, rerun, submit, task},
 };
 
@@ -15,6 +15,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs",
         id: "submitRun",
         needs: Some(Role::Run),
+        uses: DOCUMENT,
         what: "Submits a run of a workflow: JSON or YAML, or `{document, parameters}`. `param.NAME=VALUE` sets a parameter as `-p` does.",
         query: &[PARAMETER, WAIT],
         headers: SUBMITTING,
@@ -28,19 +29,21 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs",
         id: "listRuns",
         needs: Some(Role::Read),
+        uses: VIEW,
         what: "Lists runs, the newest first. A page scans a bounded number of runs: it may have no matching run and still have a `next`.",
         query: LISTING,
         headers: &[],
         body: None,
         answers: &[(200, "A page of runs.", Shape::Json("Runs"))],
         refusals: &[],
-        serve: serve!(list::list),
+        serve: in_turn!(list::list),
     },
     Route {
         method: Verb::Get,
         path: "/v1/runs/{run}",
         id: "getRun",
         needs: Some(Role::Read),
+        uses: VIEW,
         what: "The current state of a run, as `phasm get --json` prints it. `Link` is the address of its next task runs.",
         query: &[
             WAIT,
@@ -66,6 +69,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs/{run}/events",
         id: "getEvents",
         needs: Some(Role::Read),
+        uses: FOLLOW,
         what: "The events of a run: a page, or a stream of all from `since` on, each exactly once, until the event `end`. A \
                stream that ends earlier has the reason, and where to resume, in `end-of-stream`.",
         query: &[
@@ -87,6 +91,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs/{run}/logs",
         id: "getLogs",
         needs: Some(Role::Read),
+        uses: FOLLOW,
         what: "The logs of a run's attempts: stored ones, or a stream of `line` while they write if this host executes the run, and \
                of `log` with the stored log when an attempt has ended.",
         query: &[
@@ -110,6 +115,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs/{run}/notices",
         id: "getNotices",
         needs: Some(Role::Read),
+        uses: &[],
         what: "Notifications about a run, delivered and pending: the latest first.",
         query: &[
             parameter(
@@ -130,19 +136,21 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs/{run}/tasks/{task}",
         id: "getTask",
         needs: Some(Role::Read),
+        uses: VIEW,
         what: "A task run by `taskName`, `scope/taskName` (with `%2F`) or id. The first, if several match.",
         query: &[],
         headers: &[],
         body: None,
         answers: &[(200, "The task run.", Shape::Json("Task"))],
         refusals: &[404],
-        serve: serve!(task::task),
+        serve: in_turn!(task::task),
     },
     Route {
         method: Verb::Post,
         path: "/v1/runs/{run}/cancel",
         id: "cancelRun",
         needs: Some(Role::Run),
+        uses: VIEW,
         what: "Cancels a run and all its open task runs.",
         query: &[],
         headers: &[],
@@ -156,6 +164,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs/{run}/tasks/{task}/cancel",
         id: "cancelTask",
         needs: Some(Role::Run),
+        uses: VIEW,
         what: "Cancels a task run. If several have that name, the first open one.",
         query: &[],
         headers: &[],
@@ -169,6 +178,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs/{run}/tasks/{task}/resume",
         id: "resumeTask",
         needs: Some(Role::Run),
+        uses: DOCUMENT,
         what: "Responds to a suspended task with an object of values. The task is executed again with them.",
         query: &[],
         headers: &[],
@@ -182,6 +192,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs/{run}/rerun",
         id: "rerunRun",
         needs: Some(Role::Run),
+        uses: DOCUMENT,
         what: "Runs the workflow of a run again, from the beginning or from the tasks that had not succeeded.",
         query: &[],
         headers: SUBMITTING,
@@ -195,6 +206,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/runs/{run}/graph.svg",
         id: "getGraph",
         needs: Some(Role::Read),
+        uses: VIEW,
         what: "A run as a picture: its tasks, their dependencies and phases, as `phasm graph` draws it.",
         query: &[parameter(
             "timeline",
@@ -205,6 +217,6 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "The picture.", Shape::Text("image/svg+xml"))],
         refusals: &[404],
-        serve: serve!(graph::picture),
+        serve: in_turn!(graph::picture),
     },
 ];

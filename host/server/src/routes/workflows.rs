@@ -5,7 +5,7 @@ use super::parameters::{
 };
 use crate::{
     auth::caller::Role,
-    route::{Kind, Route, Sends, Shape, Verb, parameter, serve},
+    route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, in_turn, parameter, serve},
     saved::workflows,
 };
 
@@ -15,19 +15,21 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/workflows",
         id: "listWorkflows",
         needs: Some(Role::Read),
+        uses: VIEW,
         what: "Lists saved workflows, by namespace and name.",
         query: SAVED_LISTING,
         headers: &[],
         body: None,
         answers: &[(200, "A page of workflows.", Shape::Json("Workflows"))],
         refusals: &[],
-        serve: serve!(workflows::list),
+        serve: in_turn!(workflows::list),
     },
     Route {
         method: Verb::Get,
         path: "/v1/workflows/{namespace}/{name}",
         id: "getWorkflow",
         needs: Some(Role::Read),
+        uses: &[],
         what: "A saved workflow and its versions, the latest at the end.",
         query: &[],
         headers: &[],
@@ -41,6 +43,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/workflows/{namespace}/{name}",
         id: "putWorkflow",
         needs: Some(Role::Run),
+        uses: DOCUMENT,
         what: "Saves a workflow under its name, as a new version if it exists.",
         query: SAVE_PARAMETERS,
         headers: &[],
@@ -54,6 +57,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/workflows/{namespace}/{name}",
         id: "removeWorkflow",
         needs: Some(Role::Run),
+        uses: &[],
         what: "Removes a saved workflow with all its versions. Its runs are kept.",
         query: &[],
         headers: &[],
@@ -67,6 +71,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/workflows/{namespace}/{name}/document",
         id: "getWorkflowDocument",
         needs: Some(Role::Read),
+        uses: &[],
         what: "The workflow file of a version, as submitted.",
         query: &[parameter(
             "version",
@@ -84,6 +89,7 @@ pub(super) const ROUTES: &[Route] = &[
         path: "/v1/workflows/{namespace}/{name}/runs",
         id: "runWorkflow",
         needs: Some(Role::Run),
+        uses: DOCUMENT,
         what: "Submits a run of a saved workflow, with an object of parameters.",
         query: &[
             parameter("version", Kind::Text, "The beginning of a version's digest; the last by default."),

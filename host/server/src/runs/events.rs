@@ -7,7 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use phasm::{Notice, Phase, RecoverError};
+use phasm::{Notice, Phase, RecoverError, fair_queue::Holder};
 use serde_json::json;
 use tokio::{
     sync::broadcast::error::RecvError,
@@ -18,6 +18,7 @@ use crate::{
     feed::{FeedMessage, Frame, FrameBuilder},
     problem_response::ProblemResponse,
     request::{RequestContext, json, link_next},
+    resources::Resource,
     sse::{self, ClosedStream, EventSender, KEEP_ALIVE_INTERVAL},
     state::AppState,
 };
@@ -40,7 +41,7 @@ pub(crate) async fn events(mut context: RequestContext) -> Result<Response, Prob
     let row = context.run().await?;
     let since = last.map_or(since.unwrap_or(0), |last| last.saturating_add(1));
     if !stream {
-        return page(&context, since, limit).await;
+        return context.in_turn(async move |context| page(&context, since, limit).await).await;
     }
     // A browser comes back until it is told that there is nothing more.
     if !row.status.open && since >= row.seq && last.is_some() {
@@ -50,6 +51,7 @@ pub(crate) async fn events(mut context: RequestContext) -> Result<Response, Prob
     let (outlet, response) = sse::open(streaming, context.app.config.limits.write_time);
     let following = EventStream {
         app: Arc::clone(&context.app),
+        holder: context.holder.clone(),
         run_id: Arc::clone(&row.head.run_id),
         next: since,
         outlet,
@@ -89,6 +91,7 @@ async fn page(context: &RequestContext, since: u64, limit: usize) -> Result<Resp
 /// One client that follows a run.
 struct EventStream {
     app: Arc<AppState>,
+    holder: Holder,
     run_id: Arc<str>,
     /// The number of the event that it is told next.
     next: u64,
@@ -103,6 +106,8 @@ enum End {
     Left,
     /// The server stops.
     Stopping,
+    /// Too many streams of its key read what happened before.
+    Busy,
     /// The run cannot be read.
     Failed,
 }
@@ -132,6 +137,7 @@ impl EventStream {
                 self.outlet.end_with(sse::piece(None, "end", &said));
             }
             End::Stopping => self.outlet.end("stopping", self.seen()),
+            End::Busy => self.outlet.end("busy", self.seen()),
             End::Failed => self.outlet.end("failed", self.seen()),
             End::Left => {}
         }
@@ -199,7 +205,8 @@ impl EventStream {
     /// Tells what is in the store.
     async fn catch_up(&mut self) -> Result<(), End> {
         let app = Arc::clone(&self.app);
-        let _turn = app.catching_up.acquire().await.map_err(|_closed| End::Stopping)?;
+        let place = app.resources.queue(Resource::CatchUp).enter(&self.holder).await;
+        let _place = place.map_err(|_full| End::Busy)?;
         let mut watch = app.host.recorded(&self.run_id, self.next);
         let mut gathered = FrameBuilder::default();
         while let Some(notice) = watch.known().await? {

@@ -50,8 +50,12 @@ pub(crate) async fn get(mut context: RequestContext) -> Result<Response, Problem
         None => (Some(row), notices(&context, &handle).await?),
         Some(wait) => waited(&context, &handle, wait).await?,
     };
-    let (response, tag) = render(&handle, row.as_ref(), notices.as_ref(), Page { from, most }).await?;
-    Ok(unless_known(&context, response, &tag))
+    // A request that waits has no turn: it would keep others of its key from theirs.
+    let rest = async move |context: RequestContext| {
+        let (response, tag) = render(&handle, row.as_ref(), notices.as_ref(), Page { from, most }).await?;
+        Ok(unless_known(&context, response, &tag))
+    };
+    context.in_turn(rest).await
 }
 
 /// The row of a run, unless it ends in time, and how its notices stand then.

@@ -12,46 +12,47 @@ use crate::{document, problem_response::ProblemResponse, request::RequestContext
 pub(crate) async fn cancel(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
     context.handle().await?.cancel().await?;
-    run_view(&context).await
+    run_view(context).await
 }
 
 pub(crate) async fn cancel_task(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
     let handle = context.handle().await?;
-    let name = context.segment("task");
-    let asked = handle.cancel_task(name).await;
-    respond(&context, asked, "is not open any more").await
+    let asked = handle.cancel_task(context.segment("task")).await;
+    respond(context, asked, "is not open any more").await
 }
 
 pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
     let payload = document::object(&mut context).await?;
     let handle = context.handle().await?;
-    let name = context.segment("task");
-    let asked = handle.resume(name, payload).await;
-    respond(&context, asked, "is not suspended").await
+    let asked = handle.resume(context.segment("task"), payload).await;
+    respond(context, asked, "is not suspended").await
 }
 
 async fn respond(
-    context: &RequestContext,
+    context: RequestContext,
     asked: Result<bool, RequestError>,
     otherwise: &str,
 ) -> Result<Response, ProblemResponse> {
-    let name = context.segment("task");
+    let name = context.segment("task").to_owned();
     match asked {
         Ok(true) => run_view(context).await,
         Ok(false) => Err(ProblemResponse::new(
             StatusCode::CONFLICT,
             format!("`{name}` {otherwise}; nothing was recorded"),
         )),
-        Err(RequestError::UnknownTask) => Err(no_task(&context.handle().await?, name)),
+        Err(RequestError::UnknownTask) => Err(no_task(&context.handle().await?, &name)),
         Err(error) => Err(error.into()),
     }
 }
 
 /// The run after that.
-async fn run_view(context: &RequestContext) -> Result<Response, ProblemResponse> {
-    let row = context.run().await?;
-    let handle = context.app.host.run_of(&row);
-    Ok(view(&handle, Some(&row), Page::FIRST).await?.0)
+async fn run_view(context: RequestContext) -> Result<Response, ProblemResponse> {
+    let shown = async |context: RequestContext| {
+        let row = context.run().await?;
+        let handle = context.app.host.run_of(&row);
+        Ok(view(&handle, Some(&row), Page::FIRST).await?.0)
+    };
+    context.in_turn(shown).await
 }

@@ -13,7 +13,9 @@ pub(crate) async fn rerun(mut context: RequestContext) -> Result<Response, Probl
     context.query.done()?;
     let rerun = parse(&document::object(&mut context).await?)?;
     let row = context.run().await?;
-    let new = context.app.host.rerun(&row.head.run_id, &rerun).await.map_err(refused)?;
+    let (host, of) = (Arc::clone(&context.app.host), Arc::clone(&row.head.run_id));
+    let read = async move { host.rerun(&of, &rerun).await };
+    let new = context.work_on(document::UNKNOWN_SIZE, read).await?.map_err(refused)?;
     let (run_id, is_new) = match new.key(key.as_deref()).start().await {
         Ok(run) => (Arc::clone(run.id()), true),
         Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),

@@ -31,16 +31,32 @@ pub(crate) async fn run(mut context: RequestContext) -> Result<Response, Problem
         (Some(wait), Some(known)) => changed(&context, known, wait).await?,
         _ => context.run().await?,
     };
-    let permit = context.app.catching_up.acquire().await;
+    let wanted = RunParts { since: since.filter(|_| wait.is_none()), logs, task };
+    // A request that waits has no turn: it would keep others of its key from theirs.
+    context.in_turn(async move |context| parts(&context, row, wanted).await).await
+}
+
+/// Parts of a run that are sent besides its row.
+struct RunParts {
+    /// Records from this event on.
+    since: Option<u64>,
+    logs: bool,
+    /// The task run whose logs are sent; all of them without.
+    task: Option<u32>,
+}
+
+async fn parts(
+    context: &RequestContext,
+    mut row: RunRow,
+    wanted: RunParts,
+) -> Result<Response, ProblemResponse> {
     let (store, run_id) = (context.app.host.store(), &row.head.run_id);
-    let records = match since.filter(|since| wait.is_none() && *since < row.seq) {
+    let records = match wanted.since.filter(|since| *since < row.seq) {
         Some(since) => store.load_since(run_id, since).await?,
         None => Vec::new(),
     };
-    let logs = if logs { store.logs(run_id, task).await? } else { Vec::new() };
-    drop(permit);
-    let mut row = row;
-    disguise(&context, &mut row);
+    let logs = if wanted.logs { store.logs(run_id, wanted.task).await? } else { Vec::new() };
+    disguise(context, &mut row);
     let records = if context.caller.is_bound() { journal::without_origin(records) } else { records };
     let sent = WireRun {
         records: records.iter().map(WireRecord::from).collect(),

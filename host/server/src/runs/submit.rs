@@ -6,7 +6,11 @@ use axum::{
     http::{HeaderName, StatusCode, header},
     response::{IntoResponse as _, Response},
 };
-use phasm::{Map, Plan, SubmitError, store::StoreError, store::view};
+use phasm::{
+    Map, Plan, RunHandle, SubmitError,
+    engine::{run::Run, weight::Weight},
+    store::{StoreError, view},
+};
 
 use super::get;
 use crate::{
@@ -21,6 +25,9 @@ use crate::{
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// Characters of it at most.
 const MAX_KEY_LENGTH: usize = 255;
+/// Task runs, and bytes of values, of a run that is shown at once after it was waited for.
+const MAX_SMALL_TASKS: usize = 32;
+const MAX_SMALL_BYTES: usize = 32 << 10;
 
 pub(crate) async fn submit(mut context: RequestContext) -> Result<SubmittedRun, ProblemResponse> {
     let key = idempotency_key(&context)?;
@@ -34,7 +41,7 @@ pub(crate) async fn submit(mut context: RequestContext) -> Result<SubmittedRun, 
     }
     let plan = document::plan(&context, name, bytes, draft).await?;
     context.caller.may_submit_to(&plan.namespace)?;
-    start(&context, &plan, Submission { name, parameters, overrides, key, wait }).await
+    start(&context, &plan, Submission { name, bytes, parameters, overrides, key, wait }).await
 }
 
 /// Returns the longest time that the client waits for the end of the run.
@@ -50,18 +57,38 @@ pub(crate) async fn render(app: &AppState, accepted: SubmittedRun) -> Response {
     if !matches!(get::rest(app, &accepted.run, wait).await, Ok(Some(_))) {
         return accepted.into_response();
     }
-    let Ok((mut shown, _)) = get::view(&accepted.run, None, get::Page::FIRST).await else {
-        return accepted.into_response();
+    let run = accepted.run.clone();
+    let view = async move { get::view(&run, None, get::Page::FIRST).await };
+    let shown = match is_small(&accepted.run).await {
+        true => view.await,
+        false => app.resources.work(&accepted.holder, view).await.flatten(),
     };
+    let Ok((mut shown, _)) = shown else { return accepted.into_response() };
     let location = accepted.into_response().headers_mut().remove(header::LOCATION);
     shown.headers_mut().extend(location.map(|at| (header::LOCATION, at)));
     shown
+}
+
+/// Whether showing a run takes less than a turn on another thread.
+async fn is_small(run: &RunHandle) -> bool {
+    let measured = run.look(|run: &Run| {
+        let mut weight = Weight::default();
+        let tasks = run.tasks();
+        if tasks.len() <= MAX_SMALL_TASKS {
+            let values = tasks.iter().flat_map(|task| task.outputs.iter()).map(|output| &output.value);
+            values.chain(run.parameters().values()).for_each(|value| weight.add_json(value, MAX_SMALL_BYTES));
+        }
+        tasks.len() <= MAX_SMALL_TASKS && weight.bytes() <= MAX_SMALL_BYTES
+    });
+    measured.await.unwrap_or(false)
 }
 
 /// A submission of a plan that has been read.
 pub(crate) struct Submission {
     /// Name of the document in problems.
     pub(crate) name: &'static str,
+    /// Size of the document, as far as it is known.
+    pub(crate) bytes: usize,
     pub(crate) parameters: Map,
     /// Parameters of the query, as text. They override `parameters`.
     pub(crate) overrides: Vec<(String, String)>,
@@ -75,8 +102,8 @@ pub(crate) async fn start(
     plan: &Arc<Plan>,
     submission: Submission,
 ) -> Result<SubmittedRun, ProblemResponse> {
-    let Submission { name, mut parameters, overrides, key, wait } = submission;
-    let host = &context.app.host;
+    let Submission { name, bytes, mut parameters, overrides, key, wait } = submission;
+    let host = Arc::clone(&context.app.host);
     let mut problems = Vec::new();
     for (parameter, text) in overrides {
         match view::parameter(plan, &parameter, &text) {
@@ -87,13 +114,17 @@ pub(crate) async fn start(
     if !problems.is_empty() {
         return Err(ProblemResponse::problems(name, &problems));
     }
-    let started = async { host.new_run(plan, &parameters).await?.key(key.as_deref()).start().await };
+    // Beginning a run takes the longer the larger its document is; waiting until it is durable needs no thread.
+    let (planned, holder) = (Arc::clone(plan), context.holder.clone());
+    let begun = context.work_on(bytes, async move { host.new_run(&planned, &parameters).await }).await?;
+    let started = async { begun?.key(key.as_deref()).start().await };
+    let host = &context.app.host;
     match started.await {
-        Ok(run) => Ok(SubmittedRun { run, workflow: Arc::clone(&plan.name), is_new: true, wait }),
+        Ok(run) => Ok(SubmittedRun { run, workflow: Arc::clone(&plan.name), is_new: true, holder, wait }),
         Err(SubmitError::Store(StoreError::Exists { run_id })) => {
             let row = host.store().get(&run_id).await?.ok_or(StoreError::NotFound { run_id })?;
             let workflow = Arc::clone(&row.head.workflow);
-            Ok(SubmittedRun { run: host.run_of(&row), workflow, is_new: false, wait })
+            Ok(SubmittedRun { run: host.run_of(&row), workflow, is_new: false, holder, wait })
         }
         Err(SubmitError::Problems(found)) => Err(ProblemResponse::problems(name, &found)),
         Err(error) => Err(error.into()),

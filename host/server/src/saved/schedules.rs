@@ -1,5 +1,7 @@
 //! Schedules.
 
+use std::sync::Arc;
+
 use axum::{http::StatusCode, response::Response};
 use phasm::{
     Map, SubmitError, TriggerError, TriggerReceipt, TriggerRequest,
@@ -96,16 +98,24 @@ pub(crate) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     let (namespace, name) = named(&context)?;
     let mut parameters: Map = document::object(&mut context).await?;
     let found = one(&context).await?;
-    let texts = given.iter().map(|(name, text)| (name.as_str(), text.as_str()));
-    parameters.extend(catalog::given_parameters(&*context.app.reader(), &found, texts).await?);
-    let host = &context.app.host;
-    let request =
-        TriggerRequest { namespace: &namespace, name: &name, parameters: &parameters, key: key.as_deref() };
-    let triggered = host.trigger(request).await;
+    let (host, reader) = (Arc::clone(&context.app.host), context.app.reader());
+    let begin = async move {
+        let texts = given.iter().map(|(name, text)| (name.as_str(), text.as_str()));
+        parameters.extend(catalog::given_parameters(&*reader, &found, texts).await?);
+        let request = TriggerRequest {
+            namespace: &namespace,
+            name: &name,
+            parameters: &parameters,
+            key: key.as_deref(),
+        };
+        host.trigger(request).await
+    };
+    let triggered = context.work_on(document::UNKNOWN_SIZE, begin).await?;
     if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {
         return Err(ProblemResponse::problems("schedule", found));
     }
     let TriggerReceipt { run_id, is_new } = triggered?;
-    let workflow = host.store().get(&run_id).await?.map(|row| row.head.workflow.clone()).unwrap_or_default();
+    let found = context.app.host.store().get(&run_id).await?;
+    let workflow = found.map(|row| row.head.workflow.clone()).unwrap_or_default();
     Ok(submitted(&run_id, &workflow, is_new))
 }

@@ -1,12 +1,14 @@
 //! Saved workflows.
 
+use std::sync::Arc;
+
 use axum::{http::StatusCode, response::Response};
 use phasm::catalog::{self, CatalogItem, SavedWorkflow};
 
 use super::{Find, named, nothing, removed, written};
 use crate::{
     answer::SubmittedRun,
-    document,
+    document::{self, UNKNOWN_SIZE},
     problem_response::ProblemResponse,
     request::{RequestContext, json},
     runs::submit::{self, Submission},
@@ -65,7 +67,9 @@ pub(crate) async fn run(mut context: RequestContext) -> Result<SubmittedRun, Pro
     context.query.done()?;
     let (namespace, name) = named(&context)?;
     let parameters = document::object(&mut context).await?;
-    let plan = context.app.host.saved_plan(&namespace, &name, version.as_deref()).await?;
-    let submission = Submission { name: "workflow", parameters, overrides, key, wait };
+    let host = Arc::clone(&context.app.host);
+    let read = async move { host.saved_plan(&namespace, &name, version.as_deref()).await };
+    let plan = context.work_on(UNKNOWN_SIZE, read).await??;
+    let submission = Submission { name: "workflow", bytes: UNKNOWN_SIZE, parameters, overrides, key, wait };
     submit::start(&context, &plan, submission).await
 }

@@ -124,6 +124,7 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     let parked = submit(&client, &workflow("default", &["ask"])).await;
     client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
     what_all_have(&mut document, &world, &client, &parked).await;
+    what_greedy_keys_get(&mut document).await;
     // Responses of each route.
     let run = document
         .saw("submitRun", 202, client.post_yaml("/v1/runs", &workflow("default", &["talk"])).await)
@@ -209,6 +210,20 @@ async fn what_all_have(document: &mut Document, world: &World, client: &Client, 
             document.saw(&id, 413, client.send(&verb, &at, &json, &large).await);
             document.saw(&id, 415, client.send(&verb, &at, &[("content-type", "text/plain")], "x").await);
             document.saw(&id, 408, slow(client, &verb, &at).await);
+        }
+    }
+}
+
+/// The refusal of a key that has its share of the connections.
+async fn what_greedy_keys_get(document: &mut Document) {
+    let world = World::with(|builder| builder, |config| config.limits.connections = 4).await;
+    let client = world.key("admin", Role::Admin, &[]);
+    let run = submit(&client, &workflow("default", &["block"])).await;
+    let path = format!("/v1/runs/{run}/events");
+    let _kept = [client.stream(&path, None).await, client.stream(&path, None).await];
+    for (id, verb, path) in document.operations() {
+        if !document.operation(&id)["security"].is_null() {
+            document.saw(&id, 429, client.send(&verb, &path, &[], "").await);
         }
     }
 }

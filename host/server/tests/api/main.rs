@@ -20,6 +20,7 @@ mod remote;
 mod runs;
 mod saved;
 mod secured;
+mod shares;
 mod strangers;
 mod stream;
 mod traced;

@@ -1,4 +1,6 @@
-//! The reading connection and its thread: rows and journals as of the last commit.
+//! The reading connections and their threads: rows and journals as of the last commit.
+//!
+//! Whole journals, logs and counts of all rows are read on a connection of their own, so that a list does not wait for them.
 
 use std::{
     io,
@@ -33,6 +35,8 @@ const COLUMNS: &str =
 pub struct SqliteReader {
     path: Arc<Path>,
     worker: Worker<Question>,
+    /// The thread for questions that take long.
+    long_worker: Worker<Question>,
 }
 
 impl SqliteReader {
@@ -47,9 +51,14 @@ impl SqliteReader {
 
     /// For a file that is there.
     pub(super) fn beside(path: Arc<Path>) -> Result<Self, StoreError> {
-        let connection = schema::open_reader(&path)?;
-        let worker = Worker::spawn("phasm-store-read", &path, move |queue| run(&connection, &queue))?;
-        Ok(Self { path, worker })
+        let worker = Self::worker("phasm-store-read", &path)?;
+        let long_worker = Self::worker("phasm-store-long", &path)?;
+        Ok(Self { path, worker, long_worker })
+    }
+
+    fn worker(name: &str, path: &Path) -> Result<Worker<Question>, StoreError> {
+        let connection = schema::open_reader(path)?;
+        Worker::spawn(name, path, move |queue| run(&connection, &queue))
     }
 
     /// Returns whether a process drives the store's runs now. A process that opens the store in the microseconds of this check is
@@ -65,7 +74,7 @@ impl SqliteReader {
     /// When there is a file already, or it cannot be written.
     pub fn backup(&self, to: impl AsRef<Path>) -> Pending<()> {
         let to = to.as_ref().to_owned();
-        self.ask(move |connection| {
+        self.ask_long(move |connection| {
             let failed = |source| Fault::Refused(StoreError::io(&to, "written", source));
             let made = file::create_private(&to).map_err(failed)?;
             let name = to.to_str().ok_or_else(|| failed(io::ErrorKind::InvalidFilename.into()))?;
@@ -83,21 +92,40 @@ impl SqliteReader {
         &self,
         question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
     ) -> Pending<T> {
+        let (question, answered) = self.question(question);
+        self.worker.send(question);
+        answered
+    }
+
+    /// [`Self::ask`] for what takes the longer the more there is.
+    fn ask_long<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> Pending<T> {
+        let (question, answered) = self.question(question);
+        self.long_worker.send(question);
+        answered
+    }
+
+    fn question<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Connection) -> Result<T, Fault> + Send + 'static,
+    ) -> (Question, Pending<T>) {
         let (answer, answered) = oneshot::channel();
         let path = Arc::clone(&self.path);
-        self.worker.send(Box::new(move |connection| {
+        let question = move |connection: &Connection| {
             if !answer.is_closed() {
                 drop(answer.send(question(connection).map_err(|fault| fault.at(&path, "read"))));
             }
-        }));
-        Pending::sent(answered)
+        };
+        (Box::new(question), Pending::sent(answered))
     }
 }
 
 impl ReadStore for SqliteReader {
     fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let run_id = Arc::from(run_id);
-        self.ask(move |connection| load(connection, run_id, since))
+        self.ask_long(move |connection| load(connection, run_id, since))
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
@@ -131,7 +159,7 @@ impl ReadStore for SqliteReader {
     }
 
     fn census(&self, now: Timestamp) -> Pending<Census> {
-        self.ask(move |connection| census(connection, now))
+        self.ask_long(move |connection| census(connection, now))
     }
 
     fn namespaces(&self) -> Pending<Vec<Arc<str>>> {
@@ -154,7 +182,7 @@ impl ReadStore for SqliteReader {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let run_id: Box<str> = run_id.into();
-        self.ask(move |connection| records::logs(connection, &run_id, task))
+        self.ask_long(move |connection| records::logs(connection, &run_id, task))
     }
 
     fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {

@@ -11,7 +11,7 @@ use phasm_files::{FileUse, open_own, read_own_text};
 use serde::{Deserialize, Serialize};
 
 use super::Key;
-use crate::auth::session::random;
+use crate::auth::token::random;
 
 /// The largest file of keys, in bytes.
 const MAX_FILE_BYTES: u64 = 4 << 20;
