@@ -33,7 +33,9 @@ struct WireDocument {
 }
 
 impl From<&Record<Vec<u8>>> for WireRecord {
-    fn from(Record { first_seq, events, time, body, document, notices: _ }: &Record<Vec<u8>>) -> Self {
+    fn from(
+        Record { first_seq, events, time, body, document, notices: _, logs: _ }: &Record<Vec<u8>>,
+    ) -> Self {
         let document = document.as_ref().map(|document| WireDocument {
             digest: Arc::clone(&document.digest),
             bytes: BASE64.encode(&document.bytes),
@@ -52,7 +54,15 @@ impl WireRecord {
             Ok::<_, String>(Arc::new(Document { digest: document.digest, bytes, components: Vec::new() }))
         });
         let (body, document) = (decoded(&body)?, document.transpose()?);
-        Ok(Record { first_seq, events, time: Timestamp(time), body, document, notices: Vec::new() })
+        Ok(Record {
+            first_seq,
+            events,
+            time: Timestamp(time),
+            body,
+            document,
+            notices: Vec::new(),
+            logs: Vec::new(),
+        })
     }
 }
 

@@ -343,6 +343,7 @@ mod tests {
                 labels: Labels::new(),
             });
             RunRow {
+                damaged: None,
                 number: 1,
                 head,
                 status,
