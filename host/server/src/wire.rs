@@ -78,11 +78,14 @@ pub(crate) struct WireLog {
     cut: u64,
     #[schemars(extend("contentEncoding" = "base64"))]
     text: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    damaged: bool,
 }
 
 impl From<&AttemptLog> for WireLog {
-    fn from(AttemptLog { task, attempt, dispatch, cut, text }: &AttemptLog) -> Self {
-        Self { task: *task, attempt: *attempt, dispatch: *dispatch, cut: *cut, text: BASE64.encode(text) }
+    fn from(AttemptLog { task, attempt, dispatch, cut, text, damaged }: &AttemptLog) -> Self {
+        let (text, damaged) = (BASE64.encode(text), *damaged);
+        Self { task: *task, attempt: *attempt, dispatch: *dispatch, cut: *cut, text, damaged }
     }
 }
 
@@ -90,8 +93,8 @@ impl WireLog {
     /// # Errors
     /// For what is no base64.
     pub(crate) fn log(self) -> Result<AttemptLog, String> {
-        let Self { task, attempt, dispatch, cut, text } = self;
-        Ok(AttemptLog { task, attempt, dispatch, cut, text: decoded(&text)? })
+        let Self { task, attempt, dispatch, cut, text, damaged } = self;
+        Ok(AttemptLog { task, attempt, dispatch, cut, text: decoded(&text)?, damaged })
     }
 }
 

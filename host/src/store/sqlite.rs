@@ -388,7 +388,7 @@ impl Store for Sqlite {
     fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
         self.write(move |tx| {
             tx.connection.execute("DELETE FROM tenants", [])?;
-            tx.connection.execute("INSERT INTO tenants VALUES (?1, row_checksum(?1))", [&tenants])?;
+            tx.connection.execute("INSERT INTO tenants (text, checksum) VALUES (?1, row_checksum(?1))", [&tenants])?;
             Ok(((), tenants.len()))
         })
     }

@@ -6,6 +6,7 @@ mod damage;
 mod documents;
 mod entries;
 mod files;
+mod formats;
 mod leaks;
 mod leases;
 mod letters;

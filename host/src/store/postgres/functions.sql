@@ -586,7 +586,7 @@ BEGIN
     PERFORM check_format();
     LOCK TABLE tenants IN EXCLUSIVE MODE;
     DELETE FROM tenants;
-    INSERT INTO tenants VALUES (p_text, row_checksum(ROW(p_text)::text));
+    INSERT INTO tenants (text, checksum) VALUES (p_text, row_checksum(ROW(p_text)::text));
 END $$;
 
 -- Makes these the texts that the entry names. The caller has locked `texts`.

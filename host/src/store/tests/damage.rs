@@ -55,7 +55,7 @@ fn entry_name(shelf: CatalogKind, name: &str) -> EntryName {
 }
 
 /// Writes to each table.
-async fn fill(store: &dyn Store) {
+pub(super) async fn fill(store: &dyn Store) {
     for (run, id) in RUNS.iter().enumerate() {
         let labels = [("team".into(), format!("t{run}").into())].into();
         let head = RunHead { key: Some(format!("k{run}").into()), labels, ..(*head(id)).clone() };
@@ -108,7 +108,7 @@ async fn fill(store: &dyn Store) {
 
 /// All that is read of a store. What cannot be read is an error by itself.
 #[derive(Debug)]
-struct Seen {
+pub(super) struct Seen {
     rows: BTreeMap<u64, RunRow>,
     journals: BTreeMap<&'static str, Result<Vec<Record<Vec<u8>>>, StoreError>>,
     logs: BTreeMap<&'static str, Vec<AttemptLog>>,
@@ -118,7 +118,7 @@ struct Seen {
     tenants: Result<Option<Arc<str>>, StoreError>,
 }
 
-async fn see(store: &dyn ReadStore) -> Seen {
+pub(super) async fn see(store: &dyn ReadStore) -> Seen {
     let rows = store.list(Filter::default(), 99).await.unwrap();
     let mut seen = Seen {
         rows: rows.into_iter().map(|row| (row.number, row)).collect(),
@@ -152,7 +152,7 @@ fn bare(records: &[Record<Vec<u8>>]) -> Vec<Record<Vec<u8>>> {
 }
 
 /// Compares what is read of a changed store with what was written. Returns how many values were found to be damaged.
-fn compare(what: &str, written: &Seen, read: &Seen) -> usize {
+pub(super) fn compare(what: &str, written: &Seen, read: &Seen) -> usize {
     let mut damaged = 0;
     assert_eq!(read.rows.len(), written.rows.len(), "{what}: {read:?}");
     for (number, row) in &read.rows {
