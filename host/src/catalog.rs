@@ -107,15 +107,41 @@ pub struct CatalogItem<T> {
     pub(crate) revision: u64,
 }
 
+/// A page of a list of entries.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CatalogPage<T> {
+    /// Entries, by namespace and name.
+    pub items: Vec<CatalogItem<T>>,
+    /// Entries of the page that are not as they were written.
+    pub damaged: Vec<DamagedEntry>,
+    /// Namespace and name of the last entry, if there may be more behind it.
+    pub next: Option<(Arc<str>, Arc<str>)>,
+}
+
+/// An entry that is not as it was written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DamagedEntry {
+    /// The namespace, as far as it can be read.
+    pub namespace: Arc<str>,
+    /// The name, as far as it can be read.
+    pub name: Arc<str>,
+    /// Difference that was found.
+    pub damaged: Arc<str>,
+}
+
 impl<T: DeserializeOwned> CatalogItem<T> {
     /// # Errors
     /// [`StoreError::Corrupt`] if it is none.
     pub(crate) fn read(entry: &CatalogEntry) -> Result<Self, StoreError> {
         let EntryName { namespace, name, .. } = &entry.name;
-        let what = serde_json::from_str(&entry.body).map_err(|error| StoreError::Corrupt {
+        let corrupt = |found: &dyn fmt::Display| StoreError::Corrupt {
             path: "store".into(),
-            found: format!("{}: {error}", entry.name),
-        })?;
+            found: format!("{}: {found}", entry.name),
+        };
+        if entry.damaged {
+            return Err(corrupt(&"it is not what was written: its checksum differs"));
+        }
+        let what = serde_json::from_str(&entry.body).map_err(|error| corrupt(&error))?;
         Ok(Self {
             namespace: Arc::clone(namespace),
             name: Arc::clone(name),
@@ -198,10 +224,23 @@ async fn list<T: DeserializeOwned>(
     namespace: Option<&str>,
     after: Option<(&str, &str)>,
     limit: usize,
-) -> Result<Vec<CatalogItem<T>>, StoreError> {
+) -> Result<CatalogPage<T>, StoreError> {
     let after = after.map(|(namespace, name)| (namespace.into(), name.into()));
     let wanted = EntryQuery { shelf, namespace: namespace.map(Arc::from), after, limit };
-    store.entries(wanted).await?.iter().map(CatalogItem::read).collect()
+    let found = store.entries(wanted).await?;
+    let last = found.last().filter(|_| found.len() == limit);
+    let next = last.map(|last| (Arc::clone(&last.name.namespace), Arc::clone(&last.name.name)));
+    let mut page = CatalogPage { items: Vec::new(), damaged: Vec::new(), next };
+    for entry in found {
+        match CatalogItem::read(&entry) {
+            Ok(item) => page.items.push(item),
+            Err(error) => {
+                let EntryName { namespace, name, .. } = entry.name;
+                page.damaged.push(DamagedEntry { namespace, name, damaged: error.to_string().into() });
+            }
+        }
+    }
+    Ok(page)
 }
 
 /// A change of the revision that was read.

@@ -190,7 +190,7 @@ pub(crate) fn told(
     run_id: &str,
     record: &Record<Vec<u8>>,
 ) -> Result<Vec<StepRecord>, RecoverError> {
-    let Record { first_seq, events, time, ref body, ref document, notices: _ } = *record;
+    let Record { first_seq, events, time, ref body, ref document, .. } = *record;
     let unreadable = |source| unreadable(run_id, first_seq, source);
     let mut body = decode(body, time).map_err(unreadable)?;
     if body.count() != Some(events) {

@@ -25,6 +25,7 @@ mod journal;
 mod leases;
 mod mailbox;
 pub mod memory;
+mod migration;
 mod outbox;
 mod pending;
 #[cfg(feature = "postgres")]
@@ -63,6 +64,7 @@ pub use self::{
     leases::{Claim, ClaimRequest, HostId, Lease, Leases},
     mailbox::{Answer, Letter, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, Mailbox, RETAINED_ANSWERS, Reply},
     memory::Memory,
+    migration::Migration,
     outbox::{NewNotice, NoticeId, NoticeRow, Notices, Outbox, Settle},
     pending::Pending,
     read::{HasReader, ReadStore, StoredBytes},
@@ -98,11 +100,13 @@ pub trait Store: ReadStore + Journal + Leases + Mailbox + Catalog + Outbox + Exc
         Pending::ready(Ok(false))
     }
 
-    /// Resolves once the store is not to be had any more, as when its file was deleted: the process has to end. A store that comes
+    /// Resolves once the store is not to be had any more, as when its file was deleted, or when it needs a later version: the process
+    /// has to end. A store that comes
     /// back by itself never resolves.
     ///
     /// # Errors
-    /// [`StoreError::Gone`], always, or [`StoreError::Stopped`] if the store was closed.
+    /// [`StoreError::Gone`], [`StoreError::Newer`] once a later version has made the store its own, or [`StoreError::Stopped`] if the
+    /// store was closed.
     fn until_gone(&self) -> Pending<()> {
         Pending::new(std::future::pending())
     }

@@ -70,14 +70,14 @@ async fn runs_go_by_age_and_by_number_and_open_ones_stay() {
         (Retention { phase: Some(Phase::Failed), ..others(keep(None, Some(0))) }, past, 0),
     ];
     for (retention, now, expected) in rows {
-        assert_eq!(prunable(&*store, &retention, now).await.unwrap().len(), expected, "{retention:?}");
+        assert_eq!(prunable(&*store, &retention, now).await.unwrap().0.len(), expected, "{retention:?}");
     }
-    let gone = prunable(&*store, &of_a(keep(None, Some(2))), past).await.unwrap();
-    assert_eq!(prune(&*store, &of_a(keep(None, Some(2))), past).await.unwrap(), 3);
+    let (gone, _) = prunable(&*store, &of_a(keep(None, Some(2))), past).await.unwrap();
+    assert_eq!(prune(&*store, &of_a(keep(None, Some(2))), past).await.unwrap().deleted, 3);
     let expected: Vec<_> =
         last.into_iter().filter(|id| !gone.iter().any(|head| head.run_id == *id)).collect();
     assert_eq!(ids(&*store).await, expected);
-    assert_eq!(prune(&*store, &others(keep(Some(1), None)), future).await.unwrap(), 5);
+    assert_eq!(prune(&*store, &others(keep(Some(1), None)), future).await.unwrap().deleted, 5);
     assert_eq!(ids(&*store).await, [Arc::clone(open.id())]);
     assert!(open.resume("only", Map::new()).await.unwrap());
     assert_eq!(open.wait().await.unwrap().phase, Phase::Succeeded);
@@ -119,8 +119,8 @@ async fn many_runs_are_deleted_a_few_at_a_time() {
         run.wait().await.unwrap();
     }
     let retention = Retention { others: Keep { count: Some(10), ..Keep::default() }, ..Retention::default() };
-    assert_eq!(prunable(&*store, &retention, Timestamp(0)).await.unwrap().len(), 590);
-    assert_eq!(prune(&*store, &retention, Timestamp(0)).await.unwrap(), 590);
+    assert_eq!(prunable(&*store, &retention, Timestamp(0)).await.unwrap().0.len(), 590);
+    assert_eq!(prune(&*store, &retention, Timestamp(0)).await.unwrap().deleted, 590);
     assert_eq!(ids(&*store).await.len(), 10);
 }
 

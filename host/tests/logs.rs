@@ -75,7 +75,7 @@ type Kept = (u32, u32, u32, u64, String);
 async fn kept(host: &Host, run: &RunHandle) -> Vec<Kept> {
     let logs = host.store().logs(run.id(), None).await.unwrap();
     let text = |text| String::from_utf8(text).unwrap();
-    let kept = |AttemptLog { task, attempt, dispatch, cut, text: bytes }| {
+    let kept = |AttemptLog { task, attempt, dispatch, cut, text: bytes, damaged: _ }| {
         (task, attempt, dispatch, cut, text(bytes))
     };
     logs.into_iter().map(kept).collect()

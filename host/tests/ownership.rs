@@ -301,6 +301,7 @@ async fn a_run_that_could_not_be_left_to_others_is_left() {
             body: Arc::new(b"unreadable".to_vec()) as Arc<dyn Encode>,
             document: None,
             notices: Vec::new(),
+            logs: Vec::new(),
         };
         house.store.inner.append(&elsewhere, status, record, Vec::new()).await.unwrap();
         if call == "leave" {

@@ -11,6 +11,7 @@ mod graph;
 mod key;
 mod list;
 mod logs;
+mod migrate;
 mod notify;
 mod open;
 mod plugin;
@@ -66,6 +67,7 @@ pub(crate) enum Command {
     Logs(logs::LogsArguments),
     Prune(prune::PruneArguments),
     Backup(backup::BackupArguments),
+    Migrate(migrate::MigrateArguments),
     Completions(generated::CompletionsArguments),
     Man(generated::ManArguments),
     #[command(
@@ -112,6 +114,7 @@ pub(crate) fn run(
         Command::Abandon(arguments) => abandon::abandon(&arguments, screen),
         Command::Prune(arguments) => prune::prune(&arguments, screen),
         Command::Backup(arguments) => backup::backup(&arguments, screen),
+        Command::Migrate(arguments) => migrate::migrate(&arguments, screen),
         Command::Completions(arguments) => Ok(generated::completions(&arguments, program, screen)),
         Command::Man(arguments) => generated::man(&arguments, program, screen),
         Command::List(arguments) => list::list(&arguments, screen),

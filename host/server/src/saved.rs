@@ -11,7 +11,7 @@ use axum::{
 };
 use phasm::{
     Host, Plan, TriggerError,
-    catalog::{CatalogItem, SaveError, Version, WrittenDocument, saved_text},
+    catalog::{CatalogItem, CatalogPage, DamagedEntry, SaveError, Version, WrittenDocument, saved_text},
     store::{ReadStore, StoreError},
 };
 use serde::Serialize;
@@ -40,7 +40,7 @@ pub(crate) type Find<T> = for<'a> fn(
     Option<&'a str>,
     Option<(&'a str, &'a str)>,
     usize,
-) -> Pending<'a, Result<Vec<CatalogItem<T>>, StoreError>>;
+) -> Pending<'a, Result<CatalogPage<T>, StoreError>>;
 
 /// Keeps a document.
 type Keep<T> = for<'a> fn(
@@ -50,21 +50,32 @@ type Keep<T> = for<'a> fn(
     Option<&'a str>,
 ) -> Pending<'a, Result<CatalogItem<T>, SaveError>>;
 
-/// A page of what is kept of a kind, and the cursor of the next.
+/// A page of what is kept of a kind.
+pub(crate) struct Found<T> {
+    pub(crate) items: Vec<CatalogItem<T>>,
+    pub(crate) damaged: Vec<DamagedEntry>,
+    /// Cursor of the next page.
+    pub(crate) next: Option<String>,
+}
+
 pub(crate) async fn found<T>(
     context: &mut RequestContext,
     find: Find<T>,
-) -> Result<(Vec<CatalogItem<T>>, Option<String>), ProblemResponse> {
+) -> Result<Found<T>, ProblemResponse> {
     let listed = ListQuery::read(context)?;
     let store = context.app.reader();
-    let mut found = Vec::new();
+    let mut found = Found { items: Vec::new(), damaged: Vec::new(), next: None };
     for (namespace, after) in listed.left() {
-        let left = listed.limit - found.len();
-        found.extend(find(&*store, namespace, after, left).await?);
+        let left = listed.limit - found.items.len() - found.damaged.len();
+        if left == 0 {
+            break;
+        }
+        let page = find(&*store, namespace, after, left).await?;
+        found.items.extend(page.items);
+        found.damaged.extend(page.damaged);
+        found.next = page.next.map(|(namespace, name)| format!("{namespace}/{name}"));
     }
-    let last = found.last().filter(|_| found.len() == listed.limit);
-    let next = last.map(|last| format!("{}/{}", last.namespace, last.name));
-    Ok((found, next))
+    Ok(found)
 }
 
 /// A page, under that word.
@@ -73,8 +84,12 @@ async fn list<T: Serialize>(
     word: &str,
     find: Find<T>,
 ) -> Result<Response, ProblemResponse> {
-    let (found, next) = found(&mut context, find).await?;
-    let mut response = json(StatusCode::OK, &json!({ word: found, "next": next }));
+    let Found { items, damaged, next } = found(&mut context, find).await?;
+    let mut page = json!({ word: items, "next": next });
+    if let Some(page) = page.as_object_mut().filter(|_| !damaged.is_empty()) {
+        page.insert("damaged".to_owned(), json!(damaged));
+    }
+    let mut response = json(StatusCode::OK, &page);
     if let Some(next) = next {
         context.link_next(&mut response, &next);
     }

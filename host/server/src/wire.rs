@@ -33,7 +33,9 @@ struct WireDocument {
 }
 
 impl From<&Record<Vec<u8>>> for WireRecord {
-    fn from(Record { first_seq, events, time, body, document, notices: _ }: &Record<Vec<u8>>) -> Self {
+    fn from(
+        Record { first_seq, events, time, body, document, notices: _, logs: _ }: &Record<Vec<u8>>,
+    ) -> Self {
         let document = document.as_ref().map(|document| WireDocument {
             digest: Arc::clone(&document.digest),
             bytes: BASE64.encode(&document.bytes),
@@ -52,7 +54,15 @@ impl WireRecord {
             Ok::<_, String>(Arc::new(Document { digest: document.digest, bytes, components: Vec::new() }))
         });
         let (body, document) = (decoded(&body)?, document.transpose()?);
-        Ok(Record { first_seq, events, time: Timestamp(time), body, document, notices: Vec::new() })
+        Ok(Record {
+            first_seq,
+            events,
+            time: Timestamp(time),
+            body,
+            document,
+            notices: Vec::new(),
+            logs: Vec::new(),
+        })
     }
 }
 
@@ -68,11 +78,14 @@ pub(crate) struct WireLog {
     cut: u64,
     #[schemars(extend("contentEncoding" = "base64"))]
     text: String,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    damaged: bool,
 }
 
 impl From<&AttemptLog> for WireLog {
-    fn from(AttemptLog { task, attempt, dispatch, cut, text }: &AttemptLog) -> Self {
-        Self { task: *task, attempt: *attempt, dispatch: *dispatch, cut: *cut, text: BASE64.encode(text) }
+    fn from(AttemptLog { task, attempt, dispatch, cut, text, damaged }: &AttemptLog) -> Self {
+        let (text, damaged) = (BASE64.encode(text), *damaged);
+        Self { task: *task, attempt: *attempt, dispatch: *dispatch, cut: *cut, text, damaged }
     }
 }
 
@@ -80,8 +93,8 @@ impl WireLog {
     /// # Errors
     /// For what is no base64.
     pub(crate) fn log(self) -> Result<AttemptLog, String> {
-        let Self { task, attempt, dispatch, cut, text } = self;
-        Ok(AttemptLog { task, attempt, dispatch, cut, text: decoded(&text)? })
+        let Self { task, attempt, dispatch, cut, text, damaged } = self;
+        Ok(AttemptLog { task, attempt, dispatch, cut, text: decoded(&text)?, damaged })
     }
 }
 

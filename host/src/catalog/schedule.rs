@@ -14,7 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    CatalogItem, SaveError, Version, WrittenDocument, find, instant, list, named, saved_text, update,
+    CatalogItem, CatalogPage, SaveError, Version, WrittenDocument, find, instant, list, named, saved_text,
+    update,
 };
 use crate::{
     reader,
@@ -268,7 +269,7 @@ pub async fn schedules(
     namespace: Option<&str>,
     after: Option<(&str, &str)>,
     limit: usize,
-) -> Result<Vec<CatalogItem<ScheduleState>>, StoreError> {
+) -> Result<CatalogPage<ScheduleState>, StoreError> {
     list(store, CatalogKind::Schedules, namespace, after, limit).await
 }
 

@@ -4,7 +4,9 @@ use phasm_engine::{plan::Plan, time::Timestamp};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CatalogItem, SaveError, Version, WrittenDocument, find, labels_of, list, named, update};
+use super::{
+    CatalogItem, CatalogPage, SaveError, Version, WrittenDocument, find, labels_of, list, named, update,
+};
 use crate::store::{CatalogKind, Labels, ReadStore, Store, StoreError};
 
 /// How many versions of a workflow are kept; the oldest go first.
@@ -93,7 +95,7 @@ pub async fn saved_workflows(
     namespace: Option<&str>,
     after: Option<(&str, &str)>,
     limit: usize,
-) -> Result<Vec<CatalogItem<SavedWorkflow>>, StoreError> {
+) -> Result<CatalogPage<SavedWorkflow>, StoreError> {
     list(store, CatalogKind::Workflows, namespace, after, limit).await
 }
 

@@ -11,7 +11,10 @@ use crate::{
         background::{BackgroundTask, Wake, never},
     },
     store::StoreError,
-    store::retention,
+    store::{
+        RunRow,
+        retention::{self, Pruned},
+    },
 };
 
 /// Longest time until a host notices that the wall clock was set.
@@ -73,9 +76,17 @@ impl BackgroundTask for Pruner {
     }
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
-        let count = retention::prune(&*core.store, &core.retention, core.clock.now()).await?;
-        if count > 0 {
-            tracing::info!("deleted {count} runs past their retention");
+        let Pruned { deleted, left } =
+            retention::prune(&*core.store, &core.retention, core.clock.now()).await?;
+        if deleted > 0 {
+            tracing::info!("deleted {deleted} runs past their retention");
+        }
+        for RunRow { number, head, damaged, .. } in left {
+            let found = damaged.unwrap_or_default();
+            tracing::warn!(
+                "run {} (number {number}) is damaged and was not deleted: {found}",
+                head.run_id.escape_debug()
+            );
         }
         Ok(Some(core.clock.after(PRUNE_INTERVAL)))
     }

@@ -220,7 +220,8 @@ impl From<AttemptLog> for LogBody {
 impl LogBody {
     pub(crate) fn log(self, fence: phasm_engine::event::Fence) -> AttemptLog {
         let phasm_engine::event::Fence { task, attempt, dispatch } = fence;
-        AttemptLog { task: task.0, attempt, dispatch, cut: self.cut, text: self.text.into_bytes() }
+        let text = self.text.into_bytes();
+        AttemptLog { task: task.0, attempt, dispatch, cut: self.cut, text, damaged: false }
     }
 }
 

@@ -192,7 +192,8 @@ async fn look_once(shared: &Arc<HostCore>, entry: &CatalogEntry) -> Result<Check
     let decided = decide(&found.what, &cron, shared.clock.now(), stands);
     for run_id in &decided.delete {
         match shared.store.delete(run_id).await {
-            Ok(_) | Err(StoreError::StillOpen { .. }) => {}
+            // A damaged run is named where runs are listed; the schedule goes on.
+            Ok(_) | Err(StoreError::StillOpen { .. } | StoreError::Corrupt { .. }) => {}
             Err(error) => return Err(error),
         }
     }
@@ -232,6 +233,8 @@ async fn stand(
     for run_id in state.firings.iter().filter_map(catalog::FiringNote::open) {
         let stand = match shared.store.get(run_id).await? {
             None => RunStands::Gone,
+            // Whether a run of which the state is damaged has ended is not known; no host executes it.
+            Some(row) if row.damaged.is_some() && row.seq == 0 => RunStands::Gone,
             Some(row) if row.status.open => RunStands::Open,
             Some(row) => RunStands::Ended(row.status.phase),
         };

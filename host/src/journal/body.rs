@@ -126,7 +126,8 @@ impl Body {
         counted.map(move |(Moment { time, events: body }, events)| {
             let (first_seq, body) = (next, Arc::clone(body));
             let document = document.filter(|_| first_seq == 0).cloned();
-            let told = Record { first_seq, events, time: *time, body, document, notices: Vec::new() };
+            let (notices, logs) = Default::default();
+            let told = Record { first_seq, events, time: *time, body, document, notices, logs };
             next = told.next_seq();
             told
         })

@@ -44,6 +44,8 @@ pub enum NoticeProgress {
     GivenUp,
     /// Dropped: the endpoint wants nothing more of this run.
     Gone,
+    /// Not delivered: the stored notification is not as it was written.
+    Damaged,
 }
 
 /// A try to deliver a notice.
@@ -107,10 +109,12 @@ impl Progress {
     /// # Errors
     /// [`StoreError::Corrupt`] for what no Phasm has written, or a later one.
     pub(crate) fn read(notice: &NoticeRow) -> Result<Self, StoreError> {
-        serde_json::from_str(&notice.body).map_err(|error| StoreError::Corrupt {
-            path: notice.id.to_string().into(),
-            found: format!("a notification that cannot be read: {error}"),
-        })
+        let corrupt = |found| StoreError::Corrupt { path: notice.id.to_string().into(), found };
+        if notice.damaged {
+            return Err(corrupt("the notification is not what was written: its checksum differs".to_owned()));
+        }
+        serde_json::from_str(&notice.body)
+            .map_err(|error| corrupt(format!("a notification that cannot be read: {error}")))
     }
 
     pub(crate) fn body(&self) -> Arc<str> {
@@ -126,14 +130,21 @@ impl Progress {
 }
 
 impl NoticeView {
-    /// A notice that is kept.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] for what cannot be read.
-    pub fn of(notice: &NoticeRow) -> Result<Self, StoreError> {
-        let Progress { kind, at, payload: _, tries, last, standing } = Progress::read(notice)?;
+    /// Shows a notice that is kept. One that cannot be read stands as damaged, with the reason.
+    #[must_use]
+    pub fn of(notice: &NoticeRow) -> Self {
+        let read = Progress::read(notice);
+        let progress = read.unwrap_or_else(|error| Progress {
+            kind: "?".to_owned(),
+            at: Timestamp(0),
+            payload: None,
+            tries: 0,
+            last: Some(NoticeTry { at: Timestamp(0), status: None, why: Some(error.to_string()) }),
+            standing: NoticeProgress::Damaged,
+        });
+        let Progress { kind, at, payload: _, tries, last, standing } = progress;
         let id = &notice.id;
-        Ok(Self {
+        Self {
             id: id.to_string(),
             endpoint: Arc::clone(&id.endpoint),
             kind,
@@ -145,6 +156,6 @@ impl NoticeView {
             tried_at: last.as_ref().map(|last| last.at.to_rfc3339()),
             status: last.as_ref().and_then(|last| last.status),
             failure: last.and_then(|last| last.why),
-        })
+        }
     }
 }

@@ -41,7 +41,7 @@ impl NoticeSummary {
             let count = match view.standing {
                 NoticeProgress::Waiting => &mut summary.waiting,
                 NoticeProgress::Delivered => &mut summary.delivered,
-                NoticeProgress::GivenUp => &mut summary.given_up,
+                NoticeProgress::GivenUp | NoticeProgress::Damaged => &mut summary.given_up,
                 NoticeProgress::Gone => &mut summary.gone,
             };
             *count += 1;
@@ -93,7 +93,7 @@ pub async fn notices_of(
     limit: usize,
 ) -> Result<Vec<NoticeView>, StoreError> {
     let wanted = Notices { run_id: run_id.into(), endpoint: None, before: None, limit };
-    store.notices(wanted).await?.iter().map(NoticeView::of).collect()
+    Ok(store.notices(wanted).await?.iter().map(NoticeView::of).collect())
 }
 
 #[cfg(test)]

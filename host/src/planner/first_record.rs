@@ -104,6 +104,7 @@ impl Planner {
             body: Arc::new(body) as _,
             document: Some(document),
             notices,
+            logs: Vec::new(),
         };
         let status = RunStatus::of(&run);
         FirstRecord { lease, status, record, parameters, span: self.submit_span(&run) }

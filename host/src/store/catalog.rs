@@ -78,6 +78,8 @@ pub struct CatalogEntry {
     pub due: Option<Timestamp>,
     /// Body, opaque to the store.
     pub body: Arc<str>,
+    /// Whether the entry is not as it was written; then nothing in it is to be believed.
+    pub damaged: bool,
 }
 
 /// A text that entries name.

@@ -105,19 +105,22 @@ pub enum StoreError {
         /// Apparent type of the file.
         found: String,
     },
-    /// The file was written by a later Phasm, and was left as it was.
-    #[error("{path} has store format {found}, this Phasm reads formats up to {known}: use a later Phasm")]
+    /// A later Phasm has migrated the store so that this version may not use it any more. Nothing was written.
+    #[error(
+        "{path} needs store format {found} or later, this Phasm knows formats up to {known}: use a later Phasm"
+    )]
     Newer {
         /// The store's file.
         path: PathBuf,
-        /// Its format.
+        /// The earliest format that a version has to know.
         found: i64,
         /// The latest format known here.
         known: i64,
     },
-    /// The file was written by an earlier Phasm, and is to be read without being changed.
+    /// An earlier Phasm has written the store, and nobody has migrated it yet. It was left as it was.
     #[error(
-        "{path} has store format {found}, this Phasm reads format {known}: open it once with a command that writes, such as `phasm recover`"
+        "{path} has store format {found}, this Phasm uses format {known}: end the hosts of the earlier version, then run `phasm migrate`, \
+         or start `phasm serve`"
     )]
     Older {
         /// The store's file.

@@ -35,6 +35,8 @@ pub struct Record<Body> {
     pub document: Option<Arc<Document>>,
     /// Notifications that are written with the record; none in a record that was loaded.
     pub notices: Vec<NewNotice>,
+    /// Logs of the attempts that the events end, written with the record; none in a record that was loaded.
+    pub logs: Vec<AttemptLog>,
 }
 
 /// Text that many runs share. It is stored with the first of them, and deleted with the last.
@@ -84,13 +86,15 @@ pub struct AttemptLog {
     pub dispatch: u32,
     /// How many bytes before it were not kept.
     pub cut: u64,
-    /// Whole lines, as they are shown; without secrets.
+    /// Whole lines, as they are shown; without secrets. Empty if the log is damaged.
     pub text: Vec<u8>,
+    /// Whether the stored log is not as it was written; its numbers may be wrong, too.
+    pub damaged: bool,
 }
 
 /// Journals of runs: records, and the logs of attempts.
 pub trait Journal: Send + Sync {
-    /// Appends `record` to the run of `lease` with its notifications, sets its status and stores the `replies` to the requests
+    /// Appends `record` to the run of `lease` with its notifications and logs, sets its status and stores the `replies` to the requests
     /// that it answers: all or nothing. `first_seq` 0 creates the run, and stores the record's document; later the document is
     /// ignored, and so are all parts of the lease's head except `run_id`. A run that is no longer open has no owner.
     ///
@@ -106,7 +110,7 @@ pub trait Journal: Send + Sync {
         replies: Vec<Reply>,
     ) -> Pending<()>;
 
-    /// Stores the log of an attempt, in place of its earlier log.
+    /// Stores a log that came after the end of its attempt was recorded, in place of an earlier log of the attempt.
     ///
     /// # Errors
     /// [`StoreError::LeaseLost`] if another host has claimed the run.

@@ -230,12 +230,7 @@ impl Journal for Memory {
     }
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
-        Pending::ready(self.kept().leased(lease).map(|run| {
-            run.bytes += log.text.len() as u64;
-            if let Some(before) = run.logs.insert((log.task, log.attempt, log.dispatch), log) {
-                run.bytes -= before.text.len() as u64;
-            }
-        }))
+        Pending::ready(self.kept().leased(lease).map(|run| run.keep_log(log)))
     }
 
     fn abandon(&self, lease: &Lease, at: Timestamp, notices: Vec<NewNotice>) -> Pending<()> {

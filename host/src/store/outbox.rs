@@ -57,6 +57,8 @@ pub struct NoticeRow {
     pub due: Option<Timestamp>,
     /// Body, opaque to the store.
     pub body: Arc<str>,
+    /// Whether the row is not as it was written; then nothing in it is to be believed.
+    pub damaged: bool,
 }
 
 /// Another revision of a notice.

@@ -18,6 +18,7 @@ mod exchange;
 mod fault;
 mod follow;
 mod format;
+pub(super) mod functions;
 mod journal;
 mod leases;
 mod listener;
@@ -50,7 +51,7 @@ use self::{
     thread::Thread,
     writer::{PostgresWriter, WriteJob},
 };
-use super::{HasReader, Lease, Pending, ReadStore, Store, StoreError};
+use super::{HasReader, Lease, Migration, Pending, ReadStore, Store, StoreError};
 use crate::metrics::{CommitCounters, CommitCounts};
 
 const KEEP_TENANTS: &str = "SELECT keep_tenants($1)";
@@ -91,6 +92,8 @@ pub struct Postgres {
     notices_changed: Arc<watch::Sender<()>>,
     /// Which runs others follow.
     audience: Arc<Audience>,
+    /// Set once the tables need a later version.
+    newer: Arc<watch::Sender<Option<StoreError>>>,
     /// Whether leases go by the caller's times: only so can tests say what time it is.
     by_callers_clock: bool,
 }
@@ -108,23 +111,36 @@ impl Postgres {
         address::shown(url)
     }
 
-    /// Opens the store at `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, and creates its tables if there are none.
+    /// Opens the store at `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, and creates its tables if there are none. Tables of an
+    /// earlier format are refused: [`open_with`](Self::open_with) migrates them.
     ///
     /// Without a password in it that of `PGPASSWORD` is taken. Options behind a `?`: `sslmode` (`disable`, `prefer`, `require`, `verify-ca`, `verify-full`) and `sslrootcert` (a file of
     /// certificates) as PostgreSQL's own clients know them, `schema` for the namespace of the tables (`phasm`), `lease` for the
     /// seconds after which a host that is silent is taken for gone (15).
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`], [`StoreError::Foreign`], [`StoreError::Newer`], or [`StoreError::Io`] as when the URL is not
-    /// understood or the server refuses.
+    /// [`StoreError::Unavailable`], [`StoreError::Foreign`], [`StoreError::Older`], [`StoreError::Newer`], or [`StoreError::Io`] as
+    /// when the URL is not understood or the server refuses.
     pub fn open(url: &str) -> Result<Self, StoreError> {
+        Self::open_with(url, Migration::Refuse)
+    }
+
+    /// Opens the store as [`open`](Self::open) does; `migration` says what becomes of tables of an earlier format.
+    ///
+    /// # Errors
+    /// The same as [`open`](Self::open).
+    pub fn open_with(url: &str, migration: Migration) -> Result<Self, StoreError> {
         let address = Arc::new(Address::parse(url)?);
-        let mut link = ReconnectingClient::new(&address, &STATEMENTS, true);
+        let mut link = ReconnectingClient::new(&address, &STATEMENTS);
+        let prepared = Arc::clone(&address);
         let commits = Arc::<CommitCounters>::default();
         let counts = Arc::clone(&commits);
+        let newer = Arc::new(watch::Sender::new(None));
+        let told = Arc::clone(&newer);
         let thread = Thread::start(&address, async move |jobs, progress| {
+            format::prepare(&prepared, migration).await.map_err(|fault| fault.at(&prepared, "opened"))?;
             link.connected().await?;
-            Ok(PostgresWriter::new(link, jobs, counts, progress).run())
+            Ok(PostgresWriter::new(link, jobs, counts, progress, told).run())
         })?;
         let readers = Readers::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
@@ -156,6 +172,7 @@ impl Postgres {
             entries_changed,
             notices_changed,
             audience,
+            newer,
             by_callers_clock: false,
         })
     }
@@ -215,6 +232,14 @@ impl Store for Postgres {
 
     fn rows_changed(&self) -> watch::Receiver<()> {
         self.readers.follow(follow::ALL)
+    }
+
+    fn until_gone(&self) -> Pending<()> {
+        let mut told = self.newer.subscribe();
+        Pending::new(async move {
+            let newer = told.wait_for(Option::is_some).await.ok().and_then(|newer| newer.clone());
+            newer.map_or(Err(StoreError::Stopped), Err)
+        })
     }
 
     fn give_back(&self) -> Pending<bool> {

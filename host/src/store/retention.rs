@@ -7,7 +7,7 @@ use phasm_engine::{
     time::{Millis, Timestamp},
 };
 
-use super::{ReadStore, RunHead, Store, StoreError};
+use super::{ReadStore, RunHead, RunRow, Store, StoreError};
 
 /// Runs deleted at once: what others write meanwhile does not wait long.
 const BATCH: usize = 256;
@@ -44,7 +44,25 @@ impl Retention {
     }
 }
 
-/// Returns the runs to delete among the first `limit` runs of a namespace that ended, and whether there may be more.
+/// Result of deleting runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pruned {
+    /// Number of deleted runs.
+    pub deleted: u64,
+    /// Damaged runs, which were left: their rows do not say when they ended.
+    pub left: Vec<RunRow>,
+}
+
+/// Runs that a retention lets go, of one namespace.
+#[derive(Default)]
+struct Page {
+    goes: Vec<Arc<RunHead>>,
+    left: Vec<RunRow>,
+    /// Whether there may be more.
+    more: bool,
+}
+
+/// Returns the runs to delete among the first `limit` runs of a namespace that ended.
 async fn page(
     store: &dyn ReadStore,
     namespace: &str,
@@ -52,20 +70,29 @@ async fn page(
     keep: Keep,
     now: Timestamp,
     limit: usize,
-) -> Result<(Vec<Arc<RunHead>>, bool), StoreError> {
+) -> Result<Page, StoreError> {
     let Keep { age, count } = keep;
     let before = age.map(|age| Timestamp(now.0.saturating_sub_unsigned(age)));
     let (all, rows) = store.ended(namespace, phase, limit).await?;
     let found = rows.len();
     let beyond = count.map_or(0, |count| all.saturating_sub(count));
     let is_old = |at: Option<Timestamp>| before.is_some_and(|before| at.is_some_and(|at| at < before));
-    let goes = (0..).zip(rows).take_while(|(place, row)| *place < beyond || is_old(row.status.finished_at));
-    let goes: Vec<_> = goes.map(|(_, row)| row.head).collect();
-    let more = found == limit && goes.len() == found;
-    Ok((goes, more))
+    let mut page = Page::default();
+    for (place, row) in (0..).zip(rows) {
+        if row.damaged.is_some() {
+            page.left.push(row);
+        } else if place < beyond || is_old(row.status.finished_at) {
+            page.goes.push(row.head);
+        } else {
+            break;
+        }
+    }
+    page.more = found == limit && page.goes.len() + page.left.len() == found;
+    Ok(page)
 }
 
-/// The runs of a store that a retention lets go, as of `now`, the first that ended first in each namespace.
+/// The runs of a store that a retention lets go, as of `now`, the first that ended first in each namespace; and those that are
+/// damaged, which stay.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -73,46 +100,53 @@ pub async fn prunable(
     store: &dyn ReadStore,
     retention: &Retention,
     now: Timestamp,
-) -> Result<Vec<Arc<RunHead>>, StoreError> {
-    let mut found = Vec::new();
+) -> Result<(Vec<Arc<RunHead>>, Vec<RunRow>), StoreError> {
+    let (mut found, mut left) = (Vec::new(), Vec::new());
     for (namespace, keep) in bounded(store, retention).await? {
         let mut limit = BATCH;
-        found.extend(loop {
-            let (goes, more) = page(store, &namespace, retention.phase, keep, now, limit).await?;
-            if !more {
-                break goes;
+        let page = loop {
+            let page = page(store, &namespace, retention.phase, keep, now, limit).await?;
+            if !page.more {
+                break page;
             }
             // Nothing is deleted: the next ones come behind the same.
             limit *= 2;
-        });
+        };
+        found.extend(page.goes);
+        left.extend(page.left);
     }
-    Ok(found)
+    Ok((found, left))
 }
 
 /// Deletes the runs of a store that a retention lets go, as of `now`, a few at a time, so that others go on meanwhile; and gives their
-/// room back. Returns how many.
+/// room back. Damaged runs are left, and returned.
 ///
 /// # Errors
 /// When the store fails; what was deleted by then is.
-pub async fn prune(store: &dyn Store, retention: &Retention, now: Timestamp) -> Result<u64, StoreError> {
-    let mut count = 0;
+pub async fn prune(store: &dyn Store, retention: &Retention, now: Timestamp) -> Result<Pruned, StoreError> {
+    let mut pruned = Pruned::default();
     for (namespace, keep) in bounded(store, retention).await? {
+        let mut left = Vec::new();
         loop {
-            let (goes, more) = page(store, &namespace, retention.phase, keep, now, BATCH).await?;
+            let limit = BATCH + left.len();
+            let page = page(store, &namespace, retention.phase, keep, now, limit).await?;
             // They share commits.
-            let deleting: Vec<_> = goes.iter().map(|head| store.delete(&head.run_id)).collect();
+            let deleting: Vec<_> = page.goes.iter().map(|head| store.delete(&head.run_id)).collect();
+            let (before, known) = (pruned.deleted, left.len());
             for deleted in deleting {
-                count += u64::from(deleted.await?);
+                pruned.deleted += u64::from(deleted.await?);
             }
             while store.give_back().await? {}
-            if !more {
+            left = page.left;
+            if !page.more || (pruned.deleted == before && left.len() == known) {
                 break;
             }
         }
+        pruned.left.extend(left);
     }
     // Also where no run was deleted: hosts come and go.
     while store.give_back().await? {}
-    Ok(count)
+    Ok(pruned)
 }
 
 /// The namespaces of which not all runs are kept.

@@ -104,6 +104,63 @@ pub struct RunRow {
     pub wake_at: Option<Timestamp>,
     /// Reason why the last host could not continue it; none as soon as a host owns it.
     pub note: Option<Note>,
+    /// Parts of the row that are not as they were written, if any. Placeholders stand for their values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<Arc<str>>,
+}
+
+/// Parts of a run's row that are as they were written.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Soundness {
+    /// Part that never changes.
+    pub(super) head: bool,
+    /// Where the run stands.
+    pub(super) state: bool,
+    /// Its owner, when it is due, and the note.
+    pub(super) lease: bool,
+}
+
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+impl Soundness {
+    /// Returns the same of a run that has ended: it has no owner and is never due, whatever its row says.
+    pub(super) fn without_lease(self) -> Self {
+        Self { lease: true, ..self }
+    }
+
+    /// Says which parts are damaged.
+    pub(super) fn complaint(self) -> Option<Arc<str>> {
+        let Self { head, state, lease } = self;
+        let parts =
+            [(head, "its name, namespace or labels"), (state, "its state"), (lease, "its owner or due time")];
+        let bad: Vec<&str> =
+            parts.into_iter().filter(|(is_sound, _)| !is_sound).map(|(_, part)| part).collect();
+        (!bad.is_empty()).then(|| format!("{} differ from the checksum", bad.join(" and ")).into())
+    }
+}
+
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+impl RunHead {
+    /// Returns placeholders; id and namespace, as far as they can be read, say which run it may be.
+    pub(super) fn damaged(run_id: String, namespace: String) -> Self {
+        Self {
+            run_id: run_id.into(),
+            workflow: "?".into(),
+            namespace: namespace.into(),
+            priority: 0,
+            submitted_at: Timestamp(0),
+            key: None,
+            labels: Labels::new(),
+        }
+    }
+}
+
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+impl RunStatus {
+    /// Returns placeholders.
+    pub(super) const fn damaged(open: bool) -> Self {
+        Self { phase: Phase::Error, finished_at: None, open, rest: None }
+    }
 }
 
 /// Why a host left a run to others.

@@ -10,6 +10,7 @@
 //! a key of (run, seq) would touch a page per record and is several times slower.
 
 mod catalog;
+mod checksum;
 mod documents;
 mod fault;
 mod file;
@@ -49,8 +50,8 @@ use self::{
 };
 use super::{
     AttemptLog, Catalog, Change, Claim, ClaimRequest, Encode, EntryName, Exchange, HasReader, HostId,
-    Journal, Lease, Leases, Letter, Mailbox, NewNotice, Note, Outbox, Pending, ReadStore, Record, Reply,
-    RunStatus, Settle, Store, StoreError, subscriptions::Subscriptions,
+    Journal, Lease, Leases, Letter, Mailbox, Migration, NewNotice, Note, Outbox, Pending, ReadStore, Record,
+    Reply, RunStatus, Settle, Store, StoreError, subscriptions::Subscriptions,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -72,21 +73,34 @@ pub struct Sqlite {
 }
 
 impl Sqlite {
-    /// Opens the store in `path`; creates the file, readable to its owner only, if there is none.
+    /// Opens the store in `path`; creates the file, readable to its owner only, if there is none. A file of an earlier format is
+    /// refused: [`open_with`](Self::open_with) migrates it.
     ///
     /// # Errors
-    /// [`StoreError::Locked`], [`StoreError::Foreign`], [`StoreError::Newer`], [`StoreError::Corrupt`], [`StoreError::Gone`] for a
-    /// file with several names, or
+    /// [`StoreError::Locked`], [`StoreError::Foreign`], [`StoreError::Older`], [`StoreError::Newer`], [`StoreError::Corrupt`],
+    /// [`StoreError::Gone`] for a file with several names, or
     /// [`StoreError::Io`] as when the directory does not exist.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::open_within(path.as_ref(), None)
+        Self::open_with(path, Migration::Refuse)
     }
 
-    /// Same as [`open`](Self::open), for a file of at most `max_pages` pages.
-    pub(super) fn open_within(path: &Path, max_pages: Option<u32>) -> Result<Self, StoreError> {
+    /// Opens the store in `path` as [`open`](Self::open) does; `migration` says what becomes of a file of an earlier format.
+    ///
+    /// # Errors
+    /// The same as [`open`](Self::open).
+    pub fn open_with(path: impl AsRef<Path>, migration: Migration) -> Result<Self, StoreError> {
+        Self::open_within(path.as_ref(), None, migration)
+    }
+
+    /// Same as [`open_with`](Self::open_with), for a file of at most `max_pages` pages.
+    pub(super) fn open_within(
+        path: &Path,
+        max_pages: Option<u32>,
+        migration: Migration,
+    ) -> Result<Self, StoreError> {
         let path: Arc<Path> = file::find_or_create(path)?.into();
         let lock = Lock::take(&path)?;
-        let connection = schema::open_writer(&path, max_pages).inspect_err(|fault| {
+        let connection = schema::open_writer(&path, max_pages, migration).inspect_err(|fault| {
             if matches!(fault, StoreError::Foreign { .. }) {
                 lock.leave_nothing_behind();
             }
@@ -133,6 +147,7 @@ impl Sqlite {
         let mut post = || -> Result<u64, Fault> {
             let transaction =
                 connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+            write_transaction::check_format(&transaction)?;
             let letter = records::post(&transaction, &Arc::from(run_id), body)?;
             transaction.commit()?;
             Ok(letter)
@@ -174,7 +189,7 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, Vec::new());
+        let (job, answered) = writer::job(checked(work), Vec::new());
         self.writer.send(job);
         Pending::sent(answered)
     }
@@ -192,9 +207,19 @@ impl Sqlite {
         told: &Arc<watch::Sender<()>>,
         work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(work, vec![Arc::clone(told)]);
+        let (job, answered) = writer::job(checked(work), vec![Arc::clone(told)]);
         self.writer.send(job);
         Pending::sent(answered)
+    }
+}
+
+/// Work that is refused once the file needs a later format. Records check that by their own statements.
+fn checked<T>(
+    mut work: impl FnMut(&mut WriteTransaction<'_>) -> Result<T, Fault>,
+) -> impl FnMut(&mut WriteTransaction<'_>) -> Result<T, Fault> {
+    move |tx| {
+        tx.check_format()?;
+        work(tx)
     }
 }
 
@@ -230,7 +255,7 @@ impl Journal for Sqlite {
         let lease = lease.clone();
         let told = vec![Arc::clone(&self.changed), Arc::clone(&self.notices_changed)];
         let work = move |tx: &mut WriteTransaction<'_>| Ok((records::abandon(tx, &lease, at, &notices)?, 0));
-        let (job, answered) = writer::job(work, told);
+        let (job, answered) = writer::job(checked(work), told);
         self.writer.send(job);
         Pending::sent(answered)
     }
@@ -363,7 +388,8 @@ impl Store for Sqlite {
     fn keep_tenants(&self, tenants: Arc<str>) -> Pending<()> {
         self.write(move |tx| {
             tx.connection.execute("DELETE FROM tenants", [])?;
-            tx.connection.execute("INSERT INTO tenants VALUES (?1)", [&tenants])?;
+            tx.connection
+                .execute("INSERT INTO tenants (text, checksum) VALUES (?1, row_checksum(?1))", [&tenants])?;
             Ok(((), tenants.len()))
         })
     }

@@ -2,9 +2,11 @@
 
 mod contract;
 mod crash;
+mod damage;
 mod documents;
 mod entries;
 mod files;
+mod formats;
 mod leaks;
 mod leases;
 mod letters;
@@ -72,7 +74,15 @@ impl<S: Store + ?Sized> Put for S {}
 
 fn record<B>(first_seq: u64, events: u32, body: B) -> Record<B> {
     let events = NonZeroU32::new(events).unwrap();
-    Record { first_seq, events, time: Timestamp(8), body, document: None, notices: Vec::new() }
+    Record {
+        first_seq,
+        events,
+        time: Timestamp(8),
+        body,
+        document: None,
+        notices: Vec::new(),
+        logs: Vec::new(),
+    }
 }
 
 fn append(store: &dyn Store, run_id: &str, first_seq: u64, body: &[u8]) -> Pending<()> {

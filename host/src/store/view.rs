@@ -158,6 +158,9 @@ pub struct RowView<'r> {
     /// Reason why it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<RowWaits<'r>>,
+    /// Parts of the stored row that are not as they were written, if any; placeholders stand for their values.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<&'r str>,
 }
 
 impl<'r> RowView<'r> {
@@ -176,6 +179,7 @@ impl<'r> RowView<'r> {
             priority: head.priority,
             submitted_at: head.submitted_at.to_rfc3339(),
             finished_at: status.finished_at.map(Timestamp::to_rfc3339),
+            damaged: row.damaged.as_deref(),
         }
     }
 }
@@ -216,6 +220,9 @@ pub struct LogView<'l> {
     pub bytes_cut: u64,
     /// Lines that are kept.
     pub lines: Vec<LineView<'l>>,
+    /// Whether the stored log is not as it was written; then no lines are shown.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
 }
 
 /// One line of a log.
@@ -243,6 +250,7 @@ impl<'l> LogView<'l> {
             phase: attempt.map(|attempt| attempt.phase),
             bytes_cut: log.cut,
             lines: text.lines().map(LineView::of).collect(),
+            damaged: log.damaged,
         }
     }
 }
@@ -343,6 +351,7 @@ mod tests {
                 labels: Labels::new(),
             });
             RunRow {
+                damaged: None,
                 number: 1,
                 head,
                 status,

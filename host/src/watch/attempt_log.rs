@@ -59,6 +59,7 @@ impl LogTail {
             dispatch,
             cut,
             text: text.into(),
+            damaged: false,
         })
     }
 }
@@ -90,6 +91,14 @@ impl End {
     }
 }
 
+/// Returns the last whole lines of a log that have at most `limit` bytes; nothing if there is nothing to keep.
+pub(crate) fn limited(log: AttemptLog, limit: usize) -> Option<AttemptLog> {
+    let mut end = End { limit, cut: log.cut, text: log.text.into() };
+    end.shorten();
+    let End { cut, text, .. } = end;
+    (limit > 0 && (cut > 0 || !text.is_empty())).then(|| AttemptLog { cut, text: text.into(), ..log })
+}
+
 #[cfg(test)]
 mod tests {
     use phasm_engine::event::TaskId;
@@ -102,7 +111,7 @@ mod tests {
     fn kept(limit: usize, lines: &[&str]) -> Option<(u64, String)> {
         let book = LogTail::new(limit);
         lines.iter().for_each(|line| book.write(Level::Info, line));
-        let AttemptLog { task, attempt, dispatch, cut, text } = book.close(FENCE)?;
+        let AttemptLog { task, attempt, dispatch, cut, text, damaged: _ } = book.close(FENCE)?;
         assert_eq!((task, attempt, dispatch), (3, 2, 4));
         assert!(text.len() <= limit, "{} of {limit}", text.len());
         Some((cut, String::from_utf8(text).unwrap()))

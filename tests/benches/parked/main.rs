@@ -262,7 +262,7 @@ async fn prune(file: &Path) {
     close(host).await;
     println!(
         "{} runs deleted in {:.1} s, {DRIVEN} runs of 10 tasks beside it: {} MiB of file before, {} after",
-        pruned.expect("a store"),
+        pruned.expect("a store").deleted,
         took.as_secs_f64(),
         before >> 20,
         size(file) >> 20

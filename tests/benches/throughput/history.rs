@@ -120,5 +120,6 @@ fn record(first_seq: u64) -> Record<Arc<dyn phasm::store::Encode>> {
         body,
         document: None,
         notices: Vec::new(),
+        logs: Vec::new(),
     }
 }

@@ -70,8 +70,15 @@ async fn fill(store: &Sqlite, runs: u32) {
         let lease = Lease::first(head, host.clone());
         let body = Arc::new(vec![b' '; 1000]) as _;
         let events = NonZeroU32::new(100).expect("not none");
-        let record =
-            Record { first_seq: 0, events, time: Timestamp(0), body, document: None, notices: Vec::new() };
+        let record = Record {
+            first_seq: 0,
+            events,
+            time: Timestamp(0),
+            body,
+            document: None,
+            notices: Vec::new(),
+            logs: Vec::new(),
+        };
         drop(store.append(&lease, status, record, Vec::new()));
         written.push(store.release(&lease, None));
     }

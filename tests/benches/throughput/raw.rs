@@ -144,6 +144,7 @@ async fn one_run(store: Arc<dyn Store>, body: Arc<Vec<u8>>, records: u32) {
             body,
             document: None,
             notices: Vec::new(),
+            logs: Vec::new(),
         };
         store.append(&lease, status, record, Vec::new()).await.expect("written");
     }

@@ -16,6 +16,7 @@ use serde_json::Value as Json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::{
+    logs,
     random::Random,
     shaky::{Shaky, told},
     stage::{Play, Stage},
@@ -68,6 +69,8 @@ pub(crate) struct House {
     slots: u32,
     rooms: Vec<Room>,
     run_id: Arc<str>,
+    /// Number of calls to the store after which the first host dies, if it does.
+    fuse: Option<u64>,
 }
 
 /// Instants after which a run is taken for endless.
@@ -80,12 +83,19 @@ impl House {
         let (time, store) = (Arc::new(Stepped::default()), Arc::new(Memory::default()));
         let stage = Arc::new(Stage::new(play, Arc::clone(&time), Arc::clone(&store)));
         let (random, run_id) = (Random(!seed), Arc::from(""));
-        let mut house = Self { random, trouble, time, stage, store, slots, rooms: Vec::new(), run_id };
+        let mut house =
+            Self { random, trouble, time, stage, store, slots, rooms: Vec::new(), run_id, fuse: None };
         house.open();
         if trouble == Trouble::Deaths {
             house.open();
         }
         house
+    }
+
+    /// The first host dies in the middle of its work: nothing after so many calls reaches the store.
+    pub(crate) fn dying_after(mut self, calls: u64) -> Self {
+        self.fuse = Some(calls);
+        self
     }
 
     /// Another host.
@@ -115,12 +125,21 @@ impl House {
         letters: &[(u64, RunRequest)],
     ) -> Result<String, String> {
         self.submit(document, parameters);
+        if let Some(calls) = self.fuse {
+            self.room(0).store.die_after(calls);
+        }
         let mut letters: Vec<_> = letters.iter().map(|(at, body)| (*at, body.bytes())).collect();
         letters.sort();
         letters.reverse();
         let mut posted = Vec::new();
         for _ in 0..MOST_INSTANTS {
             self.settle();
+            if self.fuse.is_some() && self.room(0).store.is_dead() {
+                self.fuse = None;
+                self.check_logs()?;
+                self.kill(0);
+                self.settle();
+            }
             if !self.is_open() {
                 return self.outcome(&posted);
             }
@@ -298,7 +317,13 @@ impl House {
         self.now(self.store.get(&self.run_id)).unwrap().is_some_and(|row| row.status.open)
     }
 
+    fn check_logs(&self) -> Result<(), String> {
+        let records = self.now(self.store.load(&self.run_id)).unwrap();
+        logs::check(&self.run_id, &records, &self.now(self.store.logs(&self.run_id, None)).unwrap())
+    }
+
     fn outcome(&self, posted: &[u64]) -> Result<String, String> {
+        self.check_logs()?;
         let records = self.now(self.store.load(&self.run_id)).unwrap();
         let digest = digest(&self.run_id, &records)?;
         let mut text = digest.text;

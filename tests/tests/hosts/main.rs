@@ -9,6 +9,7 @@
 #[path = "../simulation/documents.rs"]
 mod documents;
 mod house;
+mod logs;
 mod notices;
 #[path = "../simulation/random.rs"]
 mod random;

@@ -104,7 +104,7 @@ impl Stage {
     fn views(&self, run: &str) -> Vec<NoticeView> {
         let wanted = Notices { run_id: run.into(), endpoint: None, before: None, limit: 99 };
         let kept = self.runtime.block_on(self.store.notices(wanted)).unwrap();
-        kept.iter().rev().map(|notice| NoticeView::of(notice).unwrap()).collect()
+        kept.iter().rev().map(NoticeView::of).collect()
     }
 
     /// The notices of a run, once they are as they are to be.

@@ -12,7 +12,7 @@ use phasm::{
     Outcome,
     clock::TimeSource as _,
     engine::{outcome::code, time::Millis},
-    executor::{Executor, Invocation, Observer},
+    executor::{Executor, Invocation, Level, Observer},
     journal,
     store::{Memory, ReadStore as _},
     tasks_named,
@@ -119,10 +119,11 @@ impl Executor for Stage {
     fn execute(
         &self,
         invocation: Invocation,
-        _: Arc<dyn Observer>,
+        observer: Arc<dyn Observer>,
     ) -> Pin<Box<dyn Future<Output = Outcome> + Send>> {
         let number = invocation.task_run_id.rsplit('-').next().unwrap_or_default().to_owned();
         let call = (number, invocation.attempt, invocation.dispatch);
+        observer.log(Level::Info, "begins");
         let (takes, outcome) = self.act(&call, &invocation);
         // Pure guests have mostly computed everything by the time that they are polled again.
         let is_quick = takes.is_some_and(|takes| takes < QUICK);

@@ -1,7 +1,7 @@
 //! `phasm abandon`: ends an unrecoverable run.
 
 use clap::Args;
-use phasm::Host;
+use phasm::{Host, store::Migration};
 
 #[cfg(unix)]
 use crate::backend::live_request;
@@ -45,7 +45,7 @@ pub(super) fn abandon(arguments: &AbandonArguments, screen: &Screen) -> Result<E
     }
     let (host, run, recorded) = runtime()?.block_on(async {
         let (_, run) = store.find(run).await?;
-        let store = opened(&path).await.map_err(Failure::store)?;
+        let store = opened(&path, Migration::Refuse).await.map_err(Failure::store)?;
         let host = Host::builder().store(store).max_concurrency_hint(1).open().map_err(Failure::host)?;
         let recorded = host.abandon(&run, &why).await.map_err(|error| runs::unavailable(error, &target))?;
         Ok::<_, Failure>((host, run, recorded))

@@ -23,7 +23,8 @@ use crate::{
 /// Lists the runs of a store, the newest first.
 ///
 /// STATE says what happens next: `ended` nothing; `driven` a process is running it; `parked` it waits for an answer to a
-/// suspended task; `waiting` the process that has the store continues it in time; `orphaned` it waits for `phasm recover`.
+/// suspended task; `waiting` the process that has the store continues it in time; `orphaned` it waits for `phasm recover`;
+/// `damaged` the store does not have it as it was written, which ends the command with status 3.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm list --store runs.db\n  phasm list --store runs.db --open\n  \
                         phasm list --store runs.db --workflow release --phase Failed --since 2d --json\n  \
@@ -104,7 +105,22 @@ pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, F
     }
     // A closed stdout ends the output.
     let _gone = screen.out(&page);
-    Ok(Exit::Done)
+    Ok(tell_damaged(screen, rows.iter().map(|(row, _)| row)))
+}
+
+/// Names the damaged ones of runs. Returns the status to exit with.
+pub(super) fn tell_damaged<'r>(screen: &Screen, rows: impl Iterator<Item = &'r RunRow>) -> Exit {
+    let mut exit = Exit::Done;
+    for RunRow { number, head, damaged, .. } in rows {
+        let Some(damaged) = damaged else { continue };
+        let run = text::clean(&head.run_id);
+        screen.err(&format!(
+            "{} run {run} (number {number}) is damaged: {damaged}; to delete it, end it with `phasm abandon {run}` first\n",
+            text::bad("error:")
+        ));
+        exit = Exit::Error;
+    }
+    exit
 }
 
 fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, RunState)>, Failure> {
@@ -164,12 +180,13 @@ fn table(rows: &[(RunRow, RunState)]) -> String {
 
 fn cells(row: &RunRow, state: RunState) -> [String; 8] {
     let RunRow { head, status, .. } = row;
+    let is_damaged = row.damaged.is_some();
     let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
     [
         text::clean(&head.run_id).into_owned(),
-        state.word().to_owned(),
-        text::phase(status.phase),
-        head.submitted_at.to_rfc3339(),
+        if is_damaged { "damaged".to_owned() } else { state.word().to_owned() },
+        if is_damaged { "?".to_owned() } else { text::phase(status.phase) },
+        if is_damaged { "?".to_owned() } else { head.submitted_at.to_rfc3339() },
         took.unwrap_or_else(|| "-".to_owned()),
         text::clean(&head.namespace).into_owned(),
         text::clean(&head.workflow).into_owned(),

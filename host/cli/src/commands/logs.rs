@@ -86,18 +86,36 @@ pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Scre
         let loaded = reader.load(&run_id).await.map_err(Into::into);
         let replayed = loaded.and_then(|records| journal::replay(&run_id, &records, |_, _, _, _| {}));
         let run = replayed.map_err(|error| runs::unavailable(error, &target))?;
-        let mut found = false;
+        let mut found = Printed::default();
         for id in tasks(&run, task.as_ref(), *follow, &target)? {
-            found |= printing.print(&run, id, None).await?;
+            found = found.and(printing.print(&run, id, None).await?);
         }
         if *follow {
             return printing.follow(Watch::of(Arc::clone(&reader), &run_id, run.seq()), &target).await;
         }
-        if !found {
+        if !found.any {
             screen.err("no attempt that has ended left a log\n");
         }
-        Ok(Exit::Done)
+        Ok(found.exit())
     })
+}
+
+/// Logs that were printed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Printed {
+    any: bool,
+    /// One of them is not as it was written.
+    damaged: bool,
+}
+
+impl Printed {
+    fn and(self, other: Self) -> Self {
+        Self { any: self.any || other.any, damaged: self.damaged || other.damaged }
+    }
+
+    fn exit(self) -> Exit {
+        if self.damaged { Exit::Error } else { Exit::Done }
+    }
 }
 
 /// Logs on their way to stdout.
@@ -110,17 +128,24 @@ struct LogPrinter<'p> {
 }
 
 impl LogPrinter<'_> {
-    /// Prints what a task run's attempts wrote, or one of them, as far as it is meant; false if it is nothing.
-    async fn print(&self, run: &Run, id: TaskId, ended: Option<Fence>) -> Result<bool, Failure> {
+    /// Prints what a task run's attempts wrote, or one of them, as far as it is meant.
+    async fn print(&self, run: &Run, id: TaskId, ended: Option<Fence>) -> Result<Printed, Failure> {
         let meant = |log: &&AttemptLog| {
             let asked = self.wanted.and_then(|wanted| wanted.attempt);
             asked.is_none_or(|attempt| log.attempt == attempt)
                 && ended.is_none_or(|fence| (log.attempt, log.dispatch) == (fence.attempt, fence.dispatch))
         };
         let logs = self.reader.logs(run.id(), Some(id.0)).await.map_err(Failure::host)?;
-        let mut found = false;
+        let mut found = Printed::default();
         for log in logs.iter().filter(meant) {
-            found = true;
+            found = found.and(Printed { any: true, damaged: log.damaged });
+            if log.damaged {
+                let attempt = format!("{}@{}", path(run, log), log.attempt);
+                self.screen.err(&format!(
+                    "{} the log of {attempt} is damaged: its checksum differs\n",
+                    text::bad("error:")
+                ));
+            }
             let page = if self.json { for_programs(run, log) } else { for_people(run, log, self.log_level) };
             if self.screen.out(&page).is_err() {
                 // A closed stdout ends the output.
@@ -132,18 +157,19 @@ impl LogPrinter<'_> {
 
     /// Prints what attempts wrote as they end.
     async fn follow(&self, mut watch: Watch, target: &Target) -> Result<Exit, Failure> {
+        let mut found = Printed::default();
         while let Some(notice) = watch.next().await.map_err(|error| runs::unavailable(error, target))? {
             let (Notice::Record(record), Some(run)) = (notice, watch.run()) else { continue };
             for event in record.body.iter() {
                 if let Event::AttemptEnded(ended) = event
                     && self.wanted.is_none_or(|wanted| is_meant(run, ended.fence.task, wanted))
                 {
-                    self.print(run, ended.fence.task, Some(ended.fence)).await?;
+                    found = found.and(self.print(run, ended.fence.task, Some(ended.fence)).await?);
                 }
             }
         }
         runs::warn_orphaned(&watch, target, self.screen);
-        Ok(Exit::Done)
+        Ok(found.exit())
     }
 }
 
@@ -187,6 +213,9 @@ fn for_people(run: &Run, log: &AttemptLog, least: LogLevel) -> String {
     let stands = standing(run, log)
         .map(|(phase, message)| format!(" {}{}", text::phase(phase), text::after(": ", &message)));
     let mut page = format!("{name}{}\n", stands.unwrap_or_default());
+    if log.damaged {
+        page += &format!("  {}\n", text::bad("damaged: its checksum differs"));
+    }
     if log.cut > 0 {
         page += &format!("  {}\n", text::dim(format_args!("… {} bytes before are not kept", log.cut)));
     }

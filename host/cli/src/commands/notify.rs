@@ -118,7 +118,8 @@ fn list(arguments: &ListNoticesArguments, screen: &Screen) -> Result<Exit, Failu
         screen.err("there are no notifications of this run\n");
     }
     let _gone = screen.out(&page);
-    Ok(Exit::Done)
+    let is_damaged = views.iter().any(|view| view.standing == NoticeProgress::Damaged);
+    Ok(if is_damaged { Exit::Error } else { Exit::Done })
 }
 
 fn table(views: &[NoticeView]) -> String {
@@ -135,6 +136,7 @@ fn row(view: &NoticeView) -> [String; 6] {
         NoticeProgress::Delivered => "delivered".to_owned(),
         NoticeProgress::GivenUp => "given up".to_owned(),
         NoticeProgress::Gone => "not wanted".to_owned(),
+        NoticeProgress::Damaged => "damaged".to_owned(),
         NoticeProgress::Waiting => format!("due {}", view.due.as_deref().unwrap_or_default()),
     };
     let answered = view.status.map(|status| status.to_string());

@@ -9,12 +9,12 @@ use std::{
 
 use clap::Args;
 use phasm::{
-    Keep, Phase, Retention,
+    Keep, Phase, Pruned, Retention,
     clock::Clock,
     prunable, prune as prune_store,
-    store::{Sqlite, Store, StoreError},
+    store::{Migration, RunRow, Sqlite, Store, StoreError},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::list;
 use crate::{
@@ -32,6 +32,7 @@ use crate::{
 ///
 /// With both `--older-than` and `--keep`, a run is deleted if either condition matches; without them `[retention]` of the configuration decides.
 /// A few are deleted at a time, so that other runs continue meanwhile, and the file gets smaller.
+/// Damaged runs are left and named; then the exit status is 3.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm prune --store runs.db --older-than 30d\n  \
                         phasm prune --store runs.db --keep 1000 --namespace nightly --dry-run\n  \
@@ -107,29 +108,41 @@ pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit,
     let PruneArguments { store, dry_run, json: as_json, .. } = arguments;
     let (path, retention) = (store.path()?, arguments.retention(screen)?);
     let now = Clock::start().now();
-    let said = runtime()?.block_on(async {
+    let (said, left) = runtime()?.block_on(async {
         if *dry_run {
-            let found = prunable(&*store.read()?, &retention, now).await.map_err(Failure::host)?;
+            let (found, left) = prunable(&*store.read()?, &retention, now).await.map_err(Failure::host)?;
             let ids: Vec<&str> = found.iter().map(|head| &*head.run_id).collect();
             screen.err(&format!("{} would be deleted\n", runs(ids.len() as u64)));
-            return Ok(if *as_json {
-                problems::json(screen, &json!({ "wouldDelete": ids }))
+            let page = if *as_json {
+                problems::json(screen, &with_left(json!({ "wouldDelete": ids }), &left))
             } else {
                 ids.iter().map(|id| format!("{id}\n")).collect()
-            });
+            };
+            return Ok((page, left));
         }
         let store = open(&path)
             .map_err(|error| Failure::call(ContextError::new("the store cannot be used", error)))?;
-        let deleted = prune_store(&*store, &retention, now).await.map_err(Failure::host)?;
+        let Pruned { deleted, left } = prune_store(&*store, &retention, now).await.map_err(Failure::host)?;
         if *as_json {
-            return Ok(problems::json(screen, &json!({ "deleted": deleted })));
+            let page = problems::json(screen, &with_left(json!({ "deleted": deleted }), &left));
+            return Ok((page, left));
         }
         screen.err(&format!("{} deleted\n", runs(deleted)));
-        Ok::<_, Failure>(String::new())
+        Ok::<_, Failure>((String::new(), left))
     })?;
     // A closed stdout ends the output.
     let _gone = screen.out(&said);
-    Ok(Exit::Done)
+    Ok(list::tell_damaged(screen, left.iter()))
+}
+
+/// Adds the damaged runs, which are not deleted, if there are any.
+fn with_left(mut said: Value, left: &[RunRow]) -> Value {
+    let shown =
+        |row: &RunRow| json!({ "runID": row.head.run_id, "number": row.number, "damaged": row.damaged });
+    if let Some(said) = said.as_object_mut().filter(|_| !left.is_empty()) {
+        said.insert("left".to_owned(), left.iter().map(shown).collect());
+    }
+    said
 }
 
 fn runs(count: u64) -> String {
@@ -139,7 +152,7 @@ fn runs(count: u64) -> String {
 /// Whether another process holds a file or not.
 fn open(path: &Path) -> Result<Arc<dyn Store>, StoreError> {
     if let Some(url) = paths::database_url(path) {
-        return database::open(url);
+        return database::open(url, Migration::Refuse);
     }
     match Sqlite::open(path) {
         Err(StoreError::Locked { .. }) => Ok(Arc::new(Sqlite::beside(path)?)),

@@ -197,7 +197,7 @@ async fn serving(
         never = tell_all(&telling, &mut tidings) => match never {},
         heard = interrupts.next() => heard.told,
         gone = served.host.store().until_gone() => match gone {
-            Err(error @ StoreError::Gone { .. }) => return Err(Failure::store(error)),
+            Err(error @ (StoreError::Gone { .. } | StoreError::Newer { .. })) => return Err(Failure::store(error)),
             Ok(()) | Err(_) => pending().await,
         },
     };

@@ -16,7 +16,7 @@ use phasm::{
         plan::{Draft, Plan, Work},
         problem::Problems,
     },
-    store::{Sqlite, Store, StoreError},
+    store::{Migration, Sqlite, Store, StoreError},
 };
 use tokio::time::sleep;
 
@@ -173,28 +173,29 @@ pub(crate) fn open(
 }
 
 /// Opens a store. Retries for a moment, as a process that had it may just have been killed.
-async fn open_store(file: &Path) -> Result<Sqlite, StoreError> {
+async fn open_store(file: &Path, migration: Migration) -> Result<Sqlite, StoreError> {
     let give_up = Instant::now() + LOCK_TIMEOUT;
     loop {
-        match Sqlite::open(file) {
+        match Sqlite::open_with(file, migration) {
             Err(StoreError::Locked { .. }) if Instant::now() < give_up => sleep(LOCK_TIMEOUT / 20).await,
             opened => return opened,
         }
     }
 }
 
-/// The store of that file, or at that URL, to write to.
+/// The store of that file, or at that URL, to write to. Only `serve` and `migrate` bring one of an earlier format up to date: hosts of
+/// an earlier version may be using it.
 ///
 /// # Errors
 /// When it cannot be opened, or is in use.
-pub(crate) async fn opened(store: &Path) -> Result<Arc<dyn Store>, StoreError> {
+pub(crate) async fn opened(store: &Path, migration: Migration) -> Result<Arc<dyn Store>, StoreError> {
     if let Some(url) = paths::database_url(store) {
         let url = url.to_owned();
         // A database may be connected and mute, while signals are to be obeyed.
-        let opening = tokio::task::spawn_blocking(move || database::open(&url));
+        let opening = tokio::task::spawn_blocking(move || database::open(&url, migration));
         return opening.await.unwrap_or(Err(StoreError::Stopped));
     }
-    Ok(Arc::new(open_store(store).await?))
+    Ok(Arc::new(open_store(store, migration).await?))
 }
 
 impl PlannerContext {
@@ -212,11 +213,11 @@ impl PlannerContext {
                 environment: self.environment,
             });
         };
-        let store = opened(file).await.map_err(Failure::store)?;
+        let store = opened(file, Migration::Refuse).await.map_err(Failure::store)?;
         self.on(store, file)
     }
 
-    /// [`Self::with_store`], which waits for room while the disk is full, and for a database that is not there or just starts;
+    /// [`Self::with_store`] for a host that serves, which migrates a store of an earlier format, and waits for room while the disk is full, and for a database that is not there or just starts;
     /// `tell` is called with the first such error.
     ///
     /// # Errors
@@ -229,7 +230,7 @@ impl PlannerContext {
         let mut tell = Some(tell);
         let mut pause = RETRY_PAUSES.0;
         loop {
-            match opened(file).await {
+            match opened(file, Migration::Apply).await {
                 Ok(store) => return self.on(store, file),
                 Err(error @ (StoreError::Full { .. } | StoreError::Unavailable { .. })) => {
                     if let Some(tell) = tell.take() {

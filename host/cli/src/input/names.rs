@@ -4,11 +4,15 @@ use std::fmt;
 
 use clap::Args;
 use phasm::{
-    catalog::{SaveError, Version},
+    catalog::{DamagedEntry, SaveError, Version},
     store::{CatalogKind, EntryQuery, ReadStore, StoreError},
 };
 
-use crate::{failure::Failure, terminal::text};
+use crate::{
+    exit::Exit,
+    failure::Failure,
+    terminal::{screen::Screen, text},
+};
 
 /// Names that a message lists at most.
 const MAX_NAMED: usize = 10;
@@ -130,4 +134,11 @@ pub(crate) fn origin(version: &Version) -> String {
 /// The first characters of a digest, which mean it.
 pub(crate) fn short(digest: &str) -> String {
     digest.strip_prefix("sha256:").unwrap_or(digest).chars().take(12).collect()
+}
+/// Names damaged entries. Returns the status to exit with.
+pub(crate) fn tell_damaged(screen: &Screen, damaged: &[DamagedEntry]) -> Exit {
+    for DamagedEntry { damaged, .. } in damaged {
+        screen.err(&format!("{} {}\n", text::bad("error:"), text::clean(damaged)));
+    }
+    if damaged.is_empty() { Exit::Done } else { Exit::Error }
 }

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use phasm::store::{ReadStore, Store, StoreError};
+use phasm::store::{Migration, ReadStore, Store, StoreError};
 
 /// Whether a store's argument is the URL of a database, so that it is not taken for a file.
 pub(crate) fn is_url(text: &str) -> bool {
@@ -19,7 +19,7 @@ pub(crate) fn shown(_: &str) -> String {
 
 /// # Errors
 /// Always.
-pub(crate) fn open(url: &str) -> Result<Arc<dyn Store>, StoreError> {
+pub(crate) fn open(url: &str, _: Migration) -> Result<Arc<dyn Store>, StoreError> {
     Err(unsupported(url))
 }
 

@@ -4,7 +4,7 @@ use std::{path::Path, sync::Arc};
 
 #[cfg(unix)]
 use phasm::store::sqlite::wakeup::WakeupClient;
-use phasm::store::{Sqlite, Store, StoreError};
+use phasm::store::{Migration, Sqlite, Store, StoreError};
 
 use crate::{command_line::Target, failure::Failure, paths::database_url, store::database};
 
@@ -19,7 +19,7 @@ impl WritableStore {
     /// When it cannot be opened.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
         let (store, is_held): (Arc<dyn Store>, bool) = match database_url(path) {
-            Some(url) => (database::open(url).map_err(Failure::store)?, true),
+            Some(url) => (database::open(url, Migration::Refuse).map_err(Failure::store)?, true),
             None => match Sqlite::open(path) {
                 Err(StoreError::Locked { .. }) => {
                     (Arc::new(Sqlite::beside(path).map_err(Failure::store)?), true)

@@ -192,6 +192,9 @@ impl Remote {
             for said in page.get(word(shelf)).and_then(Value::as_array).into_iter().flatten() {
                 found.push(self.entry_of(shelf, said)?);
             }
+            for said in page.get("damaged").and_then(Value::as_array).into_iter().flatten() {
+                found.push(CatalogEntry { damaged: true, ..self.entry_of(shelf, said)? });
+            }
             let next = page.get("next").and_then(Value::as_str).filter(|_| found.len() < limit);
             let Some(next) = next else { break };
             query.retain(|(name, _)| *name != "cursor");
@@ -209,6 +212,6 @@ impl Remote {
         let name = EntryName { shelf, namespace: namespace.into(), name: name.into() };
         let due = text("next").and_then(Timestamp::from_rfc3339);
         // A client does not change it.
-        Ok(CatalogEntry { name, revision: 0, due, body: said.to_string().into() })
+        Ok(CatalogEntry { name, revision: 0, due, body: said.to_string().into(), damaged: false })
     }
 }

@@ -6,7 +6,7 @@
 mod bodies;
 
 use phasm::{
-    catalog::{CatalogItem, SavedWorkflow, ScheduleState},
+    catalog::{CatalogItem, DamagedEntry, SavedWorkflow, ScheduleState},
     engine::run::{RunView, TaskView},
     notify::NoticeSummary,
     plugins::{AddView, ApprovalView, PluginRow, PluginView},
@@ -40,7 +40,7 @@ fn derived() -> Map<String, Value> {
         settings.meta_schema = None;
     });
     let mut generator = settings.for_serialize().into_generator();
-    let views: [fn(&mut SchemaGenerator); 18] = [
+    let views: [fn(&mut SchemaGenerator); 19] = [
         add::<RunView>,
         add::<TaskView>,
         add::<RowView<'_>>,
@@ -54,6 +54,7 @@ fn derived() -> Map<String, Value> {
         add::<WireRows>,
         add::<WireRun>,
         add::<CatalogItem<ScheduleState>>,
+        add::<DamagedEntry>,
         add::<CatalogItem<SavedWorkflow>>,
         add::<PluginRow>,
         add::<PluginView>,
@@ -137,6 +138,11 @@ fn object(members: &[(&str, Value)], others: &[(&str, Value)]) -> Value {
 /// A page of a list, and where the next one begins.
 fn page(word: &str, one: &str, next: &Value) -> Value {
     object(&[(word, list(&of(one))), ("next", maybe(next))], &[])
+}
+
+/// A page of entries, and those of them that are damaged.
+fn page_of_entries(word: &str, one: &str) -> Value {
+    object(&[(word, list(&of(one))), ("next", maybe(&text()))], &[("damaged", list(&of("DamagedEntry")))])
 }
 
 fn list(of: &Value) -> Value {

@@ -122,9 +122,10 @@ fn line(row: &RunRow) -> Markup {
         Some(why) => format!("{}: {why}", waits.what),
         None => waits.what.to_owned(),
     });
+    let waits = row.damaged.as_ref().map(|why| format!("damaged: {why}")).or(waits);
     html! {
         tr {
-            td data-label="Phase" { (format::phase(status.phase)) }
+            td data-label="Phase" { @if row.damaged.is_some() { "damaged" } @else { (format::phase(status.phase)) } }
             th scope="row" data-label="Workflow" {
                 a href={ "/runs/" (head.run_id) } { (head.workflow) }
                 @if let Some(schedule) = head.labels.get(SCHEDULE_LABEL) {

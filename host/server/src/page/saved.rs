@@ -4,7 +4,7 @@ use axum::{http::header, response::Response};
 use maud::{Markup, html};
 use phasm::{
     Plan, Value,
-    catalog::{Version, saved_text},
+    catalog::{DamagedEntry, Version, saved_text},
     engine::plan::{Draft, Executors},
     reader,
 };
@@ -48,6 +48,15 @@ pub(super) fn command(context: &RequestContext, words: &str) -> Markup {
     html! {
         pre tabindex="0" data-copy { "phasm " (words) " --server " (url(context)) }
         @if context.caller.key.is_some() { p class="help" { "with a key in " code { "PHASM_KEY" } } }
+    }
+}
+
+/// Names entries that the store does not have as they were written.
+pub(super) fn damaged(entries: &[DamagedEntry]) -> Markup {
+    html! {
+        @for DamagedEntry { namespace, name, damaged } in entries {
+            p class="error" role="alert" { (format::display_name(namespace, name)) " is damaged: " (damaged) }
+        }
     }
 }
 

@@ -13,14 +13,14 @@ use crate::{
     auth::caller::Role,
     problem_response::ProblemResponse,
     request::RequestContext,
-    saved::{found, schedules::FIND},
+    saved::{Found, found, schedules::FIND},
 };
 
 const AT: &str = "/schedules";
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.leave_out_empty();
-    let (mut all, next) = found(&mut context, FIND).await?;
+    let Found { items: mut all, damaged, next } = found(&mut context, FIND).await?;
     let store = context.app.reader();
     for one in &mut all {
         look(&*store, one).await?;
@@ -32,6 +32,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
             @if may { a class="button" href="/submit?example=schedule" { "Write a schedule" } }
         }
         (saved::filter(&context, AT))
+        (saved::damaged(&damaged))
         div id="rows" data-part {
             @if all.is_empty() { (nothing(&context)) } @else { (table(&all)) }
             (saved::more(&context, AT, next.as_deref()))

@@ -9,20 +9,21 @@ use crate::{
     auth::caller::Role,
     problem_response::ProblemResponse,
     request::RequestContext,
-    saved::{found, workflows::FIND},
+    saved::{Found, found, workflows::FIND},
 };
 
 const AT: &str = "/workflows";
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.leave_out_empty();
-    let (all, next) = found(&mut context, FIND).await?;
+    let Found { items: all, damaged, next } = found(&mut context, FIND).await?;
     let body = html! {
         div class="head" {
             h1 { "Workflows" }
             @if context.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
         }
         (saved::filter(&context, AT))
+        (saved::damaged(&damaged))
         div id="rows" data-part {
             @if all.is_empty() { (nothing(&context)) } @else { (table(&all)) }
             (saved::more(&context, AT, next.as_deref()))

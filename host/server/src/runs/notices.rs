@@ -29,7 +29,7 @@ pub(crate) async fn notices(mut context: RequestContext) -> Result<Response, Pro
     let kept = context.app.host.store().notices(wanted).await?;
     let last = kept.get(limit.saturating_sub(1)).map(|notice| notice.id.seq);
     let of_page = kept.iter().take_while(|notice| last.is_none_or(|last| notice.id.seq >= last));
-    let notices = of_page.map(NoticeView::of).collect::<Result<Vec<_>, _>>()?;
+    let notices = of_page.map(NoticeView::of).collect::<Vec<_>>();
     let next = last.filter(|_| notices.len() < kept.len() || kept.len() == limit + endpoints);
     Ok(json(StatusCode::OK, &WireNotices { notices, next }))
 }

@@ -103,7 +103,7 @@ async fn what_is_kept_is_what_its_store_keeps() {
             catalog::schedules(&*store, namespace, after, limit).await.unwrap(),
         );
         let shown = |all: &[CatalogItem<ScheduleState>]| serde_json::to_value(all).unwrap();
-        assert_eq!(shown(&told), shown(&kept), "{namespace:?} {after:?} {limit}");
+        assert_eq!(shown(&told.items), shown(&kept.items), "{namespace:?} {after:?} {limit}");
     }
     let wanted = |shelf| EntryQuery { shelf, namespace: None, after: None, limit: 2 };
     assert_eq!(remote.entries(wanted(CatalogKind::Workflows)).await.unwrap().len(), 1);

@@ -19,6 +19,7 @@ use crate::{
     store::AttemptLog,
     tenants::environment::TenantEnvironment,
     watch::{
+        attempt_log,
         observer::AttemptObserver,
         spans::{Calls, DrivenSpans},
     },
@@ -38,6 +39,16 @@ pub(super) struct InFlight {
     fence: Fence,
     handle: AbortHandle,
     observer: Arc<AttemptObserver>,
+    /// Log of the attempt, if another host executed it and has reported its end.
+    reported: Option<AttemptLog>,
+}
+
+impl InFlight {
+    /// Returns the log of the attempt, which is over, if it has one.
+    fn close(self) -> Option<AttemptLog> {
+        let own = self.observer.close();
+        self.reported.or(own)
+    }
 }
 
 impl Attempts {
@@ -50,19 +61,30 @@ impl Attempts {
         self.in_flight.get(&fence.task).filter(|attempt| attempt.fence == fence)
     }
 
-    pub(super) fn contains(&self, fence: Fence) -> bool {
-        self.get(fence).is_some()
-    }
-
     /// Forgets an attempt that has ended; returns its log, if it has one.
     pub(super) fn remove(&mut self, fence: Fence) -> Option<AttemptLog> {
         self.get(fence)?;
-        self.in_flight.remove(&fence.task)?.observer.close()
+        self.in_flight.remove(&fence.task)?.close()
+    }
+
+    /// Keeps at most `limit` bytes of the log of an attempt on another host, until the attempt's end comes.
+    pub(super) fn keep(&mut self, fence: Fence, log: AttemptLog, limit: usize) {
+        let attempt = self.in_flight.get_mut(&fence.task).filter(|attempt| attempt.fence == fence);
+        if let Some(attempt) = attempt {
+            attempt.reported = attempt_log::limited(log, limit);
+        }
     }
 
     /// Closes the logs of attempts that `commands` stop.
-    pub(super) fn close_logs(&self, commands: &[Command], logs: &mut Vec<AttemptLog>) {
-        logs.extend(self.stopped(commands).filter_map(|attempt| attempt.observer.close()));
+    pub(super) fn close_logs(&mut self, commands: &[Command], logs: &mut Vec<AttemptLog>) {
+        for command in commands {
+            let Command::Abort(fence) = command else { continue };
+            let attempt = self.in_flight.get_mut(&fence.task).filter(|attempt| attempt.fence == *fence);
+            if let Some(InFlight { observer, reported, .. }) = attempt {
+                let own = observer.close();
+                logs.extend(reported.take().or(own));
+            }
+        }
     }
 
     /// Resources used by attempts that `commands` stop: they have no outcome that tells it.
@@ -156,7 +178,7 @@ impl Driver {
             offer,
         };
         let handle = self.core.dispatcher.start(attempt);
-        self.attempts.in_flight.insert(fence.task, InFlight { fence, handle, observer });
+        self.attempts.in_flight.insert(fence.task, InFlight { fence, handle, observer, reported: None });
     }
 
     /// The terms on which other hosts may execute an attempt, if there are other hosts.

@@ -26,7 +26,7 @@ pub(super) struct Batch {
     pub(super) moments: Vec<Moment>,
     /// Estimate of the encoded size in bytes.
     bytes: usize,
-    /// Logs of attempts that have ended.
+    /// Logs of attempts that have ended; they become durable with the events that end them.
     pub(super) logs: Vec<AttemptLog>,
     /// Replies to requests from the store, which become durable together with their effects.
     pub(super) store_replies: Vec<Reply>,
@@ -84,6 +84,12 @@ impl Batch {
     /// in groups.
     pub(super) fn must_flush(&self, is_commit_in_flight: bool) -> bool {
         !is_commit_in_flight && !self.is_empty()
+    }
+
+    /// Adds the log of an attempt that the next step ends.
+    pub(super) fn add_log(&mut self, log: AttemptLog) {
+        self.bytes = self.bytes.saturating_add(log.text.len());
+        self.logs.push(log);
     }
 
     /// Adds the events of a step that has taken the run to `seq` events at `time`.

@@ -40,14 +40,14 @@ impl Driver {
     pub(super) fn flush(&mut self) -> Vec<Command> {
         let mut batch = mem::take(&mut self.batch);
         self.attempts.close_logs(&batch.effects.commands, &mut batch.logs);
-        // Queued before the record that says that the attempt is over: once that is durable, so are they.
-        for log in batch.logs {
-            self.core.store.keep_log(&self.lease, log).detach();
-        }
         let has_store_replies = !batch.store_replies.is_empty();
         let is_parked = self.run.is_parked();
         let mut body = Body { moments: batch.moments, basis: None };
         let (Some(last), Some(events)) = (body.moments.last(), body.count()) else {
+            // Their attempts ended in an earlier record.
+            for log in batch.logs {
+                self.core.store.keep_log(&self.lease, log).detach();
+            }
             // The note goes with the next record.
             self.batch.note = batch.note;
             if !has_store_replies {
@@ -65,7 +65,9 @@ impl Driver {
         let notices = self.subscribers.notices(&self.lease.head, &self.run, first_seq, &body.moments);
         let body = Arc::new(body);
         let encode = Arc::clone(&body) as _;
-        let record = Record { first_seq, events, time, body: encode, document: document.clone(), notices };
+        let (document_of_record, logs) = (document.clone(), batch.logs);
+        let record =
+            Record { first_seq, events, time, body: encode, document: document_of_record, notices, logs };
         let status = RunStatus::of(&self.run);
         let spans = self.spans.as_ref().map(|spans| spans.ended(&self.run, &body.moments));
         let durable = self.core.store.append(&self.lease, status, record, batch.store_replies);

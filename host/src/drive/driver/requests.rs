@@ -62,18 +62,16 @@ impl Driver {
             Signal::Inactive(fence) => {
                 self.step(now, Input::Inactive(fence));
             }
-            Signal::Wrote(fence, log) => {
-                if self.attempts.contains(fence) {
-                    self.batch.logs.push(log);
-                }
-            }
+            Signal::Wrote(fence, log) => self.attempts.keep(fence, log, self.core.log_retention_bytes),
         }
     }
 
     /// Takes back the slot of an attempt that has ended, and its log.
     fn release(&mut self, fence: Fence) {
         self.slots.put(1);
-        self.batch.logs.extend(self.attempts.remove(fence));
+        if let Some(log) = self.attempts.remove(fence) {
+            self.batch.add_log(log);
+        }
     }
 
     /// Steps the engine by a request. The result is for the reply, once the batch is durable.

@@ -72,6 +72,7 @@ impl CatalogTable {
         self.last_revision += 1;
         let Change { name, from: _, due, body, texts } = change;
         let entry = CatalogEntry {
+            damaged: false,
             name: name.clone(),
             revision: self.last_revision,
             due: *due,

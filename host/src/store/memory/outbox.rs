@@ -48,7 +48,7 @@ impl NoticeTable {
         for NewNotice { seq, endpoint, due, body } in notices {
             let id = NoticeId { run_id: Arc::clone(run_id), seq, endpoint };
             drop(self.take(&id));
-            self.put(NoticeRow { id, revision: 1, due: Some(due), body });
+            self.put(NoticeRow { id, revision: 1, due: Some(due), body, damaged: false });
         }
     }
 
@@ -79,7 +79,7 @@ impl NoticeTable {
         }
         drop(self.take(&id));
         if due.is_some() || is_there {
-            self.put(NoticeRow { id, revision: from + 1, due, body });
+            self.put(NoticeRow { id, revision: from + 1, due, body, damaged: false });
         }
         true
     }

@@ -43,11 +43,11 @@ pub(super) fn wake_at(due: &mut Due, row: &mut RunRow, at: Option<Timestamp>) {
 
 /// Bytes take much less room than events.
 pub(super) fn encoded(record: Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
-    let Record { first_seq, events, time, body, document, notices } = record;
+    let Record { first_seq, events, time, body, document, notices, logs } = record;
     let mut bytes = Vec::new();
     body.encode(&mut bytes);
     bytes.shrink_to_fit();
-    Record { first_seq, events, time, body: bytes, document, notices }
+    Record { first_seq, events, time, body: bytes, document, notices, logs }
 }
 
 #[derive(Default)]
@@ -97,6 +97,14 @@ impl Run {
             Some(reply) => Answer::Replied(reply.body.to_vec()),
             None if self.letters.iter().any(|waiting| waiting.id == letter) => Answer::Waiting,
             None => Answer::Unknown,
+        }
+    }
+
+    /// Stores the log of an attempt, in place of its earlier log.
+    pub(super) fn keep_log(&mut self, log: AttemptLog) {
+        self.bytes += log.text.len() as u64;
+        if let Some(before) = self.logs.insert((log.task, log.attempt, log.dispatch), log) {
+            self.bytes -= before.text.len() as u64;
         }
     }
 
@@ -163,6 +171,7 @@ impl State {
         run.row.status = status;
         run.row.seq = record.next_seq();
         run.bytes += record.body.len() as u64;
+        mem::take(&mut record.logs).into_iter().for_each(|log| run.keep_log(log));
         run.journal.push(record);
         let answers = !replies.is_empty();
         replies.into_iter().for_each(|reply| run.reply(reply));
@@ -215,7 +224,7 @@ impl State {
         let (number, head, owner) = (self.last_number, Arc::clone(head), Some(host.clone()));
         let run_id = Arc::clone(&head.run_id);
         let status = RunStatus { open: true, ..status };
-        let row = RunRow { number, head, status, seq: 0, owner, wake_at: None, note: None };
+        let row = RunRow { number, head, status, seq: 0, owner, wake_at: None, note: None, damaged: None };
         let run = Run {
             row,
             epoch: *epoch,

@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio_postgres::{Error, Row, types::ToSql};
 
 use super::{
-    super::{Document, Encode, Lease, Record, Reply, RunStatus, StoreError, checksum::checksum},
+    super::{AttemptLog, Document, Encode, Lease, Record, Reply, RunStatus, StoreError, checksum::checksum},
     address::Address,
     fault::{PostgresError, count, get, saturated},
     outbox::NoticeColumns,
@@ -20,7 +20,8 @@ use super::{
 pub(super) const MAX_RECORD_BYTES: usize = 256 << 20;
 
 pub(super) const APPEND: &str = "SELECT * FROM append_records($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, \
-    $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36)";
+    $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, \
+    $33, $34, $35, $36, $37, $38, $39, $40, $41, $42, $43)";
 
 /// One record on its way.
 pub(super) struct Append {
@@ -66,8 +67,8 @@ pub(super) fn encoded(lease: &Lease, record: Record<Arc<dyn Encode>>) -> Result<
         let run_id = Arc::clone(&lease.head.run_id);
         return Err(StoreError::TooLarge { run_id, size, limit: MAX_RECORD_BYTES });
     }
-    let Record { first_seq, events, time, body: _, document, notices } = record;
-    Ok(Record { first_seq, events, time, body, document, notices })
+    let Record { first_seq, events, time, body: _, document, notices, logs } = record;
+    Ok(Record { first_seq, events, time, body, document, notices, logs })
 }
 
 impl Append {
@@ -78,7 +79,7 @@ impl Append {
     }
 
     pub(super) fn size(&self) -> usize {
-        self.record.body.len()
+        self.record.body.len() + self.record.logs.iter().map(|log| log.text.len()).sum::<usize>()
     }
 
     /// Whether it goes on where `before` ends, so that both are taken or refused together.
@@ -230,6 +231,7 @@ pub(super) struct Columns<'a> {
     open: Vec<bool>,
     rest: Vec<Option<bool>>,
     until: Vec<Option<i64>>,
+    remark: Vec<Option<&'a str>>,
     /// Heads of new runs; empty for the others.
     heads: Heads<'a>,
     record_chain: Vec<i64>,
@@ -243,6 +245,31 @@ pub(super) struct Columns<'a> {
     reply: Vec<&'a [u8]>,
     documents: DocumentColumns<'a>,
     notices: NoticeColumns<'a>,
+    logs: LogColumns<'a>,
+}
+
+/// Logs of attempts that the records end.
+#[derive(Default)]
+struct LogColumns<'a> {
+    chain: Vec<i64>,
+    task: Vec<i64>,
+    attempt: Vec<i64>,
+    dispatch: Vec<i64>,
+    cut: Vec<i64>,
+    text: Vec<&'a [u8]>,
+}
+
+impl<'a> LogColumns<'a> {
+    fn add(&mut self, chain: i64, logs: &'a [AttemptLog]) {
+        for AttemptLog { task, attempt, dispatch, cut, text, damaged: _ } in logs {
+            self.chain.push(chain);
+            self.task.push((*task).into());
+            self.attempt.push((*attempt).into());
+            self.dispatch.push((*dispatch).into());
+            self.cut.push(saturated(*cut));
+            self.text.push(text);
+        }
+    }
 }
 
 /// Documents of new runs, each once.
@@ -307,6 +334,7 @@ impl<'a> Columns<'a> {
         self.open.push(last.status.open);
         self.rest.push(last.status.rest.map(|rest| rest.parked));
         self.until.push(last.status.rest.and_then(|rest| rest.until).map(|at| at.0));
+        self.remark.push(None);
         let is_new = first.record.first_seq == 0;
         self.heads.host.push(is_new.then(|| host.as_str()));
         self.heads.workflow.push(is_new.then_some(&*head.workflow));
@@ -320,8 +348,9 @@ impl<'a> Columns<'a> {
     }
 
     fn add_record(&mut self, chain: i64, append: &'a Append) {
-        let Record { first_seq, events, time, body, document: _, notices } = &append.record;
+        let Record { first_seq, events, time, body, document: _, notices, logs } = &append.record;
         self.notices.add(chain, notices);
+        self.logs.add(chain, logs);
         self.record_chain.push(chain);
         self.record_first.push(saturated(*first_seq));
         self.events.push(events.get().into());
@@ -335,9 +364,10 @@ impl<'a> Columns<'a> {
         }
     }
 
-    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 36] {
+    pub(super) fn parameters(&self) -> [&(dyn ToSql + Sync); 43] {
         let Heads { host, workflow, namespace, priority, submitted, key, document, labels } = &self.heads;
         let NoticeColumns { chain, seq, endpoint, due, body: notice_body } = &self.notices;
+        let LogColumns { chain: log_chain, task, attempt, dispatch, cut, text } = &self.logs;
         let DocumentColumns { digest, bytes, needing, component, component_bytes } = &self.documents;
         [
             &self.run_id,
@@ -357,6 +387,7 @@ impl<'a> Columns<'a> {
             labels,
             &self.rest,
             &self.until,
+            &self.remark,
             &self.record_chain,
             &self.record_first,
             &self.events,
@@ -376,6 +407,12 @@ impl<'a> Columns<'a> {
             endpoint,
             due,
             notice_body,
+            log_chain,
+            task,
+            attempt,
+            dispatch,
+            cut,
+            text,
         ]
     }
 }

@@ -18,16 +18,22 @@ use super::{
     reconnect::Session,
 };
 
-pub(super) const ENTRY: &str = "SELECT * FROM entries WHERE shelf = $1 AND namespace = $2 AND name = $3";
-pub(super) const ENTRIES: &str = "SELECT * FROM entries
+pub(super) const ENTRY: &str = "SELECT *,
+    checksum IS NOT DISTINCT FROM checksum_of_entry(shelf, namespace, name, revision, due, body) AS sound
+    FROM entries WHERE shelf = $1 AND namespace = $2 AND name = $3";
+pub(super) const ENTRIES: &str = "SELECT *,
+    checksum IS NOT DISTINCT FROM checksum_of_entry(shelf, namespace, name, revision, due, body) AS sound
+    FROM entries
     WHERE shelf = $1 AND (namespace, name) > ($2, $3) AND ($4::text IS NULL OR namespace = $4) ORDER BY namespace, name LIMIT $5";
-pub(super) const DUE: &str = "SELECT * FROM entries
-    WHERE due IS NOT NULL AND (due, shelf, namespace, name) > ($1, $2, $3, $4) ORDER BY due, shelf, namespace, name LIMIT $5";
+pub(super) const DUE: &str = "SELECT *, true AS sound FROM entries
+    WHERE due IS NOT NULL AND checksum IS NOT DISTINCT FROM checksum_of_entry(shelf, namespace, name, revision, due, body)
+        AND (due, shelf, namespace, name) > ($1, $2, $3, $4) ORDER BY due, shelf, namespace, name LIMIT $5";
 pub(super) const TEXT: &str = "SELECT bytes FROM texts WHERE digest = $1";
 pub(super) const CHANGE: &str = "SELECT * FROM change_entry($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 pub(super) const REMOVE: &str = "SELECT remove_entry($1, $2, $3) AS removed";
 pub(super) const FIRE: &str = "SELECT * FROM fire_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, \
-    $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35, $36, $37, $38, $39, $40, $41, $42)";
+    $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, \
+    $35, $36, $37, $38, $39, $40, $41, $42, $43, $44, $45, $46, $47, $48, $49)";
 
 /// Where hosts hear that entries have changed.
 pub(super) fn channel(schema: &str) -> String {
@@ -171,12 +177,14 @@ pub(super) fn changed(rows: &[Row], change: &Change) -> Result<u64, PostgresErro
 pub(super) fn entry(row: &Row) -> Result<CatalogEntry, PostgresError> {
     let word: &str = get(row, "shelf")?;
     let shelf = CatalogKind::ALL.into_iter().find(|shelf| shelf.as_str() == word);
-    let shelf = shelf.ok_or_else(|| PostgresError::Damaged(format!("there are no {word}s")))?;
+    let damaged = !get::<bool>(row, "sound")? || shelf.is_none();
     let name = EntryName {
-        shelf,
+        shelf: shelf.unwrap_or(CatalogKind::Workflows),
         namespace: get::<&str>(row, "namespace")?.into(),
         name: get::<&str>(row, "name")?.into(),
     };
     let due = get::<Option<i64>>(row, "due")?.map(Timestamp);
-    Ok(CatalogEntry { name, revision: count(row, "revision")?, due, body: get::<&str>(row, "body")?.into() })
+    let revision = get::<i64>(row, "revision")?.unsigned_abs();
+    let body = if damaged { "".into() } else { get::<&str>(row, "body")?.into() };
+    Ok(CatalogEntry { name, revision, due, body, damaged })
 }

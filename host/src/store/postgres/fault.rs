@@ -8,7 +8,7 @@ use tokio_postgres::{
     types::{FromSql, ToSql},
 };
 
-use super::{super::StoreError, address::Address};
+use super::{super::StoreError, address::Address, format::FORMAT};
 
 /// Parameter of a statement.
 pub(super) type Parameter = Box<dyn ToSql + Sync + Send>;
@@ -38,6 +38,11 @@ impl From<StoreError> for PostgresError {
 }
 
 impl PostgresError {
+    /// Returns the fault of a row that is not as it was written.
+    pub(super) fn bad_row(what: &str) -> Self {
+        Self::Damaged(format!("{what} is not what was written: its checksum differs"))
+    }
+
     pub(super) fn at(self, address: &Address, action: &'static str) -> StoreError {
         match self {
             Self::Refused(refused) => refused,
@@ -84,9 +89,22 @@ pub(super) fn is_gone(error: &Error) -> bool {
     }
 }
 
+/// The format that a write needs, if the store is for later ones only; their migration deletes the functions of formats before.
+pub(super) fn needed_format(error: &Error) -> Option<i64> {
+    let db = error.as_db_error()?;
+    match db.code() {
+        code if code.code() == "PH001" => Some(db.message().parse().unwrap_or(FORMAT + 1)),
+        code if *code == SqlState::UNDEFINED_FUNCTION => Some(FORMAT + 1),
+        _ => None,
+    }
+}
+
 fn server(error: Error, address: &Address, action: &'static str) -> StoreError {
     if is_gone(&error) {
         return address.unavailable(io::Error::other(told(error)));
+    }
+    if let Some(found) = needed_format(&error) {
+        return StoreError::Newer { path: address.path(), found, known: FORMAT };
     }
     let (disk_full, corrupted) = (SqlState::DISK_FULL, [SqlState::DATA_CORRUPTED, SqlState::INDEX_CORRUPTED]);
     match error.code() {

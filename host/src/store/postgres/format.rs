@@ -1,32 +1,72 @@
 //! Recognition of a store's tables, their creation, and their migration between formats.
 
+use tokio::time::timeout;
 use tokio_postgres::{Client, types::Type};
 
-use super::{super::StoreError, address::Address, fault::PostgresError};
+use super::{
+    super::{Migration, StoreError, migration::Compatibility},
+    address::Address,
+    connection,
+    fault::PostgresError,
+    functions,
+    reconnect::connect,
+};
 
-/// Steps of the formats: each changes tables of the format before, the first an empty schema. A new step raises the format, so that
-/// versions that do not know it leave the tables alone.
-const FORMATS: [&str; 1] = [include_str!("schema.sql")];
-const FORMAT: i64 = 1;
+/// Steps of the formats: each changes tables of the format before, the first an empty schema. A new step raises the format. The
+/// functions of the last one are created after it.
+const FORMATS: [&str; 2] = [include_str!("schema.sql"), include_str!("format2.sql")];
+pub(super) const FORMAT: i64 = 2;
 const _: () = assert!(FORMATS.len() == FORMAT as usize);
+/// The earliest format that a version has to know to use tables of the last one. A step that only adds leaves it as it is; one that
+/// raises it also deletes the functions of the formats before.
+const MINIMUM_READER: i64 = 2;
 /// "PHSM": key of the advisory lock by which hosts that start at the same time create or migrate the tables one after the other.
 const LOCK: i64 = 0x5048_534d;
 
-/// Checks that the tables exist and are of this format.
+/// Checks that there are tables that this version may use.
 pub(super) async fn check(client: &Client, address: &Address) -> Result<(), PostgresError> {
     match recognise(client, address).await? {
-        FORMAT => Ok(()),
+        FORMAT.. => Ok(()),
         0 => Err(foreign(address, format!("it has no tables in schema {}", address.schema))),
         found => Err(StoreError::Older { path: address.path(), found, known: FORMAT }.into()),
     }
 }
 
-/// Creates the tables, or migrates those of an older format: all steps or none, however many hosts do it at the same time.
-pub(super) async fn bring_up_to_date(client: &Client, address: &Address) -> Result<(), PostgresError> {
-    if recognise(client, address).await? == FORMAT {
-        return Ok(());
+/// Makes a connection, and by it creates the tables; or migrates those of an older format if `migration` says so, however long that
+/// takes.
+pub(super) async fn prepare(address: &Address, migration: Migration) -> Result<(), PostgresError> {
+    let patience = address.patience(0);
+    let made = async {
+        let (client, connection) = connect(address).await?;
+        let connection = tokio::spawn(connection);
+        connection::prepare(&client, address).await?;
+        Ok::<_, PostgresError>((client, connection))
+    };
+    let (client, connection) = timeout(patience, made).await.unwrap_or(Err(PostgresError::Mute(patience)))?;
+    let done = bring_up_to_date(&client, address, migration).await;
+    connection.abort();
+    done
+}
+
+/// All steps or none, however many hosts do it at the same time.
+async fn bring_up_to_date(
+    client: &Client,
+    address: &Address,
+    migration: Migration,
+) -> Result<(), PostgresError> {
+    let found = timeout(address.patience(0), recognise(client, address)).await;
+    match found.unwrap_or(Err(PostgresError::Mute(address.patience(0))))? {
+        FORMAT.. => return Ok(()),
+        found @ 1.. if migration == Migration::Refuse => {
+            return Err(StoreError::Older { path: address.path(), found, known: FORMAT }.into());
+        }
+        _ => {}
     }
-    client.batch_execute(&format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK})")).await?;
+    client
+        .batch_execute(&format!(
+            "BEGIN; SET LOCAL statement_timeout = 0; SELECT pg_advisory_xact_lock({LOCK})"
+        ))
+        .await?;
     let migrated = match recognise(client, address).await {
         Ok(found) => migrate(client, address, found, &FORMATS).await,
         Err(error) => Err(error),
@@ -52,15 +92,27 @@ async fn migrate(
     if !client.query_typed(absent, &[(schema, Type::TEXT)]).await?.is_empty() {
         client.batch_execute(&format!("CREATE SCHEMA \"{schema}\"")).await?;
     }
+    if found > 0 {
+        // Writes of hosts that have checked the minimum end before it changes, and later ones see the new one.
+        client.batch_execute("LOCK TABLE store_format IN ACCESS EXCLUSIVE MODE").await?;
+    }
     for step in missing {
         client.batch_execute(step).await?;
     }
+    if found < FORMAT {
+        client.batch_execute(&functions::source()).await?;
+    }
     let version = formats.len();
     client
-        .batch_execute(&format!("DELETE FROM store_format; INSERT INTO store_format VALUES ({version})"))
+        .batch_execute(&format!(
+            "DELETE FROM store_format; INSERT INTO store_format (version, minimum_reader) VALUES ({version}, {MINIMUM_READER})"
+        ))
         .await?;
     Ok(())
 }
+
+/// Triggers of the first format.
+const FIRST_FUNCTIONS: &str = "CREATE TRIGGER gone_runs ";
 
 /// Returns the format of the tables, 0 if there are none.
 ///
@@ -95,7 +147,8 @@ async fn recognise(client: &Client, address: &Address) -> Result<i64, PostgresEr
         ORDER BY 1, 2";
     for row in client.query_typed(strange, &[(&address.schema, Type::TEXT)]).await? {
         let (kind, name): (String, String) = (row.try_get("kind")?, row.try_get("name")?);
-        let is_own = FORMATS.iter().any(|step| step.contains(&format!("CREATE TRIGGER {name} ")));
+        let mut own = FORMATS.iter().copied().chain([functions::SOURCE, FIRST_FUNCTIONS]);
+        let is_own = own.any(|step| step.contains(&format!("CREATE TRIGGER {name} ")));
         if kind != "trigger" || !is_own {
             let what =
                 if kind == "trigger" { "a trigger" } else { "a view, or a table with rules or policies" };
@@ -103,14 +156,19 @@ async fn recognise(client: &Client, address: &Address) -> Result<i64, PostgresEr
             return Err(foreign(address, found));
         }
     }
-    let rows = client.query_typed("SELECT max(version) AS version FROM store_format", &[]).await?;
-    let version: Option<i64> = rows.first().and_then(|row| row.try_get("version").ok()).flatten();
-    match version {
-        Some(found) if found > FORMAT => {
-            Err(StoreError::Newer { path: address.path(), found, known: FORMAT }.into())
+    // The first format has no minimum.
+    let formats = "SELECT max(version) AS version, coalesce(max((to_jsonb(f) ->> 'minimum_reader')::bigint), max(version)) AS minimum
+        FROM store_format f";
+    let rows = client.query_typed(formats, &[]).await?;
+    let number = |column| rows.first().and_then(|row| row.try_get::<_, Option<i64>>(column).ok()).flatten();
+    let (Some(found @ 1..), Some(minimum)) = (number("version"), number("minimum")) else {
+        return Err(PostgresError::Damaged("its tables do not say their format".into()));
+    };
+    match Compatibility::of(found, minimum, FORMAT) {
+        Compatibility::Usable | Compatibility::Older => Ok(found),
+        Compatibility::Newer => {
+            Err(StoreError::Newer { path: address.path(), found: minimum, known: FORMAT }.into())
         }
-        Some(found @ 1..) => Ok(found),
-        Some(_) | None => Err(PostgresError::Damaged("its tables do not say their format".into())),
     }
 }
 
@@ -133,7 +191,7 @@ mod tests {
         },
     };
 
-    /// R-H13: tables of format 1 keep their rows on the way to a format 2; a step that fails changes nothing.
+    /// R-H13: tables keep their rows on the way to a next format; a step that fails changes nothing.
     #[tokio::test]
     async fn tables_are_migrated_whole_or_not_at_all() {
         let Some(server) = server() else { return };
@@ -151,7 +209,7 @@ mod tests {
                 FROM {schema}.store_format"
             ))
         };
-        let [first] = FORMATS;
+        let [first, second] = FORMATS;
         let add = "ALTER TABLE tenants ADD COLUMN noted bigint;";
         let broken = format!("{add} SELECT no_such();");
         let migrate_to = async |formats: &[&str]| {
@@ -161,12 +219,16 @@ mod tests {
             client.batch_execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await.unwrap();
             migrated.is_ok()
         };
-        assert!(!migrate_to(&[first, &broken]).await);
-        assert_eq!(state(), "1|1|kept");
-        assert!(migrate_to(&[first, add]).await);
+        assert!(!migrate_to(&[first, second, &broken]).await);
         assert_eq!(state(), "2|2|kept");
-        assert!(migrate_to(&[first, add]).await);
+        assert!(migrate_to(&[first, second, add]).await);
+        assert_eq!(state(), "3|3|kept");
+        assert!(migrate_to(&[first, second, add]).await);
+        // This version goes on with the next format until that raises the minimum.
+        Postgres::open(&url).unwrap().keep_tenants("kept".into()).await.unwrap();
+        assert_eq!(state(), "3|3|kept");
+        server.psql(&format!("UPDATE {}.store_format SET minimum_reader = 3", schema(&url)));
         let newer = Postgres::open(&url).err().unwrap();
-        assert!(matches!(newer, StoreError::Newer { found: 2, known: 1, .. }), "{newer:?}");
+        assert!(matches!(newer, StoreError::Newer { found: 3, known: 2, .. }), "{newer:?}");
     }
 }

@@ -9,7 +9,7 @@ use super::{
     super::{AttemptLog, Encode, Journal, Lease, NewNotice, Pending, Record, Reply, RunStatus, StoreError},
     Postgres,
     append::AppendRequest,
-    fault::{Parameter, get, saturated},
+    fault::{Parameter, PostgresError, get, saturated},
     follow::{self, TELL},
     leased, one, outbox, run_id,
     writer::WriteJob,
@@ -48,7 +48,7 @@ impl Journal for Postgres {
 
     fn keep_log(&self, lease: &Lease, log: AttemptLog) -> Pending<()> {
         let lease = lease.clone();
-        let AttemptLog { task, attempt, dispatch, cut, text } = log;
+        let AttemptLog { task, attempt, dispatch, cut, text, damaged: _ } = log;
         let parameters: Vec<Parameter> = vec![
             run_id(&lease),
             Box::new(saturated(lease.epoch)),
@@ -83,6 +83,7 @@ impl Journal for Postgres {
         self.ask(DELETE, vec![Box::new(run_id.to_owned())], move |rows| {
             match one(rows, |row| get(row, "verdict"))? {
                 "open" => Err(StoreError::StillOpen { run_id: named }.into()),
+                "damaged" => Err(PostgresError::bad_row(&format!("the row of run {named}"))),
                 verdict => Ok(verdict == "done"),
             }
         })

@@ -11,7 +11,7 @@ use super::{
     Postgres,
     fault::{Parameter, PostgresError, count, get, saturated},
     leased, one,
-    rows::head,
+    rows::leased_head,
     run_id,
 };
 
@@ -127,5 +127,5 @@ fn except(wanted: &ClaimRequest) -> Parameter {
 }
 
 fn lease(row: &Row, host: &HostId) -> Result<Lease, PostgresError> {
-    Ok(Lease { head: Arc::new(head(row)?), host: host.clone(), epoch: count(row, "epoch")? })
+    Ok(Lease { head: Arc::new(leased_head(row)?), host: host.clone(), epoch: count(row, "epoch")? })
 }

@@ -9,17 +9,21 @@ use tokio_postgres::Row;
 use super::{
     super::{NewNotice, NoticeId, NoticeRow, Notices, Outbox, Pending, Settle},
     Postgres,
-    fault::{Parameter, PostgresError, count, get, saturated},
+    fault::{Parameter, PostgresError, get, saturated},
     one,
 };
 
-pub(super) const DUE: &str = "SELECT * FROM notices
-    WHERE endpoint = $1 AND due IS NOT NULL ORDER BY due, run_id, seq LIMIT $2";
+pub(super) const DUE: &str = "SELECT *, true AS sound FROM notices
+    WHERE endpoint = $1 AND due IS NOT NULL AND checksum IS NOT DISTINCT FROM checksum_of_notice(run_id, seq, endpoint, revision, due, body)
+    ORDER BY due, run_id, seq LIMIT $2";
 pub(super) const ENDPOINT: &str =
     "SELECT endpoint, (SELECT due FROM notices WHERE endpoint = found.endpoint AND due IS NOT NULL
         ORDER BY due DESC LIMIT 1) AS due
-    FROM notices AS found WHERE due IS NOT NULL AND endpoint > $1 ORDER BY endpoint LIMIT 1";
-pub(super) const OF_RUN: &str = "SELECT * FROM notices
+    FROM notices AS found WHERE due IS NOT NULL AND endpoint > $1
+        AND checksum IS NOT DISTINCT FROM checksum_of_notice(run_id, seq, endpoint, revision, due, body)
+    ORDER BY endpoint LIMIT 1";
+pub(super) const OF_RUN: &str = "SELECT *,
+        checksum IS NOT DISTINCT FROM checksum_of_notice(run_id, seq, endpoint, revision, due, body) AS sound FROM notices
     WHERE run_id = $1 AND ($2::text IS NULL OR endpoint = $2) AND seq < $3 ORDER BY seq DESC, endpoint DESC LIMIT $4";
 pub(super) const SETTLE: &str = "SELECT settle_notice($1, $2, $3, $4, $5, $6) AS settled";
 
@@ -99,11 +103,13 @@ pub(super) fn endpoint(row: &Row) -> Result<(Arc<str>, Timestamp), PostgresError
 }
 
 pub(super) fn notice(row: &Row) -> Result<NoticeRow, PostgresError> {
+    let number = |column| Ok::<_, PostgresError>(get::<i64>(row, column)?.unsigned_abs());
     let id = NoticeId {
         run_id: get::<&str>(row, "run_id")?.into(),
-        seq: count(row, "seq")?,
+        seq: number("seq")?,
         endpoint: get::<&str>(row, "endpoint")?.into(),
     };
     let due = get::<Option<i64>>(row, "due")?.map(Timestamp);
-    Ok(NoticeRow { id, revision: count(row, "revision")?, due, body: get::<&str>(row, "body")?.into() })
+    let damaged = !get::<bool>(row, "sound")?;
+    Ok(NoticeRow { id, revision: number("revision")?, due, body: get::<&str>(row, "body")?.into(), damaged })
 }

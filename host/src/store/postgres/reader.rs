@@ -27,7 +27,7 @@ use super::{
     follow::Following,
     outbox,
     reconnect::{ReconnectingClient, answers},
-    rows::{journal, log, row},
+    rows::{journal, log, row, run_columns},
     statement::Statement,
     thread::Thread,
 };
@@ -38,17 +38,19 @@ const CONNECTIONS: usize = 2;
 const MAX_WAITS: u32 = 15;
 
 const LOAD: &str =
-    "SELECT r.seq, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
+    "SELECT r.seq, is_sound(r) AS sound, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
     LEFT JOIN journal j ON j.run = r.number AND j.first_seq >= coalesce(
         (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
     LEFT JOIN documents d ON d.id = r.document AND j.first_seq = 0
     WHERE r.run_id = $1 ORDER BY j.first_seq";
-const GET: &str = "SELECT * FROM runs WHERE run_id = $1";
+const GET: &str = concat!("SELECT ", run_columns!(), " FROM runs found WHERE run_id = $1");
 /// The newest first of those rows, which have their numbers there.
 macro_rules! list {
     ($of:literal, $number:literal, $which:literal) => {
         concat!(
-            "SELECT found.* FROM ",
+            "SELECT ",
+            run_columns!(),
+            " FROM ",
             $of,
             " WHERE ",
             $number,
@@ -79,11 +81,16 @@ const NAMESPACES: &str = "WITH RECURSIVE names (name) AS (
         UNION ALL
         SELECT (SELECT min(namespace) FROM runs WHERE NOT open AND namespace > name) FROM names WHERE name IS NOT NULL)
     SELECT name FROM names WHERE name IS NOT NULL";
-const ENDED: &str = "SELECT *, (SELECT count(*) FROM runs WHERE NOT open AND namespace = $1
+const ENDED: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    ", (SELECT count(*) FROM runs WHERE NOT open AND namespace = $1
         AND ($2::text IS NULL OR phase = $2)) AS all_runs
-    FROM runs WHERE NOT open AND namespace = $1 AND ($2::text IS NULL OR phase = $2)
-    ORDER BY finished_at NULLS FIRST, number LIMIT $3";
-const OPEN: &str = "SELECT * FROM runs WHERE open ORDER BY priority DESC, number";
+    FROM runs found WHERE NOT open AND namespace = $1 AND ($2::text IS NULL OR phase = $2)
+    ORDER BY finished_at NULLS FIRST, number LIMIT $3"
+);
+const OPEN: &str =
+    concat!("SELECT ", run_columns!(), " FROM runs found WHERE open ORDER BY priority DESC, number");
 const CENSUS: &str = "SELECT count(owner) AS owned, count(*) FILTER (WHERE owner IS NULL AND wake_at <= $1) AS due,
         count(*) FILTER (WHERE owner IS NULL AND wake_at > $1 AND rest IS NOT TRUE) AS waiting,
         count(*) FILTER (WHERE owner IS NULL AND (wake_at IS NULL OR wake_at > $1 AND rest IS TRUE)) AS parked,
@@ -92,10 +99,12 @@ const CENSUS: &str = "SELECT count(owner) AS owned, count(*) FILTER (WHERE owner
     FROM runs WHERE open";
 const STORED: &str = "SELECT namespace, sum(bytes)::bigint AS bytes FROM stored WHERE $1::text[] IS NULL OR namespace = ANY ($1)
     GROUP BY namespace HAVING sum(bytes) > 0";
-const TENANTS: &str = "SELECT text FROM tenants";
+const TENANTS: &str =
+    "SELECT text, checksum IS NOT DISTINCT FROM row_checksum(ROW(text)::text) AS sound FROM tenants";
 const COMPONENT: &str = "SELECT bytes FROM components WHERE digest = $1";
-const ANSWER: &str = "SELECT reply FROM letters JOIN runs ON number = run WHERE run_id = $1 AND id = $2";
-const LOGS: &str = "SELECT task, attempt, dispatch, cut, text FROM logs
+const ANSWER: &str = "SELECT reply, checksum IS NOT DISTINCT FROM checksum_of_letter(run, body, reply) AS sound FROM letters JOIN runs ON number = run WHERE run_id = $1 AND id = $2";
+const LOGS: &str = "SELECT task, attempt, dispatch, cut, text,
+        checksum IS NOT DISTINCT FROM checksum_of_log(run, task, attempt, dispatch, cut, text) AS sound FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
 const STATEMENTS: [&str; 21] = [
@@ -133,7 +142,7 @@ pub(super) struct Readers {
 
 impl Readers {
     pub(super) fn new(address: &Arc<Address>, handle: &Handle) -> Self {
-        let link = |_| Arc::new(Mutex::new(ReconnectingClient::new(address, &STATEMENTS, false)));
+        let link = |_| Arc::new(Mutex::new(ReconnectingClient::new(address, &STATEMENTS)));
         let links = std::array::from_fn(link);
         Self {
             address: Arc::clone(address),
@@ -239,7 +248,10 @@ impl ReadStore for Readers {
     }
 
     fn tenants(&self) -> Pending<Option<Arc<str>>> {
-        let text = |row: &Row| Ok(Arc::from(get::<&str>(row, "text")?));
+        let text = |row: &Row| match get(row, "sound")? {
+            true => Ok(Arc::from(get::<&str>(row, "text")?)),
+            false => Err(PostgresError::bad_row("the note about tenants")),
+        };
         self.ask(TENANTS, Vec::new(), move |rows| rows.first().map(text).transpose())
     }
 
@@ -286,8 +298,12 @@ impl ReadStore for Readers {
     }
 
     fn answer(&self, run_id: &str, letter: u64) -> Pending<Answer> {
-        self.ask(ANSWER, vec![Box::new(run_id.to_owned()), Box::new(saturated(letter))], |rows| {
+        let named: Arc<str> = run_id.into();
+        self.ask(ANSWER, vec![Box::new(run_id.to_owned()), Box::new(saturated(letter))], move |rows| {
             let Some(row) = rows.first() else { return Ok(Answer::Unknown) };
+            if !get::<bool>(row, "sound")? {
+                return Err(PostgresError::bad_row(&format!("request {letter} to run {named}")));
+            }
             Ok(match get::<Option<Vec<u8>>>(row, "reply")? {
                 None => Answer::Waiting,
                 Some(reply) if reply.is_empty() => Answer::Ended,
@@ -353,7 +369,7 @@ impl PostgresReader {
     /// when the server refuses.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let address = Arc::new(Address::parse(url)?);
-        let mut first = ReconnectingClient::new(&address, &[], false);
+        let mut first = ReconnectingClient::new(&address, &[]);
         let thread = Thread::start(&address, async move |mut jobs, _progress| {
             first.connected().await?;
             Ok(async move { while jobs.recv().await.is_some() {} })

@@ -14,6 +14,7 @@ use super::{
     connection,
     fault::PostgresError,
     format,
+    functions::numbered,
     tls::{Tls, TlsConnection},
 };
 
@@ -37,7 +38,7 @@ impl Session {
     ) -> Result<Vec<Row>, tokio_postgres::Error> {
         match self.statements.get(sql) {
             Some(statement) => self.client.query(statement, parameters).await,
-            None => self.client.query(sql, parameters).await,
+            None => self.client.query(&*numbered(sql), parameters).await,
         }
     }
 }
@@ -46,17 +47,15 @@ impl Session {
 pub(super) struct ReconnectingClient {
     address: Arc<Address>,
     statements: &'static [&'static str],
-    /// Whether it brings the tables up to date.
-    is_writer: bool,
     current: Option<Arc<Session>>,
     pause: Duration,
     not_before: Instant,
 }
 
 impl ReconnectingClient {
-    pub(super) fn new(address: &Arc<Address>, statements: &'static [&'static str], is_writer: bool) -> Self {
+    pub(super) fn new(address: &Arc<Address>, statements: &'static [&'static str]) -> Self {
         let (address, pause) = (Arc::clone(address), PAUSES.0);
-        Self { address, statements, is_writer, current: None, pause, not_before: Instant::now() }
+        Self { address, statements, current: None, pause, not_before: Instant::now() }
     }
 
     pub(super) fn address(&self) -> &Arc<Address> {
@@ -92,14 +91,10 @@ impl ReconnectingClient {
         // A connection that is given up while it is being made ends with its client.
         let connection = tokio::spawn(connection).abort_handle();
         connection::prepare(&client, &self.address).await?;
-        if self.is_writer {
-            format::bring_up_to_date(&client, &self.address).await?;
-        } else {
-            format::check(&client, &self.address).await?;
-        }
+        format::check(&client, &self.address).await?;
         let mut statements = HashMap::new();
         for sql in self.statements {
-            statements.insert(*sql, client.prepare(sql).await?);
+            statements.insert(*sql, client.prepare(&numbered(sql)).await?);
         }
         Ok(Session { client, statements, connection })
     }

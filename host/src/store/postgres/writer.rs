@@ -12,7 +12,10 @@ use std::{
     time::Instant,
 };
 
-use tokio::{sync::mpsc::UnboundedReceiver, time::timeout};
+use tokio::{
+    sync::{mpsc::UnboundedReceiver, watch},
+    time::timeout,
+};
 use tokio_postgres::{Error, Row};
 
 use super::{
@@ -114,6 +117,8 @@ pub(super) struct PostgresWriter {
     commits: Arc<CommitCounters>,
     /// Number of transactions that the server has answered.
     progress: Arc<AtomicU64>,
+    /// Told once the tables need a later version.
+    newer: Arc<watch::Sender<Option<StoreError>>>,
 }
 
 impl PostgresWriter {
@@ -122,8 +127,9 @@ impl PostgresWriter {
         queue: UnboundedReceiver<WriteJob>,
         commits: Arc<CommitCounters>,
         progress: Arc<AtomicU64>,
+        newer: Arc<watch::Sender<Option<StoreError>>>,
     ) -> Self {
-        Self { link, queue, kept: HashSet::new(), commits, progress }
+        Self { link, queue, kept: HashSet::new(), commits, progress, newer }
     }
 
     /// Writes until the queue is empty and has no senders.
@@ -177,10 +183,13 @@ impl PostgresWriter {
                 return Ok(true);
             }
             Err(PostgresError::Server(error)) if !is_gone(&error) => {
-                return Err((requests, PostgresError::Server(error).at(self.link.address(), "written")));
+                let failed = PostgresError::Server(error).at(self.link.address(), "written");
+                self.tell_newer(&failed);
+                return Err((requests, failed));
             }
             Err(fault) => fault.at(self.link.address(), "written"),
         };
+        self.tell_newer(&failed);
         requests.into_iter().for_each(|request| request.fail(&failed));
         Ok(false)
     }
@@ -220,6 +229,12 @@ impl PostgresWriter {
 }
 
 impl PostgresWriter {
+    fn tell_newer(&self, failed: &StoreError) {
+        if matches!(failed, StoreError::Newer { .. }) {
+            self.newer.send_replace(Some(failed.clone()));
+        }
+    }
+
     fn remember(&mut self, requests: &[Outgoing]) {
         if self.kept.len() > MAX_KNOWN_DOCUMENTS {
             self.kept.clear();

@@ -14,15 +14,18 @@ use super::{
         Text,
     },
     fault::Fault,
+    rows,
     write_transaction::WriteTransaction,
 };
 
+/// Condition that an entry is as it was written. No host acts on another.
+const SOUND: &str = "checksum IS row_checksum(shelf, namespace, name, revision, due, body)";
 const COLUMNS: &str = "shelf, namespace, name, revision, due, body";
 
 /// `entry` of a store.
 pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<CatalogEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND namespace = ?2 AND name = ?3"
+        "SELECT {COLUMNS}, {SOUND} FROM entries WHERE shelf = ?1 AND namespace = ?2 AND name = ?3"
     ))?;
     let EntryName { shelf, namespace, name } = name;
     Ok(statement.query_one(params![shelf.as_str(), namespace, name], row).optional()?)
@@ -31,7 +34,7 @@ pub(super) fn entry(connection: &Connection, name: &EntryName) -> Result<Option<
 /// `entries` of a store.
 pub(super) fn entries(connection: &Connection, wanted: &EntryQuery) -> Result<Vec<CatalogEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM entries WHERE shelf = ?1 AND (namespace, name) > (?2, ?3) AND (?4 IS NULL OR namespace = ?4)
+        "SELECT {COLUMNS}, {SOUND} FROM entries WHERE shelf = ?1 AND (namespace, name) > (?2, ?3) AND (?4 IS NULL OR namespace = ?4)
          ORDER BY namespace, name LIMIT ?5"
     ))?;
     let (namespace, name) = wanted.after.as_ref().map_or(("", ""), |(namespace, name)| (namespace, name));
@@ -49,7 +52,7 @@ pub(super) fn due(
     limit: usize,
 ) -> Result<Vec<CatalogEntry>, Fault> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM entries WHERE due IS NOT NULL AND (due, shelf, namespace, name) > (?1, ?2, ?3, ?4)
+        "SELECT {COLUMNS}, {SOUND} FROM entries WHERE due IS NOT NULL AND (due, shelf, namespace, name) > (?1, ?2, ?3, ?4) AND {SOUND}
          ORDER BY due, shelf, namespace, name LIMIT ?5"
     ))?;
     let (at, shelf, namespace, name) = after.map_or((i64::MIN, "", "", ""), |(at, name)| {
@@ -121,8 +124,10 @@ fn write(transaction: &Connection, change: &Change) -> Result<u64, Fault> {
     let mut count = transaction.prepare_cached("UPDATE revisions SET last = last + 1 RETURNING last")?;
     let revision: u64 = count.query_one([], |row| row.get(0))?;
     let mut write = transaction.prepare_cached(
-        "INSERT INTO entries (shelf, namespace, name, revision, due, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-         ON CONFLICT (shelf, namespace, name) DO UPDATE SET revision = excluded.revision, due = excluded.due, body = excluded.body",
+        "INSERT INTO entries (shelf, namespace, name, revision, due, body, checksum)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, row_checksum(?1, ?2, ?3, ?4, ?5, ?6))
+         ON CONFLICT (shelf, namespace, name) DO UPDATE SET
+             revision = excluded.revision, due = excluded.due, body = excluded.body, checksum = excluded.checksum",
     )?;
     let EntryName { shelf, namespace, name } = name;
     write.execute(params![shelf.as_str(), namespace, name, revision, due.map(|due| due.0), body])?;
@@ -159,9 +164,23 @@ fn name_texts(transaction: &Connection, name: &EntryName, texts: &[Text]) -> Res
 
 /// The order is that of `COLUMNS`.
 fn row(row: &Row<'_>) -> rusqlite::Result<CatalogEntry> {
+    if row.get(6)?
+        && let Ok(entry) = sound(row)
+    {
+        return Ok(entry);
+    }
+    // The kind is that of the query, or one that nobody acts on.
+    let shelf = row.get::<_, SqlKind>(0).map_or(CatalogKind::Workflows, |kind| kind.0);
+    let text = |column| rows::lossy(row, column).into();
+    let name = EntryName { shelf, namespace: text(1), name: text(2) };
+    let due = row.get::<_, Option<i64>>(4)?.map(Timestamp);
+    Ok(CatalogEntry { name, revision: row.get(3).unwrap_or(0), due, body: "".into(), damaged: true })
+}
+
+fn sound(row: &Row<'_>) -> rusqlite::Result<CatalogEntry> {
     let name = EntryName { shelf: row.get::<_, SqlKind>(0)?.0, namespace: row.get(1)?, name: row.get(2)? };
     let due = row.get::<_, Option<i64>>(4)?.map(Timestamp);
-    Ok(CatalogEntry { name, revision: row.get(3)?, due, body: row.get(5)? })
+    Ok(CatalogEntry { name, revision: row.get(3)?, due, body: row.get(5)?, damaged: false })
 }
 
 /// A kind by its exact word.

@@ -7,7 +7,7 @@ use rusqlite::{
     ffi::{SQLITE_FULL, SQLITE_IOERR_SHMSIZE},
 };
 
-use super::super::StoreError;
+use super::{super::StoreError, format::FORMAT};
 
 /// Why one append or one question failed.
 pub(super) enum Fault {
@@ -15,6 +15,10 @@ pub(super) enum Fault {
     Refused(StoreError),
     /// The rows contradict each other.
     Damaged(String),
+    /// One row is not as it was written. Other requests are served.
+    BadRow(String),
+    /// The file needs this format or a later one.
+    Newer(i64),
     /// SQLite failed.
     Sqlite(Error),
 }
@@ -32,10 +36,16 @@ impl From<StoreError> for Fault {
 }
 
 impl Fault {
+    /// Returns the fault of a row that is not as it was written.
+    pub(super) fn bad_row(what: &str) -> Self {
+        Self::BadRow(format!("{what} is not what was written: its checksum differs"))
+    }
+
     pub(super) fn at(self, path: &Path, action: &'static str) -> StoreError {
         match self {
             Self::Refused(refused) => refused,
-            Self::Damaged(found) => StoreError::Corrupt { path: path.into(), found },
+            Self::Damaged(found) | Self::BadRow(found) => StoreError::Corrupt { path: path.into(), found },
+            Self::Newer(found) => StoreError::Newer { path: path.into(), found, known: FORMAT },
             Self::Sqlite(error) => sqlite(error, path, action),
         }
     }

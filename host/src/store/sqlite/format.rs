@@ -4,7 +4,12 @@ use std::{collections::BTreeSet, path::Path};
 
 use rusqlite::{Connection, ErrorCode, Result};
 
-use super::{super::StoreError, fault::Fault, file::NOT_SQLITE};
+use super::{
+    super::{StoreError, migration::Compatibility},
+    checksum,
+    fault::Fault,
+    file::NOT_SQLITE,
+};
 
 /// "PHAS": marks a Phasm store among SQLite files.
 const APPLICATION: i64 = 0x5048_4153;
@@ -13,8 +18,8 @@ const DEVELOPMENT: i64 = 0x5048_534d;
 
 /// Steps of the formats: each changes a file of the format before, the first an empty one. A new step raises the format, so that
 /// versions that do not know it leave the file alone.
-pub(super) const FORMATS: [&str; 1] = [include_str!("schema.sql")];
-pub(super) const FORMAT: i64 = 1;
+pub(super) const FORMATS: [&str; 2] = [include_str!("schema.sql"), include_str!("format2.sql")];
+pub(super) const FORMAT: i64 = 2;
 const _: () = assert!(FORMATS.len() == FORMAT as usize);
 
 /// Returns the format of the file, 0 for an empty one.
@@ -31,15 +36,12 @@ pub(super) fn recognise(connection: &Connection, path: &Path) -> Result<i64, Sto
     };
     match read() {
         Ok((0, 0, 0)) => Ok(0),
-        Ok((APPLICATION, format @ 1..=FORMAT, _)) => match compare(connection, format) {
-            Ok(Difference::None) => Ok(format),
+        Ok((APPLICATION, format @ 1.., _)) => match compare(connection, format) {
+            Ok(Difference::None) => within(connection, path, format),
             Ok(Difference::Strange(found)) => foreign(&found),
             Ok(Difference::Damage(found)) => Err(Fault::Damaged(found).at(path, "opened")),
             Err(error) => Err(Fault::Sqlite(error).at(path, "opened")),
         },
-        Ok((APPLICATION, found, _)) if found > FORMAT => {
-            Err(StoreError::Newer { path: path.into(), found, known: FORMAT })
-        }
         Ok((APPLICATION, found, _)) => {
             Err(Fault::Damaged(format!("there is no store format {found}")).at(path, "opened"))
         }
@@ -50,6 +52,24 @@ pub(super) fn recognise(connection: &Connection, path: &Path) -> Result<i64, Sto
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => foreign(NOT_SQLITE),
         Err(error) => Err(Fault::Sqlite(error).at(path, "opened")),
     }
+}
+
+/// Returns the format, if this version may use it or migrate it.
+fn within(connection: &Connection, path: &Path, format: i64) -> Result<i64, StoreError> {
+    // The first format has no minimum.
+    let minimum = if format > 1 { minimum_reader(connection) } else { Ok(1) };
+    let minimum = minimum.map_err(|error| Fault::Sqlite(error).at(path, "opened"))?;
+    match Compatibility::of(format, minimum, FORMAT) {
+        Compatibility::Usable | Compatibility::Older => Ok(format),
+        Compatibility::Newer => Err(StoreError::Newer { path: path.into(), found: minimum, known: FORMAT }),
+    }
+}
+
+/// Query of the earliest format that a version has to know to use the file.
+pub(super) const MINIMUM_READER: &str = "SELECT coalesce(max(minimum), 0) FROM readers";
+
+fn minimum_reader(connection: &Connection) -> Result<i64> {
+    connection.query_one(MINIMUM_READER, [], |row| row.get(0))
 }
 
 /// A table, index, view or trigger, with the statement that made it.
@@ -68,7 +88,8 @@ enum Difference {
 /// statement that is another makes another object.
 fn compare(connection: &Connection, format: i64) -> Result<Difference> {
     let own = Connection::open_in_memory()?;
-    let steps = FORMATS.get(..usize::try_from(format).unwrap_or(0)).unwrap_or_default();
+    checksum::define(&own)?;
+    let steps = FORMATS.get(..usize::try_from(format.min(FORMAT)).unwrap_or(0)).unwrap_or_default();
     steps.iter().try_for_each(|step| own.execute_batch(step))?;
     let (expected, found) = (objects(&own)?, objects(connection)?);
     let named = |(kind, name, ..): &Object| {
@@ -76,6 +97,9 @@ fn compare(connection: &Connection, format: i64) -> Result<Difference> {
         format!("{kind} `{}`", name.escape_debug())
     };
     let is_known = |object: &&Object| expected.iter().any(|own| (&own.0, &own.1) == (&object.0, &object.1));
+    if format > FORMAT {
+        return compare_later(connection, &expected, &found);
+    }
     if let Some(strange) = found.iter().find(|object| !is_known(object)) {
         return Ok(Difference::Strange(format!(
             "it has a {} that no store of this format has",
@@ -85,6 +109,38 @@ fn compare(connection: &Connection, format: i64) -> Result<Difference> {
     let damaged = expected.iter().find(|object| !found.contains(object));
     Ok(damaged.map_or(Difference::None, |object| {
         Difference::Damage(format!("its {} is missing, or is another", named(object)))
+    }))
+}
+
+/// Compares the file with this version's format, to which a later one has added tables, columns and indexes, and nothing that
+/// computes.
+fn compare_later(
+    connection: &Connection,
+    expected: &BTreeSet<Object>,
+    found: &BTreeSet<Object>,
+) -> Result<Difference> {
+    let named = |kind: &str, name: &str| {
+        let name: String = name.chars().take(MAX_NAME_CHARS).collect();
+        format!("{kind} `{}`", name.escape_debug())
+    };
+    for (kind, name, _, _) in found {
+        let computes = match kind.as_str() {
+            "table" => "SELECT EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE hidden <> 0)",
+            "index" => "SELECT EXISTS (SELECT 1 FROM pragma_index_xinfo(?1) WHERE cid = -2)",
+            _ => "SELECT ?1 IS NOT NULL",
+        };
+        if connection.query_one(computes, [name], |row| row.get(0))? {
+            return Ok(Difference::Strange(format!("it has a {} that computes", named(kind, name))));
+        }
+    }
+    let stays = |name: &str| name == "readers";
+    let is_there = |object: &&Object| {
+        let same = |other: &Object| (&object.0, &object.1) == (&other.0, &other.1);
+        if stays(&object.1) { found.contains(*object) } else { found.iter().any(same) }
+    };
+    let missing = expected.iter().filter(|object| object.0 == "table").find(|object| !is_there(object));
+    Ok(missing.map_or(Difference::None, |(kind, name, ..)| {
+        Difference::Damage(format!("its {} is missing, or is another", named(kind, name)))
     }))
 }
 
@@ -118,32 +174,63 @@ pub(super) fn migrate(connection: &Connection, found: i64, formats: &[&str]) -> 
 #[cfg(test)]
 mod tests {
     use super::{super::schema::open_writer, *};
+    use crate::store::Migration;
 
-    /// A file of format 1 keeps its rows on the way to a format 2; a step that fails changes nothing.
+    /// A file of this format keeps its rows on the way to a next one; a step that fails changes nothing. This version goes on with the
+    /// next format until that raises the minimum.
     #[test]
     fn a_file_is_migrated_whole_or_not_at_all() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("runs.db");
         std::fs::write(&path, "").unwrap();
-        let connection = open_writer(&path, None).unwrap();
-        connection.execute("INSERT INTO tenants VALUES ('kept')", []).unwrap();
+        let connection = open_writer(&path, None, Migration::Refuse).unwrap();
+        connection.execute("INSERT INTO tenants (text) VALUES ('kept')", []).unwrap();
         let state = || -> (i64, i64, String) {
             let format = connection.pragma_query_one(None, "user_version").unwrap();
             let columns = "SELECT count(*) FROM pragma_table_info('tenants')";
             let columns = connection.query_one(columns, [], |row| row.get(0)).unwrap();
             (format, columns, connection.query_one("SELECT text FROM tenants", [], |row| row.get(0)).unwrap())
         };
-        let first = FORMATS.first().unwrap();
+        let [first, second] = FORMATS;
         let add = "ALTER TABLE tenants ADD COLUMN noted INTEGER;";
-        migrate(&connection, 1, &[first, "ALTER TABLE tenants ADD COLUMN noted INTEGER; SELECT no_such();"])
-            .unwrap_err();
-        assert_eq!(state(), (1, 1, "kept".to_owned()));
-        migrate(&connection, 1, &[first, add]).unwrap();
+        migrate(
+            &connection,
+            2,
+            &[first, second, "ALTER TABLE tenants ADD COLUMN noted INTEGER; SELECT no_such();"],
+        )
+        .unwrap_err();
         assert_eq!(state(), (2, 2, "kept".to_owned()));
-        migrate(&connection, 2, &[first, add]).unwrap();
+        migrate(&connection, 2, &[first, second, add]).unwrap();
+        assert_eq!(state(), (3, 3, "kept".to_owned()));
+        migrate(&connection, 3, &[first, second, add]).unwrap();
+        drop(open_writer(&path, None, Migration::Apply).unwrap());
+        assert_eq!(state(), (3, 3, "kept".to_owned()));
+        connection.execute("UPDATE readers SET minimum = 3", []).unwrap();
         drop(connection);
-        let newer = open_writer(&path, None).unwrap_err();
-        assert!(matches!(newer, StoreError::Newer { found: 2, known: 1, .. }), "{newer:?}");
+        let newer = open_writer(&path, None, Migration::Apply).unwrap_err();
+        assert!(matches!(newer, StoreError::Newer { found: 3, known: 2, .. }), "{newer:?}");
+    }
+
+    /// A later format may add tables, columns and indexes, and nothing that computes.
+    #[test]
+    fn a_later_file_that_computes_is_refused() {
+        for (added, is_store) in [
+            ("CREATE TABLE more (x INTEGER); CREATE INDEX more_of ON more (x)", true),
+            ("CREATE VIEW v AS SELECT 1", false),
+            ("CREATE TRIGGER t AFTER DELETE ON runs BEGIN DELETE FROM runs; END", false),
+            ("ALTER TABLE runs ADD COLUMN z INTEGER AS (abs(number))", false),
+            ("CREATE INDEX i ON runs (abs(number))", false),
+            ("DROP TABLE readers; CREATE TABLE readers (minimum)", false),
+            ("DROP TABLE tenants", false),
+        ] {
+            let dir = tempfile::tempdir().unwrap();
+            let path = dir.path().join("runs.db");
+            std::fs::write(&path, "").unwrap();
+            drop(open_writer(&path, None, Migration::Refuse).unwrap());
+            let connection = Connection::open(&path).unwrap();
+            connection.execute_batch(&format!("{added}; PRAGMA user_version = 3")).unwrap();
+            assert_eq!(recognise(&connection, &path).is_ok(), is_store, "{added}");
+        }
     }
 
     /// R-H22: a file that computes while it is read is no store.
@@ -165,7 +252,7 @@ mod tests {
             let dir = tempfile::tempdir().unwrap();
             let path = dir.path().join("runs.db");
             std::fs::write(&path, "").unwrap();
-            drop(open_writer(&path, None).unwrap());
+            drop(open_writer(&path, None, Migration::Refuse).unwrap());
             let connection = Connection::open(&path).unwrap();
             connection.execute_batch(&changed).unwrap();
             match recognise(&connection, &path) {
@@ -179,7 +266,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("runs.db");
         std::fs::write(&path, "").unwrap();
-        drop(open_writer(&path, None).unwrap());
+        drop(open_writer(&path, None, Migration::Refuse).unwrap());
         let connection = Connection::open(&path).unwrap();
         connection.execute_batch("ANALYZE; VACUUM").unwrap();
         assert_eq!(recognise(&connection, &path).unwrap(), FORMAT);

@@ -7,6 +7,7 @@ use rusqlite::{Connection, named_params, params};
 
 use super::{
     super::{Claim, ClaimRequest, HostId, Lease, Note, RunHead, StoreError},
+    checksum::SOUND,
     fault::Fault,
     rows,
     write_transaction::WriteTransaction,
@@ -25,7 +26,8 @@ const FREE: &str = "
 
 /// Runs that only wait lose their owner once its host is gone: they are fenced off, and due when their clock runs out.
 const LET_REST: &str = "
-    UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until
+    UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until,
+        lease_checksum = row_checksum(number, epoch + 1, NULL, rests_until, note, noted_at)
     WHERE open AND rest IS NOT NULL AND owner IN (SELECT host FROM hosts WHERE until <= ?1 AND host <> ?2)
     RETURNING run_id";
 
@@ -46,7 +48,8 @@ const FORGET: &str = "
 /// The same for all hosts that had the file before. Their other runs go to the first claim.
 pub(super) const TAKE_OVER: &str = "
     BEGIN IMMEDIATE;
-    UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until
+    UPDATE runs SET owner = NULL, epoch = epoch + 1, wake_at = rests_until,
+            lease_checksum = row_checksum(number, epoch + 1, NULL, rests_until, note, noted_at)
         WHERE open AND owner IS NOT NULL AND rest IS NOT NULL;
     INSERT INTO hosts SELECT DISTINCT owner, 0 FROM runs WHERE open AND owner IS NOT NULL;
     COMMIT;";
@@ -82,7 +85,7 @@ pub(super) fn claim(tx: &mut WriteTransaction<'_>, wanted: &ClaimRequest) -> Res
             ":except": except(wanted),
             ":limit": i64::try_from(wanted.limit).unwrap_or(i64::MAX),
         },
-        |row| Ok((row.get::<_, i64>(0)?, rows::head(row, 2)?, row.get::<_, u64>(9)?)),
+        |row| Ok((row.get::<_, i64>(0)?, rows::leased_head(row, 2), row.get::<_, u64>(9)?)),
     )?;
     let found: Vec<_> = rows.collect::<Result<_, _>>()?;
     let lend = |(number, head, epoch)| lend(tx, number, head, epoch, &wanted.host);
@@ -94,7 +97,7 @@ pub(super) fn claim(tx: &mut WriteTransaction<'_>, wanted: &ClaimRequest) -> Res
 /// `owned` of a store.
 pub(super) fn owned(connection: &Connection, host: &HostId) -> Result<Vec<Arc<str>>, Fault> {
     let mut statement = connection.prepare_cached("SELECT run_id FROM runs WHERE open AND owner = ?1")?;
-    let rows = statement.query_map([host.as_str()], |row| row.get(0))?;
+    let rows = statement.query_map([host.as_str()], |row| Ok(rows::lossy(row, 0).into()))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -106,13 +109,14 @@ pub(super) fn claim_run(
     now: Timestamp,
 ) -> Result<Claim, Fault> {
     let mut statement = tx.connection.prepare_cached(
-        "SELECT run_id, workflow, namespace, priority, submitted_at, key, labels, number, epoch, open, owner,
+        &format!(
+        "SELECT run_id, workflow, namespace, priority, submitted_at, key, labels, number, epoch, open OR NOT {SOUND}, owner,
              coalesce((SELECT until FROM hosts WHERE host = owner), 0)
          FROM runs WHERE run_id = ?1",
-    )?;
+    ))?;
     let mut rows = statement.query([run_id])?;
     let row = rows.next()?.ok_or_else(|| StoreError::NotFound { run_id: Arc::clone(run_id) })?;
-    let head = rows::head(row, 0)?;
+    let head = rows::leased_head(row, 0);
     let number: i64 = row.get(7)?;
     let epoch: u64 = row.get(8)?;
     let is_open: bool = row.get(9)?;
@@ -129,7 +133,7 @@ fn let_rest(tx: &mut WriteTransaction<'_>, now: Timestamp, but: &str) -> Result<
     let mut statement = tx.connection.prepare_cached(LET_REST)?;
     let mut rows = statement.query(params![now.0, but])?;
     while let Some(row) = rows.next()? {
-        tx.heads.forget(&row.get::<_, Arc<str>>(0)?);
+        tx.heads.forget(&rows::lossy(row, 0));
     }
     Ok(())
 }
@@ -144,7 +148,9 @@ fn lend(
     let epoch = epoch + 1;
     rows::add_owner(tx.connection, host)?;
     let mut statement = tx.connection.prepare_cached(
-        "UPDATE runs SET owner = ?2, epoch = ?3, wake_at = NULL, note = NULL WHERE number = ?1",
+        "UPDATE runs SET owner = ?2, epoch = ?3, wake_at = NULL, note = NULL, noted_at = NULL,
+             lease_checksum = row_checksum(number, ?3, ?2, NULL, NULL, NULL)
+         WHERE number = ?1",
     )?;
     statement.execute(params![number, host.as_str(), epoch])?;
     tx.heads.forget(&head.run_id);
@@ -160,7 +166,9 @@ pub(super) fn release(
 ) -> Result<(), Fault> {
     let run = tx.leased(lease)?.run;
     let mut statement = tx.connection.prepare_cached(
-        "UPDATE runs SET owner = NULL, wake_at = iif(open, ?2, NULL), note = ?3, noted_at = ?4 WHERE number = ?1",
+        "UPDATE runs SET owner = NULL, wake_at = iif(open, ?2, NULL), note = ?3, noted_at = ?4,
+             lease_checksum = row_checksum(number, epoch, NULL, iif(open, ?2, NULL), ?3, ?4)
+         WHERE number = ?1",
     )?;
     let (why, since) = (note.map(|note| &*note.why), note.map(|note| note.since.0));
     statement.execute(params![run, wake_at.map(|at| at.0), why, since])?;
@@ -173,7 +181,10 @@ pub(super) fn release(
 pub(super) fn note(tx: &WriteTransaction<'_>, lease: &Lease, note: Option<&Note>) -> Result<(), Fault> {
     let run = tx.leased(lease)?.run;
     let mut statement =
-        tx.connection.prepare_cached("UPDATE runs SET note = ?2, noted_at = ?3 WHERE number = ?1")?;
+        tx.connection.prepare_cached(
+            "UPDATE runs SET note = ?2, noted_at = ?3, lease_checksum = row_checksum(number, epoch, owner, wake_at, ?2, ?3)
+             WHERE number = ?1",
+        )?;
     statement.execute(params![run, note.map(|note| &*note.why), note.map(|note| note.since.0)])?;
     Ok(())
 }

@@ -66,6 +66,11 @@ impl Presence {
         Arc::clone(&self.gone)
     }
 
+    /// Records that nothing is written any more, for another reason.
+    pub(super) fn end(&self, why: StoreError) {
+        self.gone.send_replace(Some(why));
+    }
+
     /// Compares the files with those that were opened.
     ///
     /// # Errors

@@ -14,22 +14,21 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, HostId, Note,
-        NoticeRow, Notices, Pending, ReadStore, Record, Rest, RunRow, RunStatus, StoreError, StoredBytes,
-        checksum::checksum,
+        Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, NoticeRow,
+        Notices, Pending, ReadStore, Record, RunRow, StoreError, StoredBytes, checksum::checksum,
     },
-    catalog, documents,
+    catalog,
+    checksum::SOUND,
+    documents,
     fault::Fault,
-    file, outbox, records, rows, schema,
+    file, outbox, records,
+    rows::{self, COLUMNS},
+    schema,
     worker::Worker,
 };
 
 /// Something to look up; it answers by itself.
 type Question = Box<dyn FnOnce(&Connection) + Send>;
-
-const COLUMNS: &str =
-    "number, run_id, workflow, namespace, priority, submitted_at, key, labels, phase, finished_at, open, seq,
-    owner, wake_at, rest, rests_until, note, noted_at";
 
 /// Reading access to a store in a file while a process holds it.
 pub struct SqliteReader {
@@ -139,8 +138,15 @@ impl ReadStore for SqliteReader {
 
     fn tenants(&self) -> Pending<Option<Arc<str>>> {
         self.ask(|connection| {
-            let mut statement = connection.prepare_cached("SELECT text FROM tenants")?;
-            Ok(statement.query_one([], |row| row.get(0)).optional()?)
+            let mut statement =
+                connection.prepare_cached("SELECT text, checksum IS row_checksum(text) FROM tenants")?;
+            let found = statement
+                .query_one([], |row| Ok((row.get_ref(0)?.as_str().ok().map(Arc::from), row.get(1)?)));
+            match found.optional()? {
+                None => Ok(None),
+                Some((Some(text), true)) => Ok(Some(text)),
+                Some(_) => Err(Fault::bad_row("the note about tenants")),
+            }
         })
     }
 
@@ -244,7 +250,7 @@ fn run(connection: &Connection, queue: &Receiver<Question>) {
 fn get(connection: &Connection, run_id: &str) -> Result<Option<RunRow>, Fault> {
     let mut statement =
         connection.prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE run_id = ?1"))?;
-    Ok(statement.query_one([run_id], row).optional()?)
+    Ok(statement.query_one([run_id], rows::run).optional()?)
 }
 
 fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<RunRow>, Fault> {
@@ -280,7 +286,7 @@ fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Ru
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM runs WHERE {conditions} ORDER BY number DESC LIMIT ?"
     ))?;
-    let rows = statement.query_map(params_from_iter(values), row)?;
+    let rows = statement.query_map(params_from_iter(values), rows::run)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -293,7 +299,7 @@ fn namespaces(connection: &Connection) -> Result<Vec<Arc<str>>, Fault> {
              SELECT (SELECT min(namespace) FROM runs WHERE NOT open AND namespace > name) FROM names WHERE name IS NOT NULL)
          SELECT name FROM names WHERE name IS NOT NULL",
     )?;
-    let rows = statement.query_map([], |row| row.get(0))?;
+    let rows = statement.query_map([], |row| Ok(rows::lossy(row, 0).into()))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -310,7 +316,7 @@ fn ended(
     let mut statement = connection
         .prepare_cached(&format!("SELECT {COLUMNS} {WHICH} ORDER BY finished_at, number LIMIT ?3"))?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![namespace, phase, limit], row)?;
+    let rows = statement.query_map(params![namespace, phase, limit], rows::run)?;
     Ok((count, rows.collect::<Result<_, _>>()?))
 }
 
@@ -320,14 +326,14 @@ fn stored(connection: &Connection, namespaces: &[Arc<str>]) -> Result<StoredByte
              AND (?1 IS NULL OR namespace IN (SELECT value FROM json_each(?1)))",
     )?;
     let names = (!namespaces.is_empty()).then(|| serde_json::to_string(namespaces).unwrap_or_default());
-    let rows = statement.query_map([names], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let rows = statement.query_map([names], |row| Ok((rows::lossy(row, 0).into(), row.get(1)?)))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 fn open_runs(connection: &Connection) -> Result<Vec<RunRow>, Fault> {
     let mut statement = connection
         .prepare_cached(&format!("SELECT {COLUMNS} FROM runs WHERE open ORDER BY priority DESC, number"))?;
-    let rows = statement.query_map([], row)?;
+    let rows = statement.query_map([], rows::run)?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
@@ -352,9 +358,12 @@ fn census(connection: &Connection, now: Timestamp) -> Result<Census, Fault> {
 fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Record<Vec<u8>>>, Fault> {
     // One snapshot, and its locks taken once.
     let snapshot = connection.unchecked_transaction()?;
-    let Some((run, seq, last_record)) = end(&snapshot, &run_id)? else {
+    let Some((run, seq, last_record, is_sound)) = end(&snapshot, &run_id)? else {
         return Err(StoreError::NotFound { run_id }.into());
     };
+    if !is_sound {
+        return Err(Fault::bad_row(&format!("the row of run {run_id}")));
+    }
     let mut statement = snapshot.prepare_cached(
         "SELECT previous, first_seq, events, time, body, checksum FROM journal WHERE id = ?1 AND run = ?2",
     )?;
@@ -365,7 +374,7 @@ fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Rec
         let read = |row: &Row<'_>| Ok((row.get(0)?, record(row)?, row.get::<_, i64>(5)?));
         let (previous, record, sum) =
             statement.query_one([id, run], read).optional()?.ok_or_else(|| damaged("is missing"))?;
-        let Record { first_seq, events, time, body, document: _, notices: _ } = &record;
+        let Record { first_seq, events, time, body, .. } = &record;
         if sum != checksum(run, *first_seq, events.get(), *time, body) {
             return Err(damaged("is not what was written: its checksum differs"));
         }
@@ -385,10 +394,15 @@ fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Rec
     Ok(records)
 }
 
-fn end(connection: &Connection, run_id: &str) -> rusqlite::Result<Option<(i64, u64, Option<i64>)>> {
-    let mut statement =
-        connection.prepare_cached("SELECT number, seq, last_record FROM runs WHERE run_id = ?1")?;
-    statement.query_one([run_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()
+/// Returns a run's number, the number of its events, its last record, and whether the row is as it was written.
+fn end(connection: &Connection, run_id: &str) -> rusqlite::Result<Option<(i64, u64, Option<i64>, bool)>> {
+    let mut statement = connection
+        .prepare_cached(&format!("SELECT number, seq, last_record, {SOUND} FROM runs WHERE run_id = ?1"))?;
+    let read = |row: &Row<'_>| match row.get(3)? {
+        true => Ok((row.get(0)?, row.get(1)?, row.get(2)?, true)),
+        false => Ok((0, 0, None, false)),
+    };
+    statement.query_one([run_id], read).optional()
 }
 
 /// `previous` is column 0.
@@ -400,31 +414,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record<Vec<u8>>> {
         body: row.get(4)?,
         document: None,
         notices: Vec::new(),
-    })
-}
-
-/// The order is that of `COLUMNS`.
-fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let time = |column| row.get::<_, Option<i64>>(column).map(|time| time.map(Timestamp));
-    let rest = |parked| Ok::<_, rusqlite::Error>(Rest { parked, until: time(15)? });
-    let status = RunStatus {
-        phase: row.get::<_, rows::SqlPhase>(8)?.0,
-        finished_at: time(9)?,
-        open: row.get(10)?,
-        rest: row.get::<_, Option<bool>>(14)?.map(rest).transpose()?,
-    };
-    let owner: Option<String> = row.get(12)?;
-    let note = |why: String| {
-        Ok::<_, rusqlite::Error>(Note { why: why.into(), since: time(17)?.unwrap_or_default() })
-    };
-    Ok(RunRow {
-        number: row.get(0)?,
-        head: Arc::new(rows::head(row, 1)?),
-        status,
-        seq: row.get(11)?,
-        owner: owner.map(|owner| HostId::from(owner.as_str())),
-        wake_at: time(13)?,
-        note: row.get::<_, Option<String>>(16)?.map(note).transpose()?,
+        logs: Vec::new(),
     })
 }
 

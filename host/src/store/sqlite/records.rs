@@ -10,10 +10,11 @@ use super::{
         Answer, AttemptLog, HostId, Lease, Letter, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, NewNotice,
         StoreError,
     },
+    checksum::SOUND,
     documents,
     fault::Fault,
     heads::JournalHead,
-    outbox,
+    outbox, rows,
     write_transaction::{END_MAIL, WriteTransaction},
 };
 
@@ -25,22 +26,26 @@ pub(super) fn post(transaction: &Connection, run_id: &Arc<str>, body: &[u8]) -> 
             StoreError::TooLarge { run_id: run_id(), size: body.len(), limit: MAX_LETTER_BYTES }.into()
         );
     }
-    let mut statement = transaction.prepare_cached(
-        "SELECT number, open, (SELECT count(*) FROM letters WHERE run = number AND reply IS NULL) FROM runs
+    let mut statement = transaction.prepare_cached(&format!(
+        "SELECT number, open, (SELECT count(*) FROM letters WHERE run = number AND reply IS NULL), {SOUND} FROM runs
          WHERE run_id = ?1",
-    )?;
-    let found =
-        statement.query_one([run_id()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).optional()?;
-    let (run, open, waiting): (i64, bool, usize) =
+    ))?;
+    let found = statement
+        .query_one([run_id()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+        .optional()?;
+    let (run, open, waiting, is_sound): (i64, bool, usize, bool) =
         found.ok_or_else(|| StoreError::NotFound { run_id: run_id() })?;
-    if !open {
+    // A host takes the request to abandon a damaged run, and refuses all others.
+    if !open && is_sound {
         return Err(StoreError::Closed { run_id: run_id() }.into());
     }
     if waiting >= MAX_WAITING_LETTERS {
         return Err(StoreError::MailboxFull { run_id: run_id(), limit: MAX_WAITING_LETTERS }.into());
     }
     let id = transaction
-        .prepare_cached("INSERT INTO letters (run, body) VALUES (?1, ?2)")?
+        .prepare_cached(
+            "INSERT INTO letters (run, body, checksum) VALUES (?1, ?2, row_checksum(?1, ?2, NULL))",
+        )?
         .insert(params![run, body])?;
     Ok(id.unsigned_abs())
 }
@@ -48,9 +53,10 @@ pub(super) fn post(transaction: &Connection, run_id: &Arc<str>, body: &[u8]) -> 
 /// `mail` of a store.
 pub(super) fn mail(connection: &Connection, run_id: &str) -> Result<Vec<Letter>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT id, body FROM letters
+        "SELECT id, iif(checksum IS row_checksum(run, body, reply), body, x'') FROM letters
          WHERE run = (SELECT number FROM runs WHERE run_id = ?1) AND reply IS NULL ORDER BY id",
     )?;
+    // The run's host refuses a request that cannot be read.
     let rows = statement.query_map([run_id], |row| Ok(Letter { id: row.get(0)?, body: row.get(1)? }))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -61,18 +67,22 @@ pub(super) fn mailed(connection: &Connection, owner: Option<&HostId>) -> Result<
         "SELECT DISTINCT run_id FROM letters CROSS JOIN runs ON number = run
          WHERE reply IS NULL AND owner IS ?1 ORDER BY run_id",
     )?;
-    let rows = statement.query_map([owner.map(HostId::as_str)], |row| row.get(0))?;
+    let rows = statement.query_map([owner.map(HostId::as_str)], |row| Ok(rows::lossy(row, 0).into()))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
 /// `answer` of a store.
 pub(super) fn answer(connection: &Connection, run_id: &str, letter: u64) -> Result<Answer, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT reply FROM letters JOIN runs ON number = run WHERE run_id = ?1 AND id = ?2",
+        "SELECT reply, checksum IS row_checksum(run, body, reply) FROM letters JOIN runs ON number = run
+         WHERE run_id = ?1 AND id = ?2",
     )?;
-    let found: Option<Option<Vec<u8>>> =
-        statement.query_one(params![run_id, letter], |row| row.get(0)).optional()?;
-    Ok(match found {
+    let found: Option<(Option<Vec<u8>>, bool)> =
+        statement.query_one(params![run_id, letter], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    if let Some((_, false)) = found {
+        return Err(Fault::bad_row(&format!("request {letter} to run {run_id}")));
+    }
+    Ok(match found.map(|(reply, _)| reply) {
         None => Answer::Unknown,
         Some(None) => Answer::Waiting,
         Some(Some(reply)) if reply.is_empty() => Answer::Ended,
@@ -87,21 +97,28 @@ pub(super) fn keep_log(
     log: &AttemptLog,
 ) -> Result<usize, Fault> {
     let JournalHead { run, namespace, .. } = tx.leased(lease)?;
-    let AttemptLog { task, attempt, dispatch, cut, text } = log;
-    let mut kept = tx.connection.prepare_cached(
-        "SELECT length(text) FROM logs WHERE run = ?1 AND task = ?2 AND attempt = ?3 AND dispatch = ?4",
-    )?;
-    let before: Option<i64> =
-        kept.query_one(params![run, task, attempt, dispatch], |row| row.get(0)).optional()?;
-    let more = i64::try_from(text.len()).unwrap_or(i64::MAX) - before.unwrap_or(0);
-    let mut count = tx.connection.prepare_cached("UPDATE runs SET bytes = bytes + ?2 WHERE number = ?1")?;
-    count.execute(params![run, more])?;
+    let more = add_logs(tx.connection, run, std::slice::from_ref(log))?;
     tx.grow(&namespace, more);
-    let mut statement = tx.connection.prepare_cached(
-        "INSERT OR REPLACE INTO logs (run, task, attempt, dispatch, cut, text) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    )?;
-    statement.execute(params![run, task, attempt, dispatch, cut, text])?;
-    Ok(text.len())
+    Ok(log.text.len())
+}
+
+/// Writes logs in place of earlier ones of their attempts; returns how many more bytes the run's logs have.
+pub(super) fn add_logs(connection: &Connection, run: i64, logs: &[AttemptLog]) -> Result<i64, Fault> {
+    let mut grown = 0;
+    for AttemptLog { task, attempt, dispatch, cut, text, damaged: _ } in logs {
+        let mut kept = connection.prepare_cached(
+            "SELECT length(text) FROM logs WHERE run = ?1 AND task = ?2 AND attempt = ?3 AND dispatch = ?4",
+        )?;
+        let before: Option<i64> =
+            kept.query_one(params![run, task, attempt, dispatch], |row| row.get(0)).optional()?;
+        grown += i64::try_from(text.len()).unwrap_or(i64::MAX) - before.unwrap_or(0);
+        let mut statement = connection.prepare_cached(
+            "INSERT OR REPLACE INTO logs (run, task, attempt, dispatch, cut, text, checksum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, row_checksum(?1, ?2, ?3, ?4, ?5, ?6))",
+        )?;
+        statement.execute(params![run, task, attempt, dispatch, cut, text])?;
+    }
+    Ok(grown)
 }
 
 /// `logs` of a store.
@@ -111,13 +128,16 @@ pub(super) fn logs(
     task: Option<u32>,
 ) -> Result<Vec<AttemptLog>, Fault> {
     let mut statement = connection.prepare_cached(
-        "SELECT task, attempt, dispatch, cut, text FROM logs
+        "SELECT task, attempt, dispatch, cut, text, checksum IS row_checksum(run, task, attempt, dispatch, cut, text) FROM logs
          WHERE run = (SELECT number FROM runs WHERE run_id = ?1) AND (?2 IS NULL OR task = ?2)
          ORDER BY task, attempt, dispatch",
     )?;
     let rows = statement.query_map(params![run_id, task], |row| {
-        let (task, attempt, dispatch) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        Ok(AttemptLog { task, attempt, dispatch, cut: row.get(3)?, text: row.get(4)? })
+        let number = |column| row.get::<_, u32>(column).unwrap_or(u32::MAX);
+        let (task, attempt, dispatch) = (number(0), number(1), number(2));
+        let damaged = !row.get::<_, bool>(5)?;
+        let (cut, text) = if damaged { (0, Vec::new()) } else { (row.get(3)?, row.get(4)?) };
+        Ok(AttemptLog { task, attempt, dispatch, cut, text, damaged })
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -130,11 +150,17 @@ pub(super) fn abandon(
     told: &[NewNotice],
 ) -> Result<(), Fault> {
     let journal_head = tx.leased(lease)?;
-    if !journal_head.open {
+    if !is_sound(tx.connection, &lease.head.run_id)? {
+        repair(tx.connection, journal_head.run)?;
+    } else if !journal_head.open {
         return Err(StoreError::Closed { run_id: Arc::clone(&lease.head.run_id) }.into());
     }
     let mut end = tx.connection.prepare_cached(
-        "UPDATE runs SET open = FALSE, phase = ?2, finished_at = ?3, owner = NULL, wake_at = NULL, rest = NULL, rests_until = NULL
+        "UPDATE runs SET open = FALSE, phase = ?2, finished_at = ?3, owner = NULL, wake_at = NULL, rest = NULL, rests_until = NULL,
+             remark = NULL,
+             head_checksum = row_checksum(number, run_id, workflow, namespace, priority, submitted_at, key, labels, document),
+             state_checksum = row_checksum(number, seq, last_record, ?2, ?3, FALSE, NULL, NULL, NULL),
+             lease_checksum = row_checksum(number, epoch, NULL, NULL, note, noted_at)
          WHERE number = ?1",
     )?;
     end.execute(params![journal_head.run, Phase::Error.as_str(), at.0])?;
@@ -170,34 +196,64 @@ const FORGET: [&str; 4] = [
     "UPDATE deleted_runs SET highest = max(highest, ?1)",
 ];
 
+/// Makes a damaged row readable: what it says of the run may be wrong, and the run is ended all the same.
+fn repair(connection: &Connection, run: i64) -> Result<(), Fault> {
+    let texts = "SELECT workflow, namespace FROM runs WHERE number = ?1";
+    let (workflow, namespace): (String, String) =
+        connection.query_one(texts, [run], |row| Ok((rows::lossy(row, 0), rows::lossy(row, 1))))?;
+    connection.execute(
+        "UPDATE runs SET workflow = ?2, namespace = ?3, priority = 0, key = NULL, labels = NULL, seq = max(seq, 0), note = NULL
+         WHERE number = ?1",
+        params![run, workflow, namespace],
+    )?;
+    connection.execute("DELETE FROM labels WHERE run = ?1", [run])?;
+    Ok(())
+}
+
+/// Whether a run's head and state are as they were written.
+fn is_sound(connection: &Connection, run_id: &str) -> Result<bool, Fault> {
+    let mut statement = connection.prepare_cached(&format!("SELECT {SOUND} FROM runs WHERE run_id = ?1"))?;
+    Ok(statement.query_one([run_id], |row| row.get(0))?)
+}
+
 /// `delete` of a store. The journal is walked by its links, as it has no index by run.
 pub(super) fn delete(tx: &mut WriteTransaction<'_>, run_id: &Arc<str>) -> Result<bool, Fault> {
     let Some(journal_head) = tx.journal_head(run_id)? else { return Ok(false) };
+    if !is_sound(tx.connection, run_id)? {
+        return Err(Fault::bad_row(&format!("the row of run {run_id}")));
+    }
     if journal_head.open {
         return Err(StoreError::StillOpen { run_id: Arc::clone(run_id) }.into());
     }
     let transaction = tx.connection;
-    let mut delete = transaction
-        .prepare_cached("DELETE FROM journal WHERE id = ?1 AND run = ?2 RETURNING previous, first_seq")?;
+    let mut delete = transaction.prepare_cached(
+        "DELETE FROM journal WHERE id = ?1 AND run = ?2 RETURNING previous, first_seq, length(body)",
+    )?;
     let (mut next, mut first) = (journal_head.last_record, journal_head.seq);
+    let mut bytes: i64 = transaction
+        .prepare_cached("SELECT coalesce(sum(length(text)), 0) FROM logs WHERE run = ?1")?
+        .query_one([journal_head.run], |row| row.get(0))?;
     while let Some(id) = next {
         let link = delete
-            .query_one(params![id, journal_head.run], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_one(params![id, journal_head.run], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?))
+            })
             .optional()?;
-        let Some((previous, first_seq)) = link else { break };
+        let Some((previous, first_seq, size)) = link else { break };
         (next, first) = (previous, first_seq);
+        bytes += size;
     }
     if first > 0 {
         // The links are broken: what they led to is looked for.
-        transaction.execute("DELETE FROM journal WHERE run = ?1", [journal_head.run])?;
+        let mut others = transaction.prepare("DELETE FROM journal WHERE run = ?1 RETURNING length(body)")?;
+        let sizes = others.query_map([journal_head.run], |row| row.get::<_, i64>(0))?;
+        bytes += sizes.sum::<Result<i64, _>>()?;
     }
     for statement in FORGET {
         transaction.prepare_cached(statement)?.execute([journal_head.run])?;
     }
-    let mut delete =
-        transaction.prepare_cached("DELETE FROM runs WHERE number = ?1 RETURNING document, bytes")?;
-    let (document, bytes): (_, i64) =
-        delete.query_one([journal_head.run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut delete = transaction.prepare_cached("DELETE FROM runs WHERE number = ?1 RETURNING document")?;
+    let document = delete.query_one([journal_head.run], |row| row.get(0))?;
     tx.grow(&journal_head.namespace, -bytes);
     documents::collect(transaction, document)?;
     outbox::forget(transaction, run_id)?;

@@ -5,7 +5,8 @@ use std::{io, path::Path, time::Duration};
 use rusqlite::{Connection, OpenFlags, Result};
 
 use super::{
-    super::StoreError,
+    super::{Migration, StoreError},
+    checksum,
     fault::Fault,
     format::{FORMAT, FORMATS, migrate, recognise},
 };
@@ -27,10 +28,17 @@ const STATEMENTS: usize = 64;
 /// Hosts that share the writing connection. All other hosts that had runs are gone, as the file has one writer at a time.
 const HOSTS: &str = "CREATE TEMP TABLE hosts (host TEXT NOT NULL PRIMARY KEY, until INTEGER NOT NULL)";
 
-pub(super) fn open_writer(path: &Path, max_pages: Option<u32>) -> Result<Connection, StoreError> {
+pub(super) fn open_writer(
+    path: &Path,
+    max_pages: Option<u32>,
+    migration: Migration,
+) -> Result<Connection, StoreError> {
     let failed = |error| at(error, path);
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
     let found = recognise(&connection, path)?;
+    if (1..FORMAT).contains(&found) && migration == Migration::Refuse {
+        return Err(StoreError::Older { path: path.into(), found, known: FORMAT });
+    }
     if !configure(&connection).map_err(failed)? {
         let reason = "the file system lacks what SQLite's write-ahead log needs";
         return Err(StoreError::io(path, "kept durable", io::Error::new(io::ErrorKind::Unsupported, reason)));
@@ -48,7 +56,7 @@ pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error| at(error, path);
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
     let found = recognise(&connection, path)?;
-    if found != FORMAT {
+    if found < FORMAT {
         return Err(StoreError::Older { path: path.into(), found, known: FORMAT });
     }
     configure(&connection).map_err(failed)?;
@@ -61,7 +69,7 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| at(error, path))?;
     match recognise(&connection, path)? {
         0 => Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() }),
-        FORMAT => Ok(connection),
+        FORMAT.. => Ok(connection),
         older => Err(StoreError::Older { path: path.into(), found: older, known: FORMAT }),
     }
 }
@@ -76,6 +84,7 @@ fn connect(path: &Path, mode: OpenFlags) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(PATIENCE)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    checksum::define(&connection)?;
     connection.execute_batch(
         "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA temp_store = MEMORY;",
     )?;

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use rusqlite::{Connection, OptionalExtension, ToSql, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{
     super::{
@@ -10,8 +10,9 @@ use super::{
     },
     documents,
     fault::Fault,
+    format::{FORMAT, MINIMUM_READER},
     heads::{JournalHead, JournalHeads},
-    outbox, rows,
+    outbox, records, rows,
     schema::MAX_RECORD_BYTES,
 };
 
@@ -19,30 +20,36 @@ const JOURNAL_HEAD: &str =
     "SELECT number, seq, epoch, last_record, open, namespace FROM runs WHERE run_id = ?1";
 /// No number is used twice, though the run that had it was deleted.
 const NEXT_NUMBER: &str =
-    "SELECT 1 + max(coalesce((SELECT max(number) FROM runs), 0), (SELECT highest FROM deleted_runs))";
+    "SELECT 1 + max(coalesce((SELECT max(number) FROM runs), 0), (SELECT highest FROM deleted_runs)),
+        (SELECT coalesce(max(minimum), 0) FROM readers)";
 const INSERT_RUN: &str = "
     INSERT INTO runs (number, run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch, owner, key,
-        document, labels, last_record, finished_at, rest, rests_until, bytes)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+        document, labels, last_record, finished_at, rest, rests_until, remark, head_checksum, state_checksum, lease_checksum)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, NULL,
+        row_checksum(?1, ?2, ?3, ?4, ?5, ?6, ?12, ?14, ?13), row_checksum(?1, ?9, ?15, ?7, ?16, ?8, ?17, ?18, NULL),
+        row_checksum(?1, ?10, ?11, NULL, NULL, NULL))";
 const LABEL: &str = "INSERT INTO labels (key, value, run) VALUES (?1, ?2, ?3)";
 const OF_KEY: &str = "SELECT run_id FROM runs WHERE namespace = ?1 AND key = ?2";
 const INSERT_RECORD: &str = "
     INSERT INTO journal (run, previous, first_seq, events, time, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const ADVANCE: &str = "
-    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9, bytes = bytes + ?10
-    WHERE number = ?1 AND seq = ?2 AND epoch = ?7";
+    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9,
+        state_checksum = row_checksum(?1, ?3, ?4, ?5, ?6, ?10, ?8, ?9, NULL)
+    WHERE number = ?1 AND seq = ?2 AND epoch = ?7 AND (SELECT coalesce(max(minimum), 0) FROM readers) <= ?11";
 /// `ADVANCE` with an update of the index, for a run that ends, or is open again.
 const TURN: &str = "
-    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9, bytes = bytes + ?10,
-        open = ?11, owner = iif(?11, owner, NULL), wake_at = iif(?11, wake_at, NULL)
-    WHERE number = ?1 AND seq = ?2 AND epoch = ?7";
+    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9,
+        open = ?10, owner = iif(?10, owner, NULL), wake_at = iif(?10, wake_at, NULL),
+        state_checksum = row_checksum(?1, ?3, ?4, ?5, ?6, ?10, ?8, ?9, NULL),
+        lease_checksum = row_checksum(?1, epoch, iif(?10, owner, NULL), iif(?10, wake_at, NULL), note, noted_at)
+    WHERE number = ?1 AND seq = ?2 AND epoch = ?7 AND (SELECT coalesce(max(minimum), 0) FROM readers) <= ?11";
 const GROW: &str = "
     INSERT INTO stored (namespace, bytes) VALUES (?1, ?2) ON CONFLICT (namespace) DO UPDATE SET bytes = bytes + excluded.bytes";
 /// A namespace whose last run was deleted.
 const FORGET: &str = "DELETE FROM stored WHERE namespace = ?1 AND bytes = 0";
 /// The letters to a run that has ended are answered by nothing at all.
-pub(super) const END_MAIL: &str = "UPDATE letters SET reply = x'' WHERE run = ?1 AND reply IS NULL";
-const REPLY: &str = "UPDATE letters SET reply = ?3 WHERE run = ?1 AND id = ?2 AND reply IS NULL";
+pub(super) const END_MAIL: &str = "UPDATE letters SET reply = x'', checksum = row_checksum(run, body, x'') WHERE run = ?1 AND reply IS NULL";
+const REPLY: &str = "UPDATE letters SET reply = ?3, checksum = row_checksum(run, body, ?3) WHERE run = ?1 AND id = ?2 AND reply IS NULL";
 const FORGET_REPLIES: &str = "
     DELETE FROM letters WHERE run = ?1 AND reply IS NOT NULL AND id <= (
         SELECT id FROM letters WHERE run = ?1 AND reply IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET ?2)";
@@ -101,6 +108,11 @@ impl<'a> WriteTransaction<'a> {
         }
     }
 
+    /// Fails once the file needs a later format than this version knows.
+    pub(super) fn check_format(&self) -> Result<(), Fault> {
+        check_format(self.connection)
+    }
+
     /// Writes one record and where its run now stands, and returns the size of the body.
     pub(super) fn append(
         &mut self,
@@ -124,7 +136,8 @@ impl<'a> WriteTransaction<'a> {
             }
             None => self.begin(lease, status, record)?,
         };
-        self.grow(&journal_head.namespace, i64::try_from(self.buffer.len()).unwrap_or(i64::MAX));
+        let grown = records::add_logs(self.connection, journal_head.run, &record.logs)?;
+        self.grow(&journal_head.namespace, self.size() + grown);
         self.reply(journal_head.run, replies)?;
         let told = outbox::add(self.connection, run_id, &record.notices)?;
         if !status.open {
@@ -133,7 +146,8 @@ impl<'a> WriteTransaction<'a> {
         let journal_head =
             JournalHead { seq: record.next_seq(), last_record: Some(id), open: status.open, ..journal_head };
         self.heads.set(run_id, journal_head);
-        Ok(self.buffer.len() + told)
+        let logged = record.logs.iter().map(|log| log.text.len()).sum::<usize>();
+        Ok(self.buffer.len() + told + logged)
     }
 
     /// The end of a run's journal, if the lease still holds.
@@ -156,10 +170,14 @@ impl<'a> WriteTransaction<'a> {
                 epoch: row.get(2)?,
                 last_record: row.get(3)?,
                 open: row.get(4)?,
-                namespace: row.get(5)?,
+                namespace: rows::lossy(row, 5).into(),
             })
         });
-        Ok(found.optional()?)
+        found.optional().map_err(|error| match error.sqlite_error_code() {
+            Some(_) => error.into(),
+            // A number that no run has.
+            None => Fault::bad_row(&format!("the row of run {run_id}")),
+        })
     }
 
     fn encode(&mut self, run_id: &Arc<str>, body: &dyn Encode) -> Result<(), StoreError> {
@@ -170,6 +188,11 @@ impl<'a> WriteTransaction<'a> {
             return Err(StoreError::TooLarge { run_id: Arc::clone(run_id), size, limit: MAX_RECORD_BYTES });
         }
         Ok(())
+    }
+
+    /// Bytes of the record that was encoded last.
+    fn size(&self) -> i64 {
+        i64::try_from(self.buffer.len()).unwrap_or(i64::MAX)
     }
 
     /// A new run, with its first record; the run as it was before that.
@@ -191,7 +214,9 @@ impl<'a> WriteTransaction<'a> {
         let keep = |document| documents::keep(self.connection, &head.run_id, document);
         let document = record.document.as_deref().map(keep).transpose()?;
         rows::add_owner(self.connection, host)?;
-        let run = self.connection.prepare_cached(NEXT_NUMBER)?.query_one([], |row| row.get(0))?;
+        let mut next = self.connection.prepare_cached(NEXT_NUMBER)?;
+        let (run, minimum) = next.query_one([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        within(minimum)?;
         let id = self.insert_record(run, None, record)?;
         self.insert_run(run, id, document, lease, status, record.next_seq())?;
         for (name, value) in &head.labels {
@@ -231,13 +256,12 @@ impl<'a> WriteTransaction<'a> {
             status.finished_at.map(|time| time.0),
             status.rest.map(|rest| rest.parked),
             status.rest.and_then(|rest| rest.until).map(|at| at.0),
-            self.buffer.len(),
         ])?;
         Ok(())
     }
 
     fn insert_record<B>(&self, run: i64, previous: Option<i64>, record: &Record<B>) -> Result<i64, Fault> {
-        let Record { first_seq, events, time, body: _, document: _, notices: _ } = record;
+        let Record { first_seq, events, time, .. } = record;
         let body = &**self.buffer;
         let checksum = checksum(run, *first_seq, events.get(), *time, body);
         let mut statement = self.connection.prepare_cached(INSERT_RECORD)?;
@@ -254,7 +278,6 @@ impl<'a> WriteTransaction<'a> {
         let (phase, finished_at) = (status.phase.as_str(), status.finished_at.map(|time| time.0));
         let parked = status.rest.map(|rest| rest.parked);
         let until = status.rest.and_then(|rest| rest.until).map(|at| at.0);
-        let size = self.buffer.len();
         let values = params![
             journal_head.run,
             journal_head.seq,
@@ -265,16 +288,13 @@ impl<'a> WriteTransaction<'a> {
             journal_head.epoch,
             parked,
             until,
-            size
+            status.open,
+            FORMAT
         ];
-        let changed = if status.open == journal_head.open {
-            self.connection.prepare_cached(ADVANCE)?.execute(values)?
-        } else {
-            let open: &dyn ToSql = &status.open;
-            let values: Vec<_> = values.iter().copied().chain([open]).collect();
-            self.connection.prepare_cached(TURN)?.execute(&*values)?
-        };
+        let statement = if status.open == journal_head.open { ADVANCE } else { TURN };
+        let changed = self.connection.prepare_cached(statement)?.execute(values)?;
         if changed != 1 {
+            self.check_format()?;
             return Err(Fault::Damaged(format!("run number {} was changed from outside", journal_head.run)));
         }
         Ok(())
@@ -291,4 +311,13 @@ impl<'a> WriteTransaction<'a> {
         self.connection.prepare_cached(FORGET_REPLIES)?.execute(params![run, RETAINED_ANSWERS])?;
         Ok(())
     }
+}
+
+/// Fails once the file needs a later format than this version knows.
+pub(super) fn check_format(connection: &Connection) -> Result<(), Fault> {
+    within(connection.prepare_cached(MINIMUM_READER)?.query_one([], |row| row.get(0))?)
+}
+
+fn within(minimum: i64) -> Result<(), Fault> {
+    if minimum <= FORMAT { Ok(()) } else { Err(Fault::Newer(minimum)) }
 }

@@ -179,12 +179,18 @@ impl Writer {
     }
 
     fn fill(&mut self, first: Box<dyn Job>, queue: &Queue, owed: &mut Vec<Outcome>) -> Result<usize, Fault> {
-        let mut tx = WriteTransaction::new(&self.connection, &mut self.heads, &mut self.buffer);
+        let Self { connection, heads, buffer, path, presence, .. } = self;
+        let mut tx = WriteTransaction::new(connection, heads, buffer);
         let (mut job, mut bytes) = (first, 0);
         loop {
             let written = job.write(&mut tx);
             let refused = match written {
-                Err(Fault::Refused(refused)) => Some(refused),
+                Err(fault @ (Fault::Refused(_) | Fault::BadRow(_))) => Some(fault.at(path, "written")),
+                Err(fault @ Fault::Newer(_)) => {
+                    let newer = fault.at(path, "written");
+                    presence.end(newer.clone());
+                    Some(newer)
+                }
                 Ok(size) => {
                     bytes += size;
                     None

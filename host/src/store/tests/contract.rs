@@ -396,7 +396,14 @@ async fn what_is_kept_of_a_namespace_is_counted() {
             |bytes: &[(&str, u64)]| bytes.iter().map(|(name, bytes)| (Arc::from(*name), *bytes)).collect();
         assert_eq!(store.stored(Vec::new()).await.unwrap(), counted(&[("acme", 211), ("other", 14)]));
         store.put(of("d", "acme"), RUNNING, record(0, 1, body(0))).await.unwrap();
-        let log = |bytes| AttemptLog { task: 0, attempt: 1, dispatch: 1, cut: 0, text: vec![b'y'; bytes] };
+        let log = |bytes| AttemptLog {
+            task: 0,
+            attempt: 1,
+            dispatch: 1,
+            cut: 0,
+            text: vec![b'y'; bytes],
+            damaged: false,
+        };
         for bytes in [50, 30] {
             store.keep_log(&Lease::first(of("d", "acme"), here()), log(bytes)).await.unwrap();
             assert_eq!(acme().await, counted(&[("acme", 211 + bytes as u64)]));
@@ -420,6 +427,46 @@ async fn what_is_left_about_tenants_is_kept() {
             store.keep_tenants(text.into()).await.unwrap();
             assert_eq!(store.tenants().await.unwrap().as_deref(), Some(text));
         }
+    })
+    .await;
+}
+
+/// R-L15: the log of an attempt is written with the record that ends it, or not at all; in place of an earlier one.
+#[tokio::test]
+async fn a_log_shares_the_fate_of_its_record() {
+    let log = |attempt, text: &str| AttemptLog {
+        task: 0,
+        attempt,
+        dispatch: 1,
+        cut: 0,
+        text: text.as_bytes().to_vec(),
+        damaged: false,
+    };
+    on_each(async |store| {
+        let write = |lease: &Lease, seq, logs: Vec<AttemptLog>| {
+            let body: Arc<dyn Encode> = Arc::new(b"x".to_vec());
+            let status = if seq == 3 { SUCCEEDED } else { RUNNING };
+            store.append(lease, status, Record { logs, ..record(seq, 1, body) }, Vec::new())
+        };
+        let lease = Lease::first(head("a"), here());
+        append(store, "a", 0, b"x").await.unwrap();
+        // Records of one run and of others in one transaction.
+        append(store, "b", 0, b"x").await.unwrap();
+        let (one, two) =
+            (write(&lease, 1, vec![log(1, "one"), log(2, "two")]), write(&lease, 2, vec![log(1, "uno")]));
+        let refused = write(&lease, 1, vec![log(3, "refused")]);
+        one.await.unwrap();
+        two.await.unwrap();
+        conflict(refused.await);
+        let fenced = write(&Lease { epoch: 9, ..lease.clone() }, 3, vec![log(4, "fenced")]);
+        assert!(matches!(fenced.await, Err(StoreError::LeaseLost { .. })));
+        assert_eq!(store.logs("a", None).await.unwrap(), [log(1, "uno"), log(2, "two")]);
+        let all = store.stored(Vec::new()).await.unwrap();
+        assert_eq!(all.values().copied().collect::<Vec<_>>(), [4 + 6], "bytes of four records and two logs");
+        write(&lease, 3, Vec::new()).await.unwrap();
+        assert!(store.delete("a").await.unwrap());
+        let left = store.stored(Vec::new()).await.unwrap();
+        assert_eq!(left.values().copied().collect::<Vec<_>>(), [1]);
     })
     .await;
 }

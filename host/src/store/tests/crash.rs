@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use super::*;
+use super::{super::AttemptLog, *};
 
 const RUNS: u64 = 12;
 const ROUNDS: u64 = 15;
@@ -23,6 +23,12 @@ fn body(run: u64, first_seq: u64) -> Vec<u8> {
     format!("run {run} from {first_seq} ").into_bytes().into_iter().cycle().take(size).collect()
 }
 
+/// The log of an attempt that a record ends.
+fn log(first_seq: u64) -> AttemptLog {
+    let attempt = u32::try_from(first_seq).unwrap();
+    AttemptLog { task: 0, attempt, dispatch: 1, cut: 0, text: vec![b'l'; 100], damaged: false }
+}
+
 fn status(next_seq: u64) -> RunStatus {
     let index = usize::try_from(next_seq % 10).unwrap();
     RunStatus { phase: Phase::ALL[index], finished_at: None, open: index != 4, rest: None }
@@ -34,6 +40,7 @@ async fn advance(store: &dyn Store, run: u64) {
     let mut seq = store.get(&run_id).await.unwrap().map_or(0, |row| row.seq);
     loop {
         let written = record(seq, events(seq), Arc::new(body(run, seq)) as Arc<dyn Encode>);
+        let written = Record { logs: vec![log(seq)], ..written };
         seq = written.next_seq();
         store.put(head(&run_id), status(seq), written).await.unwrap();
         let mut out = std::io::stdout().lock();
@@ -96,15 +103,21 @@ async fn check(store: &dyn Store, run: u64, acknowledged: u64) {
     };
     assert!(row.seq >= acknowledged, "run {run} has {} events, {acknowledged} were acknowledged", row.seq);
     assert_eq!(row.status, status(row.seq), "run {run}: the row is that of the last record");
-    let mut seq = 0;
+    let (mut seq, mut logs) = (0, Vec::new());
     for found in store.load(&run_id).await.unwrap() {
         assert_eq!(found, record(seq, events(seq), body(run, seq)));
+        logs.push(log(seq));
         seq = found.next_seq();
     }
     assert_eq!(seq, row.seq);
+    assert_eq!(
+        store.logs(&run_id, None).await.unwrap(),
+        logs,
+        "each record has its log, and no log is without its record"
+    );
 }
 
-/// R-D2.
+/// R-D2, R-L15.
 #[tokio::test]
 async fn whatever_was_acknowledged_survives_a_kill() {
     let dir = tempfile::tempdir().unwrap();

@@ -52,6 +52,7 @@ async fn an_entry_is_changed_from_the_revision_that_was_seen() {
         moved(&store.change(change(name.clone(), first, None, "x")).await);
         let entry = store.entry(&name).await.unwrap().unwrap();
         let expected = CatalogEntry {
+            damaged: false,
             name: name.clone(),
             revision: second,
             due: Some(Timestamp(6)),

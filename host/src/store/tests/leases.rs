@@ -135,8 +135,14 @@ async fn who_lost_a_run_is_fenced() {
         let old = Lease::first(head("a"), here());
         assert!(fenced(append(store, "a", 1, b"late").await.unwrap_err()));
         assert!(fenced(store.release(&old, None).await.unwrap_err()));
-        let log =
-            super::super::AttemptLog { task: 0, attempt: 1, dispatch: 1, cut: 0, text: b"late".to_vec() };
+        let log = super::super::AttemptLog {
+            task: 0,
+            attempt: 1,
+            dispatch: 1,
+            cut: 0,
+            text: b"late".to_vec(),
+            damaged: false,
+        };
         assert!(fenced(store.keep_log(&old, log).await.unwrap_err()));
         assert_eq!(seqs(store, "a").await, [0]);
 
@@ -200,8 +206,14 @@ async fn a_run_that_has_ended_is_deleted_with_all_that_was_kept_of_it() {
     on_each(async |store| {
         append(store, "a", 0, b"x").await.unwrap();
         let lease = Lease::first(head("a"), here());
-        let log =
-            super::super::AttemptLog { task: 0, attempt: 1, dispatch: 1, cut: 3, text: b"line\n".to_vec() };
+        let log = super::super::AttemptLog {
+            task: 0,
+            attempt: 1,
+            dispatch: 1,
+            cut: 3,
+            text: b"line\n".to_vec(),
+            damaged: false,
+        };
         store.keep_log(&lease, log.clone()).await.unwrap();
         let letter = store.post("a", b"?".to_vec()).await.unwrap();
         assert!(matches!(store.delete("a").await, Err(StoreError::StillOpen { .. })));

@@ -321,7 +321,7 @@ async fn answered(store: &dyn Store, leases: &mut LeasesByRun, asked: &Question)
         Question::Answer(run, letter) => format!("{:?}", store.answer(RUNS[*run], *letter).await),
         Question::Log(run, attempt) => {
             let text = b"line".to_vec();
-            let log = AttemptLog { task: 0, attempt: *attempt, dispatch: 1, cut: 0, text };
+            let log = AttemptLog { task: 0, attempt: *attempt, dispatch: 1, cut: 0, text, damaged: false };
             let kept = store.keep_log(&lease(leases, *run), log).await;
             format!("{kept:?} {:?}", store.logs(RUNS[*run], None).await)
         }

@@ -45,7 +45,10 @@ async fn a_record_and_its_notices_are_both_kept_or_neither() {
         assert_eq!(due(store, "mail").await, ["a_0_mail"]);
         let first = store.due_notices("chat", 9).await.unwrap().remove(0);
         let id = NoticeId { run_id: "a".into(), seq: 0, endpoint: "chat".into() };
-        assert_eq!(first, NoticeRow { id, revision: 1, due: Some(Timestamp(5)), body: "chat0".into() });
+        assert_eq!(
+            first,
+            NoticeRow { id, revision: 1, due: Some(Timestamp(5)), body: "chat0".into(), damaged: false }
+        );
         assert_eq!(store.load("a").await.unwrap()[0].notices, []);
     })
     .await;

@@ -1,7 +1,7 @@
 //! Batches, closing, and what happens when writing fails.
 
 use super::super::Journal;
-use super::*;
+use super::{super::Migration, *};
 
 #[tokio::test]
 async fn closing_waits_for_all_that_was_queued() {
@@ -79,7 +79,7 @@ async fn readers_see_only_what_is_committed_and_never_wait_for_the_writer() {
 async fn a_full_disk_fails_the_commit_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("runs.db");
-    let store = Sqlite::open_within(&path, Some(64)).unwrap();
+    let store = Sqlite::open_within(&path, Some(64), Migration::Refuse).unwrap();
     append(&store, "a", 0, b"before").await.unwrap();
     let (gate, body) = gated();
     let held = store.put(head("a"), RUNNING, record(1, 1, body));
@@ -104,7 +104,7 @@ async fn a_full_disk_fails_the_commit_and_nothing_else() {
 #[tokio::test]
 async fn filling_the_disk_loses_nothing_that_was_acknowledged() {
     let (dir, limit) = (tempfile::tempdir().unwrap(), Some(256));
-    let store = Sqlite::open_within(&dir.path().join("runs.db"), limit).unwrap();
+    let store = Sqlite::open_within(&dir.path().join("runs.db"), limit, Migration::Refuse).unwrap();
     let mut kept = 0;
     let error = loop {
         match append(&store, "a", kept, &[1; 3000]).await {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use phasm::{
-    catalog::{self, CatalogItem, FiringNote, ScheduleState},
+    catalog::{self, CatalogItem, CatalogPage, FiringNote, ScheduleState},
     engine::time::Timestamp,
 };
 
@@ -11,7 +11,7 @@ use crate::{
     drive,
     exit::Exit,
     failure::Failure,
-    input::names::{MAX_LISTED, NamespaceFilter, QualifiedName},
+    input::names::{self, MAX_LISTED, NamespaceFilter, QualifiedName},
     problems,
     terminal::{screen::Screen, text},
 };
@@ -42,12 +42,13 @@ pub(super) fn list(arguments: &ListSchedulesArguments, screen: &Screen) -> Resul
     let found = drive::runtime()?
         .block_on(catalog::schedules(&*reader, namespace, None, MAX_LISTED))
         .map_err(Failure::host)?;
-    if found.is_empty() {
+    let CatalogPage { items: found, damaged, .. } = found;
+    if found.is_empty() && damaged.is_empty() {
         screen.err("there are no schedules\n");
     }
     let said = if *json { problems::json(screen, &found) } else { table(&found) };
     let _gone = screen.out(&said);
-    Ok(Exit::Done)
+    Ok(names::tell_damaged(screen, &damaged))
 }
 
 fn table(found: &[CatalogItem<ScheduleState>]) -> String {

@@ -173,8 +173,16 @@ mod tests {
             labels: [].into(),
         };
         let status = RunStatus { phase: Phase::Running, finished_at: None, open: true, rest: None };
-        let row =
-            RunRow { number, head: Arc::new(head), status, seq: 9, owner: None, wake_at: None, note: None };
+        let row = RunRow {
+            number,
+            head: Arc::new(head),
+            status,
+            seq: 9,
+            owner: None,
+            wake_at: None,
+            note: None,
+            damaged: None,
+        };
         let progress = Some(Progress { done: 1, total: 4 });
         RunLine { row, state, progress, pace, waits: "waits for a slot".to_owned() }
     }

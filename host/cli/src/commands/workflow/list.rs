@@ -1,14 +1,14 @@
 //! `phasm workflow list`.
 
 use clap::Args;
-use phasm::catalog::{CatalogItem, SavedWorkflow, saved_workflows};
+use phasm::catalog::{CatalogItem, CatalogPage, SavedWorkflow, saved_workflows};
 
 use crate::{
     backend::TargetArguments,
     drive,
     exit::Exit,
     failure::Failure,
-    input::names::{MAX_LISTED, NamespaceFilter, QualifiedName, short},
+    input::names::{self, MAX_LISTED, NamespaceFilter, QualifiedName, short},
     problems,
     terminal::{screen::Screen, text},
 };
@@ -37,12 +37,13 @@ pub(super) fn list(arguments: &ListWorkflowsArguments, screen: &Screen) -> Resul
     let found = drive::runtime()?
         .block_on(saved_workflows(&*reader, namespace, None, MAX_LISTED))
         .map_err(Failure::host)?;
-    if found.is_empty() {
+    let CatalogPage { items: found, damaged, .. } = found;
+    if found.is_empty() && damaged.is_empty() {
         screen.err("there are no saved workflows\n");
     }
     let said = if *json { problems::json(screen, &found) } else { table(&found) };
     let _gone = screen.out(&said);
-    Ok(Exit::Done)
+    Ok(names::tell_damaged(screen, &damaged))
 }
 
 fn table(found: &[CatalogItem<SavedWorkflow>]) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{NamedSchemas, count, list, object, of, page, text, truth};
+use super::{NamedSchemas, count, list, object, of, page, page_of_entries, text, truth};
 
 pub(super) fn schemas() -> NamedSchemas {
     let values =
@@ -19,9 +19,9 @@ pub(super) fn schemas() -> NamedSchemas {
         ("Events", page("events", "Event", &count(0))),
         ("Event", event()),
         ("Logs", page("logs", "Log", &count(0))),
-        ("Schedules", page("schedules", "Schedule", &text())),
+        ("Schedules", page_of_entries("schedules", "Schedule")),
         ("Instants", object(&[("next", list(&of("Instant")))], &[])),
-        ("Workflows", page("workflows", "Workflow", &text())),
+        ("Workflows", page_of_entries("workflows", "Workflow")),
         ("Plugins", page("plugins", "PluginRow", &text())),
         ("PluginVersions", object(&[("name", text()), ("versions", list(&of("PluginRow")))], &[])),
         ("Ticket", object(&[("ticket", text()), ("seconds", count(1))], &[])),
