@@ -121,7 +121,7 @@ impl DeliveryWorker {
     /// Claims a delivery by postponing it for other hosts, and posts it unless another host was faster.
     async fn claim(&mut self, core: &Arc<HostCore>, notice: NoticeRow) -> Result<(), StoreError> {
         let Ok(permit) = Arc::clone(&self.room).try_acquire_owned() else { return Ok(()) };
-        let Some(place) = core.webhooks.poster.place().await else { return Ok(()) };
+        let Some(place) = core.webhooks.poster.place(&self.route.name).await else { return Ok(()) };
         let mut progress = match Progress::read(&notice) {
             Ok(progress) => progress,
             Err(error) => return self.route.set_aside(core, notice, &error).await,

@@ -3,22 +3,24 @@
 use std::{sync::Arc, time::Duration};
 
 use phasm_engine::time::{Millis, Timestamp};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Endpoint, retry};
+use crate::tenants::fair_queue::{FairQueue, Holder, Place};
 use phasm_sandbox::{HttpClient, HttpConfig, HttpLimits, HttpRequest};
 
 /// From the look-up of its address to the head of its answer.
 const POST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Bytes of the response's head.
 const HEADERS: u64 = 32 << 10;
-/// Posts at once, to all endpoints.
+/// Posts at once, to all endpoints. An endpoint that responds late leaves places for the others.
 const ALL_AT_ONCE: usize = 32;
+/// Endpoints that wait for a place: each waits once.
+const MAX_WAITING: usize = 4096;
 
 /// Posts notices.
 pub(crate) struct Poster {
     client: HttpClient,
-    places: Arc<Semaphore>,
+    places: FairQueue,
 }
 
 /// An answer, whatever it says.
@@ -39,12 +41,13 @@ impl Poster {
     pub(crate) fn new(config: HttpConfig) -> Self {
         let limits = HttpLimits { time: POST_TIMEOUT, headers: HEADERS, ..HttpLimits::default() };
         let client = HttpClient::new(HttpConfig { limits, secrets: Vec::new(), ..config });
-        Self { client, places: Arc::new(Semaphore::new(ALL_AT_ONCE)) }
+        Self { client, places: FairQueue::new(ALL_AT_ONCE, MAX_WAITING) }
     }
 
     /// A place among those that post at once.
-    pub(crate) async fn place(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.places).acquire_owned().await.ok()
+    pub(crate) async fn place(&self, endpoint: &Arc<str>) -> Option<Place> {
+        let holder = Holder { tenant: Arc::clone(endpoint), key: Arc::clone(endpoint), weight: 1 };
+        self.places.enter(&holder).await.ok()
     }
 
     pub(crate) async fn post(

@@ -7,7 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use phasm::{Notice, Phase, RecoverError, fair_queue::Holder};
+use phasm::{Notice, Phase, RecoverError, Watch, fair_queue::Holder};
 use serde_json::json;
 use tokio::{
     sync::broadcast::error::RecvError,
@@ -53,6 +53,7 @@ pub(crate) async fn events(mut context: RequestContext) -> Result<Response, Prob
         app: Arc::clone(&context.app),
         holder: context.holder.clone(),
         run_id: Arc::clone(&row.head.run_id),
+        has_ended: !row.status.open,
         next: since,
         outlet,
     };
@@ -93,6 +94,8 @@ struct EventStream {
     app: Arc<AppState>,
     holder: Holder,
     run_id: Arc<str>,
+    /// Whether the run had ended when the stream began.
+    has_ended: bool,
     /// The number of the event that it is told next.
     next: u64,
     outlet: EventSender,
@@ -149,6 +152,10 @@ impl EventStream {
     }
 
     async fn tell(&mut self) -> Result<std::convert::Infallible, End> {
+        if self.has_ended {
+            // No more is written: what is in the store is all.
+            self.catch_up().await?;
+        }
         loop {
             // FeedMessage from before it is read in the store, so that nothing is in between.
             let heard = self.app.feeds.hear(&self.app.host, &self.run_id, self.next).await;
@@ -195,31 +202,37 @@ impl EventStream {
         Ok(true)
     }
 
-    async fn pass_on_all(&mut self, gathered: &mut FrameBuilder) -> Result<(), ClosedStream> {
-        if let Some(frame) = gathered.take() {
-            self.pass_on(&frame).await?;
-        }
-        Ok(())
-    }
-
     /// Tells what is in the store.
     async fn catch_up(&mut self) -> Result<(), End> {
         let app = Arc::clone(&self.app);
         let place = app.resources.queue(Resource::CatchUp).enter(&self.holder).await;
         let _place = place.map_err(|_full| End::Busy)?;
         let mut watch = app.host.recorded(&self.run_id, self.next);
-        let mut gathered = FrameBuilder::default();
-        while let Some(notice) = watch.known().await? {
-            let Notice::Record(told) = notice else { continue };
-            gathered.add(&watch, &told);
-            if gathered.is_full() {
-                self.pass_on_all(&mut gathered).await?;
-            }
+        loop {
+            // Reading takes turns, and sending does not: a client that reads slowly keeps no thread.
+            let (read, frame) = app.resources.work(&self.holder, next_frame(watch)).await.map_err(|_| End::Busy)?;
+            watch = read;
+            let Some(frame) = frame? else { break };
+            self.pass_on(&frame).await?;
         }
-        self.pass_on_all(&mut gathered).await?;
         match watch.run().filter(|run| run.is_over()) {
             Some(run) => Err(End::Over(run.phase())),
             None => Ok(()),
         }
     }
+}
+
+/// Reads events until they fill a frame. There is no frame once all that is recorded was read.
+async fn next_frame(mut watch: Watch) -> (Watch, Result<Option<Frame>, RecoverError>) {
+    let mut gathered = FrameBuilder::default();
+    while !gathered.is_full() {
+        match watch.known().await {
+            Ok(Some(Notice::Record(told))) => gathered.add(&watch, &told),
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            Err(error) => return (watch, Err(error)),
+        }
+    }
+    let frame = gathered.take();
+    (watch, Ok(frame))
 }

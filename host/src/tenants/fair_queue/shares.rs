@@ -112,13 +112,11 @@ impl<W> Shares<W> {
         Entry::Waits(number)
     }
 
-    /// Takes a place, or counts a refusal.
+    /// Takes a place, if the holder may have one at once.
     pub(super) fn try_enter(&mut self, holder: &Holder) -> bool {
         let may = self.may_hold(holder);
         if may {
             self.take(holder);
-        } else {
-            self.refused += 1;
         }
         may
     }
