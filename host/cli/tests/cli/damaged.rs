@@ -66,7 +66,10 @@ fn damaged_logs_and_schedules_are_named_and_the_others_are_shown() {
          name: main\n        tasks:\n          - { name: a, executor: { type: say } }\n          - { name: b, executor: { type: say } }\n",
     );
     assert_eq!(on_store(&bench, &["run", "w.yaml"]).status, 0);
-    change(&bench, "UPDATE logs SET text = CAST('info lie' AS BLOB) WHERE task = (SELECT min(task) FROM logs)");
+    change(
+        &bench,
+        "UPDATE logs SET text = CAST('info lie' AS BLOB) WHERE task = (SELECT min(task) FROM logs)",
+    );
     let logs = on_store(&bench, &["logs", "@last"]);
     assert_eq!(logs.status, 3, "{logs:?}");
     assert!(logs.stdout.contains("info out1") && !logs.stdout.contains("lie"), "{logs:?}");
@@ -89,7 +92,7 @@ fn damaged_logs_and_schedules_are_named_and_the_others_are_shown() {
     assert!(listed.stderr.contains("schedule default/one: it is not what was written"), "{listed:?}");
 }
 
-/// R-H37: only `migrate` and `serve` bring a file of the format before up to date; other commands leave it as it is.
+/// R-H33: only `migrate` and `serve` bring a file of the format before up to date; other commands leave it as it is.
 #[test]
 fn a_store_of_the_format_before_is_migrated_by_migrate_alone() {
     let bench = Bench::new();
@@ -117,7 +120,10 @@ fn a_store_of_the_format_before_is_migrated_by_migrate_alone() {
     let migrated = on_store(&bench, &["migrate"]);
     assert_eq!((migrated.status, migrated.stderr.as_str()), (0, "migrated from store format 1 to 2\n"));
     let again = on_store(&bench, &["migrate"]);
-    assert_eq!((again.status, again.stderr.as_str()), (0, "the store has the format of this version already\n"));
+    assert_eq!(
+        (again.status, again.stderr.as_str()),
+        (0, "the store has the format of this version already\n")
+    );
     assert_eq!(on_store(&bench, &["run", "code.yaml"]).status, 0);
     assert_eq!(ids(&bench).len(), 1);
     let absent = bench.phasm(&["migrate", "--store", "none.db"]);

@@ -7,12 +7,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{
     super::{
         Encode, Lease, RETAINED_ANSWERS, Record, Reply, RunHead, RunStatus, StoreError, checksum::checksum,
+        migration::FORMAT,
     },
     documents,
     fault::Fault,
-    format::{FORMAT, MINIMUM_READER},
+    format::MINIMUM_READER,
     heads::{JournalHead, JournalHeads},
-    outbox, records, rows,
+    logs, outbox, rows,
     schema::MAX_RECORD_BYTES,
 };
 
@@ -136,7 +137,7 @@ impl<'a> WriteTransaction<'a> {
             }
             None => self.begin(lease, status, record)?,
         };
-        let grown = records::add_logs(self.connection, journal_head.run, &record.logs)?;
+        let grown = logs::add(self.connection, journal_head.run, &record.logs)?;
         self.grow(&journal_head.namespace, self.size() + grown);
         self.reply(journal_head.run, replies)?;
         let told = outbox::add(self.connection, run_id, &record.notices)?;

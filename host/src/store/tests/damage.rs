@@ -8,7 +8,7 @@ use super::{
     super::{
         Answer, AttemptLog, CatalogEntry, CatalogKind, Change, ClaimRequest, EntryName, EntryQuery,
         Migration, NewNotice, NoticeRow, Notices, Reply, RunRow, Text,
-        retention::{Keep, Pruned, Retention, prune},
+        retention::{Keep, PruneResult, Retention, prune},
     },
     *,
 };
@@ -106,7 +106,7 @@ pub(super) async fn fill(store: &dyn Store) {
     store.keep_tenants("tenants".into()).await.unwrap();
 }
 
-/// All that is read of a store. What cannot be read is an error by itself.
+/// All that is read of a store. A part that cannot be read is an error by itself.
 #[derive(Debug)]
 pub(super) struct Seen {
     rows: BTreeMap<u64, RunRow>,
@@ -210,7 +210,7 @@ async fn act(what: &str, store: &dyn Store, written: &Seen) {
     let (sound, damaged): (Vec<_>, Vec<_>) =
         store.list(Filter::default(), 99).await.unwrap().into_iter().partition(|row| row.damaged.is_none());
     let retention = Retention { others: Keep { count: Some(0), age: None }, ..Retention::default() };
-    let Pruned { deleted, left } = prune(store, &retention, Timestamp(3000)).await.unwrap();
+    let PruneResult { deleted, left } = prune(store, &retention, Timestamp(3000)).await.unwrap();
     assert!(left.iter().all(|row| damaged.contains(row)), "{what}: {left:?}");
     let ended = sound.iter().filter(|row| !row.status.open).count();
     assert_eq!(deleted, ended as u64, "{what}: {left:?} {damaged:?}");
