@@ -130,3 +130,30 @@ fn a_store_of_the_format_before_is_migrated_by_migrate_alone() {
     assert_eq!(absent.status, 2, "{absent:?}");
     assert!(!bench.path("none.db").exists());
 }
+
+/// R-L13: a list says what the phase alone does not.
+#[test]
+fn a_list_says_why_a_run_ended_and_what_was_tolerated() {
+    let bench = Bench::new();
+    bench.task("late.yaml", "doze", "maxRuntime: 50ms");
+    bench.write(
+        "some.yaml",
+        "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: some }\nspec:\n  entrypoint: main\n  templates:\n    - dag:\n        \
+         name: main\n        tasks:\n          - { name: a, executor: { type: echo } }\n          - { name: b, executor: { type: assert }, \
+         continueOn: { error: true } }\n",
+    );
+    bench.task("code.yaml", "code", "");
+    for (file, status) in [("late.yaml", 4), ("some.yaml", 0), ("code.yaml", 0)] {
+        let ran = on_store(&bench, &["run", file]);
+        assert_eq!(ran.status, status, "{ran:?}");
+    }
+    let listed = on_store(&bench, &["list"]).stdout;
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(lines[3].contains("Cancelled, Timed out: exceeded maxRuntime"), "{listed}");
+    assert!(lines[2].contains("Succeeded, 1 of 2 failed (tolerated)"), "{listed}");
+    assert!(!lines[1].contains("Succeeded,"), "{listed}");
+    let rows = on_store(&bench, &["list", "--json"]).json();
+    let remarks: Vec<&str> =
+        rows.as_array().unwrap().iter().map(|row| row["remark"].as_str().unwrap_or("")).collect();
+    assert_eq!(remarks[..2], ["", "1 of 2 failed (tolerated)"], "{rows}");
+}

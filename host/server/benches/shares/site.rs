@@ -81,7 +81,8 @@ impl Site {
         config.limits.connections = connections;
         // As the command has it: most of the cores are for other work.
         let threads = thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1));
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();
         let runtime = runtime.expect("threads");
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).expect("an address");
         let address = listener.local_addr().expect("an address");
@@ -101,7 +102,8 @@ impl Site {
         let client = self.client("operator");
         let metrics = Request { line: "GET /metrics".into(), ..Request::default() };
         let mut said = String::new();
-        let read = client.begin(&metrics).map(|mut stream| std::io::Read::read_to_string(&mut stream, &mut said));
+        let read =
+            client.begin(&metrics).map(|mut stream| std::io::Read::read_to_string(&mut stream, &mut said));
         drop(read);
         let refused = said.lines().filter_map(|line| line.strip_prefix("phasm_resource_refusals_total"));
         refused.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum()
@@ -180,7 +182,9 @@ impl Site {
             let mut runs = tokio::task::JoinSet::new();
             for number in 0..count {
                 let (host, plan) = (Arc::clone(&self.host), Arc::clone(&plan));
-                runs.spawn(async move { host.submit(&plan, &Map::new()).await.expect("submitted").wait().await });
+                runs.spawn(
+                    async move { host.submit(&plan, &Map::new()).await.expect("submitted").wait().await },
+                );
                 if number % 500 == 499 {
                     while runs.join_next().await.is_some() {}
                 }
@@ -211,7 +215,8 @@ fn upload(body: Vec<u8>) -> Request {
 fn component() -> Vec<u8> {
     let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests");
     let read = |name: &str| std::fs::read_to_string(guests.join(name)).expect("a guest");
-    let bytes = wat::parse_str(read("world.wat").replace(";; GUEST", &read("echo.wat"))).expect("a component");
+    let bytes =
+        wat::parse_str(read("world.wat").replace(";; GUEST", &read("echo.wat"))).expect("a component");
     let manifest = serde_json::json!({ "name": "greet", "version": "1.0.0" });
     let manifest: Manifest = serde_json::from_value(manifest).expect("a manifest");
     manifest.embed(&bytes).expect("a component with its manifest")

@@ -122,7 +122,7 @@ pub(super) fn run(zone: &Zone, firing: &FiringNote) -> Markup {
 pub(super) fn phase(firing: &FiringNote) -> Markup {
     html! {
         @match (firing.phase, firing.open()) {
-            (Some(phase), _) => (format::phase(phase)),
+            (Some(phase), _) => { (format::phase(phase)) (format::remark(firing.remark.as_deref())) }
             (None, Some(_)) => "open",
             (None, None) => span class="none" { "–" },
         }

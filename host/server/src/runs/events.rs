@@ -210,7 +210,8 @@ impl EventStream {
         let mut watch = app.host.recorded(&self.run_id, self.next);
         loop {
             // Reading takes turns, and sending does not: a client that reads slowly keeps no thread.
-            let (read, frame) = app.resources.work(&self.holder, next_frame(watch)).await.map_err(|_| End::Busy)?;
+            let (read, frame) =
+                app.resources.work(&self.holder, next_frame(watch)).await.map_err(|_| End::Busy)?;
             watch = read;
             let Some(frame) = frame? else { break };
             self.pass_on(&frame).await?;

@@ -416,6 +416,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record<Vec<u8>>> {
         document: None,
         notices: Vec::new(),
         logs: Vec::new(),
+        remark: None,
     })
 }
 

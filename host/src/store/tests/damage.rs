@@ -106,11 +106,13 @@ pub(super) async fn fill(store: &dyn Store) {
     store.keep_tenants("tenants".into()).await.unwrap();
 }
 
+type ReadJournal = Result<Vec<Record<Vec<u8>>>, StoreError>;
+
 /// All that is read of a store. A part that cannot be read is an error by itself.
 #[derive(Debug)]
 pub(super) struct Seen {
     rows: BTreeMap<u64, RunRow>,
-    journals: BTreeMap<&'static str, Result<Vec<Record<Vec<u8>>>, StoreError>>,
+    journals: BTreeMap<&'static str, ReadJournal>,
     logs: BTreeMap<&'static str, Vec<AttemptLog>>,
     notices: BTreeMap<&'static str, Vec<NoticeRow>>,
     entries: Vec<CatalogEntry>,
@@ -273,7 +275,7 @@ fn flips(path: &Path) -> Vec<Flip> {
     let mut all = Vec::new();
     for table in names.into_iter().filter(|name| name != "readers") {
         let mut rows = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
-        let columns: Vec<String> = rows.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = rows.column_names().map(str::to_owned).collect();
         let mut rows = rows.query([]).unwrap();
         let mut number = 0;
         while let Some(row) = rows.next().unwrap() {
