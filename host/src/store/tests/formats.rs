@@ -120,7 +120,7 @@ mod postgres {
         },
     };
 
-    const FIRST: &str = include_str!("format1.sql");
+    const FIRST: &str = concat!(include_str!("../postgres/schema.sql"), include_str!("format1.sql"));
 
     /// R-H33: tables of the format before are migrated only by a caller that says so, then have all that they had, and no function
     /// that a host of the version before calls.
