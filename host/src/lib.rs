@@ -124,7 +124,7 @@ pub use self::{
         lifecycle::{LifecycleChange, RunLifecycleEvent},
         request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},
     },
-    store::retention::{Keep, Pruned, Retention, prunable, prune},
+    store::retention::{Keep, PruneResult, Retention, prunable, prune},
     tenants::{
         fair_queue,
         tenant::{Quotas, Tenant},

@@ -11,6 +11,10 @@
 //! Next to runs a store keeps [entries](CatalogEntry) by their names: a schedule changes in the same write that creates the run
 //! it fires.
 //!
+//! A store has a format. [`Sqlite::open`] and [`Postgres::open`] refuse one of an earlier version, as hosts of that version may be
+//! using it; a program that is alone with its store, or that is the host, opens it by `open_with` and [`Migration::Apply`]. A store
+//! that needs a later version fails each write with [`StoreError::Newer`].
+//!
 //! A [`Record`] is durable as a whole or not at all. Each record names the number of events that its run had before it, and comes
 //! with the epoch of a [`Lease`]. A store takes the record only if both match, hence two hosts never both advance a run.
 

@@ -303,6 +303,7 @@ async fn a_run_that_could_not_be_left_to_others_is_left() {
             document: None,
             notices: Vec::new(),
             logs: Vec::new(),
+            remark: None,
         };
         house.store.inner.append(&elsewhere, status, record, Vec::new()).await.unwrap();
         if call == "leave" {

@@ -264,8 +264,16 @@ async fn store_record(store: &Memory, run_id: &str, body: &str) {
     };
     let body = Arc::new(body.as_bytes().to_vec()) as Arc<dyn Encode>;
     let (events, notices) = (NonZeroU32::MIN, Vec::new());
-    let record =
-        Record { first_seq: 0, events, time: Timestamp(1), body, document: None, notices, logs: Vec::new() };
+    let record = Record {
+        first_seq: 0,
+        events,
+        time: Timestamp(1),
+        body,
+        document: None,
+        notices,
+        logs: Vec::new(),
+        remark: None,
+    };
     store.append(&Lease::first(Arc::new(head), "gone".into()), OPEN, record, Vec::new()).await.unwrap();
 }
 

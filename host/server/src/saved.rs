@@ -51,7 +51,7 @@ type Keep<T> = for<'a> fn(
 ) -> Pending<'a, Result<CatalogItem<T>, SaveError>>;
 
 /// A page of what is kept of a kind.
-pub(crate) struct Found<T> {
+pub(crate) struct EntryPage<T> {
     pub(crate) items: Vec<CatalogItem<T>>,
     pub(crate) damaged: Vec<DamagedEntry>,
     /// Cursor of the next page.
@@ -61,10 +61,10 @@ pub(crate) struct Found<T> {
 pub(crate) async fn found<T>(
     context: &mut RequestContext,
     find: Find<T>,
-) -> Result<Found<T>, ProblemResponse> {
+) -> Result<EntryPage<T>, ProblemResponse> {
     let listed = ListQuery::read(context)?;
     let store = context.app.reader();
-    let mut found = Found { items: Vec::new(), damaged: Vec::new(), next: None };
+    let mut found = EntryPage { items: Vec::new(), damaged: Vec::new(), next: None };
     for (namespace, after) in listed.left() {
         let left = listed.limit - found.items.len() - found.damaged.len();
         if left == 0 {
@@ -84,7 +84,7 @@ async fn list<T: Serialize>(
     word: &str,
     find: Find<T>,
 ) -> Result<Response, ProblemResponse> {
-    let Found { items, damaged, next } = found(&mut context, find).await?;
+    let EntryPage { items, damaged, next } = found(&mut context, find).await?;
     let mut page = json!({ word: items, "next": next });
     if let Some(page) = page.as_object_mut().filter(|_| !damaged.is_empty()) {
         page.insert("damaged".to_owned(), json!(damaged));

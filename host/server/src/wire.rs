@@ -33,9 +33,7 @@ struct WireDocument {
 }
 
 impl From<&Record<Vec<u8>>> for WireRecord {
-    fn from(
-        Record { first_seq, events, time, body, document, notices: _, logs: _ }: &Record<Vec<u8>>,
-    ) -> Self {
+    fn from(Record { first_seq, events, time, body, document, .. }: &Record<Vec<u8>>) -> Self {
         let document = document.as_ref().map(|document| WireDocument {
             digest: Arc::clone(&document.digest),
             bytes: BASE64.encode(&document.bytes),
@@ -62,6 +60,7 @@ impl WireRecord {
             document,
             notices: Vec::new(),
             logs: Vec::new(),
+            remark: None,
         })
     }
 }

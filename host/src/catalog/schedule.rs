@@ -94,6 +94,9 @@ pub struct FiringNote {
     /// The phase in which the run ended, once that was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
+    /// Short reason for the run's end, or a remark on it, as its row has it; not stored with the schedule.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<Arc<str>>,
     /// Whether it is to be cancelled, as another one replaces it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaced: bool,
@@ -257,9 +260,11 @@ pub async fn schedule(
 ) -> Result<Option<CatalogItem<ScheduleState>>, StoreError> {
     let Some(mut found) = find::<ScheduleState>(store, &of(namespace, name)).await? else { return Ok(None) };
     for firing in &mut found.what.firings {
-        let Some(run_id) = firing.open() else { continue };
-        let row = store.get(run_id).await?;
-        firing.phase = row.filter(|row| !row.status.open).map(|row| row.status.phase);
+        let Some(run_id) = &firing.run_id else { continue };
+        let row = store.get(run_id).await?.filter(|row| !row.status.open && row.damaged.is_none());
+        let Some(row) = row else { continue };
+        firing.phase = Some(row.status.phase);
+        firing.remark = row.remark;
     }
     Ok(Some(found))
 }

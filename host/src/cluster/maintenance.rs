@@ -13,7 +13,7 @@ use crate::{
     store::StoreError,
     store::{
         RunRow,
-        retention::{self, Pruned},
+        retention::{self, PruneResult},
     },
 };
 
@@ -76,7 +76,7 @@ impl BackgroundTask for Pruner {
     }
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
-        let Pruned { deleted, left } =
+        let PruneResult { deleted, left } =
             retention::prune(&*core.store, &core.retention, core.clock.now()).await?;
         if deleted > 0 {
             tracing::info!("deleted {deleted} runs past their retention");

@@ -69,6 +69,8 @@ pub(crate) struct Driver {
     _counted: ActiveRunGuard,
     /// Spans of the run, where it belongs to a trace.
     spans: Option<DrivenSpans>,
+    /// Reason for the run's end, or a remark on it, once it has ended.
+    remark: Option<Option<Arc<str>>>,
 }
 
 /// An event that a driver waits for.
@@ -113,6 +115,7 @@ impl Driver {
             subscribers,
             _counted: counted,
             spans,
+            remark: None,
         }
     }
 

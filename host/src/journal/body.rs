@@ -126,8 +126,8 @@ impl Body {
         counted.map(move |(Moment { time, events: body }, events)| {
             let (first_seq, body) = (next, Arc::clone(body));
             let document = document.filter(|_| first_seq == 0).cloned();
-            let (notices, logs) = Default::default();
-            let told = Record { first_seq, events, time: *time, body, document, notices, logs };
+            let (notices, logs, remark) = Default::default();
+            let told = Record { first_seq, events, time: *time, body, document, notices, logs, remark };
             next = told.next_seq();
             told
         })

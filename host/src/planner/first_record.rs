@@ -107,6 +107,7 @@ impl Planner {
             document: Some(document),
             notices,
             logs: Vec::new(),
+            remark: None,
         };
         let status = RunStatus::of(&run);
         FirstRecord { lease, status, record, parameters, span: self.submit_span(&run) }

@@ -117,7 +117,7 @@ pub enum StoreError {
         /// The latest format known here.
         known: i64,
     },
-    /// An earlier Phasm has written the store, and nobody has migrated it yet. It was left as it was.
+    /// An earlier Phasm has written the store, which has not been migrated yet. It was left as it was.
     #[error(
         "{path} has store format {found}, this Phasm uses format {known}: end the hosts of the earlier version, then run `phasm migrate`, \
          or start `phasm serve`"

@@ -37,6 +37,8 @@ pub struct Record<Body> {
     pub notices: Vec<NewNotice>,
     /// Logs of the attempts that the events end, written with the record; none in a record that was loaded.
     pub logs: Vec<AttemptLog>,
+    /// Short reason for the run's end, or a remark on it, for the run's row; none in a record that was loaded.
+    pub remark: Option<Arc<str>>,
 }
 
 /// Text that many runs share. It is stored with the first of them, and deleted with the last.

@@ -3,6 +3,10 @@
 //! A store has the format of the latest version that migrated it, and a minimum: versions that know that format or a later one may
 //! read and write. A migration that only adds leaves the minimum as it is, so that the version before goes on next to the new one.
 
+/// Format of the stores that this version makes. A step that only adds to them raises it.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+pub(super) const FORMAT: i64 = 2;
+
 /// Choice of a caller that opens a store of an earlier format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Migration {
@@ -15,6 +19,7 @@ pub enum Migration {
 }
 
 /// How a store that exists may be used.
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compatibility {
     /// The format of this version, or a later one that this version may use.
@@ -25,12 +30,13 @@ pub(super) enum Compatibility {
     Newer,
 }
 
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
 impl Compatibility {
-    /// Judges a store by its format and its minimum, for a version that knows formats up to `known`.
-    pub(super) fn of(format: i64, minimum: i64, known: i64) -> Self {
-        if format < known {
+    /// Judges a store by its format and its minimum.
+    pub(super) fn of(format: i64, minimum: i64) -> Self {
+        if format < FORMAT {
             Self::Older
-        } else if format == known || minimum <= known {
+        } else if format == FORMAT || minimum <= FORMAT {
             Self::Usable
         } else {
             Self::Newer

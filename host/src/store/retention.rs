@@ -46,7 +46,7 @@ impl Retention {
 
 /// Result of deleting runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pruned {
+pub struct PruneResult {
     /// Number of deleted runs.
     pub deleted: u64,
     /// Damaged runs, which were left: their rows do not say when they ended.
@@ -123,8 +123,12 @@ pub async fn prunable(
 ///
 /// # Errors
 /// When the store fails; what was deleted by then is.
-pub async fn prune(store: &dyn Store, retention: &Retention, now: Timestamp) -> Result<Pruned, StoreError> {
-    let mut pruned = Pruned::default();
+pub async fn prune(
+    store: &dyn Store,
+    retention: &Retention,
+    now: Timestamp,
+) -> Result<PruneResult, StoreError> {
+    let mut pruned = PruneResult::default();
     for (namespace, keep) in bounded(store, retention).await? {
         let mut left = Vec::new();
         loop {

@@ -104,6 +104,10 @@ pub struct RunRow {
     pub wake_at: Option<Timestamp>,
     /// Reason why the last host could not continue it; none as soon as a host owns it.
     pub note: Option<Note>,
+    /// Short reason for its end, or a remark on it, where the phase alone does not say: `Timed out: exceeded maxRuntime (1 s)`,
+    /// `2 of 500 failed (tolerated)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remark: Option<Arc<str>>,
     /// Parts of the row that are not as they were written, if any. Placeholders stand for their values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub damaged: Option<Arc<str>>,

@@ -82,6 +82,7 @@ fn record<B>(first_seq: u64, events: u32, body: B) -> Record<B> {
         document: None,
         notices: Vec::new(),
         logs: Vec::new(),
+        remark: None,
     }
 }
 

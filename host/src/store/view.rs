@@ -158,6 +158,9 @@ pub struct RowView<'r> {
     /// Reason why it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<RowWaits<'r>>,
+    /// Short reason for its end, or a remark on it, where the phase alone does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remark: Option<&'r str>,
     /// Parts of the stored row that are not as they were written, if any; placeholders stand for their values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damaged: Option<&'r str>,
@@ -179,6 +182,7 @@ impl<'r> RowView<'r> {
             priority: head.priority,
             submitted_at: head.submitted_at.to_rfc3339(),
             finished_at: status.finished_at.map(Timestamp::to_rfc3339),
+            remark: row.remark.as_deref(),
             damaged: row.damaged.as_deref(),
         }
     }
@@ -351,6 +355,7 @@ mod tests {
                 labels: Labels::new(),
             });
             RunRow {
+                remark: None,
                 damaged: None,
                 number: 1,
                 head,

@@ -137,6 +137,25 @@ mod tests {
         }
     }
 
+    /// R-L15: another host may keep more.
+    #[test]
+    fn a_log_of_another_host_is_kept_within_the_limit() {
+        let log = |cut, text: &str| AttemptLog {
+            task: 3,
+            attempt: 2,
+            dispatch: 4,
+            cut,
+            text: text.as_bytes().to_vec(),
+            damaged: false,
+        };
+        let text = "info a\ninfo b\n";
+        assert_eq!(limited(log(1, text), 14), Some(log(1, text)));
+        assert_eq!(limited(log(1, text), 13), Some(log(8, "info b\n")));
+        assert_eq!(limited(log(0, text), 3), Some(log(14, "")));
+        assert_eq!(limited(log(0, text), 0), None);
+        assert_eq!(limited(log(0, ""), 9), None);
+    }
+
     #[test]
     fn whoever_writes_nothing_takes_no_memory() {
         let book = LogTail::new(DEFAULT_LOG_BYTES);

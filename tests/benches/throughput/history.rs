@@ -121,5 +121,6 @@ fn record(first_seq: u64) -> Record<Arc<dyn phasm::store::Encode>> {
         document: None,
         notices: Vec::new(),
         logs: Vec::new(),
+        remark: None,
     }
 }

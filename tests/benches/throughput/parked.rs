@@ -78,6 +78,7 @@ async fn fill(store: &Sqlite, runs: u32) {
             document: None,
             notices: Vec::new(),
             logs: Vec::new(),
+            remark: None,
         };
         drop(store.append(&lease, status, record, Vec::new()));
         written.push(store.release(&lease, None));

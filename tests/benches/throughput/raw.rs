@@ -145,6 +145,7 @@ async fn one_run(store: Arc<dyn Store>, body: Arc<Vec<u8>>, records: u32) {
             document: None,
             notices: Vec::new(),
             logs: Vec::new(),
+            remark: None,
         };
         store.append(&lease, status, record, Vec::new()).await.expect("written");
     }

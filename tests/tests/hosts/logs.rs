@@ -29,20 +29,18 @@ pub(crate) fn check(run_id: &str, records: &[Record<Vec<u8>>], logs: &[AttemptLo
     let number = |Fence { task, attempt, dispatch }: Fence| (task.0, attempt, dispatch);
     let replayed = journal::replay(run_id, records, |run, _, _, events| {
         for event in events {
-            match event {
-                Event::AttemptEnded(end) => {
-                    ended.insert(number(end.fence));
-                    let is_leaf =
-                        run.task(end.fence.task).is_some_and(|task| run.kind(task) == TaskKind::Leaf);
-                    if is_leaf && matches!(end.phase, Phase::Succeeded | Phase::Failed) {
-                        returned.insert(number(end.fence));
-                    }
+            if let Event::AttemptEnded(end) = event {
+                ended.insert(number(end.fence));
+                let is_leaf = run.task(end.fence.task).is_some_and(|task| run.kind(task) == TaskKind::Leaf);
+                if is_leaf && matches!(end.phase, Phase::Succeeded | Phase::Failed) {
+                    returned.insert(number(end.fence));
                 }
-                // The attempt was stopped, or waits for people.
-                Event::Phase(change) if change.to.is_terminal() || change.to == Phase::Suspended => {
-                    ended.extend(run.task(change.task).map(|task| number(task.fence())));
-                }
-                _ => {}
+            }
+            // The attempt was stopped, or waits for people.
+            if let Event::Phase(change) = event
+                && (change.to.is_terminal() || change.to == Phase::Suspended)
+            {
+                ended.extend(run.task(change.task).map(|task| number(task.fence())));
             }
         }
     });

@@ -185,7 +185,11 @@ fn cells(row: &RunRow, state: RunState) -> [String; 8] {
     [
         text::clean(&head.run_id).into_owned(),
         if is_damaged { "damaged".to_owned() } else { state.word().to_owned() },
-        if is_damaged { "?".to_owned() } else { text::phase(status.phase) },
+        if is_damaged {
+            "?".to_owned()
+        } else {
+            text::remarked(text::phase(status.phase), row.remark.as_slice())
+        },
         if is_damaged { "?".to_owned() } else { head.submitted_at.to_rfc3339() },
         took.unwrap_or_else(|| "-".to_owned()),
         text::clean(&head.namespace).into_owned(),

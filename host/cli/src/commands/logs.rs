@@ -86,7 +86,7 @@ pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Scre
         let loaded = reader.load(&run_id).await.map_err(Into::into);
         let replayed = loaded.and_then(|records| journal::replay(&run_id, &records, |_, _, _, _| {}));
         let run = replayed.map_err(|error| runs::unavailable(error, &target))?;
-        let mut found = Printed::default();
+        let mut found = LogOutput::default();
         for id in tasks(&run, task.as_ref(), *follow, &target)? {
             found = found.and(printing.print(&run, id, None).await?);
         }
@@ -102,13 +102,13 @@ pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Scre
 
 /// Logs that were printed.
 #[derive(Clone, Copy, Debug, Default)]
-struct Printed {
+struct LogOutput {
     any: bool,
     /// One of them is not as it was written.
     damaged: bool,
 }
 
-impl Printed {
+impl LogOutput {
     fn and(self, other: Self) -> Self {
         Self { any: self.any || other.any, damaged: self.damaged || other.damaged }
     }
@@ -129,16 +129,16 @@ struct LogPrinter<'p> {
 
 impl LogPrinter<'_> {
     /// Prints what a task run's attempts wrote, or one of them, as far as it is meant.
-    async fn print(&self, run: &Run, id: TaskId, ended: Option<Fence>) -> Result<Printed, Failure> {
+    async fn print(&self, run: &Run, id: TaskId, ended: Option<Fence>) -> Result<LogOutput, Failure> {
         let meant = |log: &&AttemptLog| {
             let asked = self.wanted.and_then(|wanted| wanted.attempt);
             asked.is_none_or(|attempt| log.attempt == attempt)
                 && ended.is_none_or(|fence| (log.attempt, log.dispatch) == (fence.attempt, fence.dispatch))
         };
         let logs = self.reader.logs(run.id(), Some(id.0)).await.map_err(Failure::host)?;
-        let mut found = Printed::default();
+        let mut found = LogOutput::default();
         for log in logs.iter().filter(meant) {
-            found = found.and(Printed { any: true, damaged: log.damaged });
+            found = found.and(LogOutput { any: true, damaged: log.damaged });
             if log.damaged {
                 let attempt = format!("{}@{}", path(run, log), log.attempt);
                 self.screen.err(&format!(
@@ -157,7 +157,7 @@ impl LogPrinter<'_> {
 
     /// Prints what attempts wrote as they end.
     async fn follow(&self, mut watch: Watch, target: &Target) -> Result<Exit, Failure> {
-        let mut found = Printed::default();
+        let mut found = LogOutput::default();
         while let Some(notice) = watch.next().await.map_err(|error| runs::unavailable(error, target))? {
             let (Notice::Record(record), Some(run)) = (notice, watch.run()) else { continue };
             for event in record.body.iter() {

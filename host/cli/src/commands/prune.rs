@@ -9,7 +9,7 @@ use std::{
 
 use clap::Args;
 use phasm::{
-    Keep, Phase, Pruned, Retention,
+    Keep, Phase, PruneResult, Retention,
     clock::Clock,
     prunable, prune as prune_store,
     store::{Migration, RunRow, Sqlite, Store, StoreError},
@@ -122,7 +122,8 @@ pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit,
         }
         let store = open(&path)
             .map_err(|error| Failure::call(ContextError::new("the store cannot be used", error)))?;
-        let Pruned { deleted, left } = prune_store(&*store, &retention, now).await.map_err(Failure::host)?;
+        let PruneResult { deleted, left } =
+            prune_store(&*store, &retention, now).await.map_err(Failure::host)?;
         if *as_json {
             let page = problems::json(screen, &with_left(json!({ "deleted": deleted }), &left));
             return Ok((page, left));

@@ -65,7 +65,8 @@ pub(crate) fn ended(ended: Phase, reason: Option<Reason>) -> String {
 }
 
 /// A good end with remarks on what did not succeed.
-pub(crate) fn remarked(ended: String, remarks: &[String]) -> String {
+pub(crate) fn remarked(ended: String, remarks: &[impl AsRef<str>]) -> String {
+    let remarks: Vec<&str> = remarks.iter().map(AsRef::as_ref).collect();
     if remarks.is_empty() { ended } else { format!("{ended}, {}", doubtful(clean(&remarks.join(", ")))) }
 }
 

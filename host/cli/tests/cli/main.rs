@@ -8,6 +8,7 @@ mod bench;
 mod cluster;
 mod config;
 mod crash;
+mod damaged;
 #[cfg(unix)]
 mod database;
 mod generated;

@@ -130,9 +130,9 @@ fn later(bench: &Bench, run: &str, minutes: i64) {
         let row = now.get(run).await.unwrap().unwrap();
         let lease = Lease::first(row.head, "other-host".into());
         for record in now.load(run).await.unwrap() {
-            let Record { first_seq, events, time, body, document, notices, logs } = record;
+            let Record { first_seq, events, time, body, document, notices, logs, remark } = record;
             let (time, body) = (earlier(time), Arc::new(body) as Arc<dyn Encode>);
-            let record = Record { first_seq, events, time, body, document, notices, logs };
+            let record = Record { first_seq, events, time, body, document, notices, logs, remark };
             late.append(&lease, row.status, record, Vec::new()).await.unwrap();
         }
     });

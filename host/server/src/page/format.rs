@@ -39,6 +39,11 @@ pub(super) fn standing(run: &Run, task: &TaskRun) -> Markup {
     }
 }
 
+/// Short reason for a run's end, or a remark on it, behind its phase.
+pub(super) fn remark(remark: Option<&str>) -> Markup {
+    html! { @if let Some(remark) = remark { span class="phase phasm-Timeout" { " " (remark) } } }
+}
+
 /// An instant, in UTC: as everybody else sees it.
 pub(super) fn time(at: Timestamp) -> Markup {
     let whole = at.to_rfc3339();

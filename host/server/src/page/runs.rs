@@ -125,7 +125,7 @@ fn line(row: &RunRow) -> Markup {
     let waits = row.damaged.as_ref().map(|why| format!("damaged: {why}")).or(waits);
     html! {
         tr {
-            td data-label="Phase" { @if row.damaged.is_some() { "damaged" } @else { (format::phase(status.phase)) } }
+            td data-label="Phase" { @if row.damaged.is_some() { "damaged" } @else { (format::phase(status.phase)) (format::remark(row.remark.as_deref())) } }
             th scope="row" data-label="Workflow" {
                 a href={ "/runs/" (head.run_id) } { (head.workflow) }
                 @if let Some(schedule) = head.labels.get(SCHEDULE_LABEL) {

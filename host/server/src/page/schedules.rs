@@ -13,14 +13,14 @@ use crate::{
     auth::caller::Role,
     problem_response::ProblemResponse,
     request::RequestContext,
-    saved::{Found, found, schedules::FIND},
+    saved::{EntryPage, found, schedules::FIND},
 };
 
 const AT: &str = "/schedules";
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.leave_out_empty();
-    let Found { items: mut all, damaged, next } = found(&mut context, FIND).await?;
+    let EntryPage { items: mut all, damaged, next } = found(&mut context, FIND).await?;
     let store = context.app.reader();
     for one in &mut all {
         look(&*store, one).await?;
@@ -122,7 +122,7 @@ pub(super) fn run(zone: &Zone, firing: &FiringNote) -> Markup {
 pub(super) fn phase(firing: &FiringNote) -> Markup {
     html! {
         @match (firing.phase, firing.open()) {
-            (Some(phase), _) => (format::phase(phase)),
+            (Some(phase), _) => { (format::phase(phase)) (format::remark(firing.remark.as_deref())) }
             (None, Some(_)) => "open",
             (None, None) => span class="none" { "–" },
         }

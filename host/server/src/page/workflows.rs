@@ -9,14 +9,14 @@ use crate::{
     auth::caller::Role,
     problem_response::ProblemResponse,
     request::RequestContext,
-    saved::{Found, found, workflows::FIND},
+    saved::{EntryPage, found, workflows::FIND},
 };
 
 const AT: &str = "/workflows";
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.leave_out_empty();
-    let Found { items: all, damaged, next } = found(&mut context, FIND).await?;
+    let EntryPage { items: all, damaged, next } = found(&mut context, FIND).await?;
     let body = html! {
         div class="head" {
             h1 { "Workflows" }

@@ -2,7 +2,7 @@
 
 use std::{mem, sync::Arc};
 
-use phasm_engine::event::Command;
+use phasm_engine::{event::Command, text};
 
 use super::{Driver, batch::Effects};
 use crate::{
@@ -66,8 +66,16 @@ impl Driver {
         let body = Arc::new(body);
         let encode = Arc::clone(&body) as _;
         let (document_of_record, logs) = (document.clone(), batch.logs);
-        let record =
-            Record { first_seq, events, time, body: encode, document: document_of_record, notices, logs };
+        let record = Record {
+            first_seq,
+            events,
+            time,
+            body: encode,
+            document: document_of_record,
+            notices,
+            logs,
+            remark: self.remark(),
+        };
         let status = RunStatus::of(&self.run);
         let spans = self.spans.as_ref().map(|spans| spans.ended(&self.run, &body.moments));
         let durable = self.core.store.append(&self.lease, status, record, batch.store_replies);
@@ -78,6 +86,21 @@ impl Driver {
         let record = Some(Publication { first_seq, body, document, spans });
         self.commit = Some(Commit { durable, record, is_parked, has_store_replies, effects: batch.effects });
         Vec::new()
+    }
+
+    /// Returns the short reason for the run's end, or a remark on it, once it has ended. The task runs are looked at once.
+    fn remark(&mut self) -> Option<Arc<str>> {
+        if !self.run.phase().is_terminal() {
+            return None;
+        }
+        let run = &self.run;
+        let found = self.remark.get_or_insert_with(|| {
+            let root = run.tasks().first()?;
+            let clock = run.exceeded(root).map(|clock| format!("Timed out: {clock}"));
+            let remark = clock.unwrap_or_else(|| run.remarks(root).join(", "));
+            (!remark.is_empty()).then(|| text::brief(&remark).into())
+        });
+        found.clone()
     }
 
     /// Ends the commit in flight, whose batch is durable. Returns commands to carry out.

@@ -43,11 +43,11 @@ pub(super) fn wake_at(due: &mut Due, row: &mut RunRow, at: Option<Timestamp>) {
 
 /// Bytes take much less room than events.
 pub(super) fn encoded(record: Record<Arc<dyn Encode>>) -> Record<Vec<u8>> {
-    let Record { first_seq, events, time, body, document, notices, logs } = record;
+    let Record { first_seq, events, time, body, document, notices, logs, remark } = record;
     let mut bytes = Vec::new();
     body.encode(&mut bytes);
     bytes.shrink_to_fit();
-    Record { first_seq, events, time, body: bytes, document, notices, logs }
+    Record { first_seq, events, time, body: bytes, document, notices, logs, remark }
 }
 
 #[derive(Default)]
@@ -169,6 +169,7 @@ impl State {
         self.notified.add(run_id, mem::take(&mut record.notices));
         let Some(run) = self.runs.get_mut(run_id) else { return Ok(Vec::new()) };
         run.row.status = status;
+        run.row.remark = record.remark.take();
         run.row.seq = record.next_seq();
         run.bytes += record.body.len() as u64;
         mem::take(&mut record.logs).into_iter().for_each(|log| run.keep_log(log));
@@ -224,7 +225,17 @@ impl State {
         let (number, head, owner) = (self.last_number, Arc::clone(head), Some(host.clone()));
         let run_id = Arc::clone(&head.run_id);
         let status = RunStatus { open: true, ..status };
-        let row = RunRow { number, head, status, seq: 0, owner, wake_at: None, note: None, damaged: None };
+        let row = RunRow {
+            number,
+            head,
+            status,
+            seq: 0,
+            owner,
+            wake_at: None,
+            note: None,
+            remark: None,
+            damaged: None,
+        };
         let run = Run {
             row,
             epoch: *epoch,
@@ -372,6 +383,7 @@ impl State {
         if !run.row.status.open {
             return Err(StoreError::Closed { run_id: Arc::clone(run_id) });
         }
+        run.row.remark = None;
         run.row.status = RunStatus { phase: Phase::Error, finished_at: Some(at), open: false, rest: None };
         self.notified.add(run_id, notices);
         self.closed(run_id);

@@ -67,8 +67,8 @@ pub(super) fn encoded(lease: &Lease, record: Record<Arc<dyn Encode>>) -> Result<
         let run_id = Arc::clone(&lease.head.run_id);
         return Err(StoreError::TooLarge { run_id, size, limit: MAX_RECORD_BYTES });
     }
-    let Record { first_seq, events, time, body: _, document, notices, logs } = record;
-    Ok(Record { first_seq, events, time, body, document, notices, logs })
+    let Record { first_seq, events, time, body: _, document, notices, logs, remark } = record;
+    Ok(Record { first_seq, events, time, body, document, notices, logs, remark })
 }
 
 impl Append {
@@ -334,7 +334,7 @@ impl<'a> Columns<'a> {
         self.open.push(last.status.open);
         self.rest.push(last.status.rest.map(|rest| rest.parked));
         self.until.push(last.status.rest.and_then(|rest| rest.until).map(|at| at.0));
-        self.remark.push(None);
+        self.remark.push(last.record.remark.as_deref());
         let is_new = first.record.first_seq == 0;
         self.heads.host.push(is_new.then(|| host.as_str()));
         self.heads.workflow.push(is_new.then_some(&*head.workflow));
@@ -348,7 +348,7 @@ impl<'a> Columns<'a> {
     }
 
     fn add_record(&mut self, chain: i64, append: &'a Append) {
-        let Record { first_seq, events, time, body, document: _, notices, logs } = &append.record;
+        let Record { first_seq, events, time, body, document: _, notices, logs, remark: _ } = &append.record;
         self.notices.add(chain, notices);
         self.logs.add(chain, logs);
         self.record_chain.push(chain);

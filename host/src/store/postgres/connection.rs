@@ -1,8 +1,11 @@
 //! Settings of each connection to the database.
 
-use tokio_postgres::{Client, Error};
+use tokio_postgres::{Client, Connection, Error, Socket};
 
-use super::address::Address;
+use super::{
+    address::Address,
+    tls::{Tls, TlsConnection},
+};
 
 /// Settings of each connection: the tables are found, and what is acknowledged is on the server's disk.
 ///
@@ -18,4 +21,11 @@ pub(in super::super) const SETTINGS: &str = "SET enable_seqscan = off; SET enabl
 /// Makes a connection ready for statements about the tables.
 pub(super) async fn prepare(client: &Client, address: &Address) -> Result<(), Error> {
     client.batch_execute(&format!("SET search_path = \"{}\"; {SETTINGS}", address.schema)).await
+}
+
+/// Makes a new connection; the caller has to poll its second half.
+pub(super) async fn connect(
+    address: &Address,
+) -> Result<(Client, Connection<Socket, TlsConnection<Socket>>), Error> {
+    address.config.connect::<Tls>(address.tls.clone()).await
 }

@@ -8,7 +8,10 @@ use tokio_postgres::{
     types::{FromSql, ToSql},
 };
 
-use super::{super::StoreError, address::Address, format::FORMAT};
+use super::{
+    super::{StoreError, migration::FORMAT},
+    address::Address,
+};
 
 /// Parameter of a statement.
 pub(super) type Parameter = Box<dyn ToSql + Sync + Send>;

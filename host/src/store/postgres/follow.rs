@@ -24,11 +24,7 @@ use tokio::{
 };
 use tokio_postgres::{AsyncMessage, Client};
 
-use super::{
-    super::subscriptions::Subscriptions,
-    address::Address,
-    reconnect::{PAUSES, connect},
-};
+use super::{super::subscriptions::Subscriptions, address::Address, connection::connect, reconnect::PAUSES};
 
 /// Tells another process of something: a channel, and what is said on it.
 pub(super) const TELL: &str = "SELECT pg_notify($1, $2)";

@@ -4,18 +4,19 @@ use tokio::time::timeout;
 use tokio_postgres::{Client, types::Type};
 
 use super::{
-    super::{Migration, StoreError, migration::Compatibility},
+    super::{
+        Migration, StoreError,
+        migration::{Compatibility, FORMAT},
+    },
     address::Address,
     connection,
     fault::PostgresError,
     functions,
-    reconnect::connect,
 };
 
 /// Steps of the formats: each changes tables of the format before, the first an empty schema. A new step raises the format. The
 /// functions of the last one are created after it.
 const FORMATS: [&str; 2] = [include_str!("schema.sql"), include_str!("format2.sql")];
-pub(super) const FORMAT: i64 = 2;
 const _: () = assert!(FORMATS.len() == FORMAT as usize);
 /// The earliest format that a version has to know to use tables of the last one. A step that only adds leaves it as it is; one that
 /// raises it also deletes the functions of the formats before.
@@ -37,7 +38,7 @@ pub(super) async fn check(client: &Client, address: &Address) -> Result<(), Post
 pub(super) async fn prepare(address: &Address, migration: Migration) -> Result<(), PostgresError> {
     let patience = address.patience(0);
     let made = async {
-        let (client, connection) = connect(address).await?;
+        let (client, connection) = connection::connect(address).await?;
         let connection = tokio::spawn(connection);
         connection::prepare(&client, address).await?;
         Ok::<_, PostgresError>((client, connection))
@@ -164,7 +165,7 @@ async fn recognise(client: &Client, address: &Address) -> Result<i64, PostgresEr
     let (Some(found @ 1..), Some(minimum)) = (number("version"), number("minimum")) else {
         return Err(PostgresError::Damaged("its tables do not say their format".into()));
     };
-    match Compatibility::of(found, minimum, FORMAT) {
+    match Compatibility::of(found, minimum) {
         Compatibility::Usable | Compatibility::Older => Ok(found),
         Compatibility::Newer => {
             Err(StoreError::Newer { path: address.path(), found: minimum, known: FORMAT }.into())
@@ -180,7 +181,7 @@ fn foreign(address: &Address, found: String) -> PostgresError {
 #[cfg(feature = "sqlite")]
 mod tests {
     use super::{
-        super::{connection::prepare, reconnect::connect},
+        super::connection::{connect, prepare},
         *,
     };
     use crate::store::{
@@ -224,7 +225,7 @@ mod tests {
         assert!(migrate_to(&[first, second, add]).await);
         assert_eq!(state(), "3|3|kept");
         assert!(migrate_to(&[first, second, add]).await);
-        // This version goes on with the next format until that raises the minimum.
+        // This version uses the next format until that raises the minimum.
         Postgres::open(&url).unwrap().keep_tenants("kept".into()).await.unwrap();
         assert_eq!(state(), "3|3|kept");
         server.psql(&format!("UPDATE {}.store_format SET minimum_reader = 3", schema(&url)));

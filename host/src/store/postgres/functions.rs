@@ -5,7 +5,7 @@
 
 use std::{borrow::Cow, collections::BTreeSet, sync::LazyLock};
 
-use super::format::FORMAT;
+use super::super::migration::FORMAT;
 
 /// Functions of this format, as they are written.
 pub(super) const SOURCE: &str = include_str!("functions.sql");

@@ -10,10 +10,11 @@ use tokio_postgres::AsyncMessage;
 
 use super::{
     address::Address,
+    connection::connect,
     entries, exchange,
     follow::{self, Audience},
     outbox,
-    reconnect::{PAUSES, connect},
+    reconnect::PAUSES,
 };
 
 /// Receivers of changes.

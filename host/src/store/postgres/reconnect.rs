@@ -6,16 +6,10 @@ use tokio::{
     task::AbortHandle,
     time::{Instant, sleep_until, timeout},
 };
-use tokio_postgres::{Client, Connection, Row, Socket, Statement, types::ToSql};
+use tokio_postgres::{Client, Row, Statement, types::ToSql};
 
 use super::{
-    super::StoreError,
-    address::Address,
-    connection,
-    fault::PostgresError,
-    format,
-    functions::numbered,
-    tls::{Tls, TlsConnection},
+    super::StoreError, address::Address, connection, fault::PostgresError, format, functions::numbered,
 };
 
 /// Between two tries to connect at first, and at most.
@@ -87,7 +81,7 @@ impl ReconnectingClient {
     }
 
     async fn connect(&self) -> Result<Session, PostgresError> {
-        let (client, connection) = connect(&self.address).await?;
+        let (client, connection) = connection::connect(&self.address).await?;
         // A connection that is given up while it is being made ends with its client.
         let connection = tokio::spawn(connection).abort_handle();
         connection::prepare(&client, &self.address).await?;
@@ -109,17 +103,10 @@ impl ReconnectingClient {
     }
 }
 
-/// Makes a new connection; the caller has to poll its second half.
-pub(super) async fn connect(
-    address: &Address,
-) -> Result<(Client, Connection<Socket, TlsConnection<Socket>>), tokio_postgres::Error> {
-    address.config.connect::<Tls>(address.tls.clone()).await
-}
-
 /// Whether a new connection to the server is answered: a connection that is silent may be at work on something large.
 pub(super) async fn answers(address: &Address) -> bool {
     let ask = async {
-        let (client, connection) = connect(address).await?;
+        let (client, connection) = connection::connect(address).await?;
         let connection = tokio::spawn(connection);
         let answered = client.simple_query("SELECT 1").await;
         connection.abort();

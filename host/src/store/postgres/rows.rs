@@ -68,6 +68,7 @@ pub(super) fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, Postgre
         document: document.transpose()?,
         notices: Vec::new(),
         logs: Vec::new(),
+        remark: None,
     })
 }
 
@@ -111,6 +112,7 @@ pub(super) fn row(row: &Row) -> Result<RunRow, PostgresError> {
         owner,
         wake_at,
         note,
+        remark: if soundness.state { get::<Option<&str>>(row, "remark")?.map(Arc::from) } else { None },
         damaged: soundness.complaint(),
     })
 }

@@ -169,7 +169,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<CatalogEntry> {
     {
         return Ok(entry);
     }
-    // The kind is that of the query, or one that nobody acts on.
+    // The kind is that of the query, or one without a schedule.
     let shelf = row.get::<_, SqlKind>(0).map_or(CatalogKind::Workflows, |kind| kind.0);
     let text = |column| rows::lossy(row, column).into();
     let name = EntryName { shelf, namespace: text(1), name: text(2) };

@@ -7,7 +7,7 @@ use rusqlite::{
     ffi::{SQLITE_FULL, SQLITE_IOERR_SHMSIZE},
 };
 
-use super::{super::StoreError, format::FORMAT};
+use super::super::{StoreError, migration::FORMAT};
 
 /// Why one append or one question failed.
 pub(super) enum Fault {

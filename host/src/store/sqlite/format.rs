@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, path::Path};
 use rusqlite::{Connection, ErrorCode, Result};
 
 use super::{
-    super::{StoreError, migration::Compatibility},
+    super::{
+        StoreError,
+        migration::{Compatibility, FORMAT},
+    },
     checksum,
     fault::Fault,
     file::NOT_SQLITE,
@@ -19,7 +22,6 @@ const DEVELOPMENT: i64 = 0x5048_534d;
 /// Steps of the formats: each changes a file of the format before, the first an empty one. A new step raises the format, so that
 /// versions that do not know it leave the file alone.
 pub(super) const FORMATS: [&str; 2] = [include_str!("schema.sql"), include_str!("format2.sql")];
-pub(super) const FORMAT: i64 = 2;
 const _: () = assert!(FORMATS.len() == FORMAT as usize);
 
 /// Returns the format of the file, 0 for an empty one.
@@ -59,7 +61,7 @@ fn within(connection: &Connection, path: &Path, format: i64) -> Result<i64, Stor
     // The first format has no minimum.
     let minimum = if format > 1 { minimum_reader(connection) } else { Ok(1) };
     let minimum = minimum.map_err(|error| Fault::Sqlite(error).at(path, "opened"))?;
-    match Compatibility::of(format, minimum, FORMAT) {
+    match Compatibility::of(format, minimum) {
         Compatibility::Usable | Compatibility::Older => Ok(format),
         Compatibility::Newer => Err(StoreError::Newer { path: path.into(), found: minimum, known: FORMAT }),
     }
@@ -176,7 +178,7 @@ mod tests {
     use super::{super::schema::open_writer, *};
     use crate::store::Migration;
 
-    /// A file of this format keeps its rows on the way to a next one; a step that fails changes nothing. This version goes on with the
+    /// A file of this format keeps its rows on the way to a next one; a step that fails changes nothing. This version uses the
     /// next format until that raises the minimum.
     #[test]
     fn a_file_is_migrated_whole_or_not_at_all() {

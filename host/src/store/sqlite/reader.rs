@@ -21,7 +21,7 @@ use super::{
     checksum::SOUND,
     documents,
     fault::Fault,
-    file, outbox, records,
+    file, logs, outbox, records,
     rows::{self, COLUMNS},
     schema,
     worker::Worker,
@@ -188,7 +188,7 @@ impl ReadStore for SqliteReader {
 
     fn logs(&self, run_id: &str, task: Option<u32>) -> Pending<Vec<AttemptLog>> {
         let run_id: Box<str> = run_id.into();
-        self.ask_long(move |connection| records::logs(connection, &run_id, task))
+        self.ask_long(move |connection| logs::of_run(connection, &run_id, task))
     }
 
     fn entry(&self, name: &EntryName) -> Pending<Option<CatalogEntry>> {
@@ -358,12 +358,9 @@ fn census(connection: &Connection, now: Timestamp) -> Result<Census, Fault> {
 fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Record<Vec<u8>>>, Fault> {
     // One snapshot, and its locks taken once.
     let snapshot = connection.unchecked_transaction()?;
-    let Some((run, seq, last_record, is_sound)) = end(&snapshot, &run_id)? else {
+    let Some((run, seq, last_record)) = end(&snapshot, &run_id)? else {
         return Err(StoreError::NotFound { run_id }.into());
     };
-    if !is_sound {
-        return Err(Fault::bad_row(&format!("the row of run {run_id}")));
-    }
     let mut statement = snapshot.prepare_cached(
         "SELECT previous, first_seq, events, time, body, checksum FROM journal WHERE id = ?1 AND run = ?2",
     )?;
@@ -394,15 +391,19 @@ fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Rec
     Ok(records)
 }
 
-/// Returns a run's number, the number of its events, its last record, and whether the row is as it was written.
-fn end(connection: &Connection, run_id: &str) -> rusqlite::Result<Option<(i64, u64, Option<i64>, bool)>> {
+/// Returns a run's number, the number of its events, and its last record.
+///
+/// # Errors
+/// For a row that is not as it was written.
+fn end(connection: &Connection, run_id: &str) -> Result<Option<(i64, u64, Option<i64>)>, Fault> {
     let mut statement = connection
         .prepare_cached(&format!("SELECT number, seq, last_record, {SOUND} FROM runs WHERE run_id = ?1"))?;
-    let read = |row: &Row<'_>| match row.get(3)? {
-        true => Ok((row.get(0)?, row.get(1)?, row.get(2)?, true)),
-        false => Ok((0, 0, None, false)),
-    };
-    statement.query_one([run_id], read).optional()
+    let mut rows = statement.query([run_id])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    if !row.get(3)? {
+        return Err(Fault::bad_row(&format!("the row of run {run_id}")));
+    }
+    Ok(Some((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
 /// `previous` is column 0.
@@ -415,6 +416,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<Record<Vec<u8>>> {
         document: None,
         notices: Vec::new(),
         logs: Vec::new(),
+        remark: None,
     })
 }
 

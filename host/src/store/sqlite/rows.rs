@@ -41,9 +41,10 @@ pub(super) fn run(row: &Row<'_>) -> Result<RunRow> {
     let soundness = if has_ended { soundness.without_lease() } else { soundness };
     let head = head.unwrap_or_else(|| RunHead::damaged(lossy(row, 1), lossy(row, 3)));
     let (status, seq) = state.unwrap_or_else(|| (RunStatus::damaged(row.get(10).unwrap_or(true)), 0));
+    let remark = if soundness.state { row.get(18)? } else { None };
     let (owner, wake_at, note) = lease.unwrap_or_default();
     let damaged = soundness.complaint();
-    Ok(RunRow { number, head: Arc::new(head), status, seq, owner, wake_at, note, damaged })
+    Ok(RunRow { number, head: Arc::new(head), status, seq, owner, wake_at, note, remark, damaged })
 }
 
 fn time(row: &Row<'_>, column: usize) -> Result<Option<Timestamp>> {

@@ -5,10 +5,10 @@ use std::{io, path::Path, time::Duration};
 use rusqlite::{Connection, OpenFlags, Result};
 
 use super::{
-    super::{Migration, StoreError},
+    super::{Migration, StoreError, migration::FORMAT},
     checksum,
     fault::Fault,
-    format::{FORMAT, FORMATS, migrate, recognise},
+    format::{FORMATS, migrate, recognise},
 };
 
 /// Largest size of a record: well below the limit of SQLite (10^9), far above the record of a step.

@@ -7,12 +7,13 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{
     super::{
         Encode, Lease, RETAINED_ANSWERS, Record, Reply, RunHead, RunStatus, StoreError, checksum::checksum,
+        migration::FORMAT,
     },
     documents,
     fault::Fault,
-    format::{FORMAT, MINIMUM_READER},
+    format::MINIMUM_READER,
     heads::{JournalHead, JournalHeads},
-    outbox, records, rows,
+    logs, outbox, rows,
     schema::MAX_RECORD_BYTES,
 };
 
@@ -25,22 +26,22 @@ const NEXT_NUMBER: &str =
 const INSERT_RUN: &str = "
     INSERT INTO runs (number, run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch, owner, key,
         document, labels, last_record, finished_at, rest, rests_until, remark, head_checksum, state_checksum, lease_checksum)
-    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, NULL,
-        row_checksum(?1, ?2, ?3, ?4, ?5, ?6, ?12, ?14, ?13), row_checksum(?1, ?9, ?15, ?7, ?16, ?8, ?17, ?18, NULL),
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19,
+        row_checksum(?1, ?2, ?3, ?4, ?5, ?6, ?12, ?14, ?13), row_checksum(?1, ?9, ?15, ?7, ?16, ?8, ?17, ?18, ?19),
         row_checksum(?1, ?10, ?11, NULL, NULL, NULL))";
 const LABEL: &str = "INSERT INTO labels (key, value, run) VALUES (?1, ?2, ?3)";
 const OF_KEY: &str = "SELECT run_id FROM runs WHERE namespace = ?1 AND key = ?2";
 const INSERT_RECORD: &str = "
     INSERT INTO journal (run, previous, first_seq, events, time, body, checksum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 const ADVANCE: &str = "
-    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9,
-        state_checksum = row_checksum(?1, ?3, ?4, ?5, ?6, ?10, ?8, ?9, NULL)
+    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9, remark = ?12,
+        state_checksum = row_checksum(?1, ?3, ?4, ?5, ?6, ?10, ?8, ?9, ?12)
     WHERE number = ?1 AND seq = ?2 AND epoch = ?7 AND (SELECT coalesce(max(minimum), 0) FROM readers) <= ?11";
 /// `ADVANCE` with an update of the index, for a run that ends, or is open again.
 const TURN: &str = "
-    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9,
+    UPDATE runs SET seq = ?3, last_record = ?4, phase = ?5, finished_at = ?6, rest = ?8, rests_until = ?9, remark = ?12,
         open = ?10, owner = iif(?10, owner, NULL), wake_at = iif(?10, wake_at, NULL),
-        state_checksum = row_checksum(?1, ?3, ?4, ?5, ?6, ?10, ?8, ?9, NULL),
+        state_checksum = row_checksum(?1, ?3, ?4, ?5, ?6, ?10, ?8, ?9, ?12),
         lease_checksum = row_checksum(?1, epoch, iif(?10, owner, NULL), iif(?10, wake_at, NULL), note, noted_at)
     WHERE number = ?1 AND seq = ?2 AND epoch = ?7 AND (SELECT coalesce(max(minimum), 0) FROM readers) <= ?11";
 const GROW: &str = "
@@ -131,12 +132,12 @@ impl<'a> WriteTransaction<'a> {
         let (journal_head, id) = match journal_head {
             Some(journal_head) => {
                 let id = self.insert_record(journal_head.run, journal_head.last_record, record)?;
-                self.advance(&journal_head, status, record.next_seq(), id)?;
+                self.advance(&journal_head, status, record, id)?;
                 (journal_head, id)
             }
             None => self.begin(lease, status, record)?,
         };
-        let grown = records::add_logs(self.connection, journal_head.run, &record.logs)?;
+        let grown = logs::add(self.connection, journal_head.run, &record.logs)?;
         self.grow(&journal_head.namespace, self.size() + grown);
         self.reply(journal_head.run, replies)?;
         let told = outbox::add(self.connection, run_id, &record.notices)?;
@@ -218,7 +219,7 @@ impl<'a> WriteTransaction<'a> {
         let (run, minimum) = next.query_one([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         within(minimum)?;
         let id = self.insert_record(run, None, record)?;
-        self.insert_run(run, id, document, lease, status, record.next_seq())?;
+        self.insert_run(run, id, document, lease, status, record)?;
         for (name, value) in &head.labels {
             self.connection.prepare_cached(LABEL)?.execute(params![name, value, run])?;
         }
@@ -226,14 +227,14 @@ impl<'a> WriteTransaction<'a> {
         Ok((JournalHead { run, namespace, seq: 0, epoch, last_record: None, open: status.open }, id))
     }
 
-    fn insert_run(
+    fn insert_run<B>(
         &self,
         run: i64,
         last_record: i64,
         document: Option<i64>,
         Lease { head, host, epoch }: &Lease,
         status: RunStatus,
-        seq: u64,
+        record: &Record<B>,
     ) -> Result<(), Fault> {
         let RunHead { run_id, workflow, namespace, priority, submitted_at, key, labels } = &**head;
         let labelled = (!labels.is_empty()).then(|| serde_json::to_string(labels).unwrap_or_default());
@@ -246,7 +247,7 @@ impl<'a> WriteTransaction<'a> {
             submitted_at.0,
             status.phase.as_str(),
             status.open,
-            seq,
+            record.next_seq(),
             epoch,
             status.open.then_some(host.as_str()),
             key,
@@ -256,6 +257,7 @@ impl<'a> WriteTransaction<'a> {
             status.finished_at.map(|time| time.0),
             status.rest.map(|rest| rest.parked),
             status.rest.and_then(|rest| rest.until).map(|at| at.0),
+            record.remark,
         ])?;
         Ok(())
     }
@@ -268,11 +270,11 @@ impl<'a> WriteTransaction<'a> {
         Ok(statement.insert(params![run, previous, first_seq, events, time.0, body, checksum])?)
     }
 
-    fn advance(
+    fn advance<B>(
         &self,
         journal_head: &JournalHead,
         status: RunStatus,
-        seq: u64,
+        record: &Record<B>,
         last_record: i64,
     ) -> Result<(), Fault> {
         let (phase, finished_at) = (status.phase.as_str(), status.finished_at.map(|time| time.0));
@@ -281,7 +283,7 @@ impl<'a> WriteTransaction<'a> {
         let values = params![
             journal_head.run,
             journal_head.seq,
-            seq,
+            record.next_seq(),
             last_record,
             phase,
             finished_at,
@@ -289,7 +291,8 @@ impl<'a> WriteTransaction<'a> {
             parked,
             until,
             status.open,
-            FORMAT
+            FORMAT,
+            record.remark
         ];
         let statement = if status.open == journal_head.open { ADVANCE } else { TURN };
         let changed = self.connection.prepare_cached(statement)?.execute(values)?;

@@ -470,3 +470,24 @@ async fn a_log_shares_the_fate_of_its_record() {
     })
     .await;
 }
+
+/// R-L13: a run's row has the remark of its last record.
+#[tokio::test]
+async fn a_row_has_the_remark_of_the_last_record() {
+    on_each(async |store| {
+        let put = |seq, status, remark: Option<&str>| {
+            let body: Arc<dyn Encode> = Arc::new(b"x".to_vec());
+            let remark = remark.map(Arc::from);
+            store.put(head("a"), status, Record { remark, ..record(seq, 1, body) })
+        };
+        let remark = async || store.get("a").await.unwrap().unwrap().remark;
+        put(0, RUNNING, None).await.unwrap();
+        assert_eq!(remark().await, None);
+        put(1, SUCCEEDED, Some("1 of 2 failed (tolerated)")).await.unwrap();
+        assert_eq!(remark().await.as_deref(), Some("1 of 2 failed (tolerated)"));
+        assert_eq!(store.list(Filter::default(), 9).await.unwrap()[0].remark, remark().await);
+        put(2, SUCCEEDED, None).await.unwrap();
+        assert_eq!(remark().await, None);
+    })
+    .await;
+}

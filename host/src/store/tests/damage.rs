@@ -8,7 +8,7 @@ use super::{
     super::{
         Answer, AttemptLog, CatalogEntry, CatalogKind, Change, ClaimRequest, EntryName, EntryQuery,
         Migration, NewNotice, NoticeRow, Notices, Reply, RunRow, Text,
-        retention::{Keep, Pruned, Retention, prune},
+        retention::{Keep, PruneResult, Retention, prune},
     },
     *,
 };
@@ -106,11 +106,13 @@ pub(super) async fn fill(store: &dyn Store) {
     store.keep_tenants("tenants".into()).await.unwrap();
 }
 
-/// All that is read of a store. What cannot be read is an error by itself.
+type ReadJournal = Result<Vec<Record<Vec<u8>>>, StoreError>;
+
+/// All that is read of a store. A part that cannot be read is an error by itself.
 #[derive(Debug)]
 pub(super) struct Seen {
     rows: BTreeMap<u64, RunRow>,
-    journals: BTreeMap<&'static str, Result<Vec<Record<Vec<u8>>>, StoreError>>,
+    journals: BTreeMap<&'static str, ReadJournal>,
     logs: BTreeMap<&'static str, Vec<AttemptLog>>,
     notices: BTreeMap<&'static str, Vec<NoticeRow>>,
     entries: Vec<CatalogEntry>,
@@ -210,7 +212,7 @@ async fn act(what: &str, store: &dyn Store, written: &Seen) {
     let (sound, damaged): (Vec<_>, Vec<_>) =
         store.list(Filter::default(), 99).await.unwrap().into_iter().partition(|row| row.damaged.is_none());
     let retention = Retention { others: Keep { count: Some(0), age: None }, ..Retention::default() };
-    let Pruned { deleted, left } = prune(store, &retention, Timestamp(3000)).await.unwrap();
+    let PruneResult { deleted, left } = prune(store, &retention, Timestamp(3000)).await.unwrap();
     assert!(left.iter().all(|row| damaged.contains(row)), "{what}: {left:?}");
     let ended = sound.iter().filter(|row| !row.status.open).count();
     assert_eq!(deleted, ended as u64, "{what}: {left:?} {damaged:?}");
@@ -273,7 +275,7 @@ fn flips(path: &Path) -> Vec<Flip> {
     let mut all = Vec::new();
     for table in names.into_iter().filter(|name| name != "readers") {
         let mut rows = connection.prepare(&format!("SELECT * FROM {table}")).unwrap();
-        let columns: Vec<String> = rows.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = rows.column_names().map(str::to_owned).collect();
         let mut rows = rows.query([]).unwrap();
         let mut number = 0;
         while let Some(row) = rows.next().unwrap() {

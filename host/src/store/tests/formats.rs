@@ -30,7 +30,7 @@ fn first_format(from: &std::path::Path, to: &std::path::Path) {
     }
 }
 
-/// R-H37: a file of the format before is migrated only by a caller that says so, and then has all that it had.
+/// R-H33: a file of the format before is migrated only by a caller that says so, and then has all that it had.
 #[tokio::test]
 async fn a_file_of_the_format_before_is_migrated_if_that_is_wanted() {
     let (dir, store) = in_file();
@@ -94,7 +94,7 @@ async fn refuses_to_write(store: &dyn Store) {
     assert_eq!(store.get("b").await.unwrap(), None);
 }
 
-/// R-H37: a host finds at its next write that a later version has made the store its own.
+/// R-H33: a host finds at its next write that a later version has made the store its own.
 #[tokio::test]
 async fn the_next_write_to_a_file_that_needs_a_later_version_fails() {
     let (_dir, store) = in_file();
@@ -120,9 +120,9 @@ mod postgres {
         },
     };
 
-    const FIRST: &str = include_str!("format1.sql");
+    const FIRST: &str = concat!(include_str!("../postgres/schema.sql"), include_str!("format1.sql"));
 
-    /// R-H37: tables of the format before are migrated only by a caller that says so, then have all that they had, and no function
+    /// R-H33: tables of the format before are migrated only by a caller that says so, then have all that they had, and no function
     /// that a host of the version before calls.
     #[tokio::test]
     async fn tables_of_the_format_before_are_migrated_if_that_is_wanted() {
@@ -170,7 +170,7 @@ mod postgres {
         assert!(store.delete("first").await.unwrap());
     }
 
-    /// R-H37.
+    /// R-H33.
     #[tokio::test]
     async fn the_next_write_to_tables_that_need_a_later_version_fails() {
         let Some(server) = server() else { return };
@@ -191,7 +191,7 @@ mod postgres {
         refuses_to_write(&store).await;
     }
 
-    /// R-H37: a migration that deletes the functions of formats before is found as well.
+    /// R-H33: a migration that deletes the functions of formats before is found as well.
     #[tokio::test]
     async fn the_next_write_without_its_function_fails() {
         let Some(server) = server() else { return };

@@ -108,7 +108,7 @@ fn page(saved: &CatalogItem<ScheduleState>, target: &Target) -> String {
 fn cells(firing: &FiringNote) -> [String; 4] {
     let run = firing.run_id.as_deref().map_or_else(|| "-".to_owned(), |run| text::clean(run).into_owned());
     let phase = match (firing.phase, firing.open()) {
-        (Some(phase), _) => text::phase(phase),
+        (Some(phase), _) => text::remarked(text::phase(phase), firing.remark.as_slice()),
         (None, Some(_)) => "open".to_owned(),
         (None, None) => "-".to_owned(),
     };

@@ -181,6 +181,7 @@ mod tests {
             owner: None,
             wake_at: None,
             note: None,
+            remark: None,
             damaged: None,
         };
         let progress = Some(Progress { done: 1, total: 4 });
