@@ -20,6 +20,7 @@ use std::{
 };
 
 use phasm_engine::{
+    event::Requester,
     plan::{Draft, Plan},
     problem::Problems,
     run::Run,
@@ -53,7 +54,7 @@ use crate::{
     drive::{follow::Watch, handle::RunHandle},
     metrics::MetricsSnapshot,
     notify::{Endpoint, NoticeCounts},
-    planner::{HostSettings, Planner, SubmitError, reject_schedule},
+    planner::{HostSettings, Planner, SubmitError, SubmitOptions, reject_schedule},
     plugins::Plugins,
     run::{lifecycle::RunLifecycleEvent, message::Message, registry::Registry},
     store::{HostId, Memory, RunRow, Store, StoreError},
@@ -240,11 +241,24 @@ impl Host {
     /// # Errors
     /// [`SubmitError`].
     pub async fn new_run(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<NewRun, SubmitError> {
+        self.new_run_by(plan, parameters, None).await
+    }
+
+    /// [`Self::new_run`] for a caller, whose name is recorded with the run; `workflow.submittedBy` in expressions.
+    ///
+    /// # Errors
+    /// [`SubmitError`].
+    pub async fn new_run_by(
+        &self,
+        plan: &Arc<Plan>,
+        parameters: &Map,
+        by: Option<Requester>,
+    ) -> Result<NewRun, SubmitError> {
         let planner = self.planner();
         let admission = planner.admit(&self.shared.admission_target(), &plan.namespace).await?;
         reject_schedule(plan)?;
         let plan = planner.plans.share(&planner.document(plan), plan);
-        let submission = planner.submission(&plan, parameters, planner.context.facts.clone())?;
+        let submission = planner.submission(&plan, parameters, planner.context.facts.clone(), by)?;
         let (run, step) = Run::start(plan, submission, self.shared.clock.now());
         Ok(NewRun::new(&self.shared, run, step, admission))
     }
@@ -257,9 +271,9 @@ impl Host {
         &self,
         plan: &Arc<Plan>,
         parameters: &Map,
-        key: Option<&str>,
+        options: &SubmitOptions,
     ) -> Result<Arc<str>, SubmitError> {
-        self.planner().enqueue_at(&self.shared.admission_target(), plan, parameters, key).await
+        self.planner().enqueue_at(&self.shared.admission_target(), plan, parameters, options).await
     }
 
     /// Saves this host's tenants and their quotas with the store, so that processes without this configuration submit under the

@@ -97,6 +97,7 @@ mod watch;
 pub use phasm_engine as engine;
 #[doc(inline)]
 pub use phasm_engine::{
+    event::Requester,
     outcome::{Outcome, Output},
     phase::Phase,
     plan::Plan,
@@ -115,9 +116,11 @@ pub use self::{
     host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, Rerun, RerunError},
     journal::{RecoverError, requirement::UnmetRequirement},
     planner::{
-        Planner, QuotaExceeded, SubmitError, SubmitQuota, TriggerError, TriggerReceipt, TriggerRequest,
+        Planner, QuotaExceeded, SubmitError, SubmitOptions, SubmitQuota, TriggerError, TriggerReceipt,
+        TriggerRequest,
     },
     run::{
+        envelope::RequestEnvelope,
         lifecycle::{LifecycleChange, RunLifecycleEvent},
         request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},
     },

@@ -16,7 +16,7 @@ mod submit_span;
 use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc, time::Duration};
 
 use phasm_engine::{
-    event::Facts,
+    event::{Facts, Requester},
     plan::{Draft, Executors, PinnedExecutor, Plan},
     problem::Problems,
     value::Map,
@@ -94,6 +94,15 @@ pub(crate) struct PlanningContext {
     pub(crate) allow_missing: bool,
 }
 
+/// Idempotency key and caller of a submission.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubmitOptions {
+    /// The idempotency key: submissions with the same key in a namespace start one run.
+    pub key: Option<Arc<str>>,
+    /// The caller, as the embedding program has authenticated it; none if it is not known.
+    pub by: Option<Requester>,
+}
+
 /// Why a workflow was not submitted.
 #[derive(Debug, thiserror::Error)]
 pub enum SubmitError {
@@ -158,11 +167,11 @@ impl Planner {
     /// [`SubmitError::Problems`] or [`SubmitError::Cron`].
     pub fn check(&self, plan: &Arc<Plan>, parameters: &Map) -> Result<(), SubmitError> {
         reject_schedule(plan)?;
-        first_record::bind(plan, "", parameters, &self.context.facts).map(drop)
+        first_record::bind(plan, "", parameters, &self.context.facts, None).map(drop)
     }
 
     /// Submits a run to `store` without running it: when this returns, the run is durable, and due for any host that claims due
-    /// runs. Returns its id. Submissions with the same `key` in a namespace start one run.
+    /// runs. Returns its id. Submissions with the same key in a namespace start one run.
     ///
     /// # Errors
     /// [`SubmitError`], nothing was stored; it holds [`StoreError::Exists`] with the id of the run that has the key already.
@@ -171,9 +180,9 @@ impl Planner {
         store: &dyn Store,
         plan: &Arc<Plan>,
         parameters: &Map,
-        key: Option<&str>,
+        options: &SubmitOptions,
     ) -> Result<Arc<str>, SubmitError> {
-        self.enqueue_at(&AdmissionTarget::of(store), plan, parameters, key).await
+        self.enqueue_at(&AdmissionTarget::of(store), plan, parameters, options).await
     }
 
     pub(crate) async fn enqueue_at(
@@ -181,13 +190,13 @@ impl Planner {
         target: &AdmissionTarget<'_>,
         plan: &Arc<Plan>,
         parameters: &Map,
-        key: Option<&str>,
+        options: &SubmitOptions,
     ) -> Result<Arc<str>, SubmitError> {
         reject_schedule(plan)?;
         let _admission = self.admit(target, &plan.namespace).await?;
-        let submission = self.submission(plan, parameters, self.context.facts.clone())?;
-        let first = self.first_record(plan, submission, key.map(Arc::from), Labels::new());
-        let identity = key.map(|_| RequestIdentity::new(plan, &first.parameters));
+        let submission = self.submission(plan, parameters, self.context.facts.clone(), options.by.clone())?;
+        let first = self.first_record(plan, submission, options.key.clone(), Labels::new());
+        let identity = options.key.as_ref().map(|_| RequestIdentity::new(plan, &first.parameters));
         let run_id = Arc::clone(first.id());
         let begins = target.due(first.record.time).await;
         let appended = target.store.append(&first.lease, first.status, first.record, Vec::new());

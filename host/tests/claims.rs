@@ -15,7 +15,7 @@ use std::{
 
 use phasm::{
     Host, HostBuilder, LifecycleChange, Map, Outcome, Phase, RequestError, RequestReply, RunHandle,
-    RunRequest, SubmitError,
+    RunRequest, SubmitError, SubmitOptions,
     engine::{plan::Plan, time::Timestamp},
     executor::{Executor, Invocation, Observer},
     store::{Answer, Filter, Leases, Mailbox, Memory, ReadStore, RunRow, Store, StoreError},
@@ -252,11 +252,15 @@ async fn what_is_enqueued_is_driven_by_whoever_claims() {
     let text = r#"{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {"name": "w"}, "spec": {"entrypoint": "main",
         "templates": [{"task": {"name": "main", "executor": {"type": "any"}}}]}}"#;
     let plan = gate.plan("w.json", text).await.unwrap();
-    let id = gate.enqueue(&plan, &Map::new(), Some("k")).await.unwrap();
+    let id =
+        gate.enqueue(&plan, &Map::new(), &SubmitOptions { key: Some("k".into()), by: None }).await.unwrap();
     let row = store.get(&id).await.unwrap().unwrap();
     assert_eq!((row.owner, row.status.phase, gate.loaded()), (None, Phase::Created, 0));
     assert!(row.wake_at.is_some());
-    let again = gate.enqueue(&plan, &Map::new(), Some("k")).await.unwrap_err();
+    let again = gate
+        .enqueue(&plan, &Map::new(), &SubmitOptions { key: Some("k".into()), by: None })
+        .await
+        .unwrap_err();
     assert!(matches!(&again, SubmitError::Store(StoreError::Exists { run_id }) if *run_id == id), "{again}");
     let planner = builder(&store).auto_claim(Duration::ZERO).planner().unwrap();
     let mut tidings = planner.lifecycle();
@@ -320,7 +324,7 @@ async fn a_run_whose_owner_was_not_told_is_driven() {
         let plan = plan(&host, r#"{"name": "a", "executor": {"type": "once"}, "retry": {"limit": 1}}"#).await;
         *store.unheard.lock().unwrap() = Some(lost);
         if lost == "claim" {
-            host.enqueue(&plan, &Map::new(), None).await.unwrap();
+            host.enqueue(&plan, &Map::new(), &SubmitOptions::default()).await.unwrap();
         } else {
             host.submit(&plan, &Map::new()).await.unwrap_err();
         }

@@ -14,7 +14,7 @@ use std::{
 };
 
 use phasm::{
-    Host, Map, Outcome, Phase, RunRequest, TriggerRequest,
+    Host, Map, Outcome, Phase, RunRequest, SubmitOptions, TriggerRequest,
     catalog::WrittenDocument,
     engine::{
         plan::{Draft, Plan},
@@ -164,8 +164,9 @@ async fn a_run_is_driven_whatever_its_submitter_was_told() {
             let first = house.host.submit(&plan, &Map::new()).await.unwrap();
             first.wait().await.unwrap();
             fault.befall(&house.store);
+            let options = SubmitOptions::default();
             match way {
-                "enqueue" => drop(house.host.enqueue(&plan, &Map::new(), None).await),
+                "enqueue" => drop(house.host.enqueue(&plan, &Map::new(), &options).await),
                 "trigger" => drop(
                     house
                         .host
@@ -173,7 +174,7 @@ async fn a_run_is_driven_whatever_its_submitter_was_told() {
                             namespace: "default",
                             name: "s",
                             parameters: &Map::new(),
-                            key: None,
+                            options,
                         })
                         .await,
                 ),

@@ -179,7 +179,7 @@ async fn what_had_succeeded_is_not_executed_again() {
     let stays = host.replay(&failed).await.unwrap();
     assert_eq!(stays.phase(), Phase::Failed, "the earlier run stays as it is");
 
-    let other = Rerun { from_failed: true, parameters: who("Bob") };
+    let other = Rerun { from_failed: true, parameters: who("Bob"), by: None };
     let other = host.rerun(again.id(), &other).await.unwrap().start().await.unwrap().wait().await.unwrap();
     assert_eq!((other.phase, mended.called()), (Phase::Succeeded, ["b", "c", "d"].map(String::from).into()));
     let all =
@@ -240,7 +240,7 @@ async fn what_cannot_be_run_again_is_refused_and_nothing_is_stored() {
     assert!(matches!(&refused, Err(RerunError::Open { phase, .. }) if !phase.is_terminal()), "{refused:?}");
     let unknown = host.rerun("unknown", &from_failed()).await;
     assert!(matches!(&unknown, Err(RerunError::Recover(RecoverError::Store(_)))), "{unknown:?}");
-    let wrong = Rerun { from_failed: true, parameters: Map::from([("whom".into(), "Bob".into())]) };
+    let wrong = Rerun { from_failed: true, parameters: Map::from([("whom".into(), "Bob".into())]), by: None };
     let wrong = host.rerun(&failed, &wrong).await;
     let Err(RerunError::Submit(SubmitError::Problems(problems))) = &wrong else { panic!("{wrong:?}") };
     assert!(problems.to_string().contains("unknown parameter `whom`"), "{problems}");

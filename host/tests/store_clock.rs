@@ -138,7 +138,8 @@ async fn a_submitted_run_is_due_by_the_clock_of_the_store() {
         let text = r#"{"apiVersion": "aether/v1", "kind": "Workflow", "metadata": {"name": "w"}, "spec": {"entrypoint": "main",
             "templates": [{"task": {"name": "main", "executor": {"type": "quick"}}}]}}"#;
         let plan = planner.plan("w.json", text).await.unwrap();
-        let run = planner.enqueue(&*store, &plan, &Map::new(), None).await.unwrap();
+        let run =
+            planner.enqueue(&*store, &plan, &Map::new(), &phasm::SubmitOptions::default()).await.unwrap();
         let wake_at = store.get(&run).await.unwrap().unwrap().wake_at.unwrap();
         assert!(wake_at <= ten, "{by}: {}", wake_at.to_rfc3339());
     }

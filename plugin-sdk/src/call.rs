@@ -1,8 +1,11 @@
 //! The call of an executor: its inputs, its configuration and its attempt.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use crate::{FromInputs, Inputs, Json, inputs::BadInputs};
+
+/// Member of `executor.config` with the caller that has resumed an attempt.
+pub(crate) const RESUMED_BY: &str = "phasm.resumedBy";
 
 /// One dispatch of one attempt of a task, with its inputs as `I`.
 ///
@@ -33,6 +36,17 @@ pub struct Call<I = Inputs> {
     pub remaining: Option<Duration>,
     /// The same for every execution of this dispatch, after a crash too; different for any other.
     pub idempotency_key: String,
+}
+
+impl<I> Call<I> {
+    /// The caller that has resumed this attempt, as the host has authenticated it: the name of a key, or a kind and a name such as
+    /// `local:ada`. `None` for an attempt that was not resumed, and for a caller that the host does not know. Neither the workflow nor
+    /// the response can set it.
+    #[must_use]
+    pub fn resumed_by(&self) -> Option<String> {
+        let config: BTreeMap<String, Json> = self.config.parse().ok().filter(|_| self.resumed)?;
+        config.get(RESUMED_BY)?.parse().ok()
+    }
 }
 
 /// A call whose inputs are still JSON text.

@@ -14,13 +14,15 @@
 //! assert_eq!(Test::new().resumed().run(approve).outcome.code, ExecCode::Succeeded);
 //! ```
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::Serialize;
 use serde_json::Value;
 
 pub use crate::recorder::HostCall;
-use crate::{Call, FromInputs, Inputs, IntoOutcome, Invocation, Json, Outcome, guest, recorder};
+use crate::{
+    Call, FromInputs, Inputs, IntoOutcome, Invocation, Json, Outcome, call::RESUMED_BY, guest, recorder,
+};
 
 /// Result of a tested call.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +35,7 @@ pub struct TestRun {
 
 /// An invocation in the making: the first attempt of the task `test`, without inputs, config or deadline.
 #[derive(Clone, Debug)]
-pub struct Test(Invocation);
+pub struct Test(Invocation, Option<String>);
 
 /// Calls `executor` with the fields of `inputs`, an object.
 pub fn call<I: FromInputs, R: IntoOutcome>(executor: impl Fn(Call<I>) -> R, inputs: Value) -> Outcome {
@@ -50,20 +52,23 @@ impl Test {
     /// Returns an invocation without inputs.
     #[must_use]
     pub fn new() -> Self {
-        Self(Call {
-            inputs: Inputs::default(),
-            config: Json::from_text("{}"),
-            run_id: "run".to_owned(),
-            workflow: "test".to_owned(),
-            namespace: "default".to_owned(),
-            task_run_id: "run/test".to_owned(),
-            task: "test".to_owned(),
-            attempt: 1,
-            dispatch: 1,
-            resumed: false,
-            remaining: None,
-            idempotency_key: "run/test/1/1".to_owned(),
-        })
+        Self(
+            Call {
+                inputs: Inputs::default(),
+                config: Json::from_text("{}"),
+                run_id: "run".to_owned(),
+                workflow: "test".to_owned(),
+                namespace: "default".to_owned(),
+                task_run_id: "run/test".to_owned(),
+                task: "test".to_owned(),
+                attempt: 1,
+                dispatch: 1,
+                resumed: false,
+                remaining: None,
+                idempotency_key: "run/test/1/1".to_owned(),
+            },
+            None,
+        )
     }
 
     /// Adds each field of `inputs`, an object.
@@ -110,6 +115,13 @@ impl Test {
         self
     }
 
+    /// Makes it the second dispatch, after a suspension that this caller has resumed.
+    #[must_use]
+    pub fn resumed_by(self, caller: &str) -> Self {
+        let Self(call, _) = self.resumed();
+        Self(call, Some(caller.to_owned()))
+    }
+
     /// Sets the time left.
     #[must_use]
     pub fn remaining(mut self, remaining: Duration) -> Self {
@@ -121,7 +133,18 @@ impl Test {
     #[must_use]
     pub fn run<I: FromInputs, R: IntoOutcome>(self, executor: impl Fn(Call<I>) -> R) -> TestRun {
         recorder::take();
-        let outcome = guest::call(executor, self.0);
+        let Self(mut call, by) = self;
+        if call.resumed {
+            call.config = with_caller(&call.config, by);
+        }
+        let outcome = guest::call(executor, call);
         TestRun { outcome, host: recorder::take() }
     }
+}
+
+/// The configuration as a host passes it to a resumed attempt.
+fn with_caller(config: &Json, by: Option<String>) -> Json {
+    let mut config: BTreeMap<String, Json> = config.parse().unwrap_or_default();
+    config.insert(RESUMED_BY.to_owned(), by.map_or(Value::Null, Value::from).into());
+    Json::of(&config).unwrap_or_else(|_| Json::from_text("{}"))
 }

@@ -81,6 +81,7 @@ fn finish(plan: &Arc<Plan>) -> u64 {
         secrets: Vec::new(),
         origin: None,
         trace: None,
+        by: None,
     };
     let (mut run, _) = Run::start(Arc::clone(plan), submission, Timestamp(0));
     let mut open: VecDeque<Fence> = VecDeque::new();

@@ -207,7 +207,7 @@ pub fn run_text(name: &str, text: &str) -> Result<String, String> {
 fn bound(plan: &Plan, given: &Map) -> Result<Map, Vec<Problem>> {
     let facts = phasm_engine::event::Facts::default();
     let run_id = "run".into();
-    let view = SubmitEnv { plan, run_id: &run_id, facts: &facts };
+    let view = SubmitEnv { plan, run_id: &run_id, facts: &facts, by: None };
     Ok(bind_arguments(plan, given, &view)?.into_iter().collect())
 }
 
@@ -296,17 +296,17 @@ fn play(world: &mut World<Scripted>, mut events: Vec<WrittenEvent>) -> Result<()
 
 fn input_of(world: &World<Scripted>, event: &WrittenEvent) -> Option<Input> {
     if event.cancel {
-        return Some(Input::Cancelled);
+        return Some(Input::Cancelled(None));
     }
     if let Some(task) = &event.cancel_task {
-        return world.find(task).map(Input::TaskCancelled);
+        return world.find(task).map(|task| Input::TaskCancelled(task, None));
     }
     if let Some(task) = &event.inactive {
         let task = world.find(task).and_then(|id| world.run.task(id))?;
         return Some(Input::Inactive(task.fence()));
     }
     let payload = event.payload.iter().map(|(k, v)| (k.as_str().into(), v.clone().into())).collect();
-    event.resume.as_ref().and_then(|task| world.find(task)).map(|task| Input::Resumed(task, payload))
+    event.resume.as_ref().and_then(|task| world.find(task)).map(|task| Input::Resumed(task, payload, None))
 }
 
 fn document_of(tree: &Tree) -> Result<&Tree, String> {

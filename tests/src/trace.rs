@@ -1,7 +1,7 @@
 //! A journal as people compare it: one short line an event.
 
 use phasm_engine::{
-    event::{Event, PhaseChange, PhaseData, PolicyEvaluation, RetrySchedule, TaskId},
+    event::{Event, PhaseChange, PhaseData, PolicyEvaluation, Requester, Resumption, RetrySchedule, TaskId},
     plan::{RuleMatch, Verdict},
     run::Run,
     time::Timestamp,
@@ -22,9 +22,13 @@ pub fn trace(run: &Run, journal: &[(Timestamp, Vec<Event>)]) -> String {
 fn line(run: &Run, event: &Event) -> String {
     let name = |id: &TaskId| run.task(*id).map(|task| run.path(task)).unwrap_or_default();
     match event {
-        Event::Submitted(_) => "run submitted".to_owned(),
+        Event::Submitted(submitted) => format!("run submitted{}", by_whom(submitted.by.as_ref())),
         Event::RunPhase(phase) => format!("run {phase}"),
         Event::CancelRequested => "run cancel requested".to_owned(),
+        Event::CancelRequestedBy(by) => format!("run cancel requested by {by}"),
+        Event::TaskCancelRequested(task, by) => {
+            format!("{} cancel requested{}", name(task), by_whom(by.as_ref()))
+        }
         Event::Held(quota) => match quota {
             Some(quota) => format!("run waits for the quota of {}: {} running", quota.tenant, quota.running),
             None => "run waits for slots".to_owned(),
@@ -55,7 +59,9 @@ fn line(run: &Run, event: &Event) -> String {
             format!("{}[{}] used {} µs", name(&fence.task), fence.attempt, metered.cpu_us)
         }
         Event::TimedOut(task, clock) => format!("{} timed out: {}", name(task), clock.as_str()),
-        Event::Resumed(task, payload) => format!("{} resumed {}", name(task), json(payload)),
+        Event::Resumed(Resumption { task, payload, by }) => {
+            format!("{} resumed {}{}", name(task), json(payload), by_whom(by.as_ref()))
+        }
         Event::RetryScheduled(RetrySchedule { task, attempt, delay_ms, wake_at }) => {
             format!("{} retry: attempt {attempt} in {delay_ms} ms at {}", name(task), wake_at.0)
         }
@@ -79,6 +85,10 @@ fn line(run: &Run, event: &Event) -> String {
         }
         Event::Broken(message) => format!("broken: {message}"),
     }
+}
+
+fn by_whom(by: Option<&Requester>) -> String {
+    by.map(|by| format!(" by {by}")).unwrap_or_default()
 }
 
 fn reused(run: &Run, name: &str, id: TaskId) -> String {
@@ -130,7 +140,9 @@ fn phase(name: &str, change: &PhaseChange) -> String {
                 line.push_str(&format!(" {}", json(outputs)));
             }
         }
-        Some(PhaseData::Refused { reason }) => line.push_str(&format!(" refused {reason:?}")),
+        Some(PhaseData::Refused { reason, by }) => {
+            line.push_str(&format!(" refused {reason:?}{}", by_whom(by.as_ref())));
+        }
         None => {}
     }
     line

@@ -172,8 +172,8 @@ impl<S: Script> World<S> {
             | Input::Held(_)
             | Input::Inactive(_)
             | Input::Resumed(..)
-            | Input::Cancelled
-            | Input::TaskCancelled(_)
+            | Input::Cancelled(_)
+            | Input::TaskCancelled(..)
             | Input::Tick => true,
         });
     }
@@ -202,6 +202,7 @@ fn submission(id: &str, parameters: Map) -> Submission {
         secrets: Vec::new(),
         origin: None,
         trace: None,
+        by: None,
     }
 }
 

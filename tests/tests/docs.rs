@@ -40,7 +40,7 @@ fn the_first_workflow_is_valid() {
 fn the_workflows_on_the_page_are_valid() {
     let is_whole = |block: &String| block.starts_with("apiVersion") && !block.contains("templates: []");
     let documents: Vec<String> = blocks("host/docs/workflows.md").into_iter().filter(is_whole).collect();
-    assert_eq!(documents.len(), 4);
+    assert_eq!(documents.len(), 5);
     for document in documents {
         let plan = Draft::read(&reader::read("workflows.yaml", &document).unwrap())
             .plan(&Executors::any(), &Value::Null)

@@ -173,7 +173,7 @@ fn a_rejection_is_a_remark() {
             assert!(world.advance());
         }
         let answer = Map::from_iter([("approved".into(), Value::Bool(approved))]);
-        world.take(Input::Resumed(TaskId(1), answer));
+        world.take(Input::Resumed(TaskId(1), answer, None));
         world.finish();
         assert_eq!((world.run.phase(), &view(&world.run)["remarks"]), (Phase::Succeeded, &remarks));
     }

@@ -47,8 +47,8 @@ fn all_inputs(fence: Fence) -> [Input; 6] {
         Input::Finished(fence, code(code::SUCCEEDED)),
         Input::Interrupted(fence),
         Input::Inactive(fence),
-        Input::Resumed(fence.task, Map::new()),
-        Input::TaskCancelled(fence.task),
+        Input::Resumed(fence.task, Map::new(), None),
+        Input::TaskCancelled(fence.task, None),
     ]
 }
 
@@ -68,7 +68,7 @@ fn results_of_another_dispatch_are_dropped() {
     let first = Fence { task: TaskId(1), attempt: 1, dispatch: 1 };
     world.take(Input::Finished(first, code(code::SUSPENDED)));
     is_dropped(&mut world, &Input::Finished(first, code(code::SUCCEEDED)));
-    world.take(Input::Resumed(first.task, Map::new()));
+    world.take(Input::Resumed(first.task, Map::new(), None));
     let resumed = Fence { dispatch: 2, ..first };
     is_dropped(&mut world, &Input::Finished(first, code(code::SUCCEEDED)));
     world.take(Input::Finished(resumed, code(code::ERROR)));
@@ -97,7 +97,7 @@ fn a_terminal_phase_hears_nothing() {
         let fence = Fence { task: TaskId(2), attempt: 1, dispatch: 1 };
         world.take(match end {
             Some(end) => Input::Finished(fence, code(end)),
-            None => Input::TaskCancelled(fence.task),
+            None => Input::TaskCancelled(fence.task, None),
         });
         assert!(world.run.task(fence.task).unwrap().phase.is_terminal());
         for late in all_inputs(fence) {
@@ -159,10 +159,10 @@ fn a_scope_ends_once_in_any_order() {
         vec![Input::Finished(fence(3), code(code::ERROR))],
         vec![
             Input::Finished(fence(4), code(code::SUSPENDED)),
-            Input::Resumed(TaskId(4), Map::new()),
+            Input::Resumed(TaskId(4), Map::new(), None),
             Input::Finished(Fence { dispatch: 2, ..fence(4) }, code(code::SUCCEEDED)),
         ],
-        vec![Input::TaskCancelled(TaskId(5))],
+        vec![Input::TaskCancelled(TaskId(5), None)],
     ];
     for order in permutations(&inputs) {
         let (plan, mut world) = submit(&json!({ "name": "main", "tasks": tasks }));

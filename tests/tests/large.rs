@@ -213,7 +213,7 @@ fn what_cannot_be_an_error_is_left_out() {
     while world.task("last").unwrap().phase != Phase::Succeeded {
         assert!(world.advance());
     }
-    world.take(Input::Cancelled);
+    world.take(Input::Cancelled(None));
     let root = world.run.task(TaskId::ROOT).unwrap();
     assert_eq!((root.phase, root.outputs.len()), (Phase::Cancelled, 0));
     assert!(root.message.contains("too large"), "{}", root.message);

@@ -57,7 +57,7 @@ fn world() -> World<Hangs> {
 fn what_is_in_flight_is_dispatched_again_as_it_was() {
     let mut world = world();
     let ask = world.find("ask").unwrap();
-    world.at(Timestamp(20), Input::Resumed(ask, Map::from([("n".into(), 2.into())])));
+    world.at(Timestamp(20), Input::Resumed(ask, Map::from([("n".into(), 2.into())]), None));
     world.advance();
     let before = world.dispatched.split_off(1);
     let [late, asked] = before.as_slice() else { panic!("{before:?}") };

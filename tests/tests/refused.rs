@@ -82,7 +82,7 @@ fn a_refused_response_leaves_nothing_behind() {
         json!({ "asked": "nothing" }),
     ];
     for (at, response) in (1..).zip(&refused) {
-        world.at(Timestamp(at * 1000), Input::Resumed(ask, map(response)));
+        world.at(Timestamp(at * 1000), Input::Resumed(ask, map(response), None));
         world.finish();
         let task = world.run.task(ask).unwrap();
         assert_eq!(task.phase, Phase::Suspended);
@@ -94,7 +94,7 @@ fn a_refused_response_leaves_nothing_behind() {
         let outputs: Vec<_> = task.outputs.iter().map(|output| (&*output.name, &output.value)).collect();
         assert_eq!(outputs, [("asked", &Value::from("deploy"))]);
     }
-    world.at(Timestamp(9000), Input::Resumed(ask, map(&json!({ "approved": true }))));
+    world.at(Timestamp(9000), Input::Resumed(ask, map(&json!({ "approved": true })), None));
     world.finish();
     let task = world.run.task(ask).unwrap();
     let outputs: Vec<_> = task.outputs.iter().map(|output| (&*output.name, &output.value)).collect();

@@ -1,6 +1,7 @@
 //! Driving runs in this process, whichever command brought them here: submitted, or taken up from a store.
 
 mod answers;
+mod callers;
 mod line_reporter;
 mod live_view;
 mod notices;

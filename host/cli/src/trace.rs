@@ -10,6 +10,8 @@ use tracing::{
     span,
 };
 
+use phasm_server::AUDIT_TARGET;
+
 use crate::terminal::{screen::Screen, text};
 
 /// The least severe lines that are shown.
@@ -83,7 +85,8 @@ fn level_of(metadata: &Metadata<'_>) -> Level {
 
 impl Subscriber for Lines {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        let ours = metadata.target().starts_with("phasm");
+        // Entries of the audit log come here where it has no file of its own.
+        let ours = metadata.target().starts_with("phasm") || metadata.target() == AUDIT_TARGET;
         ours && metadata.is_event() && self.least.shows(level_of(metadata))
     }
 
@@ -120,6 +123,20 @@ impl Visit for Line {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// R-A14: entries of the audit log are shown with the lines of this library, and those of other libraries are not.
+    #[test]
+    fn entries_of_the_audit_log_are_shown() {
+        let lines = |least| Lines { screen: Screen::new(), least };
+        let shown = |least| {
+            tracing::subscriber::with_default(lines(least), || {
+                let audit = tracing::event_enabled!(target: AUDIT_TARGET, tracing::Level::INFO);
+                let others = tracing::event_enabled!(target: "hyper", tracing::Level::INFO);
+                (audit, others)
+            })
+        };
+        assert_eq!((shown(LogLevel::Info), shown(LogLevel::Warn)), ((true, false), (false, false)));
+    }
 
     #[test]
     fn a_level_shows_itself_and_what_is_worse() {

@@ -7,7 +7,9 @@ mod command;
 mod data;
 mod input;
 mod reason;
+mod requester;
 mod rerun;
+mod resumption;
 mod submission;
 
 use std::{fmt, sync::Arc};
@@ -23,10 +25,12 @@ pub use self::{
     },
     input::Input,
     reason::{Reason, TimeLimit},
+    requester::Requester,
     rerun::{PastResult, Rerun},
+    resumption::Resumption,
     submission::{Basis, Facts, SubmissionRecord},
 };
-use crate::{phase::Phase, usage::ResourceUsage, value::Map};
+use crate::{phase::Phase, usage::ResourceUsage};
 
 /// A task run's number within its run, in creation order; the root's is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -70,8 +74,12 @@ pub enum Event {
     Submitted(Box<SubmissionRecord>),
     /// The run's phase, which is its root's.
     RunPhase(Phase),
-    /// The user asked to cancel the run.
+    /// The user asked to cancel the run, and the caller is not known.
     CancelRequested,
+    /// That caller asked to cancel the run.
+    CancelRequestedBy(Requester),
+    /// The user asked to cancel a task; with the caller, if it is known.
+    TaskCancelRequested(TaskId, Option<Requester>),
     /// The reason why leaves wait for slots has changed: now it is that quota, or else a lack of free slots.
     Held(Option<RunningQuota>),
     /// A container's children exist; of a wrapper, the call of its next attempt does.
@@ -91,7 +99,7 @@ pub enum Event {
     /// A clock ran out.
     TimedOut(TaskId, TimeLimit),
     /// A suspended task got its answer.
-    Resumed(TaskId, Arc<Map>),
+    Resumed(Resumption),
     /// A policy has decided what follows an attempt.
     PolicyEvaluated(Box<PolicyEvaluation>),
     /// Another attempt will follow.
@@ -115,7 +123,8 @@ impl Event {
         match self {
             Self::Submitted(_) => "run.submitted",
             Self::RunPhase(_) => "run.phase",
-            Self::CancelRequested => "run.cancel.requested",
+            Self::CancelRequested | Self::CancelRequestedBy(_) => "run.cancel.requested",
+            Self::TaskCancelRequested(..) => "task.cancel.requested",
             Self::Held(_) => "run.waiting",
             Self::ScopeOpened(_) | Self::Repeated(_) => "scope.opened",
             Self::Reused(_) => "task.reused",
@@ -125,7 +134,7 @@ impl Event {
             Self::AttemptEnded(_) => "task.attempt.failed",
             Self::Metered(..) => "task.attempt.metered",
             Self::TimedOut(..) => "task.timeout",
-            Self::Resumed(..) => "task.resumed",
+            Self::Resumed(_) => "task.resumed",
             Self::PolicyEvaluated(_) => "policy.task.evaluated",
             Self::RetryScheduled(_) => "task.retry.scheduled",
             Self::TaskEnded(_, true) => "task.done",

@@ -35,7 +35,7 @@ pub use self::{
     },
 };
 use crate::{
-    event::{Command, Event, Facts, Input, Rerun},
+    event::{Command, Event, Facts, Input, Requester, Rerun},
     plan::{Plan, SecretRef},
     time::Timestamp,
     usage::ResourceUsage,
@@ -77,6 +77,8 @@ pub struct Submission {
     pub origin: Option<Arc<str>>,
     /// The trace that the run belongs to, if that is known; it is shown, and nothing follows from it.
     pub trace: Option<Arc<str>>,
+    /// The caller that submits it, if it is known.
+    pub by: Option<Requester>,
 }
 
 /// A journal that cannot have been written by this engine from this plan.

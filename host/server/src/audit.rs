@@ -14,6 +14,9 @@ use serde_json::json;
 
 use crate::auth::caller::Caller;
 
+/// Target of `tracing` under which entries are found that go to no file.
+pub const AUDIT_TARGET: &str = "audit";
+
 /// Where it is written down.
 pub(crate) enum Audit {
     Tracing,
@@ -37,7 +40,15 @@ impl Audit {
         let role = caller.map(|caller| caller.role.word());
         match self {
             Self::Tracing => {
-                tracing::info!(target: "audit", key, role, %method, path, status = status.as_u16(), "a request");
+                tracing::info!(
+                    target: AUDIT_TARGET,
+                    key,
+                    role,
+                    %method,
+                    path,
+                    status = status.as_u16(),
+                    "request"
+                );
             }
             Self::File(file) => {
                 let time = Clock::start().now().to_rfc3339();

@@ -156,12 +156,12 @@ impl Remote {
         self.ask(post(format!("/v1/runs/{}{task}/cancel", segment(run_id)), None)).await
     }
 
-    /// Answers a suspended task. Returns the run view after that.
+    /// Answers a suspended task, and waits a while for its executor. Returns the run view after that.
     ///
     /// # Errors
     /// When it refuses, or cannot be reached.
     pub async fn resume(&self, run_id: &str, task: &str, answer: Value) -> Result<Value, RemoteError> {
-        let path = format!("/v1/runs/{}/tasks/{}/resume", segment(run_id), segment(task));
+        let path = format!("/v1/runs/{}/tasks/{}/resume?wait=10s", segment(run_id), segment(task));
         self.ask(post(path, Some(answer))).await
     }
 

@@ -55,6 +55,7 @@ mod work_threads;
 mod write_timeout;
 
 pub use self::{
+    audit::AUDIT_TARGET,
     auth::keys,
     config::{ServerConfig, ServerLimits, TlsFiles},
     server::{Server, ServerError},

@@ -101,7 +101,7 @@ const PAGES: [PageRoute; 39] = [
     (
         MethodFilter::POST,
         "/runs/{run}/tasks/{task}/resume",
-        Some(Role::Run),
+        Some(Role::Approve),
         DOCUMENT,
         serve!(actions::resume),
     ),

@@ -105,6 +105,11 @@ impl RequestContext {
         Ok(())
     }
 
+    /// Gives back the places that the request has: its body is read, and it only waits.
+    pub(crate) fn leave(&mut self) {
+        self.places.clear();
+    }
+
     /// Does work on a document of so many bytes; that on a large one in its turn.
     ///
     /// # Errors
@@ -242,13 +247,13 @@ impl RequestContext {
         row.filter(|row| self.caller.sees(&row.head.namespace)).ok_or_else(|| ProblemResponse::no_run(run_id))
     }
 
-    /// A handle to the run of the path.
+    /// A handle to the run of the path, for the caller: what is asked of the run is recorded with the caller's name.
     ///
     /// # Errors
     /// The errors of [`Self::run`].
     pub(crate) async fn handle(&self) -> Result<RunHandle, ProblemResponse> {
         let row = self.run().await?;
-        Ok(self.app.host.run_of(&row))
+        Ok(self.app.host.run_of(&row).by(self.caller.requester()))
     }
 }
 

@@ -11,3 +11,4 @@ pub(crate) mod rerun;
 pub(crate) mod rows;
 pub(crate) mod submit;
 pub(crate) mod task;
+mod verdict;

@@ -81,7 +81,8 @@ impl Decision {
 
 impl ScheduleState {
     pub(crate) fn note(&mut self, at: Timestamp, what: FiringResult, run_id: Option<Arc<str>>) {
-        self.firings.push(FiringNote { at, until: None, what, run_id, phase: None, replaced: false });
+        let firing = FiringNote { at, until: None, what, run_id, by: None, phase: None, replaced: false };
+        self.firings.push(firing);
     }
 
     /// How many of its runs are open, as far as is known.
@@ -214,7 +215,7 @@ mod tests {
     fn firing(hour: i64, phase: Option<Phase>) -> FiringNote {
         let run_id = Some(format!("run{hour}").into());
         let at = Timestamp(hour * HOUR);
-        FiringNote { at, until: None, what: FiringResult::Started, run_id, phase, replaced: false }
+        FiringNote { at, until: None, what: FiringResult::Started, run_id, by: None, phase, replaced: false }
     }
 
     fn open(_: &str) -> RunStands {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
+    event::Requester,
     phase::Phase,
     plan::{Draft, Executors, Plan},
     problem::Problems,
@@ -87,6 +88,9 @@ pub struct FiringNote {
     /// The run that was started.
     #[serde(default, rename = "runID", skip_serializing_if = "Option::is_none")]
     pub run_id: Option<Arc<str>>,
+    /// The caller that triggered the run, if one did and it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Requester>,
     /// The phase in which the run ended, once that was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 
 use phasm_engine::{
+    event::Requester,
     run::{Run, RunView},
     value::Map,
 };
@@ -13,6 +14,7 @@ use crate::{
     drive::{follow::Watch, load, remote},
     journal::RecoverError,
     run::{
+        envelope::RequestEnvelope,
         message::{DriveStatus, Message},
         registry::Entry,
         request::{RequestError, RunRequest},
@@ -48,6 +50,8 @@ pub struct RunHandle {
     core: Weak<HostCore>,
     entry: Arc<Entry>,
     status: watch::Receiver<DriveStatus>,
+    /// The caller that requests are made by.
+    by: Option<Requester>,
 }
 
 impl std::fmt::Debug for RunHandle {
@@ -74,7 +78,14 @@ impl RunHandle {
 
     pub(crate) fn new(core: &Arc<HostCore>, entry: &Arc<Entry>) -> Self {
         let status = entry.status.subscribe();
-        Self { core: Arc::downgrade(core), entry: Arc::clone(entry), status }
+        Self { core: Arc::downgrade(core), entry: Arc::clone(entry), status, by: None }
+    }
+
+    /// The same handle for a caller: what it asks of the run is recorded with that name. Otherwise the caller is not known, and
+    /// an approval that names its approvers refuses the response.
+    #[must_use]
+    pub fn by(self, caller: impl Into<Option<Requester>>) -> Self {
+        Self { by: caller.into(), ..self }
     }
 
     /// Waits for the end.
@@ -261,6 +272,7 @@ impl RunHandle {
     /// [`RequestError`] when the run has ended (to cancel it), has no such task run, or could not record it.
     pub async fn ask(&self, request: RunRequest) -> Result<bool, RequestError> {
         let (reply, hears) = oneshot::channel();
+        let request = RequestEnvelope { request, by: self.by.clone() };
         let mut message = Message::Ask { request, reply };
         loop {
             match self.entry.tell(message) {
@@ -274,7 +286,7 @@ impl RunHandle {
             match reached {
                 Some(Ok(_)) => message = Message::Ask { request, reply },
                 None | Some(Err(RecoverError::Ended { .. })) => {
-                    return request.reply_of_ended(&*self.ended().await?);
+                    return request.request.reply_of_ended(&*self.ended().await?);
                 }
                 Some(Err(RecoverError::Driven { .. })) => {
                     let run = self.recorded().await?;

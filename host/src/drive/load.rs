@@ -26,6 +26,7 @@ use crate::{
     },
     journal::{self, RecoverError},
     run::{
+        envelope::RequestEnvelope,
         lifecycle::LifecycleChange,
         message::{DriveStatus, Message},
         registry::Entry,
@@ -62,7 +63,9 @@ async fn reach_now(
         return Ok(Arc::clone(&entry));
     }
     // Cancelling is how to be rid of a run whose requirements are not met.
-    let is_cancel = |message: &Message| matches!(message, Message::Ask { request: RunRequest::Cancel, .. });
+    let cancel = RunRequest::Cancel;
+    let is_cancel =
+        |message: &Message| matches!(message, Message::Ask { request, .. } if request.request == cancel);
     let anyway = undelivered.iter().any(is_cancel);
     let run = replay_drivable(core, &entry, anyway).await?;
     // A record of another host in between makes the first of this host's a conflict.
@@ -191,7 +194,11 @@ async fn refuse_requests(core: &Arc<HostCore>, run_id: &str, why: &str) -> Resul
         return Ok(());
     };
     let requests = core.store.mail(&lease).await?;
-    let reason = requests.iter().find_map(|request| RunRequest::abandons(&request.body));
+    let read = requests.iter().filter_map(|request| RequestEnvelope::read(&request.body));
+    let reason = read.into_iter().find_map(|envelope| match envelope.request {
+        RunRequest::Abandon { reason } => Some(reason),
+        RunRequest::Resume { .. } | RunRequest::Cancel | RunRequest::CancelTask { .. } => None,
+    });
     if let Some(reason) = reason
         && abandon(core, &entry, lease.clone(), &reason).await.is_ok()
     {

@@ -9,9 +9,10 @@ use crate::{
     drive::load,
     journal::RecoverError,
     run::{
+        envelope::RequestEnvelope,
         message::DriveStatus,
         registry::Entry,
-        request::{RequestError, RequestReply, RunRequest},
+        request::{RequestError, RequestReply},
     },
     store::{Answer, StoreError},
 };
@@ -23,14 +24,18 @@ const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// [`RequestError`].
-pub(crate) async fn request(core: &HostCore, run: &Run, request: RunRequest) -> Result<bool, RequestError> {
+pub(crate) async fn request(
+    core: &HostCore,
+    run: &Run,
+    envelope: RequestEnvelope,
+) -> Result<bool, RequestError> {
     let lost = |error: StoreError| {
         let ended = matches!(error, StoreError::Closed { .. });
         if ended { RequestError::Ended } else { RequestError::Lost(Arc::new(error)) }
     };
     let mut changed = core.store.changed();
-    request.check_task(run)?;
-    let number = core.store.post(run.id(), request.bytes()).await.map_err(lost)?;
+    envelope.request.check_task(run)?;
+    let number = core.store.post(run.id(), envelope.bytes()).await.map_err(lost)?;
     // A host that has not replied by then has lost the run to another host.
     let patience = core.store.lease_time().map_or(REPLY_TIMEOUT, |lease| lease * 2);
     let answered = tokio::time::timeout(patience, async {

@@ -10,10 +10,7 @@ use crate::{
     core::HostCore,
     drive::{follow::Watch, handle::RunHandle, load},
     journal::RecoverError,
-    run::{
-        message::Message,
-        request::{RequestError, RunRequest},
-    },
+    run::{envelope::RequestEnvelope, message::Message, request::RequestError},
     store::{Claim, ClaimRequest, RunHead, StoreError},
 };
 
@@ -97,16 +94,17 @@ impl Host {
     pub async fn ask_run(
         &self,
         run_id: &str,
-        request: RunRequest,
+        request: impl Into<RequestEnvelope>,
     ) -> Result<(RunHandle, Result<bool, RequestError>), RecoverError> {
         let (reply, hears) = oneshot::channel();
+        let request = request.into();
         let ask = Message::Ask { request: request.clone(), reply };
         let entry = load::reach(&self.shared, run_id, vec![ask]).await?;
-        let handle = RunHandle::new(&self.shared, &entry);
+        let handle = RunHandle::new(&self.shared, &entry).by(request.by);
         let reply = match hears.await {
             Ok(reply) => reply,
             // A run that this host drives ended just before it was asked; it says so.
-            Err(_unheard) => handle.ask(request).await,
+            Err(_unheard) => handle.ask(request.request).await,
         };
         Ok((handle, reply))
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    event::SubmissionRecord,
+    event::{Requester, SubmissionRecord},
     phase::Phase,
     run::Run,
     value::{Map, Value},
@@ -23,6 +23,8 @@ pub struct Rerun {
     pub from_failed: bool,
     /// Parameters that are to be others than those it had.
     pub parameters: Map,
+    /// The caller that asks for it, as the embedding program has authenticated it; none if it is not known.
+    pub by: Option<Requester>,
 }
 
 /// Why a run was not run again; nothing was stored.
@@ -57,7 +59,7 @@ impl Host {
         let planner = self.planner();
         let admission = planner.admit(&self.shared.admission_target(), &plan.namespace).await?;
         let parameters = parameters(&earlier, &rerun.parameters);
-        let submission = planner.submission(plan, &parameters, submitted.facts)?;
+        let submission = planner.submission(plan, &parameters, submitted.facts, rerun.by.clone())?;
         let left = earlier.rerun(&submission.parameters, rerun.from_failed);
         let now = self.shared.clock.now();
         let (run, step) = Run::start_rerun(Arc::clone(plan), submission, left, now);

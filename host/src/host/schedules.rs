@@ -16,6 +16,7 @@ use std::{
 };
 
 use phasm_engine::{
+    event::Requester,
     plan::Draft,
     schedule::Cron,
     time::{Millis, Timestamp},
@@ -32,8 +33,8 @@ use crate::{
         background::{BackgroundTask, PluginChanges, Wake},
     },
     drive::load,
-    planner::SubmitError,
-    run::request::RunRequest,
+    planner::{SubmitError, SubmitOptions},
+    run::{envelope::RequestEnvelope, request::RunRequest},
     store::{CatalogEntry, CatalogKind, DuePlace, EntryName, StoreError},
 };
 
@@ -198,7 +199,7 @@ async fn look_once(shared: &Arc<HostCore>, entry: &CatalogEntry) -> Result<Check
         }
     }
     for run_id in &decided.cancel {
-        cancel(shared, run_id).await?;
+        cancel(shared, &entry.name, run_id).await?;
     }
     if let Some(at) = decided.fire {
         return match fire(shared, entry, &cron, draft, &decided, at).await {
@@ -243,9 +244,11 @@ async fn stand(
     Ok(stands)
 }
 
-/// Posts a request to cancel a run. A host that continues this one's work posts it again.
-async fn cancel(shared: &Arc<HostCore>, run_id: &str) -> Result<(), StoreError> {
-    match shared.store.post(run_id, RunRequest::Cancel.bytes()).await {
+/// Posts the request of a schedule to cancel a run. A host that continues this one's work posts it again.
+async fn cancel(shared: &Arc<HostCore>, schedule: &EntryName, run_id: &str) -> Result<(), StoreError> {
+    let by = Some(Requester::schedule(&schedule.namespace, &schedule.name));
+    let request = RequestEnvelope { request: RunRequest::Cancel, by };
+    match shared.store.post(run_id, request.bytes()).await {
         Ok(_) => load::read_requests(shared, run_id).await,
         Err(StoreError::Closed { .. } | StoreError::NotFound { .. } | StoreError::MailboxFull { .. }) => {
             Ok(())
@@ -267,7 +270,9 @@ async fn fire(
     let plan = planner.plan_draft(draft).await?;
     let target = shared.admission_target();
     let _admission = planner.admit(&target, &plan.namespace).await?;
-    let run = planner.scheduled_run(&plan, &entry.name, &Map::new(), None, at)?;
+    let by = Requester::schedule(&entry.name.namespace, &entry.name.name);
+    let options = SubmitOptions { by: Some(by), ..SubmitOptions::default() };
+    let run = planner.scheduled_run(&plan, &entry.name, &Map::new(), &options, at)?;
     let (state, due) = decided.started(cron, at, run.id());
     let change = change(entry.name.clone(), entry.revision, due, &state, None);
     planner.store_fired(&target, run, change).await?;

@@ -230,6 +230,7 @@ mod tests {
             secrets: Vec::new(),
             origin: None,
             trace: None,
+            by: None,
         };
         let (mut run, _) = Run::start(plan, submission, Timestamp(0));
         let fence = Fence { task: TaskId(1), attempt: 1, dispatch: 1 };

@@ -3,7 +3,7 @@
 use std::{num::NonZeroU32, sync::Arc};
 
 use phasm_engine::{
-    event::Facts,
+    event::{Facts, Requester},
     plan::{Plan, SecretRef},
     problem::Problems,
     run::{Run, Submission, SubmitEnv},
@@ -39,13 +39,14 @@ pub(super) fn bind(
     run_id: &str,
     parameters: &Map,
     facts: &Facts,
+    by: Option<&Requester>,
 ) -> Result<Map, SubmitError> {
     let nul = nul::in_values(parameters);
     if !nul.is_empty() {
         return Err(Problems::from(nul).into());
     }
     let run_id = run_id.into();
-    let view = SubmitEnv { plan, run_id: &run_id, facts };
+    let view = SubmitEnv { plan, run_id: &run_id, facts, by };
     let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;
     Ok(bound.into_iter().collect())
 }
@@ -57,13 +58,14 @@ impl Planner {
         plan: &Arc<Plan>,
         parameters: &Map,
         facts: Facts,
+        by: Option<Requester>,
     ) -> Result<Submission, SubmitError> {
         let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
-        let parameters = Arc::new(bind(plan, &run_id, parameters, &facts)?);
+        let parameters = Arc::new(bind(plan, &run_id, parameters, &facts, by.as_ref())?);
         let secrets = self.secrets_of(plan);
         let origin = self.context.origin.clone();
         let trace = self.trace(&run_id);
-        Ok(Submission { run_id, parameters, facts, secrets, origin, trace })
+        Ok(Submission { run_id, parameters, facts, secrets, origin, trace, by })
     }
 
     /// The lease under which a new run is stored.

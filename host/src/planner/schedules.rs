@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::{event::Facts, plan::Plan, problem::Problems, time::Timestamp, value::Map};
 
 use super::{
-    AdmissionTarget, Planner, RequestIdentity, SubmitError,
+    AdmissionTarget, Planner, RequestIdentity, SubmitError, SubmitOptions,
     first_record::{self, FirstRecord},
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A request to start a run of a schedule.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TriggerRequest<'a> {
     /// The schedule's namespace.
     pub namespace: &'a str,
@@ -25,8 +25,8 @@ pub struct TriggerRequest<'a> {
     pub name: &'a str,
     /// Values of parameters that `spec.arguments` declares; the others keep their defaults.
     pub parameters: &'a Map,
-    /// The idempotency key, if there is one: a repeated trigger returns the first one's run.
-    pub key: Option<&'a str>,
+    /// The idempotency key and the caller, if there are any: a repeated trigger under a key returns the first one's run.
+    pub options: SubmitOptions,
 }
 
 /// A run that a trigger has started.
@@ -79,7 +79,7 @@ impl Planner {
     ) -> Result<CatalogItem<ScheduleState>, SaveError> {
         let now = self.clock.now();
         let facts = Facts { scheduled: Some(now), ..self.context.facts.clone() };
-        let bound = first_record::bind(plan, "", &Map::new(), &facts);
+        let bound = first_record::bind(plan, "", &Map::new(), &facts, None);
         if let Err(SubmitError::Problems(problems)) = bound {
             return Err(problems.of_file(written.file).into());
         }
@@ -104,7 +104,7 @@ impl Planner {
         target: &AdmissionTarget<'_>,
         request: TriggerRequest<'_>,
     ) -> Result<TriggerReceipt, TriggerError> {
-        let TriggerRequest { namespace, name, parameters, key } = request;
+        let TriggerRequest { namespace, name, parameters, options } = request;
         let shelf = CatalogKind::Schedules;
         let schedule = EntryName { shelf, namespace: namespace.into(), name: name.into() };
         let not_found = || SaveError::NotFound { shelf, namespace: namespace.into(), name: name.into() };
@@ -119,10 +119,13 @@ impl Planner {
                 return Err(TriggerError::Crowded);
             }
             let now = self.clock.now();
-            let run = self.scheduled_run(&plan, &schedule, parameters, key, now)?;
-            let identity = key.map(|_| RequestIdentity::new(&plan, &run.parameters));
+            let run = self.scheduled_run(&plan, &schedule, parameters, &options, now)?;
+            let identity = options.key.as_ref().map(|_| RequestIdentity::new(&plan, &run.parameters));
             let mut state = found.what.clone();
             state.note(now, FiringResult::Triggered, Some(Arc::clone(run.id())));
+            if let Some(firing) = state.firings.last_mut() {
+                firing.by.clone_from(&options.by);
+            }
             let change = change(schedule.clone(), found.revision, found.next, &state, None);
             match self.store_fired(target, run, change).await {
                 // Another process changed the schedule meanwhile: decide again by its new revision.
@@ -146,16 +149,16 @@ impl Planner {
         plan: &Arc<Plan>,
         schedule: &EntryName,
         parameters: &Map,
-        key: Option<&str>,
+        options: &SubmitOptions,
         at: Timestamp,
     ) -> Result<FirstRecord, SubmitError> {
         let facts = Facts { scheduled: Some(at), ..self.context.facts.clone() };
-        let submission = self.submission(plan, parameters, facts)?;
+        let submission = self.submission(plan, parameters, facts, options.by.clone())?;
         let labels = Labels::from([
             (SCHEDULE_LABEL.into(), Arc::clone(&schedule.name)),
             (SCHEDULED_LABEL.into(), at.to_rfc3339().into()),
         ]);
-        Ok(self.first_record(plan, submission, key.map(Arc::from), labels))
+        Ok(self.first_record(plan, submission, options.key.clone(), labels))
     }
 
     /// Stores a run together with its schedule's next revision, in one write. The run is due at once for any host that claims it.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use phasm_engine::run::Run;
 use tokio::sync::oneshot;
 
-use super::request::{RequestError, RunRequest};
+use super::{envelope::RequestEnvelope, request::RequestError};
 use crate::{dispatch::signal::Signal, store::StoreError};
 
 /// A message to a driver.
@@ -13,7 +13,7 @@ pub(crate) enum Message {
     /// From the executor's side.
     Signal(Signal),
     /// A request to the run.
-    Ask { request: RunRequest, reply: ReplyTo },
+    Ask { request: RequestEnvelope, reply: ReplyTo },
     /// An inspection of the run as it is recorded.
     Inspect(Inspection),
     /// There may be letters to the run in its store.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    event::Input,
+    event::{Input, Requester},
     phase::Phase,
     run::{Run, TaskRun},
     value::Map,
@@ -56,37 +56,25 @@ impl RunRequest {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
-        let mut reader = serde_json::Deserializer::from_slice(bytes);
-        // Payloads nest as deep as documents may.
-        reader.disable_recursion_limit();
-        Self::deserialize(&mut reader).ok()
-    }
-
-    /// Why the run is to be ended, if that is what it asks.
-    pub(crate) fn abandons(bytes: &[u8]) -> Option<String> {
-        if let Some(Self::Abandon { reason }) = Self::read(bytes) { Some(reason) } else { None }
-    }
-
-    /// Returns the input of the engine; none if tasks of that name exist, and none of them is in the right phase.
+    /// Returns the input of the engine, made by that caller; none if tasks of that name exist, and none of them is in the right phase.
     ///
     /// # Errors
     /// When no task has the name, when the answer is larger than a store takes, or when it is to abandon the run, which its driver
     /// can continue.
-    pub(crate) fn input(self, run: &Run) -> Result<Option<Input>, RequestError> {
+    pub(crate) fn input(self, run: &Run, by: Option<Requester>) -> Result<Option<Input>, RequestError> {
         self.check_task(run)?;
         let find = |name: &str, wanted: fn(&TaskRun) -> bool| {
             tasks_named(run, name).find(|task| wanted(task)).map(|task| task.id)
         };
         Ok(match self {
-            Self::Cancel => Some(Input::Cancelled),
+            Self::Cancel => Some(Input::Cancelled(by)),
             Self::CancelTask { task } => {
-                find(&task, |task| !task.phase.is_terminal()).map(Input::TaskCancelled)
+                find(&task, |task| !task.phase.is_terminal()).map(|task| Input::TaskCancelled(task, by))
             }
             Self::Resume { task, payload } => match find(&task, |task| task.phase == Phase::Suspended) {
                 Some(task) => {
                     check_size(&payload)?;
-                    Some(Input::Resumed(task, payload))
+                    Some(Input::Resumed(task, payload, by))
                 }
                 None => None,
             },

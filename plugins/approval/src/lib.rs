@@ -1,6 +1,7 @@
 //! Waits for a person's decision.
 
 mod check;
+mod people;
 mod schema;
 mod settings;
 
@@ -19,19 +20,23 @@ inputs! {
     }
 }
 
-/// Suspends with what it asks; resumed, it checks the answer, and refuses one that does not fit.
+/// Suspends with what it asks; resumed, it checks who has answered and what, and refuses an answer that does not fit.
 ///
 /// # Errors
 ///
 /// Code 3 for a setting that does not fit, code 2 for a rejection.
 pub fn approval(call: Call<Ask>) -> Result {
     let settings = Settings::read(&call.config)?;
+    let by = call.resumed_by();
     let Ask { message, details, answer } = call.inputs;
     if call.resumed {
+        if let Some(why) = settings.people.refusal(by.as_deref()) {
+            return Ok(Outcome::refused(why));
+        }
         let answer = object(answer)?;
         let problems = check::problems(&settings.schema, &answer);
         return if problems.is_empty() {
-            decided(&settings, answer)
+            decided(&settings, answer, by.as_deref())
         } else {
             Ok(Outcome::refused(problems.join("; ")))
         };
@@ -42,7 +47,7 @@ pub fn approval(call: Call<Ask>) -> Result {
 
 executor!(approval, {
     outputs: {
-        /// The question: `message`, `details` and `schema`, the JSON Schema of the response.
+        /// The question: `message`, `details` and `schema`, the JSON Schema of the response; `approvers` and `notBy`, if set.
         asked: Json,
         /// Whether it was approved, unless a schema of one's own names other members.
         approved: Option<bool>,
@@ -63,7 +68,10 @@ fn nothing_but_the_question(others: &Inputs) -> Result<()> {
 
 fn asking(settings: &Settings, message: &str, details: Option<Json>) -> Outcome {
     let details: Option<Value> = details.and_then(|details| details.parse().ok());
-    let asked = json!({ "message": message, "details": details, "schema": settings.schema });
+    let mut asked = json!({ "message": message, "details": details, "schema": settings.schema });
+    if let Some(asked) = asked.as_object_mut() {
+        settings.people.show(asked);
+    }
     Outcome::suspended(message).output("asked", &asked).detail("approval", asked)
 }
 
@@ -71,19 +79,24 @@ fn object(answer: Inputs) -> Result<Map<String, Value>> {
     answer.into_iter().map(|(name, value)| Ok((name, value.parse()?))).collect()
 }
 
-fn decided(settings: &Settings, answer: Map<String, Value>) -> Result {
+fn decided(settings: &Settings, answer: Map<String, Value>, by: Option<&str>) -> Result {
     let rejected = answer.get("approved") == Some(&Value::Bool(false));
     let outcome = if rejected && settings.rejection == Rejection::Fail {
-        Outcome::failed(reason(&answer)).kind("rejected").retryable(false)
+        Outcome::failed(reason(&answer, by)).kind("rejected").retryable(false)
     } else {
         Outcome::succeeded()
     };
     Ok(answer.into_iter().fold(outcome, |outcome, (name, value)| outcome.output(name, value)))
 }
 
-fn reason(answer: &Map<String, Value>) -> String {
+/// The rejection in words. A caller that is known comes before the name that the answer gives.
+fn reason(answer: &Map<String, Value>, by: Option<&str>) -> String {
     let text = |name| answer.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let by = text("by").map(|by| format!(" by {by}")).unwrap_or_default();
+    let by = match (by, text("by")) {
+        (Some(by), Some(says)) if by != says => format!(" by {by} (as {says})"),
+        (Some(by), _) | (None, Some(by)) => format!(" by {by}"),
+        (None, None) => String::new(),
+    };
     let comment = text("comment").map(|comment| format!(": {comment}")).unwrap_or_default();
     format!("rejected{by}{comment}")
 }

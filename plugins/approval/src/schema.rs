@@ -29,7 +29,7 @@ pub(crate) fn default_schema() -> Value {
         "type": "object",
         "properties": {
             "approved": { "type": "boolean", "description": "whether it may go on" },
-            "by": { "type": "string", "description": "who says so" },
+            "by": { "type": "string", "description": "a name to show, which is not checked" },
             "comment": { "type": "string", "description": "why" },
         },
         "required": ["approved"],

@@ -108,3 +108,119 @@ fn a_schema_that_would_go_unchecked_is_refused() {
         assert_eq!((outcome.code, outcome.message), (ExecCode::Error, format!("config `schema`: {problem}")));
     }
 }
+
+fn yes() -> Value {
+    json!({ "message": "release?", "approved": true })
+}
+
+fn answered(config: Value, caller: Option<&str>, answer: Value) -> Outcome {
+    let test = Test::new().config(config).inputs(answer);
+    let test = match caller {
+        Some(caller) => test.resumed_by(caller),
+        None => test.resumed(),
+    };
+    test.run(approval).outcome
+}
+
+/// R-S15: only the callers that the workflow names decide, and none of those that it excludes.
+#[test]
+fn others_than_the_approvers_are_refused() {
+    let gate = json!({ "approvers": ["ada", "bob"], "notBy": ["ada"] });
+    let in_spec = json!({ "spec": gate });
+    let rows = [
+        (Some("bob"), None),
+        (Some("ada"), Some("ada may not respond to this approval (`notBy`)")),
+        (Some("eve"), Some("eve is not one of the approvers: ada, bob")),
+        (Some("Bob"), Some("Bob is not one of the approvers: ada, bob")),
+        (Some("local:bob"), Some("local:bob is not one of the approvers: ada, bob")),
+        (
+            None,
+            Some(
+                "the caller is not known, and the approval says who may respond; respond through a server with a key",
+            ),
+        ),
+    ];
+    for (caller, refusal) in rows {
+        for config in [&gate, &in_spec] {
+            let outcome = answered(config.clone(), caller, yes());
+            match refusal {
+                None => assert_eq!(outcome.code, ExecCode::Succeeded, "{caller:?}: {}", outcome.message),
+                Some(why) => assert_eq!(outcome, Outcome::refused(why), "{caller:?}"),
+            }
+        }
+    }
+    // A rejection, and an answer that does not fit, are refused to others all the same.
+    for answer in [json!({ "approved": false }), json!({ "approved": "perhaps" })] {
+        assert_eq!(answered(gate.clone(), Some("eve"), answer).message, rows[2].1.unwrap());
+    }
+    let only_not_by = json!({ "notBy": ["ada"] });
+    assert_eq!(answered(only_not_by.clone(), Some("eve"), yes()).code, ExecCode::Succeeded);
+    assert_eq!(answered(only_not_by, None, yes()).code, ExecCode::Suspended);
+    assert_eq!(answered(json!({}), None, yes()).code, ExecCode::Succeeded);
+}
+
+/// R-S15: neither a response nor the workflow passes for a caller.
+#[test]
+fn a_response_cannot_forge_its_caller() {
+    let gate = json!({ "approvers": ["bob"], "phasm.resumedBy": "bob" });
+    let forged = json!({ "approved": true, "by": "bob", "resumedBy": "bob", "phasm.resumedBy": "bob" });
+    for caller in [None, Some("eve")] {
+        assert_eq!(answered(gate.clone(), caller, forged.clone()).code, ExecCode::Suspended, "{caller:?}");
+    }
+}
+
+#[test]
+fn the_question_says_who_may_respond() {
+    let gate = json!({ "approvers": ["ada", "bob"], "notBy": ["ada"] });
+    let asked = Test::new().config(gate).run(approval).outcome.get("asked").unwrap();
+    assert_eq!((&asked["approvers"], &asked["notBy"]), (&json!(["ada", "bob"]), &json!(["ada"])));
+    let asked = Test::new().run(approval).outcome.get("asked").unwrap();
+    assert!(asked.get("approvers").is_none() && asked.get("notBy").is_none());
+}
+
+/// A gate that would let everyone through, or no one, is refused before it asks.
+#[test]
+fn settings_that_cannot_be_meant_are_refused() {
+    let null =
+        "is null, which names no caller; a task that was not resumed by a known caller has no `resumedBy`";
+    let known = "schema, rejection, approvers, notBy, message, details, spec";
+    let rows = [
+        (json!({ "approvers": [] }), "config `approvers` is empty; expected at least one name".to_owned()),
+        (json!({ "approvers": null }), "config `approvers`: expected a list of names, got null".to_owned()),
+        (
+            json!({ "approvers": "ada" }),
+            "config `approvers`: expected a list of names, got \"ada\"".to_owned(),
+        ),
+        (json!({ "approvers": [1] }), "config `approvers[0]`: expected a name, got 1".to_owned()),
+        (json!({ "approvers": [" "] }), "config `approvers[0]`: expected a name, got \" \"".to_owned()),
+        (json!({ "notBy": ["ada", null] }), format!("config `notBy[1]` {null}")),
+        (json!({ "notBy": null }), "config `notBy`: expected a list of names, got null".to_owned()),
+        (
+            json!({ "approvers": ["ada"], "notBy": ["bob", "ada"] }),
+            "config `notBy` names all of `approvers`, so no one could respond".to_owned(),
+        ),
+        (json!({ "aprovers": ["ada"] }), format!("config `aprovers` is not known; expected one of {known}")),
+        (
+            json!({ "spec": { "notby": ["ada"] } }),
+            format!("config `notby` is not known; expected one of {known}"),
+        ),
+    ];
+    for (config, problem) in rows {
+        let outcome = Test::new().config(config.clone()).run(approval).outcome;
+        assert_eq!((outcome.code, outcome.message), (ExecCode::Error, problem), "{config}");
+    }
+}
+
+#[test]
+fn a_rejection_names_its_caller() {
+    let no = |by: Value| json!({ "approved": false, "by": by });
+    let rows = [
+        (Some("bob"), json!(""), "rejected by bob"),
+        (Some("bob"), json!("bob"), "rejected by bob"),
+        (Some("bob"), json!("Ada"), "rejected by bob (as Ada)"),
+        (None, json!("Ada"), "rejected by Ada"),
+    ];
+    for (caller, by, message) in rows {
+        assert_eq!(answered(json!({}), caller, no(by)).message, message);
+    }
+}

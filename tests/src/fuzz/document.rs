@@ -185,7 +185,7 @@ impl Script for Codes {
 
 fn run(plan: &Arc<Plan>) {
     let (run_id, facts) = ("run".into(), Facts::default());
-    let view = SubmitEnv { plan, run_id: &run_id, facts: &facts };
+    let view = SubmitEnv { plan, run_id: &run_id, facts: &facts, by: None };
     let Ok(parameters) = bind_arguments(plan, &Map::new(), &view) else { return };
     let mut world = World::submit(Arc::clone(plan), parameters.into_iter().collect(), 4, Codes(0), false);
     let mut steps = 0;

@@ -72,8 +72,10 @@ fn is_of_executor(input: &Input) -> bool {
     match input {
         Input::Started(_) | Input::Finished(..) | Input::Interrupted(_) | Input::Inactive(_) => true,
         Input::Metered(..) | Input::Held(_) => false,
-        Input::Lent(_) | Input::Resumed(..) | Input::Cancelled | Input::TaskCancelled(_) | Input::Tick => {
-            false
-        }
+        Input::Lent(_)
+        | Input::Resumed(..)
+        | Input::Cancelled(_)
+        | Input::TaskCancelled(..)
+        | Input::Tick => false,
     }
 }

@@ -81,7 +81,7 @@ fn a_run_looks_like_this() {
     };
     picture(&world, "run-parked");
     let asked = world.find("ask").unwrap();
-    world.at(world.run.now().after(80), Input::Resumed(asked, Map::new()));
+    world.at(world.run.now().after(80), Input::Resumed(asked, Map::new(), None));
     world.finish();
     assert!(world.run.is_over());
     picture(&world, "run-ended");

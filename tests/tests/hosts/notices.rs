@@ -97,7 +97,7 @@ impl Stage {
         );
         self.runtime.block_on(async {
             let plan = host.plan("w.json", &document).await?;
-            Ok(host.enqueue(&plan, &Map::new(), None).await.unwrap().to_string())
+            Ok(host.enqueue(&plan, &Map::new(), &phasm::SubmitOptions::default()).await.unwrap().to_string())
         })
     }
 

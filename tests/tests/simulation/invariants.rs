@@ -78,6 +78,8 @@ impl Watch {
             Event::Submitted(_)
             | Event::RunPhase(_)
             | Event::CancelRequested
+            | Event::CancelRequestedBy(_)
+            | Event::TaskCancelRequested(..)
             | Event::ScopeOpened(_)
             | Event::Repeated(_)
             | Event::Reused(_)

@@ -45,9 +45,9 @@ fn disturbance(random: &mut Random, world: &World<Random>) -> Option<Input> {
     let task = suspended.filter(|_| random.chance(50)).map_or(any, |task| task.id);
     let fence = world.run.task(task).map_or(Fence { task, attempt: 1, dispatch: 1 }, |task| task.fence());
     Some(match random.below(60) {
-        0..6 => Input::Resumed(task, Map::from([("n".into(), 1.into())])),
-        6 if random.chance(30) => Input::TaskCancelled(task),
-        7 if random.chance(10) => Input::Cancelled,
+        0..6 => Input::Resumed(task, Map::from([("n".into(), 1.into())]), None),
+        6 if random.chance(30) => Input::TaskCancelled(task, None),
+        7 if random.chance(10) => Input::Cancelled(None),
         8 => Input::Inactive(fence),
         9 => Input::Interrupted(fence),
         10 => Input::Finished(fence, Outcome::error("late")),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use phasm::{
-    RequestError, RequestReply, RunRequest,
+    RequestEnvelope, RequestError, RequestReply, RunRequest,
     engine::run::{Run, RunView},
     journal,
     store::sqlite::wakeup::WakeupClient,
@@ -15,6 +15,7 @@ use crate::{
     exit::Exit,
     failure::{ContextError, Failure},
     problems,
+    store::local_user::local_user,
     store::{argument::StoreArgument, reader::StoreReader, runs},
     terminal::screen::Screen,
 };
@@ -41,7 +42,7 @@ pub(crate) async fn ask(
     let run = recorded(&reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
     runs::check_open(&run)?;
     let request = request(&run)?;
-    let answer = answered(&path, ring, &reader, &run_id, &request).await?;
+    let answer = answered(&path, ring, &reader, &run_id, request).await?;
     told(RequestReply::said(&answer), &run_id, word, &target, screen)?;
     if as_json {
         let run = recorded(&reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
@@ -61,10 +62,11 @@ async fn answered(
     ring: WakeupClient,
     reader: &StoreReader,
     run_id: &str,
-    request: &RunRequest,
+    request: RunRequest,
 ) -> Result<Answer, Failure> {
+    let envelope = RequestEnvelope { request, by: Some(local_user()) };
     let lost = |error| Failure::call(ContextError::new("the request was not left with the run", error));
-    let number = Sqlite::post_beside(path, run_id, &request.bytes()).map_err(lost)?;
+    let number = Sqlite::post_beside(path, run_id, &envelope.bytes()).map_err(lost)?;
     // If the process is gone meanwhile, the next one that has the run reads the letter.
     drop(ring.deliver(run_id, number).await);
     reader.answer(run_id, number).await.map_err(Failure::host)
@@ -84,7 +86,7 @@ pub(crate) async fn abandon(
     let Some(ring) = WakeupClient::at(&path).await else { return Ok(None) };
     let (reader, run_id) = store.find(meant).await?;
     let request = RunRequest::Abandon { reason: reason.to_owned() };
-    let answer = answered(&path, ring, &reader, &run_id, &request).await?;
+    let answer = answered(&path, ring, &reader, &run_id, request).await?;
     match RequestReply::said(&answer) {
         Err(RequestError::Ended) => {
             let is_recorded = recorded(&reader, &run_id).await.is_ok();

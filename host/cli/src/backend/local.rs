@@ -19,6 +19,7 @@ use crate::{
     input::parameters,
     paths::PathArguments,
     problems::{self, Source},
+    store::local_user::{local_options, local_user},
     store::{argument::StoreArgument, runs, writable::WritableStore},
     submission::{KNOWN_KEY, ReadySubmission, Submission},
     terminal::{screen::Screen, text},
@@ -40,8 +41,11 @@ impl Backend for LocalBackend<'_> {
             let read = submission.read(self.paths, self.screen, self.json)?;
             let ReadySubmission { planned, given } = read.check(self.paths, Some(&path)).await?;
             let writable = WritableStore::open(&path)?;
-            let submitted =
-                planned.planning.planner.enqueue(&*writable.store, &planned.plan, &given, key).await;
+            let submitted = planned
+                .planning
+                .planner
+                .enqueue(&*writable.store, &planned.plan, &given, &local_options(key))
+                .await;
             let hint = writable.tell(&path, &planned.source.target).await;
             let (run_id, is_new) = match submitted {
                 Ok(run_id) => (run_id, true),
@@ -114,7 +118,11 @@ impl LocalBackend<'_> {
         let earlier = runs::replay(&prepared, &run_id, &target).await?;
         let plan = earlier.plan();
         prepared.environment.build_unpinned([&**plan].into_iter()).await;
-        let rerun = Rerun { from_failed, parameters: parameters::all(parameters, None, plan)? };
+        let rerun = Rerun {
+            from_failed,
+            parameters: parameters::all(parameters, None, plan)?,
+            by: Some(local_user()),
+        };
         prepared.environment.create_dirs()?;
         let refused = |error| refused(error, &plan.name, &target, screen, arguments.json);
         let new = prepared.host.rerun(&run_id, &rerun).await.map_err(refused)?.key(key);

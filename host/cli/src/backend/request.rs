@@ -1,6 +1,6 @@
 //! Asking something of one run of a store, and driving it on.
 
-use phasm::{RecoverError, RequestError, RunRequest, engine::run::Run};
+use phasm::{RecoverError, RequestEnvelope, RequestError, RunRequest, engine::run::Run};
 
 #[cfg(unix)]
 use super::live_request;
@@ -8,6 +8,7 @@ use crate::{
     drive::{ActiveRun, ActiveRuns, Answers, DriveArguments, LineReporter},
     exit::Exit,
     failure::{ContextError, Failure},
+    store::local_user::local_user,
     store::{argument::StoreArgument, runs},
     terminal::{screen::Screen, text},
 };
@@ -35,14 +36,21 @@ pub(crate) async fn ask(
     runs::check_open(&run)?;
     let request = request(&run)?;
     let is_response = matches!(request, RunRequest::Resume { .. });
+    let envelope = RequestEnvelope { request, by: Some(local_user()) };
     prepared.environment.build_unpinned([&**run.plan()].into_iter()).await;
     prepared.environment.create_dirs()?;
     let watch = prepared.host.watch_new(&run_id).await.map_err(Failure::host)?;
-    let asked = prepared.host.ask_run(&run_id, request.clone()).await;
+    let asked = prepared.host.ask_run(&run_id, envelope.clone()).await;
     #[cfg(unix)]
     if let Err(RecoverError::Driven { .. }) = &asked {
         let elsewhere = prepared.host.run(&run_id).await.map_err(Failure::host)?;
-        let exit = live_request::told(elsewhere.ask(request).await, &run_id, word, &target, screen)?;
+        let exit = live_request::told(
+            elsewhere.by(envelope.by).ask(envelope.request).await,
+            &run_id,
+            word,
+            &target,
+            screen,
+        )?;
         return Ok(ActiveRuns { prepared, runs: Vec::new(), answers, exit });
     }
     let (handle, answer) = asked.map_err(|error| runs::unavailable(error, &target))?;

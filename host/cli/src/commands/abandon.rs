@@ -9,6 +9,7 @@ use crate::{
     drive::{opened, runtime},
     exit::Exit,
     failure::Failure,
+    store::local_user::local_user,
     store::{argument::StoreArgument, runs},
     terminal::screen::Screen,
 };
@@ -38,7 +39,7 @@ pub(crate) struct AbandonArguments {
 pub(super) fn abandon(arguments: &AbandonArguments, screen: &Screen) -> Result<Exit, Failure> {
     let AbandonArguments { run, reason, store } = arguments;
     let (path, target) = (store.path()?, store.target()?);
-    let why = format!("the run was abandoned: {reason}");
+    let why = format!("the run was abandoned by {}: {reason}", local_user());
     #[cfg(unix)]
     if let Some((run, recorded)) = runtime()?.block_on(live_request::abandon(run, store, &why))? {
         return Ok(told(screen, &run, recorded));

@@ -37,7 +37,7 @@ pub(crate) struct AddKeyArguments {
     #[arg(value_name = "NAME", value_parser = name)]
     name: String,
 
-    /// Role of the key: `read` shows runs; `run` also submits, answers and cancels them; `admin` also changes what runs use.
+    /// Role of the key: `read` shows runs; `approve` also responds to waiting tasks; `run` also submits and cancels runs; `admin` also changes what runs use.
     #[arg(long, value_name = "ROLE", value_enum, default_value = "run")]
     role: RoleArgument,
 
@@ -81,6 +81,7 @@ pub(crate) struct RemoveKeyArguments {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RoleArgument {
     Read,
+    Approve,
     Run,
     Admin,
 }
@@ -89,6 +90,7 @@ impl From<RoleArgument> for Role {
     fn from(given: RoleArgument) -> Self {
         match given {
             RoleArgument::Read => Self::Read,
+            RoleArgument::Approve => Self::Approve,
             RoleArgument::Run => Self::Run,
             RoleArgument::Admin => Self::Admin,
         }

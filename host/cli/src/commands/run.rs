@@ -11,6 +11,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     paths,
+    store::local_user::local_user,
     submission::{PlannedWorkflow, ReadySubmission, Submission, UnplannedSubmission},
     terminal::screen::Screen,
     trace::LogLevel,
@@ -65,7 +66,11 @@ async fn start(arguments: &RunArguments, read: UnplannedSubmission<'_>) -> Resul
     let PlannedWorkflow { planning, plan, source } = planned;
     let prepared = planning.with_store(store.as_deref()).await?;
     prepared.environment.create_dirs()?;
-    let new = prepared.host.new_run(&plan, &given).await.map_err(|error| source.refused(&plan, error))?;
+    let new = prepared
+        .host
+        .new_run_by(&plan, &given, Some(local_user()))
+        .await
+        .map_err(|error| source.refused(&plan, error))?;
     let watch = new.watch();
     let handle = new.start().await.map_err(|error| source.refused(&plan, error))?;
     Ok(ActiveRuns {

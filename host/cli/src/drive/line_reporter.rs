@@ -105,6 +105,8 @@ impl LineReporter {
             Event::Submitted(_)
             | Event::RunPhase(_)
             | Event::CancelRequested
+            | Event::CancelRequestedBy(_)
+            | Event::TaskCancelRequested(..)
             | Event::Held(_)
             | Event::Repeated(_)
             | Event::Reused(_)
@@ -160,7 +162,7 @@ impl LineReporter {
                 let which = data["which"].as_str().filter(|which| *which != "timeout")?;
                 Some(told(&path?, attempt, which, " has passed"))
             }
-            "task.resumed" => Some(told(&path?, attempt, "resumed", "")),
+            "task.resumed" => Some(told(&path?, attempt, "resumed", &by(data))),
             "task.phase" => self.phase(&path?, event),
             _ => None,
         }
@@ -174,6 +176,10 @@ impl LineReporter {
         let (data, attempt) = (&event["data"], event["attempt"].as_u64().unwrap_or(0));
         let phase = phase_of(data["to"].as_str()?)?;
         let message = self.brief(data["message"].as_str().unwrap_or_default());
+        if let Some(why) = data["refused"].as_str() {
+            let why = format!(": the response{} was refused: {why}", by(data));
+            return Some(told(path, attempt, &text::phase(phase), &why));
+        }
         if phase == Phase::Suspended {
             return Some(told(path, attempt, &text::phase(phase), &text::after(": ", message)));
         }
@@ -262,6 +268,11 @@ fn styled(name: &str) -> String {
     phase_of(name).map_or_else(|| name.to_owned(), text::phase)
 }
 
+/// The caller of an event, if it is known.
+fn by(data: &Value) -> String {
+    data["by"].as_str().map(|by| format!(" by {by}")).unwrap_or_default()
+}
+
 fn told(path: &str, attempt: u64, what: &str, rest: &str) -> String {
     let attempt = if attempt > 0 { format!("#{attempt}") } else { String::new() };
     format!("{path}{attempt} {what}{rest}\n")
@@ -298,6 +309,13 @@ mod tests {
             event("task.attempt.started", "main/a", 2, &json!({})),
             event("task.phase", "main/a", 2, &json!({ "to": "Suspended", "message": "ask" })),
             event("task.resumed", "main/a", 2, &json!({})),
+            event(
+                "task.phase",
+                "main/a",
+                2,
+                &json!({ "to": "Suspended", "refused": "not you", "by": "ada" }),
+            ),
+            event("task.resumed", "main/a", 2, &json!({ "by": "bob" })),
             event("task.timeout", "main/a", 2, &json!({ "which": "maxRuntime" })),
             event("task.attempt.failed", "main/a", 2, &ended("Timeout", "late")),
             event("task.phase", "main/a", 2, &json!({ "to": "Error", "reason": "retry-exhausted" })),
@@ -308,6 +326,8 @@ mod tests {
             "main/a#2 Running\n",
             "main/a#2 Suspended: ask\n",
             "main/a#2 resumed\n",
+            "main/a#2 Suspended: the response by ada was refused: not you\n",
+            "main/a#2 resumed by bob\n",
             "main/a#2 maxRuntime has passed\n",
             "main/a#2 Error (retry-exhausted) in 1.5 s: late\n",
         ];

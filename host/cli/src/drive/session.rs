@@ -29,6 +29,7 @@ use super::{
 use crate::{
     exit::Exit,
     failure::{ContextError, Failure},
+    store::local_user::local_user,
     terminal::{
         screen::{Lines, Screen},
         signals::{Interrupts, Signal, SignalCount},
@@ -83,7 +84,7 @@ impl Session {
         Self {
             options,
             screen: screen.clone(),
-            handle,
+            handle: handle.by(local_user()),
             prefix,
             answers,
             // A run that was taken up may have been parked all the time.

@@ -9,6 +9,7 @@ use phasm::engine::{
     run::{Run, TaskRun, WaitsFor},
 };
 
+use super::callers;
 use crate::{
     command_line::Target,
     terminal::{text, waiting},
@@ -21,11 +22,15 @@ const MAX_VALUE_CHARS: usize = 200;
 
 /// Returns the text about a run; `open` is the word for one that has not ended, `target` says how to reach it.
 pub(crate) fn of(run: &Run, open: &str, target: Option<&Target>) -> String {
-    with_tree(run, open, "", target)
+    brief(run, open, "", target)
 }
 
-/// The same with lines that show its tasks.
+/// The same with lines that show its tasks, and with the callers that asked something of it.
 pub(crate) fn with_tree(run: &Run, open: &str, tree: &str, target: Option<&Target>) -> String {
+    format!("{}{}", brief(run, open, tree, target), callers::lines(run))
+}
+
+fn brief(run: &Run, open: &str, tree: &str, target: Option<&Target>) -> String {
     let mut page = headline(run, open);
     if let Some(clock) = run.tasks().first().and_then(|root| run.exceeded(root)) {
         page += &format!("  Timed out: {clock}\n");

@@ -50,8 +50,3 @@ pub(crate) async fn ring(file: &Path) {
         drop(ring.submitted().await);
     }
 }
-
-/// Returns the name of the user, who is recorded as the author of what they save.
-pub(crate) fn me() -> Option<String> {
-    ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok()).filter(|name| !name.is_empty())
-}

@@ -13,7 +13,7 @@ use crate::{
     value::{Map, Value},
 };
 
-use super::{Bindings, Fence, Outputs, Reason, TaskId};
+use super::{Bindings, Fence, Outputs, Reason, Requester, TaskId};
 
 /// A container opened: its inputs are bound and its children exist.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +68,9 @@ pub enum PhaseData {
     Refused {
         /// Why, in a sentence.
         reason: Arc<str>,
+        /// The caller that gave the response, if it is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<Requester>,
     },
     /// To a terminal phase without an attempt of its own, or of a container: what is shown.
     Result {

@@ -2,7 +2,7 @@
 
 use crate::{outcome::Outcome, usage::ResourceUsage, value::Map};
 
-use super::{Fence, RunningQuota, TaskId};
+use super::{Fence, Requester, RunningQuota, TaskId};
 
 /// Everything that can happen to a run from outside.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,12 +21,12 @@ pub enum Input {
     Metered(Fence, ResourceUsage),
     /// The dispatcher's clock of inactivity ran out.
     Inactive(Fence),
-    /// A suspended task gets its answer.
-    Resumed(TaskId, Map),
+    /// A suspended task gets its answer, from that caller if it is known.
+    Resumed(TaskId, Map, Option<Requester>),
     /// The user cancels the run.
-    Cancelled,
+    Cancelled(Option<Requester>),
     /// The user cancels one task.
-    TaskCancelled(TaskId),
+    TaskCancelled(TaskId, Option<Requester>),
     /// Time has passed.
     Tick,
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::value::Value;
 
-use super::{Bindings, Outputs};
+use super::{Bindings, Outputs, Requester};
 
 /// The earlier run that a run is another of, and what it may take over from it: recorded as a whole, so that the run
 /// goes on whatever becomes of the earlier one.
@@ -52,6 +52,9 @@ pub struct PastResult {
     /// Retries made.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub retries: u32,
+    /// The caller whose response it has, if it was suspended and the caller is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed_by: Option<Requester>,
 }
 
 fn is_empty<T>(list: &Arc<Vec<T>>) -> bool {

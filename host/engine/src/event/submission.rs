@@ -13,7 +13,7 @@ use crate::{
     value::{Map, Value},
 };
 
-use super::Rerun;
+use super::{Requester, Rerun};
 
 /// The first event of a run: everything it depends on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct SubmissionRecord {
     /// The trace that the run belongs to, as recorded by the submitter; it is shown, and has no influence on the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Arc<str>>,
+    /// The caller that submitted the run, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<Requester>,
     /// The earlier run that this is another of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Arc<Rerun>>,
@@ -94,6 +97,7 @@ impl SubmissionRecord {
             secrets: self.secrets.clone(),
             origin: self.origin.clone(),
             trace: self.trace.clone(),
+            by: self.by.clone(),
             rerun: self.rerun.clone(),
             warnings: Vec::new(),
             defaults: self.defaults.clone(),

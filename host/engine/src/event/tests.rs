@@ -22,10 +22,12 @@ fn shapes() -> Vec<Json> {
                 "outputs": { "any": 1 }, "grants": { "any": 1 },
             } },
             "secrets": [{ "name": "s", "key": "k" }],
+            "by": "ada",
             "rerun": {
                 "runID": "q", "changed": ["p"], "items": { "l": [{ "any": "key" }] },
                 "results": { "a": {
                     "inputs": inputs(), "config": { "any": 1 }, "code": 0, "message": "m", "outputs": outputs(), "retries": 2,
+                    "resumedBy": "bob",
                 } },
             },
             "warnings": [{ "code": "W001", "path": "spec", "message": "m" }],
@@ -33,11 +35,16 @@ fn shapes() -> Vec<Json> {
         } }),
         json!({ "runPhase": "Running" }),
         json!("cancelRequested"),
+        json!({ "cancelRequestedBy": "ada" }),
+        json!({ "taskCancelRequested": [1, "ada"] }),
+        json!({ "taskCancelRequested": [1, null] }),
         json!({ "scopeOpened": { "task": 1, "inputs": inputs(), "items": [{ "any": "key" }] } }),
         json!({ "repeated": 1 }),
         json!({ "reused": 1 }),
         phase(json!({ "bound": { "inputs": inputs(), "config": { "any": "key" } } })),
         phase(json!({ "partial": { "message": "m", "outputs": outputs() } })),
+        phase(json!({ "refused": { "reason": "m" } })),
+        phase(json!({ "refused": { "reason": "m", "by": "ada" } })),
         phase(json!({ "result": { "message": "m", "outputs": outputs() } })),
         json!({ "attemptStarted": fence() }),
         json!({ "attemptEnded": {
@@ -45,6 +52,7 @@ fn shapes() -> Vec<Json> {
         } }),
         json!({ "timedOut": [1, "maxRuntime"] }),
         json!({ "resumed": [1, { "any": "key" }] }),
+        json!({ "resumed": [1, { "any": "key" }, "ada"] }),
         policy(json!({ "retry": { "attempts": { "limited": 3 }, "delay_ms": 5 } })),
         policy(json!({ "jump": 1 })),
         json!({ "retryScheduled": { "task": 1, "attempt": 2, "delayMs": 5, "wakeAt": 9 } }),
@@ -112,5 +120,14 @@ fn an_input_of_neither_kind_is_refused() {
     for input in [json!({ "name": "a" }), json!({ "name": "a", "value": 1, "secretKeyRef": secret })] {
         let event = json!({ "scopeOpened": { "task": 1, "inputs": [input] } });
         assert!(decode(&event).unwrap_err().contains("either `value` or `secretKeyRef`"));
+    }
+}
+
+/// R-D1: a response that is too short or too long for one is refused.
+#[test]
+fn a_response_has_two_or_three_parts() {
+    for parts in [json!([1]), json!([]), json!([1, {}, "ada", 1]), json!([1, {}, 7]), json!({ "task": 1 })] {
+        let refused = decode(&json!({ "resumed": parts })).expect_err(&parts.to_string());
+        assert!(!refused.is_empty());
     }
 }

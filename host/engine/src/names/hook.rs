@@ -16,6 +16,7 @@ pub(super) static HOOK: Root = Root {
                 ("phase", Shape::Phase),
                 ("code", Shape::Integer),
                 ("msg", Shape::Any),
+                ("resumedBy", Shape::Text),
                 ("outputs", Shape::Any),
             ]),
         ),

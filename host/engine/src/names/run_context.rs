@@ -87,6 +87,8 @@ pub(crate) struct Workflow<'a> {
     pub(crate) phase: Phase,
     /// The time for which a schedule started it.
     pub(crate) scheduled: Option<Timestamp>,
+    /// The caller that submitted it, if it is known.
+    pub(crate) submitted_by: Option<&'a Arc<str>>,
     pub(crate) labels: &'a BTreeMap<Arc<str>, Value>,
     pub(crate) parameters: &'a Arc<Map>,
 }

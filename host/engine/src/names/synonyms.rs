@@ -18,7 +18,7 @@ const FOR_ROOTS: [(&str, &str); 8] = [
 ];
 
 /// Members by what they are called elsewhere.
-const FOR_MEMBERS: [(&str, &str); 9] = [
+const FOR_MEMBERS: [(&str, &str); 12] = [
     ("attempt", "retries"),
     ("attempts", "retries"),
     ("status", "phase"),
@@ -28,6 +28,9 @@ const FOR_MEMBERS: [(&str, &str); 9] = [
     ("result", "outputs"),
     ("count", "total"),
     ("i", "index"),
+    ("approvedBy", "resumedBy"),
+    ("by", "resumedBy"),
+    ("startedBy", "submittedBy"),
 ];
 
 /// Returns the text to write instead of `name`, with which no expression can begin.

@@ -26,6 +26,7 @@ pub(crate) const TASK: Shape = Shape::Object(&[
     ("code", Shape::Integer),
     ("msg", Shape::Text),
     ("retries", Shape::Integer),
+    ("resumedBy", Shape::Text),
     ("outputs", Shape::Object(&[("parameters", Shape::Outputs)])),
 ]);
 
@@ -44,12 +45,14 @@ pub(crate) struct LastAttempt {
     pub(crate) code: Option<i32>,
     pub(crate) message: Arc<str>,
     pub(crate) retries: u32,
+    /// The caller whose response it has.
+    pub(crate) resumed_by: Option<Arc<str>>,
 }
 
-const MEMBERS: [&str; 4] = ["phase", "code", "msg", "retries"];
+const MEMBERS: [&str; 5] = ["phase", "code", "msg", "retries", "resumedBy"];
 
 impl TaskResult {
-    /// `tasks.<name>.…`: phase, code, msg, retries, outputs.parameters.
+    /// `tasks.<name>.…`: phase, code, msg, retries, resumedBy, outputs.parameters.
     pub(super) fn member(&self, path: Members<'_>) -> Value {
         match path.split_first() {
             Some((key, rest)) => self.get(key, rest),
@@ -96,6 +99,7 @@ impl LastAttempt {
             "code" => self.code(),
             "msg" => self.message.clone().into(),
             "retries" => i64::from(self.retries).into(),
+            "resumedBy" => self.resumed_by.clone().map_or(Value::Null, Value::from),
             _ => Value::Null,
         }
     }

@@ -124,6 +124,7 @@ fn drive(plan: Arc<crate::plan::Plan>) {
         secrets: Vec::new(),
         origin: None,
         trace: None,
+        by: None,
     };
     let (mut run, _) = Run::start(plan, submission, Timestamp(0));
     for now in 1..50 {

@@ -12,6 +12,7 @@ pub(super) static WORKFLOW: Root = Root {
         ("id", Shape::Text),
         ("phase", Shape::Phase),
         ("scheduledTime", Shape::Any),
+        ("submittedBy", Shape::Text),
         ("parameters", Shape::Declared(DeclarationSite::Workflow)),
         ("labels", Shape::Any),
         ("arguments", Shape::Object(&[("parameters", Shape::Declared(DeclarationSite::Workflow))])),
@@ -31,6 +32,7 @@ fn value(run: &dyn RunContext, path: Members<'_>) -> Value {
         ("scheduledTime", []) => {
             workflow.scheduled.map(Timestamp::to_rfc3339).map_or(Value::Null, Value::from)
         }
+        ("submittedBy", []) => workflow.submitted_by.cloned().map_or(Value::Null, Value::from),
         ("parameters", rest) => member_of(workflow.parameters, rest),
         ("arguments", [key, rest @ ..]) if key.as_ref() == "parameters" => {
             member_of(workflow.parameters, rest)

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::state::{State, TaskIndex};
 use crate::{
-    event::{Binding, Facts, Outputs},
+    event::{Binding, Facts, Outputs, Requester},
     expr::Env,
     names::{
         self, AttemptFacts, Firing, LastAttempt, Members, PipelineProgress, RunContext, System, TaskResult,
@@ -63,15 +63,21 @@ pub(super) struct AttemptDetails {
 }
 
 impl AttemptResult {
-    fn seen(&self) -> TaskResult {
+    /// The result as others see it, of the task that it is judged for.
+    fn seen(&self, of: &TaskRun) -> TaskResult {
         let ran = LastAttempt {
             phase: self.phase,
             code: self.code,
             message: self.message.clone(),
             retries: self.retries,
+            resumed_by: by(of),
         };
         TaskResult { ran: Some(ran), outputs: Arc::clone(&self.outputs) }
     }
+}
+
+fn by(task: &TaskRun) -> Option<Arc<str>> {
+    task.resumed_by().map(|by| Arc::clone(by.text()))
 }
 
 /// A task run as others see it.
@@ -81,6 +87,7 @@ fn seen(task: &TaskRun) -> TaskResult {
         code: task.code,
         message: task.message.clone(),
         retries: task.retries,
+        resumed_by: by(task),
     };
     TaskResult { ran: Some(ran), outputs: Arc::clone(&task.outputs) }
 }
@@ -179,7 +186,8 @@ impl RunContext for TaskEnv<'_> {
         let Plan { name, namespace, labels, .. } = &**self.run.plan();
         let (id, phase, parameters) = (self.run.id(), self.run.phase(), self.run.parameters());
         let scheduled = self.run.facts().scheduled;
-        Workflow { name, namespace, id, phase, scheduled, labels, parameters }
+        let submitted_by = self.run.submitted_by().map(Requester::text);
+        Workflow { name, namespace, id, phase, scheduled, submitted_by, labels, parameters }
     }
 
     fn system(&self) -> System<'_> {
@@ -203,7 +211,7 @@ impl RunContext for TaskEnv<'_> {
             return Some(child);
         }
         if self.is_self(name) {
-            return Some(self.result.map_or_else(|| seen(self.task), AttemptResult::seen));
+            return Some(self.judged().unwrap_or_else(|| seen(self.task)));
         }
         self.child(self.container()?, name).map(seen)
     }
@@ -237,7 +245,7 @@ impl RunContext for TaskEnv<'_> {
     }
 
     fn judged(&self) -> Option<TaskResult> {
-        self.result.map(AttemptResult::seen)
+        self.result.map(|result| result.seen(self.task))
     }
 
     fn attempted(&self) -> Option<AttemptFacts<'_>> {
@@ -297,6 +305,8 @@ pub struct SubmitEnv<'a> {
     pub run_id: &'a Arc<str>,
     /// Facts about the host.
     pub facts: &'a Facts,
+    /// The caller that submits it, if it is known.
+    pub by: Option<&'a Requester>,
 }
 
 impl RunContext for SubmitEnv<'_> {
@@ -304,7 +314,8 @@ impl RunContext for SubmitEnv<'_> {
         static NONE: LazyLock<Arc<Map>> = LazyLock::new(Arc::default);
         let Plan { name, namespace, labels, .. } = self.plan;
         let (id, phase, scheduled) = (self.run_id, Phase::Created, self.facts.scheduled);
-        Workflow { name, namespace, id, phase, scheduled, labels, parameters: &NONE }
+        let submitted_by = self.by.map(Requester::text);
+        Workflow { name, namespace, id, phase, scheduled, submitted_by, labels, parameters: &NONE }
     }
 
     fn system(&self) -> System<'_> {

@@ -69,5 +69,6 @@ fn past_result(task: &TaskRun) -> PastResult {
         message: Arc::clone(&task.message),
         outputs: Arc::clone(&task.outputs),
         retries: task.retries,
+        resumed_by: task.resumed_by().cloned(),
     }
 }

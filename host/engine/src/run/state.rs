@@ -42,7 +42,7 @@ pub use self::{
     totals::{Progress, Times},
 };
 use crate::{
-    event::{Facts, RunningQuota, TaskId, Warning},
+    event::{Facts, Requester, RunningQuota, TaskId, Warning},
     phase::{Phase, TaskKind},
     plan::{Node, Plan, Work},
     time::Timestamp,
@@ -63,6 +63,8 @@ pub struct State {
     parameters: Arc<Map>,
     facts: Facts,
     trace: Option<Arc<str>>,
+    submitted_by: Option<Requester>,
+    cancelled_by: Option<Requester>,
     past: Option<Arc<EarlierRun>>,
     phase: Phase,
     tables: Tables,
@@ -93,6 +95,8 @@ impl State {
             parameters: Arc::default(),
             facts: Facts::default(),
             trace: None,
+            submitted_by: None,
+            cancelled_by: None,
             past: None,
             phase: Phase::Created,
             tables: Tables::new(|root, nothing| TaskRun::new(root, Place::Root, now, nothing)),
@@ -140,6 +144,18 @@ impl State {
     #[must_use]
     pub fn trace(&self) -> Option<&Arc<str>> {
         self.trace.as_ref()
+    }
+
+    /// The caller that submitted the run, if it is known.
+    #[must_use]
+    pub fn submitted_by(&self) -> Option<&Requester> {
+        self.submitted_by.as_ref()
+    }
+
+    /// The caller that cancelled the run, if it is known.
+    #[must_use]
+    pub fn cancelled_by(&self) -> Option<&Requester> {
+        self.cancelled_by.as_ref()
     }
 
     /// That trace's id, where what was written down is as W3C Trace Context has it: the second part of `traceparent`.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use phasm::Requester;
 use serde::{Deserialize, Serialize};
 
 use crate::problem_response::ProblemResponse;
@@ -13,7 +14,9 @@ use crate::problem_response::ProblemResponse;
 pub enum Role {
     /// Look at runs.
     Read,
-    /// Submit runs, answer and cancel them.
+    /// Respond to tasks that wait for people.
+    Approve,
+    /// Submit runs and cancel them.
     Run,
     /// Change what runs find: plugins.
     Admin,
@@ -25,6 +28,7 @@ impl Role {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
+            Self::Approve => "approve",
             Self::Run => "run",
             Self::Admin => "admin",
         }
@@ -45,6 +49,11 @@ impl Caller {
     /// The caller of a server that requires no key.
     pub(super) fn without_key() -> Self {
         Self { key: None, role: Role::Admin, namespaces: Arc::default() }
+    }
+
+    /// Returns the name that is recorded with requests; none where no key is asked for.
+    pub(crate) fn requester(&self) -> Option<Requester> {
+        self.key.as_deref().map(Requester::key)
     }
 
     pub(crate) fn name(&self) -> &str {

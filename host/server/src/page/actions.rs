@@ -22,7 +22,8 @@ pub(super) async fn rerun(mut context: RequestContext) -> Result<Response, Probl
 }
 
 async fn begin_again(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {
-    let rerun = Rerun { from_failed: form.text("from") == "failed", ..Rerun::default() };
+    let by = context.caller.requester();
+    let rerun = Rerun { from_failed: form.text("from") == "failed", by, ..Rerun::default() };
     let row = context.run().await?;
     let run = context.app.host.rerun(&row.head.run_id, &rerun).await?;
     Ok(see_other(&format!("/runs/{}", once::start(run, &form).await?)))

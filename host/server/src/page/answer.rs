@@ -30,6 +30,18 @@ fn fields(task: &TaskRun) -> Vec<Field> {
     requested_schema(task).and_then(|asked| asked.member("schema")).map(Field::all_of).unwrap_or_default()
 }
 
+/// The callers that may respond, and those that may not, as far as the question names them.
+fn people(asked: Option<&Value>) -> Vec<(&'static str, String)> {
+    let names = |setting: &str| {
+        let list = asked?.member(setting)?.as_array()?;
+        let names: Vec<_> = list.iter().filter_map(Value::as_str).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    };
+    let rows =
+        [("Only these may respond: ", names("approvers")), ("These may not respond: ", names("notBy"))];
+    rows.into_iter().filter_map(|(label, names)| Some((label, names?))).collect()
+}
+
 /// The form; nothing for what is not suspended.
 pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
     if task.phase != Phase::Suspended {
@@ -43,6 +55,7 @@ pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
             h2 id="answer-title" { (message.unwrap_or("Waiting for a response")) }
             @if let Some(details) = details { (format::value(details)) }
             @if !task.message.is_empty() && Some(&*task.message) != message { p class="callout" { (task.message) } }
+            @for (label, names) in people(asked) { p class="help" { (label) (names) } }
             form class="sheet" method="post" action={ "/runs/" (run.id()) "/tasks/" (task.id) "/resume" } {
                 @for field in &fields { (field.draw(PREFIX, None)) }
                 @if fields.is_empty() {

@@ -24,6 +24,8 @@ use crate::{
 
 /// Suspended tasks that are named at the top.
 const MAX_QUESTIONS: usize = 10;
+/// Responses that are listed.
+const MAX_RESPONSES: usize = 10;
 /// Longest question of a suspended task, in bytes.
 const MAX_QUESTION_BYTES: usize = 160;
 
@@ -219,7 +221,8 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
     html! {
         dl class="facts" {
             div { dt { "Run" } dd { (format::id(run.id())) } }
-            div { dt { "Submitted" } dd { (format::time(times.submitted_at)) } }
+            div { dt { "Submitted" } dd { (format::time(times.submitted_at)) @if let Some(by) = run.submitted_by() { " by " (by) } } }
+            @if let Some(by) = run.cancelled_by() { div { dt { "Cancelled by" } dd { (by) } } }
             div { dt { "Took" } dd { (format::took(Some(times.submitted_at), times.finished_at)) } }
             div { dt { "Tasks ended" } dd { (run.progress()) } }
             div { dt { "Namespace" } dd { (row.head.namespace) } }
@@ -230,6 +233,7 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             @if let Some(notices) = &row.notices {
                 div { dt { "Notifications" } dd { (notices.counts()) @if let Some(why) = &notices.failure { " (" (why) ")" } } }
             }
+            @if let Some(responses) = responses(run) { div { dt { "Responses" } dd { (responses) } } }
             @if !labels.is_empty() { div { dt { "Labels" } dd { (labels.join(", ")) } } }
         }
         @if let Some(note) = &row.note { div class="callout bad" role="alert" { p { "No host can resume it: " (note.why) } } }
@@ -238,6 +242,20 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             @if !run.cause(root).is_empty() { div class="callout" { p { (run.cause(root)) } } }
         }
     }
+}
+
+/// The responses that tasks have, with their callers and times; the last ones, if there are many.
+fn responses(run: &Run) -> Option<Markup> {
+    let given = |task| Some((run.path(task), run.response(task)?, task.resumed_at()));
+    let all: Vec<_> = run.tasks().iter().filter_map(given).collect();
+    let shown = all.get(all.len().saturating_sub(MAX_RESPONSES)..).unwrap_or_default();
+    (!shown.is_empty()).then(|| {
+        html! {
+            ul class="plain" { @for (path, response, at) in shown {
+                li { (path) " " (response) @if let Some(at) = at { ", " (format::time(*at)) } }
+            } }
+        }
+    })
 }
 
 /// Suspended tasks that wait for a response.

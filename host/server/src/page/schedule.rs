@@ -3,7 +3,7 @@
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
-    SubmitError, TriggerError, TriggerRequest,
+    SubmitError, SubmitOptions, TriggerError, TriggerRequest,
     catalog::{self, CatalogItem, FiringNote, ScheduleState, Suspension},
     engine::{schedule::Zone, time::Timestamp},
 };
@@ -149,7 +149,7 @@ fn line(firing: &FiringNote, zone: &Zone) -> Markup {
                 (format::clock(zone, firing.at))
                 @if let Some(until) = firing.until { " to " (format::clock(zone, until)) }
             }
-            td data-label="Result" { (firing.what.words()) }
+            td data-label="Result" { (firing.what.words()) @if let Some(by) = &firing.by { " by " (by) } }
             td data-label="Run" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::id(run)) } } @else { span class="none" { "–" } } }
             td data-label="Phase" { (schedules::phase(firing)) }
         }
@@ -190,7 +190,7 @@ async fn start(context: &RequestContext, form: &Form) -> Result<Response, Proble
         namespace: &found.namespace,
         name: &found.name,
         parameters: &parameters,
-        key: once::key(&form),
+        options: SubmitOptions { key: once::key(&form).map(Into::into), by: context.caller.requester() },
     };
     match context.app.host.trigger(request).await {
         Ok(triggered) => Ok(see_other(&format!("/runs/{}", triggered.run_id))),

@@ -132,7 +132,9 @@ async fn run(context: &RequestContext, form: &Form, (plan, bytes): (&Arc<Plan>, 
         Err(problems) => return Ok(Err(problems.to_vec())),
     };
     let (host, planned) = (Arc::clone(&context.app.host), Arc::clone(plan));
-    let begun = context.work_on(bytes, async move { host.new_run(&planned, &parameters).await }).await?;
+    let by = context.caller.requester();
+    let begun =
+        context.work_on(bytes, async move { host.new_run_by(&planned, &parameters, by).await }).await?;
     let submission = async { once::start(begun?, form).await };
     match submission.await {
         Ok(run_id) => Ok(Ok(format!("/runs/{run_id}"))),

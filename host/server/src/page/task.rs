@@ -29,15 +29,16 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let run = &recorded.run;
     let task = run.task(id).ok_or_else(|| actions::no_task(&context))?;
     let logs = context.app.host.store().logs(&run_id, Some(id.0)).await?;
-    let may = context.caller.may(Role::Run).is_ok();
+    let may = |role| context.caller.may(role).is_ok();
+    let may_respond = may(Role::Approve);
     // The form says it.
-    let is_asked = may && task.phase == Phase::Suspended;
+    let is_asked = may_respond && task.phase == Phase::Suspended;
     let body = html! {
         (path(run, task))
         div class="head" {
             h1 id="title" data-part { (run.label(task)) " " (format::standing(run, task)) }
             div id="acts" class="acts" data-part {
-                @if may && actions::is_open(task) {
+                @if may(Role::Run) && actions::is_open(task) {
                     form method="post" action={ "/runs/" (run_id) "/tasks/" (id) "/cancel" } data-confirm="Cancel the task?" {
                         button class="danger" { "Cancel the task" }
                     }
@@ -47,7 +48,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         p id="why" class="why" data-part { (explain::why(run, task, recorded.told)) }
         div id="message" data-part { @if !is_asked && !task.message.is_empty() { div class="callout" { p { (task.message) } } } }
         // Not replaced while the form is being filled in.
-        div id="form" data-part data-keep { @if may { @if let Some(form) = answer::form(run, task) { (form) } } }
+        div id="form" data-part data-keep { @if may_respond { @if let Some(form) = answer::form(run, task) { (form) } } }
         div id="facts" data-part { (facts(run, task)) }
         div id="inside" data-part { (inside(run, task)) }
         div id="values" data-part { (values(run, task)) }
@@ -90,6 +91,11 @@ fn facts(run: &Run, task: &TaskRun) -> Markup {
         dl class="facts" {
             @if let Some(executor) = &executor { div { dt { "Executor" } dd { (plugin(run, executor)) } } }
             div { dt { "Task run" } dd { (format::id(&run.task_run_id(task.id))) } }
+            @if let Some(response) = run.response(task) {
+                div { dt { "Response" } dd { (response) @if let Some(at) = task.resumed_at() { ", " (format::time(at)) } } }
+            }
+            @if let Some(by) = task.refused_by() { div { dt { "Refused response" } dd { "by " (by) } } }
+            @if let Some(by) = task.cancelled_by() { div { dt { "Cancelled by" } dd { (by) } } }
             div { dt { "Started" } dd { (format::maybe_time(task.started_at)) } }
             div { dt { "Ended" } dd { (format::maybe_time(task.finished_at)) } }
             div { dt { "Took" } dd { (task.duration().map_or_else(|| "–".to_owned(), text::elapsed)) } }

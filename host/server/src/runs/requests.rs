@@ -6,6 +6,7 @@ use phasm::RequestError;
 use super::{
     get::{Page, view},
     task::no_task,
+    verdict::Question,
 };
 use crate::{document, problem_response::ProblemResponse, request::RequestContext};
 
@@ -23,10 +24,21 @@ pub(crate) async fn cancel_task(mut context: RequestContext) -> Result<Response,
 }
 
 pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let longest = context.app.config.limits.wait;
+    let wait = context.query.length("wait", longest);
     context.query.done()?;
     let payload = document::object(&mut context).await?;
     let handle = context.handle().await?;
-    let asked = handle.resume(context.segment("task"), payload).await;
+    let name = context.segment("task").to_owned();
+    let question = if wait.is_some() { Question::find(&handle, &name).await? } else { None };
+    let asked = handle.resume(&name, payload).await;
+    context.leave();
+    if let (Ok(true), Some(question), Some(wait)) = (&asked, question, wait)
+        && let Some(why) = question.refusal(&context.app, &handle, wait).await?
+    {
+        let detail = format!("the response was refused: {why}; the task still waits");
+        return Err(ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, detail));
+    }
     respond(context, asked, "is not suspended").await
 }
 

@@ -11,7 +11,8 @@ use crate::{answer::submitted, document, problem_response::ProblemResponse, requ
 pub(crate) async fn rerun(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let key = idempotency_key(&context)?;
     context.query.done()?;
-    let rerun = parse(&document::object(&mut context).await?)?;
+    let by = context.caller.requester();
+    let rerun = Rerun { by, ..parse(&document::object(&mut context).await?)? };
     let row = context.run().await?;
     let (host, of) = (Arc::clone(&context.app.host), Arc::clone(&row.head.run_id));
     let read = async move { host.rerun(&of, &rerun).await };

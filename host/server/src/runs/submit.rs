@@ -116,7 +116,9 @@ pub(crate) async fn start(
     }
     // Beginning a run takes the longer the larger its document is; waiting until it is durable needs no thread.
     let (planned, holder) = (Arc::clone(plan), context.holder.clone());
-    let begun = context.work_on(bytes, async move { host.new_run(&planned, &parameters).await }).await?;
+    let by = context.caller.requester();
+    let begun =
+        context.work_on(bytes, async move { host.new_run_by(&planned, &parameters, by).await }).await?;
     let started = async { begun?.key(key.as_deref()).start().await };
     let host = &context.app.host;
     match started.await {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::{http::StatusCode, response::Response};
 use phasm::{
-    Map, SubmitError, TriggerError, TriggerReceipt, TriggerRequest,
+    Map, SubmitError, SubmitOptions, TriggerError, TriggerReceipt, TriggerRequest,
     catalog::{self, CatalogItem, ScheduleState},
     engine::time::Timestamp,
 };
@@ -99,15 +99,11 @@ pub(crate) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     let mut parameters: Map = document::object(&mut context).await?;
     let found = one(&context).await?;
     let (host, reader) = (Arc::clone(&context.app.host), context.app.reader());
+    let options = SubmitOptions { key: key.map(Into::into), by: context.caller.requester() };
     let begin = async move {
         let texts = given.iter().map(|(name, text)| (name.as_str(), text.as_str()));
         parameters.extend(catalog::given_parameters(&*reader, &found, texts).await?);
-        let request = TriggerRequest {
-            namespace: &namespace,
-            name: &name,
-            parameters: &parameters,
-            key: key.as_deref(),
-        };
+        let request = TriggerRequest { namespace: &namespace, name: &name, parameters: &parameters, options };
         host.trigger(request).await
     };
     let triggered = context.work_on(document::UNKNOWN_SIZE, begin).await?;

@@ -151,6 +151,9 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     );
     document.saw("validateDocument", 422, client.post_yaml("/v1/validate", "a: 1").await);
     document.saw("resumeTask", 200, client.post(&format!("/v1/runs/{parked}/tasks/t0/resume")).await);
+    let gate = submit(&client, &workflow("default", &["gate"])).await;
+    let refused = client.post(&format!("/v1/runs/{gate}/tasks/t0/resume?wait=60s")).await;
+    document.saw("resumeTask", 422, refused);
     client.get(&format!("/v1/runs/{parked}?wait=30s")).await.expect(200);
     what_is_asked(&mut document, &client, [&run, &parked, &of_few]).await;
     what_is_kept(&mut document, &world, &client).await;
@@ -345,7 +348,12 @@ async fn what_is_full(document: &mut Document, world: &World, client: &Client) {
     for _ in 0..100 {
         world
             .host
-            .trigger(TriggerRequest { namespace: "busy", name: "w", parameters: &Map::new(), key: None })
+            .trigger(TriggerRequest {
+                namespace: "busy",
+                name: "w",
+                parameters: &Map::new(),
+                options: phasm::SubmitOptions::default(),
+            })
             .await
             .unwrap();
     }

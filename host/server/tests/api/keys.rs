@@ -52,6 +52,18 @@ async fn a_role_does_what_it_may() {
     for verb in ["cancel", "rerun", "tasks/t0/cancel", "tasks/t0/resume"] {
         read.post(&format!("/v1/runs/{submitted}/{verb}")).await.expect(403);
     }
+    let approve = world.key("p", Role::Approve, &[]);
+    approve.get(&format!("/v1/runs/{submitted}")).await.expect(200);
+    approve.post_yaml("/v1/validate", &document).await.expect(200);
+    approve.post_yaml("/v1/runs", &document).await.expect(403);
+    for verb in ["cancel", "rerun", "tasks/t0/cancel"] {
+        approve.post(&format!("/v1/runs/{submitted}/{verb}")).await.expect(403);
+    }
+    for path in ["/v1/plugins/a/1.0.0", "/v1/workflows/default/w", "/v1/schedules/default/w"] {
+        approve.send("DELETE", path, &[], "").await.expect(403);
+    }
+    approve.post(&format!("/v1/runs/{submitted}/tasks/t0/resume")).await.expect(200);
+    let submitted = submit(&run, &document).await;
     admin.post(&format!("/v1/runs/{submitted}/cancel")).await.expect(200);
 }
 
@@ -180,4 +192,55 @@ async fn it_is_written_down_who_did_what() {
     assert!(told[2].starts_with("ci run POST "));
     assert!(!text.contains("sesame") && !text.contains("phasm_"), "{text}");
     assert!(lines[1]["path"].as_str().unwrap().contains(&run));
+}
+
+/// R-S15: a run says who submitted it, who answered and who cancelled it, by the names of keys and by nothing that a client sends.
+#[tokio::test]
+async fn a_run_says_who_did_what() {
+    let world = World::new().await;
+    let (ada, bob) = (world.key("ada", Role::Run, &[]), world.key("bob", Role::Approve, &[]));
+    let document = workflow("default", &["gate", "ask"]);
+    let run = submit(&ada, &document).await;
+    let at = |verb: &str| format!("/v1/runs/{run}/{verb}");
+    let forged = r#"{"by": "bob", "resumedBy": "bob", "phasm.resumedBy": "bob"}"#;
+    let refused = ada.post_json(&at("tasks/t0/resume?wait=60s"), forged).await.expect(422);
+    assert_eq!(refused.text("/detail"), "the response was refused: not by \"ada\"; the task still waits");
+    let task = bob.get(&at("tasks/t0")).await.expect(200).json();
+    assert_eq!(
+        (&task["refusedBy"], task.get("resumedBy"), &task["phase"]),
+        (&"ada".into(), None, &"Suspended".into())
+    );
+    bob.post(&at("tasks/t0/resume?wait=60s")).await.expect(200);
+    let task = bob.get(&at("tasks/t0")).await.expect(200).json();
+    assert_eq!((&task["resumedBy"], &task["phase"]), (&"bob".into(), &"Succeeded".into()));
+    assert!(task["resumedAt"].is_string() && task.get("refusedBy").is_none());
+    ada.post(&at("cancel")).await.expect(200);
+    let view = ada.get(&format!("/v1/runs/{run}")).await.expect(200).json();
+    assert_eq!((&view["submittedBy"], &view["cancelledBy"]), (&"ada".into(), &"ada".into()));
+    let events = ada.get(&at("events")).await.expect(200).json();
+    let by = |kind: &str| -> Vec<String> {
+        let of_kind = events["events"].as_array().unwrap().iter().filter(|event| event["type"] == kind);
+        of_kind.filter_map(|event| Some(event["data"]["by"].as_str()?.to_owned())).collect()
+    };
+    assert_eq!(by("task.resumed"), ["ada", "bob"]);
+    assert_eq!((by("run.submitted"), by("run.cancel.requested")), (vec!["ada".into()], vec!["ada".into()]));
+    assert_eq!(by("task.phase"), ["ada"], "the refusal");
+    let again = bob.post(&at("rerun")).await;
+    again.expect(403);
+    let again = ada.post(&at("rerun")).await.expect(202).text("/runID");
+    assert_eq!(ada.get(&format!("/v1/runs/{again}")).await.expect(200).json()["submittedBy"], "ada");
+}
+
+/// R-S15: a server that asks for no key knows no callers, and a key cannot be called as another kind of caller.
+#[tokio::test]
+async fn names_that_prove_nothing_are_not_passed_off_as_keys() {
+    let world = World::new().await;
+    let document = workflow("default", &["gate"]);
+    let run = world.submit(&document).await;
+    let refused = world.client.post(&format!("/v1/runs/{run}/tasks/t0/resume?wait=60s")).await.expect(422);
+    assert!(refused.text("/detail").contains("not by null"), "{}", refused.text("/detail"));
+    assert_eq!(world.client.get(&format!("/v1/runs/{run}")).await.json().get("submittedBy"), None);
+    let local = world.key("local:root", Role::Admin, &[]);
+    let run = submit(&local, &document).await;
+    assert_eq!(local.get(&format!("/v1/runs/{run}")).await.json()["submittedBy"], "key:local:root");
 }

@@ -4,7 +4,7 @@ use phasm_server::keys::Role;
 
 use crate::{
     client::{Answer, Client},
-    world::{World, workflow},
+    world::{World, submit, workflow},
 };
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
@@ -455,4 +455,30 @@ async fn a_good_end_shows_its_remarks() {
     world.client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     let task = page(&world.client, &format!("/runs/{run}/tasks/1")).await;
     assert!(task.contains("phaseConditions.error was true"), "{task}");
+}
+
+/// R-S15: the page names callers, and offers each key what its role may do.
+#[tokio::test]
+async fn the_page_names_callers() {
+    let world = World::new().await;
+    let key = |name: &str, role| world.key(name, role, &[]);
+    let (ada, bob, eve) = (key("ada", Role::Run), key("bob", Role::Approve), key("eve", Role::Read));
+    let run = submit(&ada, &workflow("default", &["gate", "ask"])).await;
+    ada.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let (at, api) = (format!("/runs/{run}"), format!("/v1/runs/{run}/tasks/t0/resume?wait=60s"));
+    let shown = page(&bob, &at).await;
+    assert!(shown.contains(" by ada") && !shown.contains(&format!("{at}/cancel")), "{shown}");
+    let task = page(&bob, &format!("{at}/tasks/1")).await;
+    assert!(task.contains("Send response") && !task.contains("Cancel the task"), "{task}");
+    assert!(!page(&eve, &format!("{at}/tasks/1")).await.contains("Send response"));
+    assert_eq!(post(&eve, &format!("{at}/tasks/1/resume"), "whole=%7B%7D").await.status, 403);
+    assert_eq!(post(&bob, &format!("{at}/cancel"), "").await.status, 403);
+    ada.post(&api).await.expect(422);
+    let task = page(&bob, &format!("{at}/tasks/1")).await;
+    assert!(task.contains("Refused response") && task.contains("by ada, was refused: not by"), "{task}");
+    bob.post(&api).await.expect(200);
+    assert!(page(&bob, &format!("{at}/tasks/1")).await.contains("resumed by bob"));
+    assert!(page(&eve, &at).await.contains("main/t0 resumed by bob"));
+    assert_eq!(post(&ada, &format!("{at}/cancel"), "").await.status, 303);
+    assert!(page(&eve, &at).await.contains("Cancelled by"));
 }

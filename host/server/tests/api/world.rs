@@ -17,7 +17,7 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::client::Client;
 
-/// Does what the executor's type says: `ok`, `fail`, `ask` (an answer), `block` (until it is stopped), `talk` (some lines), `large`.
+/// Does what the executor's type says: `ok`, `fail`, `ask` (an answer), `gate` (an answer of bob), `block` (until it is stopped), `talk` (some lines), `large`.
 pub(crate) struct Doer;
 
 impl Executor for Doer {
@@ -29,6 +29,16 @@ impl Executor for Doer {
         Box::pin(async move {
             match &*call.executor_type {
                 "fail" => Outcome::failed("as asked"),
+                "gate" if !call.resumed => Outcome::suspended(),
+                // Takes the response of bob, and says of other callers who they are.
+                "gate" => match call.config.as_object().and_then(|config| config.get("phasm.resumedBy")) {
+                    Some(by) if *by == Value::from("bob") => Outcome::default(),
+                    by => {
+                        let why = format!("not by {}", by.map_or_else(|| "?".to_owned(), Value::to_json));
+                        let detail = serde_json::json!({ "refused": why });
+                        Outcome { detail: Some(detail.into()), ..Outcome::suspended() }
+                    }
+                },
                 "ask" if call.resumed => Outcome::default().output("answered", true),
                 "ask" => Outcome::suspended(),
                 "block" => std::future::pending().await,

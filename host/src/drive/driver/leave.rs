@@ -83,7 +83,7 @@ impl Driver {
                 Message::Signal(_) | Message::Mail | Message::Tick | Message::HandOver(_) => {}
                 Message::Ask { request, reply } => {
                     let refusal = match &result {
-                        Ok(()) => request.reply_of_ended(&self.run),
+                        Ok(()) => request.request.reply_of_ended(&self.run),
                         Err(error) => Err(RequestError::Lost(Arc::clone(error))),
                     };
                     // The sender may have gone.

@@ -12,6 +12,7 @@ use super::Driver;
 use crate::{
     dispatch::signal::Signal,
     run::{
+        envelope::RequestEnvelope,
         message::{Message, ReplyTo},
         request::{RequestError, RequestReply, RunRequest},
     },
@@ -75,9 +76,10 @@ impl Driver {
     }
 
     /// Steps the engine by a request. The result is for the reply, once the batch is durable.
-    fn request(&mut self, now: Timestamp, request: RunRequest) -> Result<bool, RequestError> {
+    fn request(&mut self, now: Timestamp, envelope: RequestEnvelope) -> Result<bool, RequestError> {
+        let RequestEnvelope { request, by } = envelope;
         let is_cancel = matches!(request, RunRequest::Cancel);
-        let Some(input) = request.input(&self.run)? else { return Ok(false) };
+        let Some(input) = request.input(&self.run, by)? else { return Ok(false) };
         let changes_nothing = self.step(now, input);
         if changes_nothing && is_cancel { Err(RequestError::Ended) } else { Ok(!changes_nothing) }
     }
@@ -114,7 +116,7 @@ impl Driver {
                 self.inbox.has_requests = true;
                 break;
             }
-            let result = match RunRequest::read(&request.body) {
+            let result = match RequestEnvelope::read(&request.body) {
                 Some(request) => self.request(now, request).map_err(|error| error.to_string()),
                 None => Err("the request cannot be read; another version of Phasm wrote it".to_owned()),
             };

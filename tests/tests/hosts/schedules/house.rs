@@ -240,7 +240,7 @@ impl House {
                 namespace: "default",
                 name,
                 parameters: &Map::new(),
-                key: None,
+                options: phasm::SubmitOptions::default(),
             }))
             .unwrap()
             .run_id

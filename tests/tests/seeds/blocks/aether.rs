@@ -96,7 +96,7 @@ fn task_resumed_in_time() {
     let quick = |code| phasm_tests::world::Act { takes: Some(10), ..returns(code) };
     let waits = submit(&waiting(), acts([("wait-external", vec![quick(1), quick(0)])]));
     let id = waits.task("wait-external");
-    let played = waits.at(1500, Input::Resumed(id, Default::default())).through();
+    let played = waits.at(1500, Input::Resumed(id, Default::default(), None)).through();
     assert_eq!(played.ended("wait-external"), ended(1, &[], Phase::Succeeded, None));
     assert_eq!(played.finished_at(), 1510 + 1000);
 }

@@ -217,7 +217,7 @@ fn suspend_and_resume() {
     let id = world.find("t").unwrap();
     assert_eq!((world.task("t").unwrap().phase, world.run.phase()), (Phase::Suspended, Phase::Running));
     let payload = Map::from([("b".into(), 2.into()), ("c".into(), 2.into())]);
-    world.at(Timestamp(500), Input::Resumed(id, payload));
+    world.at(Timestamp(500), Input::Resumed(id, payload, None));
     world.finish();
     let again = world.dispatched.last().unwrap();
     assert!(again.resumed);

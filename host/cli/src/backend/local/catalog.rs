@@ -22,7 +22,8 @@ use crate::{
         parameters::{self, ParameterArgument},
     },
     problems::{self, Source},
-    store::writable::{WritableStore, me},
+    store::local_user::{local_options, local_user},
+    store::writable::WritableStore,
     submission::{self, DocumentArgument},
 };
 
@@ -39,12 +40,16 @@ impl CatalogBackend for LocalBackend<'_> {
             let before = catalog::schedule(store, &plan.namespace, &name).await.map_err(Failure::host)?;
             let written =
                 WrittenDocument { file: &planned.source.text.name, text: &planned.source.text.text };
-            let schedule =
-                match planned.planning.planner.put_schedule(store, plan, written, me().as_deref()).await {
-                    Ok(schedule) => schedule,
-                    Err(SaveError::Problems(found)) => return Err(planned.source.refuse(&found)),
-                    Err(error) => return Err(refused(error, store).await),
-                };
+            let schedule = match planned
+                .planning
+                .planner
+                .put_schedule(store, plan, written, Some(local_user().as_str()))
+                .await
+            {
+                Ok(schedule) => schedule,
+                Err(SaveError::Problems(found)) => return Err(planned.source.refuse(&found)),
+                Err(error) => return Err(refused(error, store).await),
+            };
             let hint = writable.tell(&path, &planned.source.target).await;
             Ok(ScheduleOutcome { schedule, is_new: before.is_none(), hint })
         })
@@ -112,8 +117,12 @@ impl CatalogBackend for LocalBackend<'_> {
                     Err(error) => return Err(refused(error, store).await),
                 };
             }
-            let request =
-                TriggerRequest { namespace: &name.namespace, name: &name.name, parameters: &given, key };
+            let request = TriggerRequest {
+                namespace: &name.namespace,
+                name: &name.name,
+                parameters: &given,
+                options: local_options(key),
+            };
             match planning.planner.trigger(store, request).await {
                 Ok(TriggerReceipt { run_id, is_new }) => {
                     let hint = writable.tell(&path, &target).await;
@@ -147,7 +156,9 @@ impl CatalogBackend for LocalBackend<'_> {
             let written =
                 WrittenDocument { file: &planned.source.text.name, text: &planned.source.text.text };
             let now = Clock::start().now();
-            match catalog::save_workflow(store, &planned.plan, written, me().as_deref(), now).await {
+            match catalog::save_workflow(store, &planned.plan, written, Some(local_user().as_str()), now)
+                .await
+            {
                 Ok(saved) => Ok(saved),
                 Err(SaveError::Problems(found)) => Err(planned.source.refuse(&found)),
                 Err(error) => Err(refused(error, store).await),
@@ -175,12 +186,13 @@ impl CatalogBackend for LocalBackend<'_> {
             let tree = reader::read(&version.file, &text).map_err(|found| refuse(&found))?;
             let plan = planning.plan(Draft::read(&tree)).await.map_err(|found| refuse(&found))?;
             let given = parameters::all(parameters, None, &plan)?;
-            let (run_id, is_new) = match planning.planner.enqueue(store, &plan, &given, key).await {
-                Ok(run_id) => (run_id, true),
-                Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
-                Err(SubmitError::Problems(found)) => return Err(refuse(&found)),
-                Err(error) => return Err(Failure::call(error)),
-            };
+            let (run_id, is_new) =
+                match planning.planner.enqueue(store, &plan, &given, &local_options(key)).await {
+                    Ok(run_id) => (run_id, true),
+                    Err(SubmitError::Store(StoreError::Exists { run_id })) => (run_id, false),
+                    Err(SubmitError::Problems(found)) => return Err(refuse(&found)),
+                    Err(error) => return Err(Failure::call(error)),
+                };
             let view = SubmittedView { run_id: &run_id, workflow: &plan.name, is_new };
             let json = problems::json(self.screen, &view);
             let hint = writable.tell(&path, &target).await;

@@ -11,7 +11,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     paths::PathArguments,
-    store::writable::me,
+    store::local_user::local_user,
     terminal::{screen::Screen, text},
 };
 
@@ -51,7 +51,7 @@ pub(super) fn approve(arguments: &ApproveArguments, screen: &Screen) -> Result<E
         None => {
             let library_admin = LibraryContext::open(&arguments.paths, screen, false)?.library_admin();
             let stored = library_admin.library.exactly(asked).map_err(Failure::call)?;
-            library_admin.approve(&stored, me().as_deref()).map_err(Failure::call)?
+            library_admin.approve(&stored, Some(local_user().as_str())).map_err(Failure::call)?
         }
     };
     let exactly = format!("{}@{}", approved.name, approved.version);

@@ -42,6 +42,7 @@ fn a_stricter_engine_strands_no_run() {
         secrets: Vec::new(),
         origin: None,
         trace: None,
+        by: None,
     };
     let (_, first) = Run::start(Arc::new(plan), submission, Timestamp(0));
     for (code, accepted, refused) in STRICTER {

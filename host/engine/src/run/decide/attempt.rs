@@ -8,7 +8,7 @@ use super::{
     room::add_result,
 };
 use crate::{
-    event::{AttemptEnd, Event, Fence, Outputs, PhaseData, Reason, TimeLimit},
+    event::{AttemptEnd, Event, Fence, Outputs, PhaseData, Reason, Requester, TimeLimit},
     expr::Doubts,
     outcome::{Outcome, code, phase_of},
     phase::Phase,
@@ -31,6 +31,8 @@ pub(super) enum NextStep {
 /// A response that the executor has refused (R-S14).
 struct RefusedResponse {
     reason: Arc<str>,
+    /// The caller that gave it.
+    by: Option<Requester>,
     /// The task's outputs before the response.
     before: Outputs,
 }
@@ -39,7 +41,8 @@ struct RefusedResponse {
 fn refusal(task: &TaskRun, code: i32, detail: Option<&Value>) -> Option<RefusedResponse> {
     let reason = detail?.member("refused").and_then(Value::as_str)?;
     let response = task.response.as_ref().filter(|_| phase_of(code) == Phase::Suspended)?;
-    Some(RefusedResponse { reason: text::brief(reason).into(), before: response.outputs.clone() })
+    let by = task.resumed_by().cloned();
+    Some(RefusedResponse { reason: text::brief(reason).into(), by, before: response.outputs.clone() })
 }
 
 impl Decider<'_> {
@@ -99,8 +102,9 @@ impl Decider<'_> {
         let mut outputs = task.outputs.clone();
         let Outcome { code, mut message, outputs: mut returned, detail, metered } = outcome;
         let refusal = refusal(task, code, detail.as_ref());
-        let is_refused = refusal.is_some();
-        if let Some(RefusedResponse { reason, before }) = refusal {
+        let mut refused_by = None;
+        if let Some(RefusedResponse { reason, by, before }) = refusal {
+            refused_by = Some(by);
             message = reason;
             outputs = before;
             returned = Vec::new();
@@ -142,10 +146,9 @@ impl Decider<'_> {
             conditions.into_iter().for_each(|conditions| self.judge(id, conditions, &mut judged));
         }
         if judged.phase == Phase::Suspended {
-            let with = if is_refused {
-                PhaseData::Refused { reason: judged.message }
-            } else {
-                PhaseData::Partial { message: judged.message, outputs: judged.outputs }
+            let with = match refused_by {
+                Some(by) => PhaseData::Refused { reason: judged.message, by },
+                None => PhaseData::Partial { message: judged.message, outputs: judged.outputs },
             };
             self.set_phase(id, Phase::Suspended, None, Some(with));
             self.note_use(self[id].fence(), judged.attempt.metered);

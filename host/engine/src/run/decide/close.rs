@@ -4,26 +4,28 @@ use std::sync::Arc;
 
 use super::{Decider, env::AttemptResult, timers::clock_around};
 use crate::{
-    event::{Event, Outputs, PhaseData, Reason, TaskId},
+    event::{Event, Outputs, PhaseData, Reason, Requester, TaskId},
     phase::{Phase, TaskKind},
     run::state::TaskIndex,
 };
 
 impl Decider<'_> {
     /// The user cancels the run (R-S10).
-    pub(super) fn cancel(&mut self) {
+    pub(super) fn cancel(&mut self, by: Option<Requester>) {
         if self.phase().is_terminal() {
             return self.drop_input();
         }
-        self.emit(Event::CancelRequested);
+        self.emit(by.map_or(Event::CancelRequested, Event::CancelRequestedBy));
         self.close(TaskIndex::ROOT, Reason::User, None);
     }
 
     /// The user cancels one task; never tolerated (R-S10). Hook runs are not stopped by anything but their own clocks.
-    pub(super) fn cancel_task(&mut self, id: TaskId) {
+    pub(super) fn cancel_task(&mut self, id: TaskId, by: Option<Requester>) {
         match self.task(id) {
             Some(task) if !task.phase.is_terminal() && task.hook.is_none() => {
-                self.close(task.index(), Reason::User, None);
+                let index = task.index();
+                self.emit(Event::TaskCancelRequested(id, by));
+                self.close(index, Reason::User, None);
             }
             Some(_) | None => self.drop_input(),
         }

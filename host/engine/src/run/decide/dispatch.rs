@@ -9,7 +9,11 @@ use crate::{
     plan::{ExecutorCall, Work},
     run::state::{QueueState, State, TaskIndex, TaskRun},
     time::Timestamp,
+    value::Value,
 };
+
+/// Name under which the configuration of a resumed attempt has the caller that resumed it; null if the caller is not known.
+const RESUMED_BY: &str = "phasm.resumedBy";
 
 impl Decider<'_> {
     /// Dispatches the next leaves, as many as slots, limits and the step's record allow (R-P5, R-S11, R-H8).
@@ -82,7 +86,7 @@ impl Decider<'_> {
             executor_type: executor_type.clone(),
             due,
             resumed: task.resumed,
-            config: task.config.clone(),
+            config: config_of(task),
             inputs: overlaid(task),
             memory: *memory,
             deadline: attempt_deadline(self, task),
@@ -100,6 +104,18 @@ fn attempt_deadline(state: &State, task: &TaskRun) -> Option<Timestamp> {
     let around = std::iter::successors(state.parent(task), |container| state.parent(container));
     let around = around.flat_map(|container| [container.clocks.absolute(), container.clocks.max_runtime]);
     [task.clocks.absolute(), whole_run].into_iter().chain(around).flatten().min()
+}
+
+/// The configuration; with the caller that has resumed it in an attempt that is resumed, which no workflow and no response can
+/// set (R-S15).
+fn config_of(task: &TaskRun) -> Value {
+    if !task.resumed {
+        return task.config.clone();
+    }
+    let by = task.resumed_by().map_or(Value::Null, |by| Arc::clone(by.text()).into());
+    let mut config = task.config.as_object().cloned().unwrap_or_default();
+    config.insert(RESUMED_BY.into(), by);
+    config.into()
 }
 
 /// Inputs with the payloads of this attempt laid over them (R-S9).

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Decider;
 use crate::{
-    event::{Basis, Event, Input, Rerun, RunningQuota, SubmissionRecord, TaskId},
+    event::{Basis, Event, Input, Requester, Rerun, Resumption, RunningQuota, SubmissionRecord, TaskId},
     phase::Phase,
     run::{Submission, state::TaskIndex},
     time::Timestamp,
@@ -14,7 +14,7 @@ use crate::{
 impl Decider<'_> {
     /// The run exists.
     pub(in crate::run) fn submit(&mut self, submission: Submission, rerun: Option<Arc<Rerun>>) {
-        let Submission { run_id, parameters, facts, secrets, origin, trace } = submission;
+        let Submission { run_id, parameters, facts, secrets, origin, trace, by } = submission;
         let plan = self.plan();
         let Basis { document, executors, warnings } = Basis::of(plan);
         let submitted = SubmissionRecord {
@@ -26,6 +26,7 @@ impl Decider<'_> {
             secrets,
             origin,
             trace,
+            by,
             rerun,
             warnings,
             defaults: Map::new(),
@@ -57,9 +58,9 @@ impl Decider<'_> {
             Input::Interrupted(fence) => self.interrupted(fence),
             Input::Metered(fence, metered) => self.metered(fence, metered),
             Input::Inactive(fence) => self.inactive(fence),
-            Input::Resumed(task, payload) => self.resume(task, payload),
-            Input::Cancelled => self.cancel(),
-            Input::TaskCancelled(task) => self.cancel_task(task),
+            Input::Resumed(task, payload, by) => self.resume(task, payload, by),
+            Input::Cancelled(by) => self.cancel(by),
+            Input::TaskCancelled(task, by) => self.cancel_task(task, by),
             Input::Tick => {}
         }
     }
@@ -71,12 +72,12 @@ impl Decider<'_> {
     }
 
     /// Answers a suspended task: merges the payload, sets Running and has the executor called again (R-S9).
-    fn resume(&mut self, id: TaskId, payload: Map) {
+    fn resume(&mut self, id: TaskId, payload: Map, by: Option<Requester>) {
         let suspended = self.find(id).filter(|id| self[*id].phase == Phase::Suspended);
         let Some(id) = suspended else { return self.drop_input() };
         // The host refuses answers that are too large before they come here.
         payload.values().for_each(|value| self.weight().add(value));
-        self.emit(Event::Resumed(id.into(), Arc::new(payload)));
+        self.emit(Event::Resumed(Resumption { task: id.into(), payload: Arc::new(payload), by }));
         self.set_phase(id, Phase::Running, None, None);
         self.command_dispatch(id, self.now());
     }

@@ -4,18 +4,17 @@ use std::sync::Arc;
 
 use super::{
     EarlierRun, HookOf, MAX_WARNINGS, Place, State, TYPE_MISMATCH, TaskIndex, TaskRun, Wait, WaitKind,
-    task::{QueueState, Response},
+    task::{GivenResponse, QueueState, Response},
 };
 use crate::{
     event::{
-        AttemptEnd, Event, Fence, HookFiring, PolicyEvaluation, RetrySchedule, SubmissionRecord, TaskId,
-        Warning,
+        AttemptEnd, Event, Fence, HookFiring, PolicyEvaluation, Requester, Resumption, RetrySchedule,
+        SubmissionRecord, TaskId, Warning,
     },
     outcome::Output,
     phase::{Phase, TaskKind},
     plan::Verdict,
     usage::ResourceUsage,
-    value::Map,
 };
 
 /// Whether an event could be applied; if not, why it cannot follow.
@@ -40,7 +39,9 @@ impl State {
             Event::AttemptStarted(fence) => self.apply_attempt_started(*fence)?,
             Event::AttemptEnded(ended) => self.apply_attempt_ended(ended)?,
             Event::Metered(fence, metered) => self.apply_metered(*fence, *metered)?,
-            Event::Resumed(task, payload) => self.apply_resumed(*task, payload)?,
+            Event::Resumed(resumption) => self.apply_resumed(resumption)?,
+            Event::CancelRequestedBy(by) => self.cancelled_by = Some(by.clone()),
+            Event::TaskCancelRequested(task, by) => self.apply_task_cancel(*task, by.as_ref())?,
             Event::Repeated(container) => self.apply_repeated(*container)?,
             Event::PolicyEvaluated(evaluated) => self.apply_policy(evaluated)?,
             Event::RetryScheduled(retry) => self.apply_retry_scheduled(*retry)?,
@@ -97,6 +98,7 @@ impl State {
         self.parameters = submitted.parameters.clone();
         self.facts = submitted.facts.clone();
         self.trace.clone_from(&submitted.trace);
+        self.submitted_by.clone_from(&submitted.by);
         self.past = submitted.rerun.clone().map(|rerun| Arc::new(EarlierRun::new(&self.plan, rerun)));
         self.times.submitted_at = self.now;
         self.times.deadline_at = self.plan.timeout.map(|timeout| self.now.after(timeout));
@@ -189,9 +191,19 @@ impl State {
         Ok(())
     }
 
-    fn apply_resumed(&mut self, id: TaskId, payload: &Arc<Map>) -> ApplyResult {
+    fn apply_task_cancel(&mut self, id: TaskId, by: Option<&Requester>) -> ApplyResult {
         let id = self.existing(id)?;
+        if let Some(by) = by {
+            self.tables[id].callers_mut().cancelled = Some(by.clone());
+        }
+        Ok(())
+    }
+
+    fn apply_resumed(&mut self, Resumption { task, payload, by }: &Resumption) -> ApplyResult {
+        let (id, now) = (self.existing(*task)?, self.now);
         let task = &mut self.tables[id];
+        let given = GivenResponse { by: by.clone(), at: Some(now) };
+        let before = task.callers_mut().resumed.replace(given);
         if let Some(refused) = task.response.take().filter(|response| response.refused.is_some()) {
             task.message = refused.message;
         }
@@ -199,6 +211,7 @@ impl State {
             outputs: task.outputs.clone(),
             payload: Arc::clone(&task.payload),
             message: Arc::clone(&task.message),
+            before,
             refused: None,
         }));
         let named = payload.iter().map(|(name, value)| Output { name: name.clone(), value: value.clone() });

@@ -76,6 +76,9 @@ impl State {
         task.outputs = Arc::default();
         task.payload = Arc::default();
         task.response = None;
+        if let Some(callers) = &mut task.callers {
+            callers.resumed = None;
+        }
         task.resumed = false;
         task.clocks.wake = task.clocks.wake.filter(|at| *at > now);
         let Some(at) = task.clocks.wake else { return self.again(id, self.now) };
@@ -182,15 +185,18 @@ fn take_along(task: &mut TaskRun, with: &PhaseData) {
             task.message = message.clone();
             merge_outputs(&mut task.outputs, outputs.iter().cloned());
         }
-        PhaseData::Refused { reason } => {
+        PhaseData::Refused { reason, by } => {
             let Some(response) = task.response.as_mut() else { return };
             task.outputs = response.outputs.clone();
             task.payload = Arc::clone(&response.payload);
+            let by_whom = by.as_ref().map(|by| format!(", by {by},")).unwrap_or_default();
             task.message = match &*response.message {
-                "" => format!("the last response was refused: {reason}").into(),
-                message => format!("{message} (the last response was refused: {reason})").into(),
+                "" => format!("the last response{by_whom} was refused: {reason}").into(),
+                message => format!("{message} (the last response{by_whom} was refused: {reason})").into(),
             };
-            response.refused = Some(Arc::clone(reason));
+            response.refused = Some((Arc::clone(reason), by.clone()));
+            let before = response.before.take();
+            task.callers_mut().resumed = before;
         }
         PhaseData::Result { message, outputs } => {
             task.message = message.clone();

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Place, State, TaskRun, apply::ApplyResult};
+use super::{Place, State, TaskRun, apply::ApplyResult, task::GivenResponse};
 use crate::{
     event::{PastResult, Rerun, TaskId},
     phase::Phase,
@@ -67,7 +67,7 @@ impl State {
         let Some((_, result)) = self.past_result(task).filter(|_| task.phase == Phase::Created) else {
             return Err(format!("task run {id} has no result of an earlier run"));
         };
-        let PastResult { inputs, config, code, message, outputs, retries } = result.clone();
+        let PastResult { inputs, config, code, message, outputs, retries, resumed_by } = result.clone();
         let task = &mut self.tables[id];
         task.inputs = inputs;
         task.config = config;
@@ -76,6 +76,9 @@ impl State {
         task.message = message;
         task.retries = retries;
         task.reused = true;
+        if resumed_by.is_some() {
+            task.callers_mut().resumed = Some(GivenResponse { by: resumed_by, at: None });
+        }
         Ok(())
     }
 }

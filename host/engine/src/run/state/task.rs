@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    event::{Bindings, Fence, Outputs, Reason, TaskId, TimeLimit},
+    event::{Bindings, Fence, Outputs, Reason, Requester, TaskId, TimeLimit},
     phase::Phase,
     plan::{HookId, HookType, NodeIndex, TemplateId, Verdict},
     run::state::index::{ScopeIndex, TaskIndex},
@@ -41,6 +41,8 @@ pub struct TaskRun {
     pub payload: Arc<Map>,
     /// The last response to this suspension, from its resume until it is taken.
     pub(in crate::run) response: Option<Box<Response>>,
+    /// Callers that have asked something of it; absent before any has.
+    pub(in crate::run) callers: Option<Box<Callers>>,
     /// The current attempt, from 1; 0 before the first.
     pub attempt: u32,
     /// Retries made so far: each counts from when it is scheduled.
@@ -93,8 +95,26 @@ pub(in crate::run) struct Response {
     pub(in crate::run) outputs: Outputs,
     pub(in crate::run) payload: Arc<Map>,
     pub(in crate::run) message: Arc<str>,
-    /// Why the executor has refused it, if it has.
-    pub(in crate::run) refused: Option<Arc<str>>,
+    /// The response before it.
+    pub(in crate::run) before: Option<GivenResponse>,
+    /// Why the executor has refused it, and the caller that gave it, if it has.
+    pub(in crate::run) refused: Option<(Arc<str>, Option<Requester>)>,
+}
+
+/// Callers that have asked something of a task.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::run) struct Callers {
+    /// The response that the current attempt has, if it was suspended.
+    pub(in crate::run) resumed: Option<GivenResponse>,
+    /// The caller that cancelled it.
+    pub(in crate::run) cancelled: Option<Requester>,
+}
+
+/// The caller that gave a response, and when. A result that was reused has no time of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::run) struct GivenResponse {
+    pub(in crate::run) by: Option<Requester>,
+    pub(in crate::run) at: Option<Timestamp>,
 }
 
 /// The instants that end or wake a task run.
@@ -244,6 +264,7 @@ impl TaskRun {
             outputs: Arc::clone(&nothing.outputs),
             payload: Arc::clone(&nothing.payload),
             response: None,
+            callers: None,
             attempt: 0,
             retries: 0,
             dispatch: 0,
@@ -272,7 +293,39 @@ impl TaskRun {
     /// Why the last response was refused, of a task that is suspended and whose executor refused it.
     #[must_use]
     pub fn refusal(&self) -> Option<&Arc<str>> {
-        self.response.as_ref()?.refused.as_ref()
+        self.response.as_ref()?.refused.as_ref().map(|(reason, _)| reason)
+    }
+
+    /// The caller whose response was refused, where [`Self::refusal`] has the reason and the caller is known.
+    #[must_use]
+    pub fn refused_by(&self) -> Option<&Requester> {
+        self.response.as_ref()?.refused.as_ref()?.1.as_ref()
+    }
+
+    /// The caller whose response the current attempt has, if the caller is known. A refused response does not count.
+    #[must_use]
+    pub fn resumed_by(&self) -> Option<&Requester> {
+        self.given_response()?.by.as_ref()
+    }
+
+    /// When the response of the current attempt was given.
+    #[must_use]
+    pub fn resumed_at(&self) -> Option<Timestamp> {
+        self.given_response()?.at
+    }
+
+    fn given_response(&self) -> Option<&GivenResponse> {
+        self.callers.as_ref()?.resumed.as_ref()
+    }
+
+    /// The caller that cancelled the task itself, if it is known.
+    #[must_use]
+    pub fn cancelled_by(&self) -> Option<&Requester> {
+        self.callers.as_ref()?.cancelled.as_ref()
+    }
+
+    pub(super) fn callers_mut(&mut self) -> &mut Callers {
+        self.callers.get_or_insert_default()
     }
 
     /// Names the current dispatch.

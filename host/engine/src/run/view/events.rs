@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     event::{
-        AttemptEnd, Event, HookFailure, HookFiring, PhaseChange, PhaseData, PolicyEvaluation, RetrySchedule,
-        RunningQuota, ScopeOpening, SubmissionRecord, TaskId,
+        AttemptEnd, Event, HookFailure, HookFiring, PhaseChange, PhaseData, PolicyEvaluation, Requester,
+        Resumption, RetrySchedule, RunningQuota, ScopeOpening, SubmissionRecord, TaskId,
     },
     phase::{Phase, TaskKind},
     plan::{MaxAttempts, RuleMatch, TemplateKind, Verdict},
@@ -97,7 +97,9 @@ fn attempts(run: &Run, events: &[Event]) -> Vec<Option<u32>> {
 
 /// The task run of an event that belongs to an attempt without naming it.
 fn subject(event: &Event) -> Option<TaskId> {
-    if let Event::Phase(PhaseChange { task, .. }) | Event::TimedOut(task, _) | Event::Resumed(task, _) = event
+    if let Event::Phase(PhaseChange { task, .. })
+    | Event::TimedOut(task, _)
+    | Event::Resumed(Resumption { task, .. }) = event
     {
         Some(*task)
     } else {
@@ -124,6 +126,8 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
         Event::Submitted(submitted) => submitted_parts(run, submitted),
         Event::RunPhase(phase) => (None, None, json!({ "phase": phase })),
         Event::CancelRequested => (None, None, json!({})),
+        Event::CancelRequestedBy(by) => (None, None, json!({ "by": by })),
+        Event::TaskCancelRequested(task, by) => (Some(*task), None, with_caller(json!({}), by.as_ref())),
         Event::Held(quota) => (None, None, held(quota.as_ref())),
         Event::ScopeOpened(opened) => scope_parts(run, opened),
         Event::Repeated(task) => (Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
@@ -139,9 +143,9 @@ fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
             (Some(fence.task), Some(fence.attempt), json!({ "usage": UsageView::of(*metered) }))
         }
         Event::TimedOut(task, clock) => (Some(*task), attempt, json!({ "which": clock.as_str() })),
-        Event::Resumed(task, payload) => {
+        Event::Resumed(Resumption { task, payload, by }) => {
             let data = json!({ "payload": payload.as_ref() });
-            (Some(*task), attempt, data)
+            (Some(*task), attempt, with_caller(data, by.as_ref()))
         }
         Event::PolicyEvaluated(evaluated) => policy_parts(run, evaluated),
         Event::RetryScheduled(RetrySchedule { task, attempt, delay_ms, wake_at }) => {
@@ -188,7 +192,15 @@ fn submitted_parts(run: &Run, submitted: &SubmissionRecord) -> Parts {
     if let (Some(rerun), Some(data)) = (&submitted.rerun, data.as_object_mut()) {
         data.insert("rerunOf".to_owned(), json!(rerun.run_id));
     }
-    (None, None, data)
+    (None, None, with_caller(data, submitted.by.as_ref()))
+}
+
+/// Adds the caller that made a request, if it is known.
+fn with_caller(mut data: Value, by: Option<&Requester>) -> Value {
+    if let (Some(by), Some(data)) = (by, data.as_object_mut()) {
+        data.insert("by".to_owned(), json!(by));
+    }
+    data
 }
 
 /// Returns the reused result's data, which is stored with the task run.
@@ -198,7 +210,7 @@ fn reused_parts(run: &Run, id: TaskId) -> Parts {
         "of": run.rerun_of(), "inputs": task.inputs, "code": task.code, "message": task.message,
         "outputs": task.outputs,
     });
-    (Some(id), None, data)
+    (Some(id), None, with_caller(data, task.resumed_by()))
 }
 
 fn scope_parts(run: &Run, opened: &ScopeOpening) -> Parts {
@@ -222,7 +234,12 @@ fn phase_parts(change: &PhaseChange, attempt: Option<u32>) -> Parts {
             put("message", json!(message));
             put("outputs", json!(outputs));
         }
-        Some(PhaseData::Refused { reason }) => drop(put("refused", json!(reason))),
+        Some(PhaseData::Refused { reason, by }) => {
+            put("refused", json!(reason));
+            if let Some(by) = by {
+                put("by", json!(by));
+            }
+        }
         Some(PhaseData::Bound { .. }) | None => {}
     }
     (Some(*task), attempt, Value::Object(data))

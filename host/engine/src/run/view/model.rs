@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::{
-    event::{Binding, Reason},
+    event::{Binding, Reason, Requester},
     outcome::Output,
     phase::Phase,
     plan::{HookType, Parameter, Work},
@@ -61,6 +61,13 @@ pub struct RunView {
     /// RFC 3339.
     #[schemars(with = "TimeText")]
     pub submitted_at: String,
+    /// The caller that submitted it, or asked for the rerun: the name of a key, `local:USER` or `schedule:NAMESPACE/NAME`; absent
+    /// where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub submitted_by: Option<Requester>,
+    /// The caller that cancelled it; absent where none did, or it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancelled_by: Option<Requester>,
     /// First Running.
     #[schemars(with = "Option<TimeText>")]
     pub started_at: Option<String>,
@@ -147,6 +154,19 @@ pub struct TaskView {
     /// Why the executor refused the last response; absent unless it is suspended again because of that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<Arc<str>>,
+    /// The caller whose response was refused; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused_by: Option<Requester>,
+    /// The caller whose response it has; absent where it has none, or the caller is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed_by: Option<Requester>,
+    /// When that response was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<TimeText>")]
+    pub resumed_at: Option<String>,
+    /// The caller that cancelled this task; absent where none did, or it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancelled_by: Option<Requester>,
     /// Bound inputs.
     pub inputs: Vec<NamedInput>,
     /// The returned outputs.
@@ -320,6 +340,8 @@ impl RunView {
                 .collect(),
             warnings: warnings(run),
             submitted_at: times.submitted_at.to_rfc3339(),
+            submitted_by: run.submitted_by().cloned(),
+            cancelled_by: run.cancelled_by().cloned(),
             started_at: times.started_at.map(Timestamp::to_rfc3339),
             finished_at: times.finished_at.map(Timestamp::to_rfc3339),
             duration_ms: times.finished_at.map(|end| end.since(times.submitted_at)),
@@ -386,6 +408,10 @@ impl TaskView {
             code: task.code,
             message: task.message.clone(),
             refused: task.refusal().cloned(),
+            refused_by: task.refused_by().cloned(),
+            resumed_by: task.resumed_by().cloned(),
+            resumed_at: task.resumed_at().map(Timestamp::to_rfc3339),
+            cancelled_by: task.cancelled_by().cloned(),
             inputs: task.inputs.iter().map(NamedInput::of).collect(),
             outputs: task.outputs.iter().map(|output| NamedOutput::of(output, &node.outputs)).collect(),
             retries,

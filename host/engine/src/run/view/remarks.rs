@@ -45,6 +45,21 @@ impl State {
         failed.into_iter().chain(named).chain(more).collect()
     }
 
+    /// Returns what a person made of a task, and who it was: `approved by ada`, `rejected by ada`, or `resumed by ada` for a response
+    /// without `approved`. None where the caller is not known.
+    #[must_use]
+    pub fn response(&self, task: &TaskRun) -> Option<String> {
+        let by = task.resumed_by()?;
+        let verdict =
+            task.outputs.iter().rfind(|output| &*output.name == "approved").map(|output| &output.value);
+        let done = match verdict {
+            Some(Value::Bool(true)) => "approved",
+            Some(Value::Bool(false)) => "rejected",
+            Some(_) | None => "resumed",
+        };
+        Some(format!("{done} by {by}"))
+    }
+
     fn remark<'s>(&'s self, task: &'s TaskRun, found: &mut Remarks<'s>, ahead: &mut Vec<TaskIndex>) {
         match self.kind(task) {
             TaskKind::Leaf if is_rejection(task) => found.rejected.push(task),

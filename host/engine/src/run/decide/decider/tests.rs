@@ -27,6 +27,7 @@ fn run_of_two() -> (Run, Vec<(Timestamp, Vec<Event>)>) {
         secrets: Vec::new(),
         origin: None,
         trace: None,
+        by: None,
     };
     let (mut run, first) = Run::start(plan, submission, Timestamp(0));
     let second = run.step(Timestamp(1), Input::Lent(1));
@@ -61,8 +62,12 @@ fn a_refused_decision_ends_the_run_loudly() {
     let shown = |run: &Run| serde_json::to_value(RunView::of(run)).unwrap();
     assert_eq!(shown(&replayed), shown(&run));
 
-    for input in [Input::Started(attempt), Input::Cancelled, Input::TaskCancelled(TaskId(2)), Input::Lent(9)]
-    {
+    for input in [
+        Input::Started(attempt),
+        Input::Cancelled(None),
+        Input::TaskCancelled(TaskId(2), None),
+        Input::Lent(9),
+    ] {
         assert_eq!(run.step(Timestamp(3), input), Step::default());
     }
 }
