@@ -254,7 +254,7 @@ async fn a_caller_counts_for_its_tenant() {
     };
     assert_eq!(of("ci", &["acme", "builds"]), ("acme".into(), "ci".into(), 3));
     assert_eq!(of("page", &["builds"]), ("acme".into(), "page".into(), 3));
-    assert_eq!(of("free", &["nobody"]), ("nobody".into(), "free".into(), 1));
+    assert_eq!(of("free", &["free"]), ("free".into(), "free".into(), 1));
     assert_eq!(of("both", &["acme", "other"]), ("/both".into(), "both".into(), 1));
     assert_eq!(of("root", &[]), ("/root".into(), "root".into(), 1));
     let peer = |text: &str| address(text.parse().unwrap()).tenant.to_string();
