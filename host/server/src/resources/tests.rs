@@ -104,7 +104,7 @@ fn holder_of(name: &str) -> Holder {
     Holder { tenant: name.into(), key: name.into(), weight: 1 }
 }
 
-fn get(path: String) -> (String, String) {
+fn get(path: &str) -> (String, String) {
     (format!("GET {path}"), String::new())
 }
 
@@ -125,9 +125,12 @@ async fn who_has_its_share_waits_and_others_do_not() {
         ];
         let mut all: Vec<_> = both.iter().map(|line| ((*line).to_owned(), String::new())).collect();
         for end in ["", "?wait=1s", "/events", "/logs", "/graph.svg", "/graph.svg?timeline", "/tasks/t0"] {
-            all.push(get(format!("/v1/runs/{run}{end}")));
+            all.push(get(&format!("/v1/runs/{run}{end}")));
         }
-        all.extend([get(format!("/v1/rows/{run}?since=0&logs")), get(format!("/runs/{run}?view=timeline"))]);
+        all.extend([
+            get(&format!("/v1/rows/{run}?since=0&logs")),
+            get(&format!("/runs/{run}?view=timeline")),
+        ]);
         all.push(("POST /v1/validate".to_owned(), large.clone()));
         all.push(("POST /v1/runs".to_owned(), large.clone()));
         all.push((format!("PUT /v1/workflows/{namespace}/w"), large));
