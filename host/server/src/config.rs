@@ -44,11 +44,11 @@ pub struct ServerLimits {
     pub upload: usize,
     /// For how long it may be on its way.
     pub upload_time: Duration,
-    /// Uploads of plugins at once; more wait as long as a body may take, then they are refused.
+    /// Uploads of plugins at once, which keys share; more wait as long as a body may take, then they are refused.
     pub uploads: usize,
     /// For how long a client may read nothing of what is written to it.
     pub write_time: Duration,
-    /// Connections at once; others wait to be accepted.
+    /// Connections at once. One key has a third of them at most, and so has one address without a key.
     pub connections: usize,
     /// Streams of events and logs at once of one key.
     pub streams: usize,

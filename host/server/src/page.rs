@@ -57,7 +57,7 @@ use crate::{
     metrics::RouteLabel,
     problem_response::ProblemResponse,
     request::RequestContext,
-    resources::Resource,
+    resources::{Resource, RouteAccess},
     route::{DOCUMENT, VIEW},
     state::AppState,
 };
@@ -195,7 +195,7 @@ const PAGES: [PageRoute; 39] = [
 pub(crate) fn router() -> Router<Arc<AppState>> {
     PAGES.into_iter().fold(Router::new(), |router, (method, path, role, uses, serve)| {
         let handler = move |State(app): State<Arc<AppState>>, request: Request| async move {
-            let mut response = answer(app, (role, uses), serve, request).await;
+            let mut response = answer(app, RouteAccess { needs: role, uses }, serve, request).await;
             response.extensions_mut().insert(RouteLabel(path));
             response
         };
@@ -210,12 +210,12 @@ pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
 
 async fn answer(
     app: Arc<AppState>,
-    (role, uses): (Option<Role>, &'static [Resource]),
+    access: RouteAccess,
     serve: fn(RequestContext) -> PageFuture,
     request: Request,
 ) -> Response {
     let is_safe = request.method().is_safe();
-    let carried_out = carry_out(app, (role, uses), serve, request);
+    let carried_out = carry_out(app, access, serve, request);
     if is_safe {
         return carried_out.await;
     }
@@ -224,13 +224,13 @@ async fn answer(
 
 async fn carry_out(
     app: Arc<AppState>,
-    (role, uses): (Option<Role>, &'static [Resource]),
+    access: RouteAccess,
     serve: fn(RequestContext) -> PageFuture,
     request: Request,
 ) -> Response {
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
     let target = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
-    let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, (role, uses)).await {
+    let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, access).await {
         Ok(context) => (Some(Caller::clone(&context.caller)), serve(context).await),
         Err((caller, refusal)) => (caller, Err(refusal)),
     };

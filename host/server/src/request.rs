@@ -26,7 +26,7 @@ use crate::{
     connection::Connection,
     problem_response::ProblemResponse,
     query::{Query, nul_faults},
-    resources::{self, Resource, too_many},
+    resources::{self, Resource, RouteAccess, too_many},
     state::AppState,
 };
 
@@ -55,18 +55,17 @@ pub(crate) struct RequestContext {
 }
 
 impl RequestContext {
-    /// `uses` are the resources of the route.
-    ///
     /// # Errors
     /// Unless the caller has that role, and a share of the connections.
     pub(crate) async fn of(
         app: Arc<AppState>,
         request: Request,
-        (needed, uses): (Option<Role>, &'static [Resource]),
+        access: RouteAccess,
     ) -> Result<Self, (Option<Caller>, ProblemResponse)> {
+        let RouteAccess { needs, uses } = access;
         let (mut parts, body) = request.into_parts();
         let connection = parts.extensions.get::<Connection>();
-        let (caller, holder) = match needed {
+        let (caller, holder) = match needs {
             Some(needed) => {
                 let caller = app.auth.authenticate(&parts.headers).map_err(|refused| (None, refused))?;
                 caller.may(needed).map_err(|refused| (Some(caller.clone()), refused))?;

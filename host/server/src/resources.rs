@@ -11,7 +11,10 @@ use phasm::{
 use tokio::time::timeout;
 
 use crate::{
-    auth::caller::Caller, config::ServerLimits, problem_response::ProblemResponse, work_threads::WorkThreads,
+    auth::caller::{Caller, Role},
+    config::ServerLimits,
+    problem_response::ProblemResponse,
+    work_threads::WorkThreads,
 };
 
 /// Connections that wait to be served.
@@ -88,6 +91,15 @@ impl Resource {
             Self::Tickets => "tickets",
         }
     }
+}
+
+/// Conditions of a route.
+#[derive(Clone, Copy)]
+pub(crate) struct RouteAccess {
+    /// Role that a caller needs. `None` for routes without authentication.
+    pub(crate) needs: Option<Role>,
+    /// Bounded resources that the route uses, besides its connection.
+    pub(crate) uses: &'static [Resource],
 }
 
 /// The queues of all resources, and the threads of one of them.

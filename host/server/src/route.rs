@@ -5,8 +5,11 @@ use std::pin::Pin;
 use axum::routing::MethodFilter;
 
 use crate::{
-    answer::Answer, auth::caller::Role, problem_response::ProblemResponse, request::RequestContext,
-    resources::Resource,
+    answer::Answer,
+    auth::caller::Role,
+    problem_response::ProblemResponse,
+    request::RequestContext,
+    resources::{Resource, RouteAccess},
 };
 
 /// Future of a handler.
@@ -31,6 +34,12 @@ pub(crate) struct Route {
     /// Refusals of its own, besides those of all routes.
     pub(crate) refusals: &'static [u16],
     pub(crate) serve: fn(RequestContext) -> Handling,
+}
+
+impl Route {
+    pub(crate) const fn access(&self) -> RouteAccess {
+        RouteAccess { needs: self.needs, uses: self.uses }
+    }
 }
 
 /// How a route is asked.

@@ -81,14 +81,13 @@ async fn answer(app: Arc<AppState>, route: &'static Route, request: Request) -> 
 /// Authenticates a request, runs its handler and writes the audit log.
 async fn handle(app: Arc<AppState>, route: &Route, request: Request) -> Result<Answer, ProblemResponse> {
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
-    let (caller, answered) =
-        match RequestContext::of(Arc::clone(&app), request, (route.needs, route.uses)).await {
-            Ok(context) => {
-                let (caller, trace) = (Caller::clone(&context.caller), context.trace());
-                (Some(caller), on_behalf_of(trace, (route.serve)(context)).await)
-            }
-            Err((caller, refusal)) => (caller, Err(refusal)),
-        };
+    let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, route.access()).await {
+        Ok(context) => {
+            let (caller, trace) = (Caller::clone(&context.caller), context.trace());
+            (Some(caller), on_behalf_of(trace, (route.serve)(context)).await)
+        }
+        Err((caller, refusal)) => (caller, Err(refusal)),
+    };
     let status = answered.as_ref().map_or_else(ProblemResponse::status, Answer::status);
     app.audit.write(caller.as_ref(), &method, &path, status);
     let sees_all = caller.is_some_and(|caller| !caller.is_bound());

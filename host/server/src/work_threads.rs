@@ -7,7 +7,7 @@ use tokio::{
     task::{AbortHandle, JoinError},
 };
 
-/// As that of the threads that call guests: requests and the control of runs come first.
+/// Priority of the threads, which is that of threads that call guests: requests and the control of runs come first.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 10;
 
@@ -17,7 +17,7 @@ pub(crate) struct WorkThreads {
     runtime: OnceLock<Option<Runtime>>,
 }
 
-/// Stops work that nobody waits for, where it waits for something itself.
+/// Stops work when its caller stops waiting, at the next place where the work waits itself.
 struct AbortOnDrop(AbortHandle);
 
 impl WorkThreads {

@@ -38,7 +38,7 @@ static AUDIT: Field<Name> = Field::optional(
 );
 static BODY: Field<u64> = Field::optional("body", SIZE, "Bytes of a request's body at most.").or("4 MiB");
 static CONNECTIONS: Field<u32> =
-    Field::optional("connections", COUNT, "Connections at once; others wait to be accepted. By default at most half of the files that the process may have open.").or("16384");
+    Field::optional("connections", COUNT, "Connections at once, of which a key has a third at most. By default at most half of the files that the process may have open.").or("16384");
 static STREAMS: Field<u32> =
     Field::optional("streams", COUNT, "Streams of events and logs at once of one key.").or("1024");
 static UPLOAD: Field<u64> = Field::optional(

@@ -140,7 +140,7 @@ impl FairQueue {
         let mut shares = self.shares();
         let changed = change(&mut shares);
         let next: Vec<_> = std::iter::from_fn(|| shares.next()).collect();
-        // A place that nobody takes any more comes back by this function: not under the lock.
+        // A place whose receiver is gone comes back by this function: not under the lock.
         drop(shares);
         for waiter in next {
             drop(waiter.granted.send(self.place(waiter.holder)));
@@ -170,7 +170,8 @@ impl Place {
         let (from, since) = (&self.holder, self.since);
         let is_taken = self.queue.change(|shares| shares.hand_over(from, to, since.elapsed()));
         if is_taken {
-            (self.holder, self.since) = (to.clone(), Instant::now());
+            self.holder = to.clone();
+            self.since = Instant::now();
         }
         is_taken
     }

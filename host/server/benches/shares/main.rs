@@ -101,7 +101,7 @@ fn keep(part: &str, heavy: &Client, request: &Request) -> Vec<std::net::TcpStrea
 fn overload(client: &Client, request: &Request, stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
         // One that is refused, or cut off, tries again as clients do.
-        if !client.send(request).is_some_and(|status| status < 400) {
+        if client.send(request).is_none_or(|status| status >= 400) {
             thread::sleep(Duration::from_millis(50));
         }
     }

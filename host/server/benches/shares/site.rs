@@ -79,7 +79,7 @@ impl Site {
         let host = Arc::new(builder.open().expect("a host"));
         let mut config = ServerConfig { keys: Some(key_file), ..ServerConfig::default() };
         config.limits.connections = connections;
-        // As the command has it: most of the cores are for other work.
+        // The number of the command: most of the cores are for other work.
         let threads = thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1));
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build();

@@ -26,7 +26,7 @@ async fn begin_again(context: &RequestContext, form: &Form) -> Result<Response, 
     let rerun = Rerun { from_failed: form.text("from") == "failed", by, ..Rerun::default() };
     let row = context.run().await?;
     let run = context.app.host.rerun(&row.head.run_id, &rerun).await?;
-    Ok(see_other(&format!("/runs/{}", once::start(run, &form).await?)))
+    Ok(see_other(&format!("/runs/{}", once::start(run, form).await?)))
 }
 
 pub(super) async fn cancel_task(context: RequestContext) -> Result<Response, ProblemResponse> {

@@ -190,7 +190,7 @@ async fn start(context: &RequestContext, form: &Form) -> Result<Response, Proble
         namespace: &found.namespace,
         name: &found.name,
         parameters: &parameters,
-        options: SubmitOptions { key: once::key(&form).map(Into::into), by: context.caller.requester() },
+        options: SubmitOptions { key: once::key(form).map(Into::into), by: context.caller.requester() },
     };
     match context.app.host.trigger(request).await {
         Ok(triggered) => Ok(see_other(&format!("/runs/{}", triggered.run_id))),

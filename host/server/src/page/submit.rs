@@ -111,7 +111,7 @@ pub(super) async fn submit(mut context: RequestContext) -> Result<Response, Prob
     let done = match act {
         "save" => save(&context, &checked, &plan).await,
         "keep" => keep(&context, &checked, &plan).await,
-        _ => run(&context, &form, (&plan, checked.text.len())).await,
+        _ => run(&context, &form, &plan, checked.text.len()).await,
     };
     match done? {
         Ok(address) => Ok(see_other(&address)),
@@ -126,7 +126,7 @@ pub(super) async fn submit(mut context: RequestContext) -> Result<Response, Prob
 type SubmitOutcome = Result<Result<String, Vec<Problem>>, ProblemResponse>;
 
 /// `bytes` is the size of the document.
-async fn run(context: &RequestContext, form: &Form, (plan, bytes): (&Arc<Plan>, usize)) -> SubmitOutcome {
+async fn run(context: &RequestContext, form: &Form, plan: &Arc<Plan>, bytes: usize) -> SubmitOutcome {
     let parameters = match arguments::read(plan, form) {
         Ok(parameters) => parameters,
         Err(problems) => return Ok(Err(problems.to_vec())),

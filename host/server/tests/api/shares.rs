@@ -65,8 +65,11 @@ async fn status(stream: &mut TcpStream) -> u16 {
     std::str::from_utf8(&head[9..]).unwrap().parse().unwrap()
 }
 
+/// Method, path and headers.
+type Keeper = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
+
 /// Requests that keep a connection for as long as their client wants: waits, bodies that do not come, streams.
-const KEEPERS: [(&str, &str, &[(&str, &str)]); 3] = [
+const KEEPERS: [Keeper; 3] = [
     ("GET", "/v1/runs/RUN?wait=5m", &[]),
     ("POST", "/v1/runs", &[("content-type", "application/yaml"), ("content-length", "100")]),
     ("GET", "/v1/runs/RUN/events?stream", &[]),

@@ -11,7 +11,7 @@ use super::{Holder, QueueUsage};
 /// Places times nanoseconds, for a weight of one.
 type Virtual = u128;
 
-/// What a place costs besides the time for which it is held, in nanoseconds, so that holders whose work takes no time take turns.
+/// Cost of a place besides the time for which it is held, in nanoseconds, so that holders whose work takes no time take turns.
 const PLACE_COST_NANOS: Virtual = 50_000;
 /// Holdings are compared for a weight of one, as multiples of this fraction.
 const FRACTION: u128 = 1 << 32;
@@ -20,7 +20,7 @@ const FRACTION: u128 = 1 << 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     Place,
-    /// It waits, under this number.
+    /// The number under which the request waits.
     Waits(u64),
     Full,
 }
@@ -56,7 +56,7 @@ struct Tenant<W> {
     keys: BTreeMap<Arc<str>, Key<W>>,
     /// Keys that wait, the next one first.
     order: BTreeSet<(usize, Virtual, Arc<str>)>,
-    /// As `now` of all tenants.
+    /// Use of the key that was served last, where a key that comes starts.
     now: Virtual,
 }
 

@@ -199,7 +199,7 @@ fn whatever_holders_do_the_books_balance() {
                 Entry::Full => {}
             },
             2 if !held.is_empty() => {
-                shares.leave(&held.swap_remove(random(held.len())), MS * random(9) as u32)
+                shares.leave(&held.swap_remove(random(held.len())), MS * random(9) as u32);
             }
             3 if !waiting.is_empty() => {
                 let (tag, (holder, number)) = waiting.pop_first().unwrap();
@@ -232,7 +232,7 @@ fn who_gives_up_leaves_no_trace() {
     let mut second = pin!(queue.enter(&one));
     assert!(poll(first.as_mut()).is_pending() && poll(second.as_mut()).is_pending());
     drop(place);
-    // It was given the place, and has not looked.
+    // The first one has the place, and has not looked.
     drop(first);
     let Poll::Ready(Ok(place)) = poll(second.as_mut()) else { panic!("the next one has it") };
     let mut third = Box::pin(queue.enter(&other));
