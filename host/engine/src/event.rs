@@ -9,6 +9,7 @@ mod input;
 mod reason;
 mod rerun;
 mod submission;
+mod values;
 
 use std::{fmt, sync::Arc};
 

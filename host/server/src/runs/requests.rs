@@ -3,10 +3,7 @@
 use axum::{http::StatusCode, response::Response};
 use phasm::RequestError;
 
-use super::{
-    get::{Page, view},
-    task::no_task,
-};
+use super::get::{Page, view};
 use crate::{document, problem_response::ProblemResponse, request::RequestContext};
 
 pub(crate) async fn cancel(mut context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -42,7 +39,7 @@ async fn respond(
             StatusCode::CONFLICT,
             format!("`{name}` {otherwise}; nothing was recorded"),
         )),
-        Err(RequestError::UnknownTask) => Err(no_task(&context.handle().await?, &name)),
+        Err(RequestError::UnknownTask) => Err(ProblemResponse::no_task(context.handle().await?.id(), &name)),
         Err(error) => Err(error.into()),
     }
 }
