@@ -68,18 +68,19 @@ pub(super) fn load(
     let place = snapshot
         .prepare_cached("SELECT previous, first_seq, events FROM journal WHERE id = ?1 AND run = ?2")?;
     let mut walk = Walk { run_id, run: end.run, whole, place };
-    let is_small = usize::try_from(end.bytes).is_ok_and(|bytes| bytes <= most);
-    // If the journal does not fit into the part, only records of the part are read.
-    let (mut ids, mut records) = (Vec::new(), Vec::new());
+    // Once the journal does not fit into the part, only places are read: its records from `since` on are read again.
+    let (mut ids, mut records, mut bytes) = (Vec::new(), Vec::new(), 0);
     let (mut seq, mut next) = (end.seq, end.last_record);
     while let Some(id) = next.filter(|_| since == 0 || seq > since) {
-        let (first, after, previous) = if is_small {
+        ids.push(id);
+        let (first, after, previous) = if bytes <= most {
             let (record, previous) = walk.record(id)?;
             let place = (record.first_seq, record.next_seq(), previous);
+            bytes += record.body.len();
             records.push(record);
             place
         } else {
-            ids.push(id);
+            records.clear();
             walk.place(id)?
         };
         if after != seq {
@@ -90,8 +91,13 @@ pub(super) fn load(
     if seq != 0 && seq > since {
         return Err(Fault::Damaged(format!("run {} has no events before {seq}", walk.run_id)));
     }
-    records.reverse();
-    let mut bytes = 0;
+    if bytes <= most {
+        ids.clear();
+        records.reverse();
+    } else {
+        records.clear();
+        bytes = 0;
+    }
     while bytes <= most
         && let Some(id) = ids.pop()
     {
@@ -110,20 +116,14 @@ struct End {
     run: i64,
     seq: u64,
     last_record: Option<i64>,
-    /// Bytes of its records and logs.
-    bytes: u64,
 }
 
 /// Returns where a run ends; nothing of a row that is not as it was written.
 fn end(connection: &Connection, run_id: &str) -> rusqlite::Result<Option<Option<End>>> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT number, seq, last_record, bytes, {SOUND} FROM runs WHERE run_id = ?1"
-    ))?;
-    let end = |row: &Row<'_>| match row.get(4)? {
-        true => {
-            let (run, seq, last_record, bytes) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
-            Ok(Some(End { run, seq, last_record, bytes }))
-        }
+    let mut statement = connection
+        .prepare_cached(&format!("SELECT number, seq, last_record, {SOUND} FROM runs WHERE run_id = ?1"))?;
+    let end = |row: &Row<'_>| match row.get(3)? {
+        true => Ok(Some(End { run: row.get(0)?, seq: row.get(1)?, last_record: row.get(2)? })),
         false => Ok(None),
     };
     statement.query_one([run_id], end).optional()
