@@ -49,7 +49,7 @@ const LOAD_PART: &str = "WITH sized AS (SELECT j.run, j.first_seq, coalesce(sum(
         FROM runs r JOIN journal j ON j.run = r.number AND j.first_seq >= coalesce(
             (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
         WHERE r.run_id = $1)
-    SELECT r.seq, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
+    SELECT r.seq, is_sound(r) AS sound, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
     LEFT JOIN sized s ON s.run = r.number AND s.before <= $3
     LEFT JOIN journal j ON j.run = s.run AND j.first_seq = s.first_seq
     LEFT JOIN documents d ON d.id = r.document AND j.first_seq = 0

@@ -8,6 +8,9 @@ use super::{
     *,
 };
 
+/// Milliseconds by the clock of the database.
+const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
 /// A gate for connections that have sent more than a record of usual size.
 #[derive(Default)]
 struct Gate {
@@ -52,7 +55,7 @@ async fn a_host_whose_records_take_long_keeps_its_runs() {
     let large = append(&store, "a", 1, &vec![1; 16 << 20]);
     let behind = append(&store, "a", 2, b"x");
     // All but a minute of the lease is over.
-    server.psql(&format!("UPDATE {schema}.hosts SET until = {schema}.clock() + 60000 WHERE host = 'here'"));
+    server.psql(&format!("UPDATE {schema}.hosts SET until = {NOW} + 60000 WHERE host = 'here'"));
     let before = until();
     let beat = store.heartbeat(&host, Timestamp(i64::MAX));
     tokio::time::timeout(std::time::Duration::from_secs(60), beat)
@@ -80,10 +83,9 @@ async fn a_host_leaves_behind_its_last_record() {
     store.heartbeat(&here(), Timestamp(i64::MAX)).await.unwrap();
     append(&store, "a", 0, b"x").await.unwrap();
     // One that fell silent for longer than its lease is there again, by a heartbeat like its first.
-    server.psql(&format!("UPDATE {schema}.hosts SET until = {schema}.clock() - 1"));
+    server.psql(&format!("UPDATE {schema}.hosts SET until = {NOW} - 1"));
     store.heartbeat(&here(), Timestamp(i64::MAX)).await.unwrap();
-    let there =
-        || server.psql(&format!("SELECT count(*) FROM {schema}.hosts WHERE until > {schema}.clock()"));
+    let there = || server.psql(&format!("SELECT count(*) FROM {schema}.hosts WHERE until > {NOW}"));
     assert_eq!(there().trim(), "1");
     let last = append(&store, "a", 1, b"x");
     let (farewell, late) =
