@@ -23,7 +23,7 @@ use crate::{
     catalog::SCHEDULE_LABEL,
     clock::Clock,
     dispatch::dispatcher::Dispatcher,
-    journal::plan_cache::PlanCache,
+    journal::{outline::JournalSource, outline_cache::OutlineCache, plan_cache::PlanCache},
     metrics::{Gauges, MetricsSnapshot},
     notify::Webhooks,
     planner::{AdmissionTarget, Planner},
@@ -46,6 +46,8 @@ pub(crate) struct HostCore {
     pub(crate) registry: Registry,
     /// Plans of loaded runs, and a small LRU of others.
     pub(crate) plans: Arc<PlanCache>,
+    /// Runs that are not loaded and were looked at last.
+    pub(crate) outlines: OutlineCache,
     /// The owner of the runs that are driven here.
     pub(crate) host: HostId,
     /// Where runs are driven.
@@ -100,6 +102,11 @@ impl HostCore {
     /// Tells the store that this host is there. It is queued before anything that this host writes, and durable with it.
     pub(crate) fn arrive(&self) {
         self.store.heartbeat(&self.host, Timestamp(i64::MAX)).detach();
+    }
+
+    /// Where outlines of runs are read.
+    pub(crate) fn journal_source(&self) -> JournalSource<'_> {
+        JournalSource { store: &*self.store, plans: &self.plans, turns: self.outlines.turns() }
     }
 
     /// Every run stands still, before the threads that drive them end.

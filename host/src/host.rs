@@ -20,10 +20,11 @@ use std::{
 };
 
 use phasm_engine::{
-    event::Requester,
+    event::{Event, Requester, TaskId},
     plan::{Draft, Plan},
     problem::Problems,
     run::Run,
+    time::Timestamp,
     value::Map,
 };
 use tokio::{
@@ -52,6 +53,7 @@ use crate::{
     core::{HostCore, PendingSchedules, background},
     dispatch::dispatcher::Dispatcher,
     drive::{follow::Watch, handle::RunHandle},
+    journal::{LargeValues, RecoverError, outline::Outline, outline_cache::OutlineCache},
     metrics::MetricsSnapshot,
     notify::{Endpoint, NoticeCounts},
     planner::{HostSettings, Planner, SubmitError, SubmitOptions, reject_schedule},
@@ -134,6 +136,7 @@ impl Host {
             environments: Arc::clone(&planner.environments),
             registry: Registry::default(),
             plans: Arc::clone(&planner.plans),
+            outlines: OutlineCache::default(),
             host: planner.host.clone(),
             control: engine,
             due: Arc::default(),
@@ -317,10 +320,28 @@ impl Host {
     }
 
     /// Reads what is recorded of a run, from its event `since` on: [`Watch::known`] tells it, and that of a run which does not exist
-    /// is nothing. It is cheaper than [`watch`](Self::watch), and than [`Watch::of`] where the host knows the run's plan.
+    /// is nothing. It is cheaper than [`watch`](Self::watch), and than [`Watch::of`] where the host knows the run's plan. Its run lacks
+    /// the values of task runs whose end was told.
     #[must_use]
     pub fn recorded(&self, run_id: &str, since: u64) -> Watch {
-        Watch::reading(Arc::clone(&self.shared.store) as _, Arc::clone(&self.shared.plans), run_id, since)
+        let (store, plans) = (Arc::clone(&self.shared.store) as _, Arc::clone(&self.shared.plans));
+        Watch::reading(store, plans, run_id, since).forgetful()
+    }
+
+    /// Reads a run as its store has it, without [large values](LargeValues). `each` sees the time and the events of each step, without
+    /// them as well. All values of the task run `whole` are read.
+    ///
+    /// # Errors
+    /// [`RecoverError`] when there is no such run, or its journal cannot be read.
+    pub async fn outline(
+        &self,
+        run_id: &str,
+        whole: Option<TaskId>,
+        each: impl FnMut(Timestamp, &[Event]),
+    ) -> Result<(Run, LargeValues), RecoverError> {
+        let mut outline = Outline::with_task(whole);
+        outline.read_on(&self.shared.journal_source(), run_id, each).await?;
+        outline.into_run().ok_or_else(|| StoreError::NotFound { run_id: run_id.into() }.into())
     }
 
     /// Drains the host: nothing begins any more, running attempts continue, and their ends are recorded. Tasks keep waiting for

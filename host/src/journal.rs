@@ -1,6 +1,8 @@
 //! A run's journal in a store: events as bytes and back, and the run that follows from them.
 
 mod body;
+pub(crate) mod outline;
+pub(crate) mod outline_cache;
 pub(crate) mod plan_cache;
 pub(crate) mod requirement;
 
@@ -21,6 +23,7 @@ use phasm_sandbox::Digest;
 
 use self::body::decode;
 pub(crate) use self::body::{Body, Moment};
+pub use self::outline::{LargeValues, MAX_SHOWN_BYTES, MAX_VALUE_BYTES};
 use crate::{
     journal::{plan_cache::PlanCache, requirement::UnmetRequirement},
     store::{Document, Encode, Record, StoreError},

@@ -71,7 +71,7 @@ pub use self::{
     migration::Migration,
     outbox::{NewNotice, NoticeId, NoticeRow, Notices, Outbox, Settle},
     pending::Pending,
-    read::{HasReader, ReadStore, StoredBytes},
+    read::{HasReader, JournalPart, ReadStore, StoredBytes},
     row::{Census, Filter, Labels, Note, Rest, RunHead, RunRow, RunStatus},
 };
 

@@ -117,6 +117,15 @@ fn state_changes_by_events_and_the_agenda() {
     ways_in.sort();
     assert_eq!(
         ways_in,
-        ["apply", "lose_attempt", "next_leaf", "pass_time", "take_due", "take_ready", "wake"]
+        [
+            "apply",
+            "forget_values",
+            "lose_attempt",
+            "next_leaf",
+            "pass_time",
+            "take_due",
+            "take_ready",
+            "wake"
+        ]
     );
 }

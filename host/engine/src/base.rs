@@ -1,5 +1,6 @@
 //! The foundation of everything else: values, time, places in documents, phases, outcomes.
 
+pub mod json_size;
 pub mod json_text;
 pub mod number;
 pub mod outcome;

@@ -11,6 +11,7 @@ mod requester;
 mod rerun;
 mod resumption;
 mod submission;
+mod values;
 
 use std::{fmt, sync::Arc};
 

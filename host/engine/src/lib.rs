@@ -47,7 +47,7 @@ pub mod event;
 pub mod run;
 
 pub use base::suggest::did_you_mean;
-pub use base::{json_text, number, outcome, path, phase, text, time, tree, usage, value, weight};
+pub use base::{json_size, json_text, number, outcome, path, phase, text, time, tree, usage, value, weight};
 pub use form::parse_size;
 pub use phasm_duration as duration;
 

@@ -30,12 +30,12 @@ pub use self::{
         PipelineState, Place, Progress, Scope, ScopeIndex, State, Tally, TaskIndex, TaskRun, Times,
     },
     view::{
-        AttemptView, EventView, HookView, Metrics, NamedInput, NamedOutput, RunView, TaskView, UsageView,
-        Waiting, WaitsFor, WarningView, render, views,
+        AttemptView, EventView, HookView, LeftOutValue, Metrics, NamedInput, NamedOutput, NoLimit, RunView,
+        ShownValue, TaskView, UsageView, ValueKind, ViewLimit, Waiting, WaitsFor, WarningView, render, views,
     },
 };
 use crate::{
-    event::{Command, Event, Facts, Input, Requester, Rerun},
+    event::{Command, Event, Facts, Input, Requester, Rerun, TaskId},
     plan::{Plan, SecretRef},
     time::Timestamp,
     usage::ResourceUsage,
@@ -173,6 +173,12 @@ impl Run {
         // Tasks that these events made ready have their decisions in the same record.
         self.state.take_ready().for_each(drop);
         Ok(())
+    }
+
+    /// Drops the inputs and outputs of a task run that has ended, for readers of events, which have shown them. The run can go on being
+    /// replayed, and must not be driven.
+    pub fn forget_values(&mut self, ended: TaskId) {
+        self.state.forget_values(ended);
     }
 
     /// Takes one input at `now` and decides all that follows from it.

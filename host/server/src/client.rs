@@ -17,8 +17,8 @@ use phasm::{
     },
     spans::caller,
     store::{
-        Answer, AttemptLog, CatalogEntry, Census, EntryName, EntryQuery, Filter, Pending, ReadStore, Record,
-        RunRow, StoreError,
+        Answer, AttemptLog, CatalogEntry, Census, EntryName, EntryQuery, Filter, JournalPart, Pending,
+        ReadStore, Record, RunRow, StoreError,
     },
 };
 use serde::de::DeserializeOwned;
@@ -26,7 +26,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 pub use self::saved::DocumentText;
-use crate::wire::{WireLog, WireNotices, WireRecord, WireRows, WireRun};
+use crate::wire::{PARTS, WireLog, WireNotices, WireRecord, WireRows, WireRun};
 
 /// The largest answer that is read.
 const MAX_RESPONSE_BYTES: u64 = 1 << 30;
@@ -261,8 +261,18 @@ impl Remote {
     }
 
     async fn kept(&self, run_id: &str, query: &[(&str, String)]) -> Result<WireRun, StoreError> {
-        let found = self.get(&format!("/v1/rows/{}", segment(run_id)), query).await;
+        let path = Cow::Owned(format!("/v1/rows/{}", segment(run_id)));
+        let headers = vec![("prefer", PARTS.to_owned())];
+        let found = self.ask(ClientRequest { method: "GET", path, query, headers, body: None }).await;
         found.map_err(|error| failed(error, Some(run_id)))
+    }
+
+    async fn part(&self, run_id: &str, since: u64) -> Result<JournalPart, StoreError> {
+        let found = self.kept(run_id, &[("since", since.to_string())]).await?;
+        let records: Result<Vec<_>, String> = found.records.into_iter().map(WireRecord::record).collect();
+        let records = records.map_err(|why| senseless(&self.0.url, why))?;
+        let is_last = records.last().is_none_or(|last| last.next_seq() >= found.row.seq);
+        Ok(JournalPart { records, is_last })
     }
 
     /// Pages, until there are as many as are wanted.
@@ -358,10 +368,22 @@ impl ReadStore for Remote {
     fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let (remote, run_id) = (self.clone(), run_id.to_owned());
         Pending::new(async move {
-            let found = remote.kept(&run_id, &[("since", since.to_string())]).await?;
-            let records: Result<_, String> = found.records.into_iter().map(WireRecord::record).collect();
-            records.map_err(|why| senseless(&remote.0.url, why))
+            let mut records: Vec<Record<Vec<u8>>> = Vec::new();
+            loop {
+                let next = records.last().map_or(since, Record::next_seq);
+                let part = remote.part(&run_id, next).await?;
+                records.extend(part.records);
+                if part.is_last {
+                    return Ok(records);
+                }
+            }
         })
+    }
+
+    /// The server decides on the size of the part.
+    fn load_part(&self, run_id: &str, since: u64, _most: usize) -> Pending<JournalPart> {
+        let (remote, run_id) = (self.clone(), run_id.to_owned());
+        Pending::new(async move { remote.part(&run_id, since).await })
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {

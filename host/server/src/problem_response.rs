@@ -39,6 +39,11 @@ impl ProblemResponse {
         Self::new(StatusCode::NOT_FOUND, format!("there is no run {run_id}"))
     }
 
+    /// No task of that name in a run.
+    pub(crate) fn no_task(run_id: &str, name: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, format!("run {run_id} has no task `{name}`"))
+    }
+
     /// A document or parameters with problems.
     pub(crate) fn problems(name: &str, found: &[Problem]) -> Self {
         let problems = found.iter().map(|problem| ProblemView::of(name, problem)).collect();
@@ -47,6 +52,12 @@ impl ProblemResponse {
         let has_nul = found.iter().any(|problem| problem.code == codes::source::NUL.code);
         let status = if has_nul { StatusCode::BAD_REQUEST } else { StatusCode::UNPROCESSABLE_ENTITY };
         Self { problems, ..Self::new(status, detail) }
+    }
+
+    /// A document with warnings, for a client that takes them for errors.
+    pub(crate) fn strict(problems: Vec<ProblemView>) -> Self {
+        let detail = "the document has warnings, which `strict` treats as errors";
+        Self { problems, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail) }
     }
 
     /// A request with faults, all of them.
@@ -241,6 +252,7 @@ impl From<RerunError> for ProblemResponse {
         match error {
             RerunError::Recover(error) => error.into(),
             RerunError::Open { .. } => Self::new(StatusCode::CONFLICT, error.to_string()),
+            RerunError::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, error.to_string()),
             RerunError::Submit(error) => error.into(),
         }
     }

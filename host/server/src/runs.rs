@@ -1,5 +1,6 @@
 //! Runs: submitting, looking, following, asking.
 
+pub(crate) mod cursors;
 pub(crate) mod events;
 pub(crate) mod get;
 pub(crate) mod graph;
@@ -11,4 +12,5 @@ pub(crate) mod rerun;
 pub(crate) mod rows;
 pub(crate) mod submit;
 pub(crate) mod task;
+pub(crate) mod values;
 mod verdict;

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::{
     audit::Audit, auth::Auth, config::ServerConfig, feed::Feeds, hidden_paths::HiddenPaths, metrics::Metrics,
-    resources::Resources, streams::Streams,
+    resources::Resources, runs::cursors::EventCursors, streams::Streams,
 };
 
 /// State that all requests share.
@@ -21,6 +21,8 @@ pub(crate) struct AppState {
     pub(crate) audit: Audit,
     pub(crate) hidden_paths: HiddenPaths,
     pub(crate) resources: Resources,
+    /// Readers of events between two pages.
+    pub(crate) cursors: EventCursors,
     /// Cache of rows of plugins.
     pub(crate) rows: Rows,
     stopping: watch::Sender<bool>,
@@ -42,6 +44,7 @@ impl AppState {
             metrics: Metrics::new(paths),
             audit: Audit::to(config.audit.as_deref())?,
             resources,
+            cursors: EventCursors::default(),
             rows: Rows::default(),
             stopping: watch::Sender::new(false),
             host,

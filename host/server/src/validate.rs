@@ -20,6 +20,7 @@ pub(crate) struct ValidationView {
 }
 
 pub(crate) async fn validate(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    let strict = context.query.flag("strict");
     context.query.done()?;
     let DocumentRequest { name, bytes, draft, .. } = document::read(&mut context).await?;
     if let Some(namespace) = draft.namespace() {
@@ -29,6 +30,10 @@ pub(crate) async fn validate(mut context: RequestContext) -> Result<Response, Pr
     context.caller.may_submit_to(&plan.namespace)?;
     let warnings = plan.warnings.iter().map(|warning| ProblemView::of(name, warning));
     let (is_bound, hidden) = (context.caller.is_bound(), &context.app.hidden_paths);
-    let warnings = warnings.map(|warning| if is_bound { hidden.hide_in(warning) } else { warning }).collect();
+    let warnings: Vec<_> =
+        warnings.map(|warning| if is_bound { hidden.hide_in(warning) } else { warning }).collect();
+    if strict && !warnings.is_empty() {
+        return Err(ProblemResponse::strict(warnings));
+    }
     Ok(json(StatusCode::OK, &ValidationView { problems: Vec::new(), warnings }))
 }

@@ -2,6 +2,7 @@
 
 use std::{num::NonZeroU32, sync::Arc};
 
+use axum::http::HeaderName;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use phasm::{
     engine::time::Timestamp,
@@ -10,6 +11,11 @@ use phasm::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Header of wishes (RFC 7240), which a server that does not know them leaves out.
+pub(crate) const PREFER: HeaderName = HeaderName::from_static("prefer");
+/// The wish for a bounded number of records in a response. A client without it expects all.
+pub(crate) const PARTS: &str = "parts";
 
 /// A record of a journal. Bytes are base64.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]

@@ -3,6 +3,7 @@
 use std::{mem, sync::Arc, time::Duration};
 
 use phasm_engine::time::{Millis, Timestamp};
+use tokio::sync::Semaphore;
 
 use crate::{
     clock::NOT_SET,
@@ -22,9 +23,13 @@ const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(30);
 /// Time between two prunings of ended runs.
 const PRUNE_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Renews this host's leases.
+/// Heartbeats without an answer: as many as fit into a lease. More would not reach a database that does not answer either.
+const MAX_UNANSWERED: usize = 3;
+
+/// Renews this host's leases. A database that answers slowly does not delay the next heartbeat.
 pub(crate) struct Heartbeat {
     interval: Duration,
+    unanswered: Arc<Semaphore>,
     /// Unset until the first interval begins: opening the store was the first heartbeat.
     is_started: bool,
 }
@@ -32,7 +37,7 @@ pub(crate) struct Heartbeat {
 impl Heartbeat {
     /// `interval` is a third of the lease time: two heartbeats may be lost before other hosts take over.
     pub(crate) fn every(interval: Duration) -> Self {
-        Self { interval, is_started: false }
+        Self { interval, unanswered: Arc::new(Semaphore::new(MAX_UNANSWERED)), is_started: false }
     }
 }
 
@@ -48,14 +53,20 @@ impl BackgroundTask for Heartbeat {
     }
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
-        if mem::replace(&mut self.is_started, true) {
-            let beat = core.store.heartbeat(&core.host, Timestamp(i64::MAX)).await;
-            let gauges = &core.gauges;
-            if beat.is_ok() { &gauges.heartbeats } else { &gauges.heartbeats_failed }.one_more();
-            // The next heartbeat comes in time all the same, so this is no reason to pause for longer.
-            if let Err(error) = beat {
-                tracing::warn!(error = &error as &dyn std::error::Error, "heartbeat failed");
-            }
+        if mem::replace(&mut self.is_started, true)
+            && let Ok(turn) = Arc::clone(&self.unanswered).try_acquire_owned()
+        {
+            let beat = core.store.heartbeat(&core.host, Timestamp(i64::MAX));
+            let gauges = Arc::clone(&core.gauges);
+            core.control.spawn(async move {
+                let beat = beat.await;
+                if beat.is_ok() { &gauges.heartbeats } else { &gauges.heartbeats_failed }.one_more();
+                // The next heartbeat comes in time all the same, so this is no reason to pause for longer.
+                if let Err(error) = beat {
+                    tracing::warn!(error = &error as &dyn std::error::Error, "heartbeat failed");
+                }
+                drop(turn);
+            });
         }
         Ok(Some(core.clock.after(self.interval)))
     }

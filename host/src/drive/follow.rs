@@ -12,12 +12,15 @@ use std::{
     task::{Context, Poll, Waker},
 };
 
-use phasm_engine::run::Run;
+use phasm_engine::{
+    event::{Event, TaskId},
+    run::Run,
+};
 use tokio::sync::{mpsc, watch};
 
 use crate::{
     core::HostCore,
-    journal::{self, EventView, RecoverError, StepRecord, plan_cache::PlanCache},
+    journal::{self, EventView, RecoverError, StepRecord, outline::PART_BYTES, plan_cache::PlanCache},
     run::{message::DriveStatus, registry::Entry},
     store::{ReadStore, StoreError},
     watch::hub::{LagCounters, Notice},
@@ -76,6 +79,8 @@ pub struct Watch {
     read: VecDeque<StepRecord>,
     /// Whether there may be something to read.
     stale: bool,
+    /// Task runs that have ended with the record that was told last, if the run keeps values only until they are shown.
+    shown: Option<Vec<TaskId>>,
 }
 
 impl std::fmt::Debug for Watch {
@@ -92,7 +97,19 @@ impl Watch {
         let origin = Origin::Host { shared: Arc::downgrade(shared), entry: Arc::clone(entry), status };
         let (run_id, plans) = (Arc::clone(&entry.id), Arc::clone(&shared.plans));
         let (run, read) = (None, VecDeque::new());
-        Self { run_id, origin, heard, missed, hearing: Hearing::Here, plans, since, run, read, stale }
+        Self {
+            run_id,
+            origin,
+            heard,
+            missed,
+            hearing: Hearing::Here,
+            plans,
+            since,
+            run,
+            read,
+            stale,
+            shown: None,
+        }
     }
 
     /// Watches a run of a store that other processes write to, from its event `since` on. The watch ends with the run, or once no
@@ -121,7 +138,18 @@ impl Watch {
             run: None,
             read: VecDeque::new(),
             stale: true,
+            shown: None,
         }
+    }
+
+    /// The same for a reader that only shows events: values of task runs that have ended are dropped once they are told.
+    pub(crate) fn forgetful(self) -> Self {
+        Self { shown: Some(Vec::new()), ..self }
+    }
+
+    /// Has [`known`](Self::known) look whether more was recorded meanwhile.
+    pub fn look_again(&mut self) {
+        self.stale = true;
     }
 
     /// The run right after the record that was told last; nothing before the first.
@@ -157,8 +185,7 @@ impl Watch {
             }
             self.stale |= self.missed.records.swap(false, Ordering::AcqRel);
             if self.stale {
-                self.read_on().await?;
-                self.stale = false;
+                self.stale = !self.read_on().await?;
                 continue;
             }
             let missed = self.missed.others.swap(0, Ordering::AcqRel);
@@ -219,17 +246,25 @@ impl Watch {
         if told.first_seq < self.seq() {
             return Ok(false);
         }
+        if let (Some(shown), Some(run)) = (&mut self.shown, &mut self.run) {
+            shown.drain(..).for_each(|task| run.forget_values(task));
+        }
         journal::apply(&self.plans, &mut self.run, &self.run_id, told)?;
+        if let Some(shown) = &mut self.shown {
+            shown.extend(told.body.iter().filter_map(ended));
+        }
         Ok(told.next_seq() > self.since)
     }
 
-    async fn read_on(&mut self) -> Result<(), RecoverError> {
+    /// Reads records that it has not had; false if there are more.
+    async fn read_on(&mut self) -> Result<bool, RecoverError> {
         let seq = self.seq();
-        for record in self.origin.store()?.load_since(&self.run_id, seq).await? {
+        let part = self.origin.store()?.load_part(&self.run_id, seq, PART_BYTES).await?;
+        for record in part.records {
             let told = journal::told(&self.plans, &self.run_id, &record)?;
             self.read.extend(told.into_iter().filter(|told| told.first_seq >= seq));
         }
-        Ok(())
+        Ok(part.is_last)
     }
 
     fn heard_already(&mut self) -> WakeReason {
@@ -261,6 +296,12 @@ impl Watch {
             }
         }
     }
+}
+
+/// The task run that an event ends.
+fn ended(event: &Event) -> Option<TaskId> {
+    let Event::Phase(change) = event else { return None };
+    change.to.is_terminal().then_some(change.task)
 }
 
 /// How it is known that there is something to read.

@@ -1,18 +1,18 @@
 //! A handle of one run.
 
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use phasm_engine::{
     event::Requester,
     run::{Run, RunView},
-    value::Map,
+    value::{Map, Value},
 };
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{OwnedMutexGuard, oneshot, watch};
 
 use crate::{
     core::HostCore,
     drive::{follow::Watch, load, remote},
-    journal::RecoverError,
+    journal::{LargeValues, RecoverError, outline::Outline},
     run::{
         envelope::RequestEnvelope,
         message::{DriveStatus, Message},
@@ -172,15 +172,83 @@ impl RunHandle {
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn view(&self) -> Result<RunView, RunError> {
-        Ok(self.view_part(0, usize::MAX).await?.0)
+        self.look(RunView::of).await
     }
 
-    /// [`Self::view`] with at most `most` task and hook runs, starting at number `from`; and their total number.
+    /// Returns the result of `look` as [`Self::look`] does, for a view without large values: a run that is not in memory is not read
+    /// into it as a whole. Values that the run lacks because of that are among the large values.
     ///
     /// # Errors
-    /// The errors of [`Self::view`].
-    pub async fn view_part(&self, from: usize, most: usize) -> Result<(RunView, usize), RunError> {
-        self.look(move |run: &Run| (RunView::part(run, from, most), run.tasks().len())).await
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn outline<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Run, &LargeValues) -> T + Send + 'static,
+    ) -> Result<T, RunError> {
+        match self.look_in_memory(look).await? {
+            Ok(seen) => Ok(seen),
+            Err(look) => {
+                let outline = self.read_outline().await?;
+                let (run, large) = outline.run().ok_or(RunError::Closed)?;
+                Ok(look(run, large))
+            }
+        }
+    }
+
+    /// Returns the value that `find` returns, whole.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn value(
+        &self,
+        find: impl FnOnce(&Run) -> Option<Value> + Send + 'static,
+    ) -> Result<Option<Value>, RunError> {
+        let find = match self.look_in_memory(move |run: &Run, _: &LargeValues| find(run)).await? {
+            Ok(found) => return Ok(found),
+            Err(find) => find,
+        };
+        let outline = self.read_outline().await?;
+        let Some(shown) = outline.run().and_then(|(run, large)| find(run, large)) else { return Ok(None) };
+        let value = outline.value(&self.core()?.journal_source(), self.id(), shown).await;
+        value.map(Some).map_err(|error| self.unreachable(error))
+    }
+
+    /// The result of `look` on a run that is in memory; `look` itself if it is not.
+    async fn look_in_memory<T: Send + 'static, Look>(&self, look: Look) -> Result<Result<T, Look>, RunError>
+    where
+        Look: FnOnce(&Run, &LargeValues) -> T + Send + 'static,
+    {
+        let (answer, hears) = oneshot::channel();
+        let unused = Arc::new(Mutex::new(Some(look)));
+        let take = |look: &Mutex<Option<Look>>| look.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let look = Arc::clone(&unused);
+        let inspect = move |run: &Run| {
+            if let Some(look) = take(&look) {
+                let _unheard = answer.send(look(run, &LargeValues::default()));
+            }
+        };
+        if self.entry.tell(Message::Inspect(Box::new(inspect))).is_ok() {
+            return hears.await.map(Ok).map_err(|_closed| RunError::Closed);
+        }
+        let Some(look) = take(&unused) else { return Err(RunError::Closed) };
+        match self.status.borrow().clone() {
+            DriveStatus::Ended(run) => Ok(Ok(look(&run, &LargeValues::default()))),
+            DriveStatus::Lost(error) => Err(RunError::Lost(error)),
+            DriveStatus::Closed => Err(RunError::Closed),
+            DriveStatus::Active | DriveStatus::Parked => Ok(Err(look)),
+        }
+    }
+
+    /// The outline of a run that is not in memory, as of its last record.
+    async fn read_outline(&self) -> Result<OwnedMutexGuard<Outline>, RunError> {
+        let core = self.core()?;
+        let shared = core.outlines.get(self.id());
+        let mut outline = Arc::clone(&shared).lock_owned().await;
+        if let Err(error) = outline.read_on(&core.journal_source(), self.id(), |_, _| {}).await {
+            core.outlines.forget(&shared);
+            return Err(self.unreachable(error));
+        }
+        core.outlines.grown(&shared, outline.bytes());
+        Ok(outline)
     }
 
     /// Returns the result of `look` on the run after its last durable record, whichever host drives it. If that is this host,

@@ -35,6 +35,9 @@ use crate::{
     store::{Claim, Lease, Note, Reply, StoreError},
 };
 
+/// Bytes of records that are in memory with the run that is made of them.
+const REPLAY_PART_BYTES: usize = 64 << 20;
+
 /// Sends messages to a run, which is loaded and driven if it is not yet; then they reach it before anything begins. The work is
 /// completed even if the caller stops waiting.
 ///
@@ -353,14 +356,20 @@ async fn replay_drivable(core: &HostCore, entry: &Entry, anyway: bool) -> Result
 /// # Errors
 /// [`RecoverError`] when there is no such run, or its journal cannot be read.
 pub(crate) async fn replay(core: &HostCore, run_id: &str) -> Result<(Run, SubmissionRecord), RecoverError> {
-    let records = core.store.load(run_id).await?;
     let mut submitted = None;
-    let mut replayed = None;
-    journal::replay_with(&core.plans, &mut replayed, run_id, &records, |_, _, _, events| {
-        if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
-            submitted = Some(first.as_ref().clone());
+    let mut replayed: Option<Run> = None;
+    loop {
+        let since = replayed.as_ref().map_or(0, |run| run.seq());
+        let part = core.store.load_part(run_id, since, REPLAY_PART_BYTES).await?;
+        journal::replay_with(&core.plans, &mut replayed, run_id, &part.records, |_, _, _, events| {
+            if let (None, Some(Event::Submitted(first))) = (&submitted, events.first()) {
+                submitted = Some(first.as_ref().clone());
+            }
+        })?;
+        if part.is_last {
+            break;
         }
-    })?;
+    }
     let not_found = || StoreError::NotFound { run_id: run_id.into() };
     Ok((replayed.ok_or_else(not_found)?, submitted.ok_or_else(not_found)?))
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    event::{Requester, SubmissionRecord},
+    event::{Requester, Rerun as Results, SubmissionRecord},
+    json_size::json_size,
     phase::Phase,
     run::Run,
     value::{Map, Value},
@@ -15,6 +16,11 @@ use crate::{
     journal::RecoverError,
     planner::SubmitError,
 };
+
+/// Most bytes of results that a rerun takes over: they are in its first record, which has some room for the rest of a submission.
+const MAX_REUSED_BYTES: usize = 255 << 20;
+/// Bytes up to which larger results are counted for the error.
+const MAX_COUNTED_BYTES: usize = 16 << 30;
 
 /// How a run is run again.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,6 +47,18 @@ pub enum RerunError {
         /// Where it stands.
         phase: Phase,
     },
+    /// The results that the new run would take over do not fit into its first record.
+    #[error(
+        "the results to take over from run {run_id} have {size} bytes, of at most {limit}; a rerun from the beginning takes over none"
+    )]
+    TooLarge {
+        /// The earlier run.
+        run_id: Arc<str>,
+        /// Bytes of the results.
+        size: usize,
+        /// The most.
+        limit: usize,
+    },
     /// The parameters have problems, or the new run could not be stored.
     #[error(transparent)]
     Submit(#[from] SubmitError),
@@ -61,6 +79,7 @@ impl Host {
         let parameters = parameters(&earlier, &rerun.parameters);
         let submission = planner.submission(plan, &parameters, submitted.facts, rerun.by.clone())?;
         let left = earlier.rerun(&submission.parameters, rerun.from_failed);
+        check_size(&left, MAX_REUSED_BYTES)?;
         let now = self.shared.clock.now();
         let (run, step) = Run::start_rerun(Arc::clone(plan), submission, left, now);
         Ok(NewRun::new(&self.shared, run, step, admission))
@@ -87,4 +106,34 @@ fn parameters(earlier: &Run, given: &Map) -> Map {
     let mut parameters: Map = had.map(|(name, value)| (name.clone(), value.clone())).collect();
     parameters.extend(given.iter().map(|(name, value)| (name.clone(), value.clone())));
     parameters
+}
+
+/// # Errors
+/// [`RerunError::TooLarge`] for results that do not fit into a record.
+fn check_size(results: &Results, limit: usize) -> Result<(), RerunError> {
+    if json_size(results, limit).is_some() {
+        return Ok(());
+    }
+    let size = json_size(results, MAX_COUNTED_BYTES).unwrap_or(MAX_COUNTED_BYTES);
+    Err(RerunError::TooLarge { run_id: Arc::clone(&results.run_id), size, limit })
+}
+
+#[cfg(test)]
+mod tests {
+    use phasm_engine::event::PastResult;
+
+    use super::*;
+
+    /// R-F6: results that fit exactly are taken over; with one byte more the error has both numbers.
+    #[test]
+    fn results_that_are_too_large_are_refused_with_both_numbers() {
+        let results = |text: &str| {
+            let past = PastResult { message: text.into(), ..PastResult::default() };
+            Results { run_id: "r".into(), results: [("main/a".into(), past)].into(), ..Results::default() }
+        };
+        let limit = serde_json::to_string(&results("12345678")).unwrap().len();
+        assert!(check_size(&results("12345678"), limit).is_ok());
+        let error = check_size(&results("123456789"), limit).unwrap_err().to_string();
+        assert!(error.contains(&format!("{} bytes, of at most {limit};", limit + 1)), "{error}");
+    }
 }

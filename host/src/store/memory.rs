@@ -19,9 +19,9 @@ use tokio::sync::watch;
 use self::state::{Run, State, encoded, urgency};
 use super::{
     Answer, AttemptLog, Catalog, CatalogEntry, Census, Change, Claim, ClaimRequest, DuePlace, Encode,
-    EntryName, EntryQuery, Exchange, ExchangeRequest, ExchangeResponse, Filter, HostId, Journal, Lease,
-    Leases, Letter, Mailbox, NewNotice, Note, NoticeRow, Notices, Outbox, Pending, ReadStore, Record, Reply,
-    RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, subscriptions::Subscriptions,
+    EntryName, EntryQuery, Exchange, ExchangeRequest, ExchangeResponse, Filter, HostId, Journal, JournalPart,
+    Lease, Leases, Letter, Mailbox, NewNotice, Note, NoticeRow, Notices, Outbox, Pending, ReadStore, Record,
+    Reply, RunRow, RunStatus, Settle, Store, StoreError, StoredBytes, subscriptions::Subscriptions,
 };
 use crate::metrics::{CommitCounters, CommitCounts};
 
@@ -88,13 +88,14 @@ impl Default for Memory {
 
 impl ReadStore for Memory {
     fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
-        let from_there = |run: &Run| {
-            let first = run.journal.partition_point(|record| record.next_seq() <= since);
-            run.journal.get(first..).unwrap_or_default().to_vec()
-        };
-        let journal = self.kept().run(run_id).map(from_there);
+        let part = self.load_part(run_id, since, usize::MAX);
+        Pending::new(async move { Ok(part.await?.records) })
+    }
+
+    fn load_part(&self, run_id: &str, since: u64, most: usize) -> Pending<JournalPart> {
+        let part = self.kept().run(run_id).map(|run| run.part(since, most));
         let run_id = Arc::from(run_id);
-        Pending::ready(journal.ok_or(StoreError::NotFound { run_id }))
+        Pending::ready(part.ok_or(StoreError::NotFound { run_id }))
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {

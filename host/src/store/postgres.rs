@@ -3,6 +3,7 @@
 //! ```text
 //!  append, claim … ──▶ queue ──▶ one transaction, one round trip: begin, all queued requests, commit ──▶ all their answers
 //!  load …          ──▶ two connections for reading, each as of the last commit
+//!  heartbeat       ──▶ one connection, so that no record is before it
 //!  changes of others ──▶ one connection that listens
 //! ```
 //!
@@ -26,6 +27,7 @@ mod mailbox;
 mod outbox;
 pub(super) mod reader;
 mod reconnect;
+mod renewals;
 mod rows;
 mod statement;
 mod thread;
@@ -47,6 +49,7 @@ use self::{
     listener::Tells,
     reader::Readers,
     reconnect::ReconnectingClient,
+    renewals::Renewals,
     statement::Statement,
     thread::Thread,
     writer::{PostgresWriter, WriteJob},
@@ -65,7 +68,7 @@ const STATEMENTS: [&str; 20] = [
     leases::CLAIM_RUN,
     leases::RELEASE,
     leases::NEXT_DUE,
-    leases::HEARTBEAT,
+    renewals::HEARTBEAT,
     mailbox::POST,
     mailbox::MAIL,
     mailbox::MAILED,
@@ -83,6 +86,7 @@ const STATEMENTS: [&str; 20] = [
 pub struct Postgres {
     address: Arc<Address>,
     readers: Readers,
+    renewals: Renewals,
     thread: Thread<WriteJob>,
     commits: Arc<CommitCounters>,
     changed: Arc<watch::Sender<()>>,
@@ -143,6 +147,7 @@ impl Postgres {
             Ok(PostgresWriter::new(link, jobs, counts, progress, told).run())
         })?;
         let readers = Readers::new(&address, thread.handle());
+        let renewals = Renewals::new(&address, thread.handle());
         let changed = Arc::new(watch::Sender::new(()));
         let reconnected = Arc::new(watch::Sender::new(()));
         let shared = Arc::new(watch::Sender::new(()));
@@ -164,6 +169,7 @@ impl Postgres {
         Ok(Self {
             address,
             readers,
+            renewals,
             thread,
             commits,
             changed,

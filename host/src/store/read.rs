@@ -13,6 +13,15 @@ use super::{
 /// Bytes by namespace.
 pub type StoredBytes = BTreeMap<Arc<str>, u64>;
 
+/// Records of a run that follow each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JournalPart {
+    /// The records.
+    pub records: Vec<Record<Vec<u8>>>,
+    /// Whether the journal had no more of them.
+    pub is_last: bool,
+}
+
 /// Reading access to a store. Every handle may read, whichever host drives the runs.
 pub trait ReadStore: Send + Sync {
     /// The journal of a run from event `since` on, in order and without gaps: what was durable at some moment after the call. The
@@ -28,6 +37,16 @@ pub trait ReadStore: Send + Sync {
     /// The same as [`load_since`](Self::load_since).
     fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
         self.load_since(run_id, 0)
+    }
+
+    /// [`Self::load_since`], up to the record with which they have more than `most` bytes: a reader that needs one record after
+    /// the other need not hold them all. A store that cannot do that returns all.
+    ///
+    /// # Errors
+    /// The same as [`load_since`](Self::load_since).
+    fn load_part(&self, run_id: &str, since: u64, _most: usize) -> Pending<JournalPart> {
+        let all = self.load_since(run_id, since);
+        Pending::new(async move { Ok(JournalPart { records: all.await?, is_last: true }) })
     }
 
     /// The row of a run, if there is one.
@@ -173,6 +192,10 @@ impl<S: HasReader> ReadStore for S {
 
     fn load(&self, run_id: &str) -> Pending<Vec<Record<Vec<u8>>>> {
         self.reader().load(run_id)
+    }
+
+    fn load_part(&self, run_id: &str, since: u64, most: usize) -> Pending<JournalPart> {
+        self.reader().load_part(run_id, since, most)
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {

@@ -17,6 +17,7 @@ mod file;
 mod format;
 mod heads;
 mod leases;
+mod load;
 mod logs;
 mod outbox;
 mod presence;

@@ -19,6 +19,8 @@ mod offers;
 #[cfg(feature = "postgres")]
 pub(super) mod postgres;
 #[cfg(feature = "postgres")]
+mod renewals;
+#[cfg(feature = "postgres")]
 pub(super) mod server;
 mod writing;
 

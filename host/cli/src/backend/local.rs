@@ -154,9 +154,9 @@ fn refused(error: RerunError, workflow: &str, target: &Target, screen: &Screen, 
              (`--plugins`)"
         )),
         RerunError::Recover(error) => runs::unavailable(error, target),
-        RerunError::Open { .. } | RerunError::Submit(SubmitError::Quota(_) | SubmitError::KeyUsed { .. }) => {
-            Failure::call(error)
-        }
+        RerunError::Open { .. }
+        | RerunError::TooLarge { .. }
+        | RerunError::Submit(SubmitError::Quota(_) | SubmitError::KeyUsed { .. }) => Failure::call(error),
         RerunError::Submit(_) => Failure::host(error),
     }
 }

@@ -17,7 +17,7 @@ const STREAMS: usize = 10_000;
 const EACH: u64 = 48 << 10;
 
 /// A server that began with few files; killed when it is dropped.
-struct Serving {
+pub(crate) struct Serving {
     child: Child,
     address: SocketAddr,
 }
@@ -30,7 +30,7 @@ impl Drop for Serving {
 }
 
 impl Serving {
-    fn start(bench: &Bench) -> Self {
+    pub(crate) fn start(bench: &Bench) -> Self {
         bench.write("phasm.toml", "[server]\nconnections = 11000\nstreams = 11000\n");
         let command = bench.command(&[
             "serve",
@@ -62,12 +62,17 @@ impl Serving {
     }
 
     fn resident(&self) -> u64 {
+        self.memory("VmRSS:")
+    }
+
+    /// Bytes of memory: `VmRSS:` for now, `VmHWM:` when they were most.
+    pub(crate) fn memory(&self, which: &str) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(which)).unwrap();
         line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
     }
 
-    fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
+    pub(crate) fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
         let length = body.len();
@@ -78,7 +83,7 @@ impl Serving {
         stream
     }
 
-    fn json(&self, method: &str, path: &str, headers: &str, body: &str) -> Value {
+    pub(crate) fn json(&self, method: &str, path: &str, headers: &str, body: &str) -> Value {
         let mut said = String::new();
         let headers = format!("connection: close\r\n{headers}");
         self.ask(method, path, &headers, body).read_to_string(&mut said).unwrap();

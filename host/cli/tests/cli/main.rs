@@ -18,6 +18,7 @@ mod http;
 mod idle;
 mod interrupts;
 mod keeping;
+mod large;
 #[cfg(unix)]
 mod library;
 mod live;

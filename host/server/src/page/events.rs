@@ -1,7 +1,7 @@
 //! The journal of a run, by pages.
 
 use maud::{Markup, html};
-use phasm::{Notice, engine::text, store::RunRow};
+use phasm::{engine::text, store::RunRow};
 use serde_json::Value;
 
 use super::format;
@@ -18,20 +18,18 @@ pub(super) async fn list(
     row: &RunRow,
     since: u64,
 ) -> Result<Markup, ProblemResponse> {
-    let mut watch = context.app.host.recorded(&row.head.run_id, since);
-    let (mut lines, mut more) = (Vec::new(), false);
-    'read: while let Some(notice) = watch.known().await? {
-        let Notice::Record(told) = notice else { continue };
-        for (view, seq) in watch.views(&told).zip(told.first_seq..) {
-            if seq >= since + PAGE_EVENTS {
-                more = true;
-                break 'read;
-            }
-            if seq >= since {
-                lines.push(line(&view.json(), told.time));
-            }
+    let app = &context.app;
+    let mut cursor = app.cursors.take(&app.host, &row.head.run_id, since);
+    let mut lines = Vec::new();
+    let shown = cursor.show(|view| {
+        let fits = (lines.len() as u64) < PAGE_EVENTS;
+        if fits {
+            lines.push(line(&view.json(), view.time()));
         }
-    }
+        fits
+    });
+    let more = shown.await?;
+    app.cursors.leave(cursor);
     let address = |since: u64| format!("/runs/{}?view=events&since={since}", row.head.run_id);
     Ok(html! {
         table class="list events" {

@@ -5,15 +5,19 @@ use phasm::{
     Phase, Value,
     engine::{
         event::Reason,
-        run::{Run, TaskRun},
+        run::{Run, ShownValue, TaskRun},
         schedule::Zone,
         text,
         time::Timestamp,
     },
+    journal::LargeValues,
     plugins::SignatureStatus,
 };
 
-use crate::client::segment;
+use crate::{
+    client::segment,
+    runs::values::{self, large_size},
+};
 
 /// The most that is shown of a value, in bytes.
 const MAX_VALUE_BYTES: usize = 16 << 10;
@@ -124,6 +128,18 @@ pub(super) fn value(value: &Value) -> Markup {
     html! {
         @if short { code class="value" { (shown) } }
         @else { pre class="value" tabindex="0" { (shown) } }
+    }
+}
+
+/// A value of a run, or where it is if it is large.
+pub(super) fn run_value(run: &Run, large: &LargeValues, shown: ShownValue<'_>) -> Markup {
+    let ShownValue { kind, owner, name, value } = shown;
+    match large_size(value, large) {
+        None => self::value(value),
+        Some(bytes) => {
+            let path = values::path(run.id(), kind, owner, name);
+            html! { a href=(path) { "Large value, " (bytes) " bytes" } }
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use phasm::{
         plan::RuleMatch,
         run::Run,
     },
-    journal,
+    journal::LargeValues,
 };
 use phasm_graph::Suspensions;
 
@@ -25,23 +25,25 @@ pub(crate) struct TaskHistory {
 /// A run, the times its tasks were suspended, and the history of one of its tasks.
 pub(crate) struct RunHistory {
     pub(crate) run: Run,
+    /// Values that the run lacks because of their size.
+    pub(crate) large: LargeValues,
     pub(crate) suspensions: Suspensions,
     pub(crate) told: TaskHistory,
 }
 
-/// Reads a run, and the history of one of its task runs.
+/// Reads a run without large values, and the history of one of its task runs with all of them.
 pub(crate) async fn read(
     app: &AppState,
     run_id: &Arc<str>,
     task: Option<TaskId>,
 ) -> Result<RunHistory, RecoverError> {
-    let records = app.host.store().load(run_id).await?;
     let (mut suspensions, mut told) = (Suspensions::default(), TaskHistory::default());
-    let run = journal::replay(run_id, &records, |_, _, time, events| {
+    let read = app.host.outline(run_id, task, |time, events| {
         suspensions.note(time, events);
         events.iter().for_each(|event| note(&mut told, event, task));
-    })?;
-    Ok(RunHistory { run, suspensions, told })
+    });
+    let (run, large) = read.await?;
+    Ok(RunHistory { run, large, suspensions, told })
 }
 
 fn note(told: &mut TaskHistory, event: &Event, wanted: Option<TaskId>) {

@@ -3,13 +3,15 @@
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, PreEscaped, html};
 use phasm::{
-    Phase,
+    Phase, Value,
     catalog::{self, SCHEDULE_LABEL},
     clock::Clock,
     engine::{
-        run::{Run, TaskRun},
+        event::TaskId,
+        run::{Run, ShownValue, TaskRun, ValueKind},
         text,
     },
+    journal::LargeValues,
     notify::NoticeSummary,
     store::RunRow,
 };
@@ -77,8 +79,8 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
             let picture = timeline_svg(&timeline, SvgOptions { links: Some(&links), embedded: true });
             whole(
                 &recorded.run,
+                &recorded.large,
                 &row,
-                &context.caller,
                 view,
                 &html! { (drawn(&picture, "Timeline")) (legend()) },
             )
@@ -86,12 +88,14 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         View::Events => {
             let list = events::list(&context, &row, since as u64).await?;
             let recorded = history::read(&context.app, &row.head.run_id, None).await?;
-            whole(&recorded.run, &row, &context.caller, view, &list)
+            whole(&recorded.run, &recorded.large, &row, view, &list)
         }
         View::Graph | View::Tasks => {
             let handle = context.app.host.run(&row.head.run_id).await?;
-            let (shown, caller) = (row.clone(), context.caller.clone());
-            handle.look(move |run| whole(run, &shown, &caller, view, &looked(run, view, &wanted))).await?
+            let shown = row.clone();
+            handle
+                .outline(move |run, large| whole(run, large, &shown, view, &looked(run, view, &wanted)))
+                .await?
         }
     };
     let title = format!("{} {}", row.head.workflow, row.status.phase);
@@ -101,13 +105,14 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     Ok(shell.respond(StatusCode::OK, &body))
 }
 
-/// A run's row, and what it came from as far as that is kept.
+/// A run's row, what it came from as far as that is kept, and the caller who looks at it.
 #[derive(Clone)]
 struct RunSummary {
     row: RunRow,
     /// Names, and where they are.
     from: Vec<(&'static str, String, String)>,
     notices: Option<NoticeSummary>,
+    caller: Caller,
 }
 
 impl std::ops::Deref for RunSummary {
@@ -135,7 +140,7 @@ impl RunSummary {
             add("Saved workflow", "workflows", &head.workflow);
         }
         let notices = NoticeSummary::read(&*store, &head.run_id).await?;
-        Ok(Self { from, notices, row })
+        Ok(Self { from, notices, row, caller: context.caller.clone() })
     }
 }
 
@@ -166,12 +171,12 @@ fn legend() -> Markup {
     }
 }
 
-fn whole(run: &Run, row: &RunSummary, caller: &Caller, view: View, shown: &Markup) -> Markup {
+fn whole(run: &Run, large: &LargeValues, row: &RunSummary, view: View, shown: &Markup) -> Markup {
     html! {
         p class="path" { a href="/runs" { "Runs" } }
         div class="head" {
             h1 id="title" data-part { (run.plan().name) " " (standing(run)) }
-            div id="acts" class="acts" data-part { @if caller.may(Role::Run).is_ok() { (action_forms(run)) } }
+            div id="acts" class="acts" data-part { @if row.caller.may(Role::Run).is_ok() { (action_forms(run)) } }
         }
         div id="facts" data-part { (facts(run, row)) }
         div id="asked" data-part { (questions(run)) }
@@ -181,7 +186,7 @@ fn whole(run: &Run, row: &RunSummary, caller: &Caller, view: View, shown: &Marku
             }
         }
         section id="view" class="view" aria-label=(view.title()) data-part { (shown) }
-        div id="values" data-part { (values(run)) }
+        div id="values" data-part { (values(run, large)) }
     }
 }
 
@@ -277,16 +282,23 @@ fn questions(run: &Run) -> Markup {
     }
 }
 
-fn values(run: &Run) -> Markup {
+fn values(run: &Run, large: &LargeValues) -> Markup {
     let outputs = run.tasks().first().map(|root| root.outputs.clone()).unwrap_or_default();
+    let root = run.task_run_id(TaskId::ROOT);
+    let output = |name: &str, value: &Value| {
+        format::run_value(run, large, ShownValue { kind: ValueKind::Output, owner: &root, name, value })
+    };
+    let parameter = |name: &str, value: &Value| {
+        format::run_value(run, large, ShownValue { kind: ValueKind::Parameter, owner: run.id(), name, value })
+    };
     html! {
         @if !outputs.is_empty() {
             h2 { "Outputs" }
-            dl class="values" { @for output in outputs.iter() { dt { (output.name) } dd { (format::value(&output.value)) } } }
+            dl class="values" { @for one in outputs.iter() { dt { (one.name) } dd { (output(&one.name, &one.value)) } } }
         }
         @if !run.parameters().is_empty() {
             h2 { "Parameters" }
-            dl class="values" { @for (name, value) in run.parameters().iter() { dt { (name) } dd { (format::value(value)) } } }
+            dl class="values" { @for (name, value) in run.parameters().iter() { dt { (name) } dd { (parameter(name, value)) } } }
         }
         @if !run.warnings().is_empty() {
             h2 { "Warnings" }

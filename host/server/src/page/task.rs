@@ -3,12 +3,13 @@
 use axum::response::Response;
 use maud::{Markup, html};
 use phasm::{
-    Phase,
+    Phase, Value,
     engine::{
         plan::Work,
-        run::{Run, TaskRun},
+        run::{Run, ShownValue, TaskRun, ValueKind},
         text,
     },
+    journal::LargeValues,
     store::AttemptLog,
     store::view::LineView,
 };
@@ -51,7 +52,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         div id="form" data-part data-keep { @if may_respond { @if let Some(form) = answer::form(run, task) { (form) } } }
         div id="facts" data-part { (facts(run, task)) }
         div id="inside" data-part { (inside(run, task)) }
-        div id="values" data-part { (values(run, task)) }
+        div id="values" data-part { (values(run, &recorded.large, task)) }
         div id="attempts" data-part { (attempts(run, task)) }
         @if matches!(run.node(task).work, Work::Executor(_)) { (log_section(run, task, &logs)) }
     };
@@ -135,15 +136,19 @@ fn inside(run: &Run, task: &TaskRun) -> Markup {
     }
 }
 
-fn values(run: &Run, task: &TaskRun) -> Markup {
+fn values(run: &Run, large: &LargeValues, task: &TaskRun) -> Markup {
+    let owner = run.task_run_id(task.id);
+    let shown = |kind, name: &str, value: &Value| {
+        format::run_value(run, large, ShownValue { kind, owner: &owner, name, value })
+    };
     html! {
         @if !task.inputs.is_empty() {
             h2 { "Inputs" }
-            dl class="values" { @for input in task.inputs.iter() { dt { (input.name) } dd { (format::value(&input.value.visible())) } } }
+            dl class="values" { @for input in task.inputs.iter() { dt { (input.name) } dd { (shown(ValueKind::Input, &input.name, &input.value.visible())) } } }
         }
         @if !task.outputs.is_empty() {
             h2 { "Outputs" }
-            dl class="values" { @for output in task.outputs.iter() { dt { (output.name) } dd { (format::value(&output.value)) } } }
+            dl class="values" { @for output in task.outputs.iter() { dt { (output.name) } dd { (shown(ValueKind::Output, &output.name, &output.value)) } } }
         } @else if run.phase().is_terminal() { p class="none" { "It returned nothing." } }
     }
 }

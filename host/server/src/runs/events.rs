@@ -41,7 +41,8 @@ pub(crate) async fn events(mut context: RequestContext) -> Result<Response, Prob
     let row = context.run().await?;
     let since = last.map_or(since.unwrap_or(0), |last| last.saturating_add(1));
     if !stream {
-        return context.in_turn(async move |context| page(&context, since, limit).await).await;
+        let run_id = Arc::clone(&row.head.run_id);
+        return context.in_turn(async move |context| page(&context, &run_id, since, limit).await).await;
     }
     // A browser comes back until it is told that there is nothing more.
     if !row.status.open && since >= row.seq && last.is_some() {
@@ -61,29 +62,31 @@ pub(crate) async fn events(mut context: RequestContext) -> Result<Response, Prob
     Ok(response)
 }
 
-async fn page(context: &RequestContext, since: u64, limit: usize) -> Result<Response, ProblemResponse> {
-    let mut watch = context.app.host.recorded(context.segment("run"), since);
-    let (mut events, mut bytes, mut more) = (Vec::new(), 0, false);
-    'read: while let Some(notice) = watch.known().await? {
-        let Notice::Record(told) = notice else { continue };
-        for (view, seq) in watch.views(&told).zip(told.first_seq..) {
-            if seq < since {
-                continue;
-            }
-            if events.len() == limit || bytes > MAX_PAGE_BYTES {
-                more = true;
-                break 'read;
-            }
-            let event = serde_json::value::to_raw_value(&view.json())
-                .map_err(|error| ProblemResponse::failed(&error))?;
-            bytes += event.get().len();
-            events.push(event);
+async fn page(
+    context: &RequestContext,
+    run_id: &Arc<str>,
+    since: u64,
+    limit: usize,
+) -> Result<Response, ProblemResponse> {
+    let app = &context.app;
+    let mut cursor = app.cursors.take(&app.host, run_id, since);
+    let (mut events, mut bytes) = (Vec::new(), 0);
+    let shown = cursor.show(|view| {
+        if events.len() == limit || bytes > MAX_PAGE_BYTES {
+            return false;
         }
-    }
-    let next = since.saturating_add(events.len() as u64);
+        // An event has string keys and finite numbers only: this cannot fail.
+        let event = serde_json::value::to_raw_value(&view.json()).unwrap_or_default();
+        bytes += event.get().len();
+        events.push(event);
+        true
+    });
+    let more = shown.await?;
+    let next = cursor.next();
+    app.cursors.leave(cursor);
     let mut response = json(StatusCode::OK, &json!({ "events": events, "next": more.then_some(next) }));
     if more {
-        let path = format!("/v1/runs/{}/events", context.segment("run"));
+        let path = format!("/v1/runs/{run_id}/events");
         link_next(&mut response, &path, &format!("since={next}&limit={limit}"));
     }
     Ok(response)

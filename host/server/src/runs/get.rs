@@ -8,7 +8,9 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use phasm::{
-    RunError, RunHandle,
+    RunError, RunHandle, RunView,
+    engine::run::Run,
+    journal::LargeValues,
     notify::NoticeSummary,
     store::RunRow,
     store::view::{RowWaits, RunState},
@@ -16,6 +18,7 @@ use phasm::{
 use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 
+use super::values::ResponseLimit;
 use crate::{
     problem_response::ProblemResponse,
     request::{RequestContext, json, link_next},
@@ -119,14 +122,18 @@ async fn render(
     notices: Option<&NoticeSummary>,
     page: Page,
 ) -> Result<(Response, String), ProblemResponse> {
-    let (view, all) = handle.view_part(page.from, page.most).await?;
+    let seen = move |run: &Run, large: &LargeValues| {
+        let view = RunView::limited(run, page.from, page.most, &ResponseLimit::new(run, large));
+        (view, run.tasks().len())
+    };
+    let (view, all) = handle.outline(seen).await?;
     let waits = row.and_then(|row| RowWaits::of(row, RunState::of(row, true))).filter(RowWaits::is_missing);
     let mut response = if waits.is_some() || notices.is_some() {
         json(StatusCode::OK, &NoticeSummary::shown_in(notices, RowWaits::shown_in(waits.as_ref(), &view)))
     } else {
         json(StatusCode::OK, &view)
     };
-    let next = page.from.saturating_add(page.most);
+    let next = page.from.saturating_add(view.tasks.len() + view.hooks.len());
     if next < all && page.most > 0 {
         link_next(
             &mut response,

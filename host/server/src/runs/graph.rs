@@ -24,7 +24,7 @@ pub(crate) async fn picture(mut context: RequestContext) -> Result<Response, Pro
         timeline_svg(&timeline, SvgOptions::default())
     } else {
         let handle = context.app.host.run(&row.head.run_id).await?;
-        handle.look(move |run| graph_svg(&Diagram::of_run(run, limits), SvgOptions::default())).await?
+        handle.outline(move |run, _| graph_svg(&Diagram::of_run(run, limits), SvgOptions::default())).await?
     };
     let mut response = Response::new(Body::from(drawn));
     let headers = response.headers_mut();

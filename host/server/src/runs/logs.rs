@@ -17,7 +17,6 @@ use phasm::{
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use super::task::no_task;
 use crate::{
     problem_response::ProblemResponse,
     request::{RequestContext, json},
@@ -69,7 +68,7 @@ async fn page(
     if let Some(name) = &whose.task
         && tasks_named(&run, name).next().is_none()
     {
-        return Err(no_task(&handle, name));
+        return Err(ProblemResponse::no_task(handle.id(), name));
     }
     let (mut logs, mut bytes, mut next) = (Vec::new(), 0, None);
     let tried = run.tasks().iter().filter(|task| !task.attempts.is_empty());

@@ -5,7 +5,6 @@ use phasm::RequestError;
 
 use super::{
     get::{Page, view},
-    task::no_task,
     verdict::Question,
 };
 use crate::{document, problem_response::ProblemResponse, request::RequestContext};
@@ -54,7 +53,7 @@ async fn respond(
             StatusCode::CONFLICT,
             format!("`{name}` {otherwise}; nothing was recorded"),
         )),
-        Err(RequestError::UnknownTask) => Err(no_task(&context.handle().await?, &name)),
+        Err(RequestError::UnknownTask) => Err(ProblemResponse::no_task(context.handle().await?.id(), &name)),
         Err(error) => Err(error.into()),
     }
 }

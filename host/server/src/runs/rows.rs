@@ -8,8 +8,11 @@ use super::list;
 use crate::{
     problem_response::ProblemResponse,
     request::{RequestContext, json},
-    wire::{WireLog, WireRecord, WireRows, WireRun},
+    wire::{PARTS, PREFER, WireLog, WireRecord, WireRows, WireRun},
 };
+
+/// Bytes of records in a response, about.
+const PART_BYTES: usize = 4 << 20;
 
 /// Rows of runs, as of `GET /v1/runs`.
 pub(crate) async fn rows(mut context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -18,7 +21,8 @@ pub(crate) async fn rows(mut context: RequestContext) -> Result<Response, Proble
     Ok(json(StatusCode::OK, &WireRows { rows, next }))
 }
 
-/// The row of a run, its records from an event on, or its logs.
+/// The row of a run, its records from an event on, or its logs. A client that takes parts asks for the records behind these, until it
+/// has all events of the row.
 pub(crate) async fn run(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let longest = context.app.config.limits.wait;
     let wait = context.query.length("wait", longest);
@@ -26,12 +30,13 @@ pub(crate) async fn run(mut context: RequestContext) -> Result<Response, Problem
     let logs = context.query.flag("logs");
     let task = context.query.parsed("task", "the number of a task run", |text| text.parse().ok());
     context.query.done()?;
+    let takes_parts = context.header(&PREFER).is_some_and(|wishes| wishes.contains(PARTS));
     let known = since.filter(|_| wait.is_some());
     let row = match (wait, known) {
         (Some(wait), Some(known)) => changed(&context, known, wait).await?,
         _ => context.run().await?,
     };
-    let wanted = RunParts { since: since.filter(|_| wait.is_none()), logs, task };
+    let wanted = RunParts { since: since.filter(|_| wait.is_none()), takes_parts, logs, task };
     // A request that waits has no turn: it would keep others of its key from theirs.
     context.in_turn(async move |context| parts(&context, row, wanted).await).await
 }
@@ -40,6 +45,8 @@ pub(crate) async fn run(mut context: RequestContext) -> Result<Response, Problem
 struct RunParts {
     /// Records from this event on.
     since: Option<u64>,
+    /// Whether some of the records are enough.
+    takes_parts: bool,
     logs: bool,
     /// The task run whose logs are sent; all of them without.
     task: Option<u32>,
@@ -52,6 +59,7 @@ async fn parts(
 ) -> Result<Response, ProblemResponse> {
     let (store, run_id) = (context.app.host.store(), &row.head.run_id);
     let records = match wanted.since.filter(|since| *since < row.seq) {
+        Some(since) if wanted.takes_parts => store.load_part(run_id, since, PART_BYTES).await?.records,
         Some(since) => store.load_since(run_id, since).await?,
         None => Vec::new(),
     };

@@ -130,7 +130,10 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
         .saw("submitRun", 202, client.post_yaml("/v1/runs", &workflow("default", &["talk"])).await)
         .text("/runID");
     let submitted = client.post_yaml("/v1/runs?wait=30s", &workflow("default", &["ok"])).await;
-    document.saw("submitRun", 200, submitted);
+    let submitted = document.saw("submitRun", 200, submitted).text("/runID");
+    let asking = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: w, namespace: default }\nspec:\n  entrypoint: t0\n  \
+        templates:\n    - task: { name: t0, inputs: { parameters: [{ name: who, value: 1 }] }, executor: { type: ok } }\n";
+    let asking = client.post_yaml("/v1/runs?wait=30s", asking).await.expect(200).text("/runID");
     let key = [("content-type", "application/yaml"), ("idempotency-key", "taken")];
     client.send("POST", "/v1/runs", &key, &workflow("default", &["ok"])).await.expect(202);
     let other = client.send("POST", "/v1/runs", &key, &workflow("default", &["talk"])).await;
@@ -161,6 +164,9 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     document.saw("makeTicket", 200, client.post("/v1/tickets").await);
     for (id, path) in [
         ("getGraph", format!("/v1/runs/{run}/graph.svg").as_str()),
+        ("getParameter", &format!("/v1/runs/{run}/parameters/who")),
+        ("getInput", &format!("/v1/runs/{asking}/tasks/t0/inputs/who")),
+        ("getOutput", &format!("/v1/runs/{submitted}/tasks/t0/outputs/said")),
         ("getNotices", &format!("/v1/runs/{run}/notices")),
         ("listRows", "/v1/rows"),
         ("getRow", &format!("/v1/rows/{run}")),
@@ -182,7 +188,11 @@ async fn what_all_have(document: &mut Document, world: &World, client: &Client, 
     for (id, verb, path) in document.operations() {
         let at = path.replace("{run}", parked).replace("{task}", "t0");
         let kept = if path.contains("schedules") { "nightly" } else { "w" };
-        let at = at.replace("{namespace}", "default").replace("{name}", kept).replace("{version}", "1.0.0");
+        let at = at
+            .replace("{namespace}", "default")
+            .replace("{name}", kept)
+            .replace("{version}", "1.0.0")
+            .replace("{value}", "who");
         let answer = client.send(&verb, &at, &[("host", "evil.example")], "").await;
         document.saw(&id, 421, answer);
         let answer = client.send(&verb, &at, &[("origin", "http://evil.example")], "").await;
@@ -192,7 +202,7 @@ async fn what_all_have(document: &mut Document, world: &World, client: &Client, 
             document.saw(&id, 400, client.send(&verb, &format!("{at}?nonsense=1"), &[], "").await);
         }
         if path.contains("{run}") {
-            let nowhere = path.replace("{run}", "none").replace("{task}", "t0");
+            let nowhere = path.replace("{run}", "none").replace("{task}", "t0").replace("{value}", "who");
             document.saw(&id, 404, client.send(&verb, &nowhere, &[], "").await);
         }
         if id == "putPlugin" {

@@ -27,4 +27,5 @@ mod traced;
 #[path = "../../../../tests/tests/schema/validator.rs"]
 #[expect(dead_code, reason = "another test asks it what it has not met")]
 mod validator;
+mod values;
 mod world;

@@ -19,7 +19,7 @@ use crate::{
     world::{World, workflow},
 };
 
-fn remote(client: &Client) -> Remote {
+pub(crate) fn remote(client: &Client) -> Remote {
     Remote::new(&format!("http://{}/", client.address), client.key.clone()).unwrap()
 }
 

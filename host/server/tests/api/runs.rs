@@ -464,3 +464,26 @@ async fn nothing_is_acknowledged_without_the_file() {
     assert_eq!(refused.status, 503, "{refused:?}");
     assert!(refused.body.contains("gone") && refused.body.contains("deleted or moved"), "{refused:?}");
 }
+
+/// R-A2, R-L71: `strict` refuses what the command's `--strict` refuses, and nothing else.
+#[tokio::test]
+async fn a_strict_check_takes_warnings_for_errors() {
+    let world = World::new().await;
+    let client = &world.client;
+    let sound = workflow("default", &["ok"]);
+    // A bound of a delay that does not grow has no effect.
+    let doubtful = sound.replace(
+        "executor: { type: ok }",
+        "executor: { type: ok }, retry: { limit: 2, delay: 1s, maxDelay: 5s }",
+    );
+    for (document, path, status) in [
+        (&sound, "/v1/validate?strict", 200),
+        (&doubtful, "/v1/validate", 200),
+        (&doubtful, "/v1/validate?strict=false", 200),
+        (&doubtful, "/v1/validate?strict", 422),
+    ] {
+        let answer = client.post_yaml(path, document).await.expect(status).json();
+        let listed = if status == 422 { &answer["problems"] } else { &answer["warnings"] };
+        assert_eq!(listed.as_array().unwrap().len(), usize::from(document == &doubtful), "{path} {answer}");
+    }
+}

@@ -17,7 +17,8 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::client::Client;
 
-/// Does what the executor's type says: `ok`, `fail`, `ask` (an answer), `gate` (an answer of bob), `block` (until it is stopped), `talk` (some lines), `large`.
+/// Does what the executor's type says: `ok`, `fail`, `ask` (an answer), `gate` (an answer of bob), `block` (until it is stopped), `talk` (some lines), `large`,
+/// `huge` (8 MiB), `odd` (a large object of an odd name).
 pub(crate) struct Doer;
 
 impl Executor for Doer {
@@ -47,6 +48,12 @@ impl Executor for Doer {
                     Outcome::default()
                 }
                 "large" => Outcome::default().output("text", "x".repeat(200_000)),
+                "odd" => {
+                    let list = vec![Value::from(7); 40_000];
+                    let output = Value::from(phasm::Map::from([("list".into(), list.into())]));
+                    Outcome::default().output("a/b ü?%", output)
+                }
+                "huge" => Outcome::default().output("text", "x".repeat(8 << 20)),
                 _ => Outcome::default().output("said", Value::from("hello")),
             }
         })
@@ -110,12 +117,23 @@ impl World {
 
     /// With runs in a file.
     pub(crate) async fn in_file() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::on_file_in(tempfile::tempdir().unwrap()).await
+    }
+
+    async fn on_file_in(dir: tempfile::TempDir) -> Self {
         let store: Arc<dyn Store> = Arc::new(Sqlite::open(dir.path().join("runs.db")).unwrap());
         let keys = dir.path().join("keys");
         let mut world = Self::with(|builder| builder.store(store), |config| config.keys = Some(keys)).await;
         world.dir = dir;
         world
+    }
+
+    /// Stops the server, and opens another on the same file, which has nothing in memory.
+    pub(crate) async fn reopened(mut self) -> Self {
+        self.stop().await;
+        let dir = std::mem::replace(&mut self.dir, tempfile::tempdir().unwrap());
+        drop(self);
+        Self::on_file_in(dir).await
     }
 
     /// A client with a new key.

@@ -12,8 +12,8 @@ use phasm_engine::{phase::Phase, time::Timestamp};
 use super::{
     super::{
         Answer, AttemptLog, Change, Claim, ClaimRequest, Encode, ExchangeRequest, ExchangeResponse, HostId,
-        Lease, Letter, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, NewNotice, Note, RETAINED_ANSWERS, Record,
-        Reply, RunRow, RunStatus, Settle, StoreError,
+        JournalPart, Lease, Letter, MAX_LETTER_BYTES, MAX_WAITING_LETTERS, NewNotice, Note, RETAINED_ANSWERS,
+        Record, Reply, RunRow, RunStatus, Settle, StoreError,
     },
     catalog::CatalogTable,
     documents::Documents,
@@ -89,6 +89,20 @@ pub(super) struct Run {
 impl Run {
     pub(super) fn lease(&self, host: &HostId) -> Lease {
         Lease { head: Arc::clone(&self.row.head), host: host.clone(), epoch: self.epoch }
+    }
+
+    /// Records from an event on, until they have more than `most` bytes.
+    pub(super) fn part(&self, since: u64, most: usize) -> JournalPart {
+        let first = self.journal.partition_point(|record| record.next_seq() <= since);
+        let left = self.journal.get(first..).unwrap_or_default();
+        let mut bytes = 0;
+        let fits = |record: &&Record<Vec<u8>>| {
+            let before = bytes;
+            bytes += record.body.len();
+            before <= most
+        };
+        let records: Vec<_> = left.iter().take_while(fits).cloned().collect();
+        JournalPart { is_last: records.len() == left.len(), records }
     }
 
     pub(super) fn answer(&self, letter: u64) -> Answer {

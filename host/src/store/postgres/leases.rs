@@ -11,6 +11,7 @@ use super::{
     Postgres,
     fault::{Parameter, PostgresError, count, get, saturated},
     leased, one,
+    renewals::Heartbeat,
     rows::leased_head,
     run_id,
 };
@@ -21,7 +22,6 @@ pub(super) const RELEASE: &str = "SELECT release_run($1, $2, $3) AS verdict";
 pub(super) const LEAVE: &str = "SELECT leave_run($1, $2, $3, $4, $5) AS verdict";
 pub(super) const NOTE: &str = "SELECT note_run($1, $2, $3, $4) AS verdict";
 pub(super) const NEXT_DUE: &str = "SELECT next_due($1, $2, $3, $4) AS at";
-pub(super) const HEARTBEAT: &str = "SELECT heartbeat($1, $2, $3)";
 const CLOCK: &str = "SELECT clock() AS at";
 pub(super) const OWNED: &str = "SELECT run_id FROM runs WHERE owner = $1 AND open";
 
@@ -96,8 +96,7 @@ impl Leases for Postgres {
     fn heartbeat(&self, host: &HostId, until: Timestamp) -> Pending<()> {
         let lease = i64::try_from(self.address.lease.as_millis()).unwrap_or(i64::MAX);
         let until = (self.by_callers_clock || until <= Timestamp(0)).then_some(until.0);
-        let parameters: Vec<Parameter> = vec![Box::new(host.to_string()), Box::new(until), Box::new(lease)];
-        self.ask(HEARTBEAT, parameters, |_| Ok(()))
+        self.renewals.send(&Heartbeat { host: host.clone(), until, lease }, &self.thread)
     }
 
     fn lease_time(&self) -> Option<Duration> {

@@ -19,7 +19,7 @@ use tokio_postgres::Row;
 use super::{
     super::{
         Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, HasReader,
-        NoticeRow, Notices, Pending, ReadStore, Record, RunRow, StoreError, StoredBytes,
+        JournalPart, NoticeRow, Notices, Pending, ReadStore, Record, RunRow, StoreError, StoredBytes,
     },
     address::Address,
     entries,
@@ -27,7 +27,7 @@ use super::{
     follow::Following,
     outbox,
     reconnect::{ReconnectingClient, answers},
-    rows::{journal, log, row, run_columns},
+    rows::{journal, log, row, run_columns, whole_journal},
     statement::Statement,
     thread::Thread,
 };
@@ -41,6 +41,17 @@ const LOAD: &str =
     "SELECT r.seq, is_sound(r) AS sound, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
     LEFT JOIN journal j ON j.run = r.number AND j.first_seq >= coalesce(
         (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
+    LEFT JOIN documents d ON d.id = r.document AND j.first_seq = 0
+    WHERE r.run_id = $1 ORDER BY j.first_seq";
+/// The same up to the record with which they have more than `$3` bytes. Their sizes are known without reading them.
+const LOAD_PART: &str = "WITH sized AS (SELECT j.run, j.first_seq, coalesce(sum(octet_length(j.body)) OVER (
+            ORDER BY j.first_seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
+        FROM runs r JOIN journal j ON j.run = r.number AND j.first_seq >= coalesce(
+            (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
+        WHERE r.run_id = $1)
+    SELECT r.seq, is_sound(r) AS sound, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
+    LEFT JOIN sized s ON s.run = r.number AND s.before <= $3
+    LEFT JOIN journal j ON j.run = s.run AND j.first_seq = s.first_seq
     LEFT JOIN documents d ON d.id = r.document AND j.first_seq = 0
     WHERE r.run_id = $1 ORDER BY j.first_seq";
 const GET: &str = concat!("SELECT ", run_columns!(), " FROM runs found WHERE run_id = $1");
@@ -107,8 +118,9 @@ const LOGS: &str = "SELECT task, attempt, dispatch, cut, text,
         checksum IS NOT DISTINCT FROM checksum_of_log(run, task, attempt, dispatch, cut, text) AS sound FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
-const STATEMENTS: [&str; 21] = [
+const STATEMENTS: [&str; 22] = [
     LOAD,
+    LOAD_PART,
     GET,
     LIST,
     LIST_OPEN,
@@ -178,7 +190,11 @@ async fn answer(link: Arc<Mutex<ReconnectingClient>>, call: Statement) {
     call.answer(rows.map_err(|fault| fault.at(&address, "read")));
 }
 
-async fn ask(link: &Mutex<ReconnectingClient>, call: &Statement) -> Result<Vec<Row>, PostgresError> {
+/// Makes a statement on a connection that is shared, for as long as the server is there.
+pub(super) async fn ask(
+    link: &Mutex<ReconnectingClient>,
+    call: &Statement,
+) -> Result<Vec<Row>, PostgresError> {
     let connected = link.lock().await.connected().await?;
     let address = Arc::clone(link.lock().await.address());
     let patience = address.patience(0);
@@ -204,7 +220,22 @@ impl ReadStore for Readers {
     fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let name: Arc<str> = run_id.into();
         self.ask(LOAD, vec![Box::new(run_id.to_owned()), Box::new(saturated(since))], move |rows| {
-            journal(&name, rows, since)
+            whole_journal(&name, rows, since)
+        })
+    }
+
+    fn load_part(&self, run_id: &str, since: u64, most: usize) -> Pending<JournalPart> {
+        let name: Arc<str> = run_id.into();
+        let parameters: Vec<Parameter> =
+            vec![Box::new(run_id.to_owned()), Box::new(saturated(since)), Box::new(saturated(most as u64))];
+        self.ask(LOAD_PART, parameters, move |rows| {
+            let part = journal(&name, rows, since)?;
+            let bytes: usize = part.records.iter().map(|record| record.body.len()).sum();
+            // A part that could have more records has the last one, or lacks it.
+            if bytes > most {
+                return Ok(part);
+            }
+            Ok(JournalPart { records: whole_journal(&name, rows, since)?, is_last: true })
         })
     }
 

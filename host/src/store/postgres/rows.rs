@@ -7,18 +7,15 @@ use tokio_postgres::Row;
 
 use super::{
     super::{
-        AttemptLog, Document, HostId, Labels, Note, Record, Rest, RunHead, RunRow, RunStatus, StoreError,
-        checksum::checksum, row::Soundness,
+        AttemptLog, Document, HostId, JournalPart, Labels, Note, Record, Rest, RunHead, RunRow, RunStatus,
+        StoreError, checksum::checksum, row::Soundness,
     },
     append::place,
     fault::{PostgresError, count, get},
 };
 
-pub(super) fn journal(
-    run_id: &Arc<str>,
-    rows: &[Row],
-    since: u64,
-) -> Result<Vec<Record<Vec<u8>>>, PostgresError> {
+/// Reads records that follow each other; the last part ends where the run does.
+pub(super) fn journal(run_id: &Arc<str>, rows: &[Row], since: u64) -> Result<JournalPart, PostgresError> {
     let Some(first) = rows.first() else {
         return Err(StoreError::NotFound { run_id: Arc::clone(run_id) }.into());
     };
@@ -41,9 +38,25 @@ pub(super) fn journal(
         records.push(record);
     }
     let found = next.unwrap_or(since.min(end));
-    if found == end || (since >= end && records.is_empty()) {
-        return Ok(records);
+    if found > end {
+        return Err(PostgresError::Damaged(format!("run {run_id} has {end} events, its journal {found}")));
     }
+    let is_last = found == end || (since >= end && records.is_empty());
+    Ok(JournalPart { records, is_last })
+}
+
+/// The whole journal, or an error if it ends too early.
+pub(super) fn whole_journal(
+    run_id: &Arc<str>,
+    rows: &[Row],
+    since: u64,
+) -> Result<Vec<Record<Vec<u8>>>, PostgresError> {
+    let part = journal(run_id, rows, since)?;
+    if part.is_last {
+        return Ok(part.records);
+    }
+    let end = rows.first().map(|row| count(row, "seq")).transpose()?.unwrap_or_default();
+    let found = part.records.last().map_or(since.min(end), Record::next_seq);
     Err(PostgresError::Damaged(format!("run {run_id} has {end} events, its journal {found}")))
 }
 

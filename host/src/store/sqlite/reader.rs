@@ -14,14 +14,12 @@ use tokio::sync::{oneshot, watch};
 
 use super::{
     super::{
-        Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, NoticeRow,
-        Notices, Pending, ReadStore, Record, RunRow, StoreError, StoredBytes, checksum::checksum,
+        Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, JournalPart,
+        NoticeRow, Notices, Pending, ReadStore, Record, RunRow, StoreError, StoredBytes,
     },
     catalog,
-    checksum::SOUND,
-    documents,
     fault::Fault,
-    file, logs, outbox, records,
+    file, load, logs, outbox, records,
     rows::{self, COLUMNS},
     schema,
     worker::Worker,
@@ -124,7 +122,12 @@ impl SqliteReader {
 impl ReadStore for SqliteReader {
     fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
         let run_id = Arc::from(run_id);
-        self.ask_long(move |connection| load(connection, run_id, since))
+        self.ask_long(move |connection| Ok(load::load(connection, run_id, since, usize::MAX)?.records))
+    }
+
+    fn load_part(&self, run_id: &str, since: u64, most: usize) -> Pending<JournalPart> {
+        let run_id = Arc::from(run_id);
+        self.ask_long(move |connection| load::load(connection, run_id, since, most))
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
@@ -352,72 +355,6 @@ fn census(connection: &Connection, now: Timestamp) -> Result<Census, Fault> {
         Ok(Census { owned, due, waiting, parked, letters: row.get(5)?, next: next.map(Timestamp) })
     };
     Ok(statement.query_one([now.0], read)?)
-}
-
-/// Walks from the run's last record to the one that holds `since`.
-fn load(connection: &Connection, run_id: Arc<str>, since: u64) -> Result<Vec<Record<Vec<u8>>>, Fault> {
-    // One snapshot, and its locks taken once.
-    let snapshot = connection.unchecked_transaction()?;
-    let Some((run, seq, last_record)) = end(&snapshot, &run_id)? else {
-        return Err(StoreError::NotFound { run_id }.into());
-    };
-    let mut statement = snapshot.prepare_cached(
-        "SELECT previous, first_seq, events, time, body, checksum FROM journal WHERE id = ?1 AND run = ?2",
-    )?;
-    let mut records: Vec<Record<Vec<u8>>> = Vec::new();
-    let (mut seq, mut next) = (seq, last_record);
-    while let Some(id) = next.filter(|_| since == 0 || seq > since) {
-        let damaged = |what: &str| Fault::Damaged(format!("record {id} of run {run_id} {what}"));
-        let read = |row: &Row<'_>| Ok((row.get(0)?, record(row)?, row.get::<_, i64>(5)?));
-        let (previous, record, sum) =
-            statement.query_one([id, run], read).optional()?.ok_or_else(|| damaged("is missing"))?;
-        let Record { first_seq, events, time, body, .. } = &record;
-        if sum != checksum(run, *first_seq, events.get(), *time, body) {
-            return Err(damaged("is not what was written: its checksum differs"));
-        }
-        if record.next_seq() != seq {
-            return Err(damaged(&format!("ends before event {}, not {seq}", record.next_seq())));
-        }
-        (seq, next) = (record.first_seq, previous);
-        records.push(record);
-    }
-    if seq != 0 && seq > since {
-        return Err(Fault::Damaged(format!("run {run_id} has no events before {seq}")));
-    }
-    records.reverse();
-    if let Some(first) = records.first_mut().filter(|first| first.first_seq == 0) {
-        first.document = documents::of_run(&snapshot, run)?;
-    }
-    Ok(records)
-}
-
-/// Returns a run's number, the number of its events, and its last record.
-///
-/// # Errors
-/// For a row that is not as it was written.
-fn end(connection: &Connection, run_id: &str) -> Result<Option<(i64, u64, Option<i64>)>, Fault> {
-    let mut statement = connection
-        .prepare_cached(&format!("SELECT number, seq, last_record, {SOUND} FROM runs WHERE run_id = ?1"))?;
-    let mut rows = statement.query([run_id])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    if !row.get(3)? {
-        return Err(Fault::bad_row(&format!("the row of run {run_id}")));
-    }
-    Ok(Some((row.get(0)?, row.get(1)?, row.get(2)?)))
-}
-
-/// `previous` is column 0.
-fn record(row: &Row<'_>) -> rusqlite::Result<Record<Vec<u8>>> {
-    Ok(Record {
-        first_seq: row.get(1)?,
-        events: row.get(2)?,
-        time: Timestamp(row.get(3)?),
-        body: row.get(4)?,
-        document: None,
-        notices: Vec::new(),
-        logs: Vec::new(),
-        remark: None,
-    })
 }
 
 fn saturated(number: u64) -> i64 {

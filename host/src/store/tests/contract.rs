@@ -60,6 +60,45 @@ async fn a_journal_comes_back_whole_and_in_order() {
     .await;
 }
 
+/// The parts of a journal are the journal, whatever their size and wherever they begin.
+#[tokio::test]
+async fn a_journal_comes_in_parts_as_well() {
+    on_each(async |store| {
+        let (mut seq, sizes) = (0, [1, 0, 500, 20, 20, 20, 1000, 3, 3]);
+        for (number, size) in (1..).zip(sizes) {
+            let body: Arc<dyn Encode> = Arc::new(vec![7; size]);
+            store.put(head("a"), RUNNING, record(seq, number % 3 + 1, body)).await.unwrap();
+            append(store, "other", u64::from(number) - 1, b"x").await.unwrap();
+            seq += u64::from(number % 3 + 1);
+        }
+        for since in 0..=seq + 1 {
+            let all = store.load_since("a", since).await.unwrap();
+            for most in [0, 10, 45, 600, 5000] {
+                let (mut read, mut next) = (Vec::new(), since);
+                loop {
+                    let part = store.load_part("a", next, most).await.unwrap();
+                    let bytes =
+                        |records: &[Record<Vec<u8>>]| records.iter().map(|one| one.body.len()).sum::<usize>();
+                    let [before @ .., _last] = &*part.records else {
+                        assert!(part.is_last, "{since} {most}");
+                        break;
+                    };
+                    assert!(bytes(before) <= most, "{since} {most}");
+                    next = part.records.last().unwrap().next_seq();
+                    assert_eq!(part.is_last, next == seq, "{since} {most}");
+                    read.extend(part.records);
+                    if part.is_last {
+                        break;
+                    }
+                }
+                assert_eq!(read, all, "{since} {most}");
+            }
+        }
+        assert!(matches!(store.load_part("none", 0, 10).await, Err(StoreError::NotFound { .. })));
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_record_is_taken_only_where_the_journal_ends() {
     // (events there are, first_seq of the record, taken?)

@@ -15,13 +15,18 @@ use super::{
 };
 
 /// A way to a server, on which all bytes are swallowed while it is mute.
-struct Way {
+pub(super) struct Way {
     dir: TempDir,
     is_mute: Arc<AtomicBool>,
 }
 
 impl Way {
     fn to(server: &Server) -> Self {
+        Self::through(server, |_| {})
+    }
+
+    /// A way on which `pass` is called with the number of bytes that a client has sent on a connection, before they are passed on.
+    pub(super) fn through(server: &Server, pass: impl Fn(usize) + Clone + Send + 'static) -> Self {
         let url = server.url("x");
         let (_, rest) = url.split_once('@').unwrap();
         let socket = PathBuf::from(rest.split_once('/').unwrap().0.replace("%2F", "/")).join(".s.PGSQL.5432");
@@ -32,7 +37,7 @@ impl Way {
         thread::spawn(move || {
             for client in listener.incoming() {
                 let (client, mute) = (client.unwrap(), Arc::clone(&mute));
-                connect(client, &socket, &mute);
+                connect(client, &socket, &mute, pass.clone());
             }
         });
         Self { dir, is_mute }
@@ -40,8 +45,14 @@ impl Way {
 
     /// An address whose silence is noticed after a second.
     fn url(&self, schema: &str) -> String {
+        self.patient_url(schema, 1)
+    }
+
+    pub(super) fn patient_url(&self, schema: &str, seconds: u32) -> String {
         let dir = self.dir.path().to_str().unwrap().replace('/', "%2F");
-        format!("postgres://phasm@{dir}/postgres?tcp_user_timeout=1&connect_timeout=1&schema={schema}")
+        format!(
+            "postgres://phasm@{dir}/postgres?tcp_user_timeout={seconds}&connect_timeout={seconds}&schema={schema}"
+        )
     }
 
     fn mute(&self, is_mute: bool) {
@@ -50,15 +61,19 @@ impl Way {
 }
 
 /// Copies both ways until either side ends.
-fn connect(client: UnixStream, socket: &Path, mute: &Arc<AtomicBool>) {
+fn connect(client: UnixStream, socket: &Path, mute: &Arc<AtomicBool>, pass: impl Fn(usize) + Send + 'static) {
     let server = UnixStream::connect(socket).unwrap();
-    let pairs = [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)];
-    for (mut from, mut to) in pairs {
+    let there = (client.try_clone().unwrap(), server.try_clone().unwrap());
+    type Pass = Box<dyn Fn(usize) + Send>;
+    let ways: [(_, Pass); 2] = [(there, Box::new(pass)), ((server, client), Box::new(|_| {}))];
+    for ((mut from, mut to), pass) in ways {
         let mute = Arc::clone(mute);
         thread::spawn(move || {
             let mut buffer = [0; 1 << 16];
-            let mut was_mute = false;
+            let (mut was_mute, mut all) = (false, 0);
             while let Ok(count @ 1..) = from.read(&mut buffer) {
+                all += count;
+                pass(all);
                 // A connection that has lost bytes is of no more use.
                 was_mute |= mute.load(Ordering::SeqCst);
                 if !was_mute && to.write_all(&buffer[..count]).is_err() {

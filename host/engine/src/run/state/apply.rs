@@ -15,6 +15,7 @@ use crate::{
     phase::{Phase, TaskKind},
     plan::Verdict,
     usage::ResourceUsage,
+    value::Value,
 };
 
 /// Whether an event could be applied; if not, why it cannot follow.
@@ -62,6 +63,16 @@ impl State {
         self.pause_default_timeout();
         self.seq += 1;
         Ok(())
+    }
+
+    /// Drops the values of a task run that has ended. Later events have the same effect, as none of them reads values.
+    pub(in crate::run) fn forget_values(&mut self, id: TaskId) {
+        let Some(index) = self.find(id).filter(|index| self[*index].phase.is_terminal()) else { return };
+        let task = &mut self.tables[index];
+        task.inputs = Arc::default();
+        task.outputs = Arc::default();
+        task.payload = Arc::default();
+        task.config = Value::Null;
     }
 
     fn apply_doubt(&mut self, warning: &Warning) {

@@ -50,6 +50,12 @@ impl<'r> EventView<'r> {
         self.event
     }
 
+    /// When it happened.
+    #[must_use]
+    pub const fn time(&self) -> Timestamp {
+        self.time
+    }
+
     /// The event for readers: `{seq, time, type, runID, taskRunID?, taskName?, scope?, attempt?, data{}}`.
     #[must_use]
     pub fn json(&self) -> Value {

@@ -13,7 +13,11 @@ use crate::{
     run::{
         Run,
         state::{Attempt, TaskRun},
-        view::Waiting,
+        view::{
+            Waiting,
+            limit::{NoLimit, ShownValue, ValueKind, ViewLimit},
+            named::{NamedInput, NamedOutput},
+        },
     },
     time::{Millis, TimeText, Timestamp},
     usage::ResourceUsage,
@@ -271,29 +275,6 @@ pub struct AttemptView {
     pub usage: Option<UsageView>,
 }
 
-/// A named value.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Named")]
-pub struct NamedInput {
-    /// Its name.
-    pub name: Arc<str>,
-    /// Its value; null for a secret.
-    pub value: Value,
-}
-
-/// A named value and its type.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
-#[schemars(rename = "Output")]
-pub struct NamedOutput {
-    /// Its name.
-    pub name: Arc<str>,
-    /// The declared type, else the value's own.
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-    /// Its value.
-    pub value: Value,
-}
-
 /// A doubt.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Warning")]
@@ -310,17 +291,32 @@ impl RunView {
     /// Shows a run as it stands.
     #[must_use]
     pub fn of(run: &Run) -> Self {
-        Self::part(run, 0, usize::MAX)
+        Self::limited(run, 0, usize::MAX, &NoLimit)
     }
 
-    /// Shows a run as it stands, of its task and hook runs `most` at most from the one of number `from` on, in creation order.
+    /// Shows a run as it stands, of its task and hook runs `most` at most from the one of number `from` on, in creation order;
+    /// fewer, but one, where the view is full before.
     #[must_use]
-    pub fn part(run: &Run, from: usize, most: usize) -> Self {
+    pub fn limited(run: &Run, from: usize, most: usize, limit: &dyn ViewLimit) -> Self {
         let plan = run.plan();
         let times = run.times();
-        let shown = || run.tasks().iter().skip(from).take(most);
-        let root = run.tasks().first().map(|root| TaskView::of(run, root));
+        let root = run.tasks().first().map(|root| TaskView::limited(run, root, limit));
         let root = root.as_ref();
+        let parameter = |(name, value): (&Arc<str>, &Value)| {
+            let shown = ShownValue { kind: ValueKind::Parameter, owner: run.id(), name, value };
+            NamedInput::limited(name, value.clone(), limit.left_out(shown))
+        };
+        let parameters = run.parameters().iter().map(parameter).collect();
+        let (mut tasks, mut hooks) = (Vec::new(), Vec::new());
+        for task in run.tasks().iter().skip(from).take(most) {
+            if limit.is_full() && !(tasks.is_empty() && hooks.is_empty()) {
+                break;
+            }
+            match HookView::of(run, task, limit) {
+                Some(hook) => hooks.push(hook),
+                None => tasks.push(TaskView::limited(run, task, limit)),
+            }
+        }
         Self {
             run_id: run.id().clone(),
             rerun_of: run.rerun_of().cloned(),
@@ -333,11 +329,7 @@ impl RunView {
             timed_out: root.and_then(|root| root.timed_out.clone()),
             remarks: root.map(|root| root.remarks.clone()).unwrap_or_default(),
             outputs: root.map(|root| root.outputs.clone()).unwrap_or_default(),
-            parameters: run
-                .parameters()
-                .iter()
-                .map(|(name, value)| NamedInput { name: name.clone(), value: value.clone() })
-                .collect(),
+            parameters,
             warnings: warnings(run),
             submitted_at: times.submitted_at.to_rfc3339(),
             submitted_by: run.submitted_by().cloned(),
@@ -349,17 +341,17 @@ impl RunView {
             progress: run.progress().to_string(),
             waiting: run.run_waiting(),
             usage: UsageView::of(run.metered()),
-            tasks: shown().filter(|task| task.hook.is_none()).map(|task| TaskView::of(run, task)).collect(),
-            hooks: shown().filter_map(|task| HookView::of(run, task)).collect(),
+            tasks,
+            hooks,
         }
     }
 }
 
 impl HookView {
-    fn of(run: &Run, task: &TaskRun) -> Option<Self> {
+    fn of(run: &Run, task: &TaskRun, limit: &dyn ViewLimit) -> Option<Self> {
         let hook = task.hook?;
         Some(Self {
-            task: TaskView::of(run, task),
+            task: TaskView::limited(run, task, limit),
             hook_of: run.task_run_id(hook.task.into()),
             hook_type: hook.kind,
         })
@@ -384,6 +376,24 @@ impl TaskView {
     /// Shows one task run.
     #[must_use]
     pub fn of(run: &Run, task: &TaskRun) -> Self {
+        Self::limited(run, task, &NoLimit)
+    }
+
+    /// Shows one task run, without the values that the limit leaves out.
+    #[must_use]
+    pub fn limited(run: &Run, task: &TaskRun, limit: &dyn ViewLimit) -> Self {
+        let task_run_id = run.task_run_id(task.id);
+        let owner = task_run_id.as_str();
+        let input = |binding: &Binding| {
+            let (name, value) = (&binding.name, binding.value.visible());
+            let left_out = limit.left_out(ShownValue { kind: ValueKind::Input, owner, name, value: &value });
+            NamedInput::limited(name, value, left_out)
+        };
+        let output = |output: &Output, declared: &[Parameter]| {
+            let Output { name, value } = output;
+            let left_out = limit.left_out(ShownValue { kind: ValueKind::Output, owner, name, value });
+            NamedOutput::limited(output, declared, left_out)
+        };
         let node = run.node(task);
         let template = node.template.and_then(|id| run.plan().templates.get(id));
         let called = match node.work {
@@ -392,7 +402,9 @@ impl TaskView {
         };
         let (retries, duration_ms) = (task.retries, task.duration());
         Self {
-            task_run_id: run.task_run_id(task.id),
+            inputs: task.inputs.iter().map(input).collect(),
+            outputs: task.outputs.iter().map(|one| output(one, &node.outputs)).collect(),
+            task_run_id,
             parent_task_run_id: run.parent(task).map(|parent| run.task_run_id(parent.id)),
             scope: run.scope_path(task),
             task_name: node.name.clone(),
@@ -412,8 +424,6 @@ impl TaskView {
             resumed_by: task.resumed_by().cloned(),
             resumed_at: task.resumed_at().map(Timestamp::to_rfc3339),
             cancelled_by: task.cancelled_by().cloned(),
-            inputs: task.inputs.iter().map(NamedInput::of).collect(),
-            outputs: task.outputs.iter().map(|output| NamedOutput::of(output, &node.outputs)).collect(),
             retries,
             metrics: Metrics { retries, duration_ms, usage: UsageView::of(task.metered) },
             attempts: task.attempts.iter().map(|attempt| AttemptView::of(run, task, attempt)).collect(),
@@ -440,24 +450,6 @@ impl AttemptView {
             message: attempt.message.clone(),
             reason: run.reason_of(task, attempt),
             usage: UsageView::of(attempt.metered),
-        }
-    }
-}
-
-impl NamedInput {
-    fn of(binding: &Binding) -> Self {
-        Self { name: binding.name.clone(), value: binding.value.visible() }
-    }
-}
-
-impl NamedOutput {
-    fn of(output: &Output, declared: &[Parameter]) -> Self {
-        let declared = declared.iter().find(|parameter| parameter.name == output.name);
-        let kind = declared.map(|parameter| parameter.kind.as_str()).filter(|kind| *kind != "any");
-        Self {
-            name: output.name.clone(),
-            kind: kind.unwrap_or_else(|| output.value.type_name()),
-            value: output.value.clone(),
         }
     }
 }

@@ -1,0 +1,134 @@
+//! Values of runs: which of them a view shows, and each by itself.
+
+use std::cell::Cell;
+
+use axum::{http::StatusCode, response::Response};
+use phasm::{
+    Value,
+    engine::{
+        json_size::json_size,
+        run::{LeftOutValue, Run, ShownValue, ValueKind, ViewLimit},
+    },
+    journal::{LargeValues, MAX_SHOWN_BYTES, MAX_VALUE_BYTES},
+    tasks_named,
+};
+
+use crate::{
+    client::segment,
+    problem_response::ProblemResponse,
+    request::{RequestContext, json},
+};
+
+/// Once a view has values of so many bytes, it ends behind the task run.
+const MAX_VIEW_BYTES: usize = 8 << 20;
+
+/// Limit of one response.
+pub(crate) struct ResponseLimit<'l> {
+    run_id: &'l str,
+    large: &'l LargeValues,
+    bytes: Cell<usize>,
+}
+
+impl<'l> ResponseLimit<'l> {
+    pub(crate) fn new(run: &'l Run, large: &'l LargeValues) -> Self {
+        Self { run_id: run.id(), large, bytes: Cell::new(0) }
+    }
+}
+
+/// The size of a value that is too large to be shown with others.
+pub(crate) fn large_size(value: &Value, large: &LargeValues) -> Option<u64> {
+    large.size(value).or_else(|| match json_size(value, MAX_SHOWN_BYTES) {
+        Some(_) => None,
+        None => Some(json_size(value, MAX_VALUE_BYTES).unwrap_or(MAX_VALUE_BYTES) as u64),
+    })
+}
+
+/// The path of a value.
+pub(crate) fn path(run_id: &str, kind: ValueKind, owner: &str, name: &str) -> String {
+    let name = segment(name);
+    match kind {
+        ValueKind::Parameter => format!("/v1/runs/{run_id}/parameters/{name}"),
+        ValueKind::Input => format!("/v1/runs/{run_id}/tasks/{}/inputs/{name}", segment(owner)),
+        ValueKind::Output => format!("/v1/runs/{run_id}/tasks/{}/outputs/{name}", segment(owner)),
+    }
+}
+
+impl ViewLimit for ResponseLimit<'_> {
+    fn left_out(&self, shown: ShownValue<'_>) -> Option<LeftOutValue> {
+        let ShownValue { kind, owner, name, value } = shown;
+        if let Some(bytes) = large_size(value, self.large) {
+            return Some(LeftOutValue { bytes, href: path(self.run_id, kind, owner, name) });
+        }
+        let bytes = json_size(value, MAX_SHOWN_BYTES).unwrap_or(MAX_SHOWN_BYTES);
+        self.bytes.set(self.bytes.get().saturating_add(bytes));
+        None
+    }
+
+    fn is_full(&self) -> bool {
+        self.bytes.get() > MAX_VIEW_BYTES
+    }
+}
+
+pub(crate) async fn parameter(context: RequestContext) -> Result<Response, ProblemResponse> {
+    one(context, ValueKind::Parameter).await
+}
+
+pub(crate) async fn input(context: RequestContext) -> Result<Response, ProblemResponse> {
+    one(context, ValueKind::Input).await
+}
+
+pub(crate) async fn output(context: RequestContext) -> Result<Response, ProblemResponse> {
+    one(context, ValueKind::Output).await
+}
+
+/// Why there is no such value.
+#[derive(Clone, Copy)]
+enum Missing {
+    Task,
+    Value,
+}
+
+/// Returns one value as JSON, whole.
+async fn one(mut context: RequestContext, kind: ValueKind) -> Result<Response, ProblemResponse> {
+    context.query.done()?;
+    let handle = context.handle().await?;
+    let (task, name) = (context.segment("task").to_owned(), context.segment("value").to_owned());
+    let (asked, wanted) = (task.clone(), name.clone());
+    let found = handle.outline(move |run, _| find(run, kind, &asked, &wanted).map(drop)).await?;
+    found.map_err(|missing| match missing {
+        Missing::Task => ProblemResponse::no_task(handle.id(), &task),
+        Missing::Value => {
+            let word = match kind {
+                ValueKind::Parameter => "parameter",
+                ValueKind::Input => "input",
+                ValueKind::Output => "output",
+            };
+            ProblemResponse::new(StatusCode::NOT_FOUND, format!("there is no {word} `{name}` here"))
+        }
+    })?;
+    // A value that was there stays there, unless the task has another result meanwhile.
+    let value = handle.value(move |run| find(run, kind, &task, &name).ok()).await?.unwrap_or_default();
+    if json_size(&value, MAX_VALUE_BYTES).is_none() {
+        // Its parts are shared in memory, and would be repeated in its text.
+        let detail =
+            format!("the value has more than {MAX_VALUE_BYTES} bytes as JSON, and more are not sent");
+        return Err(ProblemResponse::new(StatusCode::INTERNAL_SERVER_ERROR, detail));
+    }
+    Ok(json(StatusCode::OK, &value))
+}
+
+fn find(run: &Run, kind: ValueKind, task: &str, name: &str) -> Result<Value, Missing> {
+    let task = || tasks_named(run, task).next().ok_or(Missing::Task);
+    let found = match kind {
+        ValueKind::Parameter => run.parameters().get(name).cloned(),
+        ValueKind::Input => {
+            let inputs = &task()?.inputs;
+            inputs.iter().find(|input| *input.name == *name).map(|input| input.value.visible())
+        }
+        ValueKind::Output => {
+            let outputs = &task()?.outputs;
+            outputs.iter().find(|output| *output.name == *name).map(|output| output.value.clone())
+        }
+    };
+    found.ok_or(Missing::Value)
+}
