@@ -27,7 +27,7 @@ const MAX_WAITING_UPLOADS: usize = 64;
 const MAX_WAITING_WORK: usize = 1024;
 /// Streams at once that read what happened before they came, and those that wait for that.
 const MAX_CATCH_UP_STREAMS: usize = 64;
-const MAX_WAITING_STREAMS: usize = 16_384;
+const MAX_WAITING_STREAMS: usize = 65_536;
 /// Sessions of browsers at once. A key has at most a third of them.
 const MAX_SESSIONS: usize = 3000;
 const MAX_TICKETS: usize = 3000;

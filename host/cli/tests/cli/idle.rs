@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::bench::Bench;
 
 const STREAMS: usize = 10_000;
+const KEYS: usize = 5;
 /// Bytes of memory that one of them may take of the server.
 const EACH: u64 = 48 << 10;
 
@@ -31,7 +32,7 @@ impl Drop for Serving {
 
 impl Serving {
     pub(crate) fn start(bench: &Bench) -> Self {
-        bench.write("phasm.toml", "[server]\nconnections = 11000\nstreams = 11000\n");
+        bench.write("phasm.toml", "[server]\nconnections = 18000\nstreams = 11000\n");
         let command = bench.command(&[
             "serve",
             "--store",
@@ -137,26 +138,35 @@ fn ten_thousand_idle_streams_are_told_the_end() {
     let server = Serving::start(&bench);
     bench.task("ask.yaml", "suspend", "");
     let document = fs::read_to_string(bench.path("ask.yaml")).unwrap();
-    let submitted = server.json("POST", "/v1/runs", "content-type: application/yaml\r\n", &document);
+    // A key has a share of the connections, so several keys follow.
+    let keys: Vec<_> = (0..KEYS)
+        .map(|number| {
+            let made = bench.phasm(&["key", "add", &format!("k{number}"), "--store", "runs.db"]);
+            format!("authorization: Bearer {}\r\n", made.stdout.trim())
+        })
+        .collect();
+    let key = &keys[0];
+    let submitted =
+        server.json("POST", "/v1/runs", &format!("{key}content-type: application/yaml\r\n"), &document);
     let run = submitted["runID"].as_str().unwrap();
-    server.json("GET", &format!("/v1/runs/{run}?wait=60s"), "", "");
-    let follow = || {
-        let stream =
-            server.ask("GET", &format!("/v1/runs/{run}/events"), "accept: text/event-stream\r\n", "");
+    server.json("GET", &format!("/v1/runs/{run}?wait=60s"), key, "");
+    let follow = |number: usize| {
+        let headers = format!("{}accept: text/event-stream\r\n", keys[number % KEYS]);
+        let stream = server.ask("GET", &format!("/v1/runs/{run}/events"), &headers, "");
         Follower { stream, heard: Vec::new() }
     };
-    let mut first = follow();
+    let mut first = follow(0);
     let so_far = first.until("\"Suspended\"");
     let before = server.resident();
-    let mut followers: Vec<_> = (1..STREAMS).map(|_| follow()).collect();
+    let mut followers: Vec<_> = (1..STREAMS).map(follow).collect();
     for follower in &mut followers {
         assert_eq!(follower.until("\"Suspended\""), so_far);
     }
     let each = server.resident().saturating_sub(before) / STREAMS as u64;
     assert!(each < EACH, "{each} bytes of memory each");
-    server.json("POST", &format!("/v1/runs/{run}/tasks/main/resume"), "", "");
+    server.json("POST", &format!("/v1/runs/{run}/tasks/main/resume"), key, "");
     let whole = first.until("event: end\n");
-    let events = server.json("GET", &format!("/v1/runs/{run}/events"), "", "");
+    let events = server.json("GET", &format!("/v1/runs/{run}/events"), key, "");
     assert_eq!(events["events"].as_array().unwrap().len(), whole);
     for follower in &mut followers {
         assert_eq!(follower.until("event: end\n"), whole);

@@ -10,10 +10,10 @@ use phasm::{
 
 use crate::{bench::Bench, idle::Serving};
 
-const OUTPUTS: usize = 16;
+const OUTPUTS: usize = 24;
 const OUTPUT_BYTES: usize = 8 << 20;
-/// Memory that looking at the run may need: some parts of its journal, and a value. Its values as JSON alone are as large.
-const MOST: u64 = 128 << 20;
+/// Memory that looking at the run may need: some parts of its journal, and a value. Its values as JSON alone are larger.
+const MOST: u64 = 160 << 20;
 
 /// Returns a large text.
 struct Large;

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 const SOCKET: &str = ".s.PGSQL.5432";
 
 /// How the statement begins by which hosts exchange attempts.
-const EXCHANGE: &[u8] = b"SELECT * FROM share_work(";
+const EXCHANGE: &[u8] = b"SELECT * FROM share_work_";
 
 /// How an answer ends after which nothing is open.
 const READY: &[u8] = b"Z\0\0\0\x05I";
