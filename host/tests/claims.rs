@@ -271,7 +271,7 @@ async fn what_is_enqueued_is_driven_by_whoever_claims() {
     loop {
         let tiding = tidings.recv().await.unwrap();
         assert_eq!(tiding.head.run_id, id);
-        if let LifecycleChange::Ended(phase) = tiding.what {
+        if let LifecycleChange::Ended { phase, .. } = tiding.what {
             assert_eq!(phase, Phase::Succeeded);
             break;
         }

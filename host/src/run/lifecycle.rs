@@ -26,8 +26,13 @@ pub enum LifecycleChange {
     Driven,
     /// Given back to the store until then, or until a request comes.
     GivenBack(Option<Timestamp>),
-    /// Ended in that phase.
-    Ended(Phase),
+    /// Ended.
+    Ended {
+        /// Its phase.
+        phase: Phase,
+        /// Short reason for the end, or a remark on it, where the phase alone does not say.
+        remark: Option<Arc<str>>,
+    },
     /// Cannot be driven here, with the reason; left to other hosts.
     PassedOver(String),
     /// The host has stopped driving it, and why.

@@ -199,6 +199,18 @@ fn hosts_of_a_database_share_its_runs() {
     );
 }
 
+/// R-T12: an end by a clock is told as one, also where the phase is Cancelled.
+#[test]
+fn an_end_by_a_clock_is_told_by_the_host() {
+    let bench = Bench::new();
+    bench.task("linger.yaml", "linger", "maxRuntime: 100ms");
+    let run = submit(&bench, &["linger.yaml"]);
+    let mut host = Running::start(&bench, &SERVE);
+    host.until(&[&format!("{run} w Cancelled, Timed out: exceeded maxRuntime (100 ms)")]);
+    host.signal(Signal::TERM);
+    assert_eq!(host.end().status, 143);
+}
+
 /// R-L16: stdout that is full, closed or not read ends no host, and delays neither runs nor signals.
 #[test]
 fn output_that_cannot_be_written_ends_no_host() {

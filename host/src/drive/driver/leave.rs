@@ -97,7 +97,9 @@ impl Driver {
         self.return_slots(&self.slots.claimant, returned);
         self.count(&result);
         let became = match &result {
-            Ok(()) => LifecycleChange::Ended(self.run.phase()),
+            Ok(()) => {
+                LifecycleChange::Ended { phase: self.run.phase(), remark: self.remark.clone().flatten() }
+            }
             Err(error) => LifecycleChange::Stopped(error.to_string()),
         };
         self.core.lifecycle.tell(&self.lease.head, became);

@@ -113,7 +113,10 @@ fn described(what: &LifecycleChange) -> (&'static str, Value) {
     match what {
         LifecycleChange::Driven => ("driven", json!({})),
         LifecycleChange::GivenBack(due) => ("given-back", json!({ "due": due.map(Timestamp::to_rfc3339) })),
-        LifecycleChange::Ended(phase) => ("ended", json!({ "phase": phase.as_str() })),
+        LifecycleChange::Ended { phase, remark: None } => ("ended", json!({ "phase": phase.as_str() })),
+        LifecycleChange::Ended { phase, remark } => {
+            ("ended", json!({ "phase": phase.as_str(), "remark": remark }))
+        }
         LifecycleChange::PassedOver(why) => ("passed-over", json!({ "why": why })),
         LifecycleChange::Stopped(why) => ("stopped", json!({ "why": why })),
     }
@@ -126,7 +129,7 @@ fn line(what: &LifecycleChange) -> String {
             format!("waits until {}, or for a request", due.to_rfc3339())
         }
         LifecycleChange::GivenBack(None) => "waits for a request".to_owned(),
-        LifecycleChange::Ended(phase) => text::phase(*phase),
+        LifecycleChange::Ended { phase, remark } => text::remarked(text::phase(*phase), remark.as_slice()),
         LifecycleChange::PassedOver(why) => {
             format!("{} {}", text::doubtful("is left to other hosts:"), text::clean(why))
         }
