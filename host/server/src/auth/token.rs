@@ -175,7 +175,7 @@ mod tests {
 
     /// R-A105.
     #[test]
-    fn where_all_places_are_taken_nobody_is_signed_out() {
+    fn a_full_table_signs_no_key_out() {
         let (tokens, now) = (tokens(3), Instant::now());
         let begin = |name: &str| tokens.begin(&of(name, "k"), None, now);
         let words: Vec<_> = ["a", "b", "c"].map(|name| begin(name).unwrap()).into();

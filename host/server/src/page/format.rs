@@ -16,7 +16,7 @@ use phasm::{
 
 use crate::{
     client::segment,
-    runs::values::{self, large_size},
+    runs::values::{self, ValueSize},
 };
 
 /// The most that is shown of a value, in bytes.
@@ -134,9 +134,9 @@ pub(super) fn value(value: &Value) -> Markup {
 /// A value of a run, or where it is if it is large.
 pub(super) fn run_value(run: &Run, large: &LargeValues, shown: ShownValue<'_>) -> Markup {
     let ShownValue { kind, owner, name, value } = shown;
-    match large_size(value, large) {
-        None => self::value(value),
-        Some(bytes) => {
+    match ValueSize::of(value, large) {
+        ValueSize::Small(_) => self::value(value),
+        ValueSize::Large(bytes) => {
             let path = values::path(run.id(), kind, owner, name);
             html! { a href=(path) { "Large value, " (bytes) " bytes" } }
         }

@@ -70,18 +70,24 @@ async fn page(
 ) -> Result<Response, ProblemResponse> {
     let app = &context.app;
     let mut cursor = app.cursors.take(&app.host, run_id, since);
-    let (mut events, mut bytes) = (Vec::new(), 0);
+    let (mut events, mut bytes, mut failed) = (Vec::new(), 0, None);
     let shown = cursor.show(|view| {
         if events.len() == limit || bytes > MAX_PAGE_BYTES {
             return false;
         }
-        // An event has string keys and finite numbers only: this cannot fail.
-        let event = serde_json::value::to_raw_value(&view.json()).unwrap_or_default();
-        bytes += event.get().len();
-        events.push(event);
-        true
+        match serde_json::value::to_raw_value(&view.json()) {
+            Ok(event) => {
+                bytes += event.get().len();
+                events.push(event);
+            }
+            Err(error) => failed = Some(error),
+        }
+        failed.is_none()
     });
     let more = shown.await?;
+    if let Some(error) = failed {
+        return Err(ProblemResponse::failed(&error));
+    }
     let next = cursor.next();
     app.cursors.leave(cursor);
     let mut response = json(StatusCode::OK, &json!({ "events": events, "next": more.then_some(next) }));

@@ -35,12 +35,24 @@ impl<'l> ResponseLimit<'l> {
     }
 }
 
-/// The size of a value that is too large to be shown with others.
-pub(crate) fn large_size(value: &Value, large: &LargeValues) -> Option<u64> {
-    large.size(value).or_else(|| match json_size(value, MAX_SHOWN_BYTES) {
-        Some(_) => None,
-        None => Some(json_size(value, MAX_VALUE_BYTES).unwrap_or(MAX_VALUE_BYTES) as u64),
-    })
+/// Size of a value as JSON, in bytes.
+pub(crate) enum ValueSize {
+    /// Shown together with others.
+    Small(usize),
+    /// Too large for that; at most [`MAX_VALUE_BYTES`] are counted.
+    Large(u64),
+}
+
+impl ValueSize {
+    pub(crate) fn of(value: &Value, large: &LargeValues) -> Self {
+        if let Some(bytes) = large.size(value) {
+            return Self::Large(bytes);
+        }
+        match json_size(value, MAX_SHOWN_BYTES) {
+            Some(bytes) => Self::Small(bytes),
+            None => Self::Large(json_size(value, MAX_VALUE_BYTES).unwrap_or(MAX_VALUE_BYTES) as u64),
+        }
+    }
 }
 
 /// The path of a value.
@@ -56,12 +68,15 @@ pub(crate) fn path(run_id: &str, kind: ValueKind, owner: &str, name: &str) -> St
 impl ViewLimit for ResponseLimit<'_> {
     fn left_out(&self, shown: ShownValue<'_>) -> Option<LeftOutValue> {
         let ShownValue { kind, owner, name, value } = shown;
-        if let Some(bytes) = large_size(value, self.large) {
-            return Some(LeftOutValue { bytes, href: path(self.run_id, kind, owner, name) });
+        match ValueSize::of(value, self.large) {
+            ValueSize::Small(bytes) => {
+                self.bytes.set(self.bytes.get().saturating_add(bytes));
+                None
+            }
+            ValueSize::Large(bytes) => {
+                Some(LeftOutValue { bytes, href: path(self.run_id, kind, owner, name) })
+            }
         }
-        let bytes = json_size(value, MAX_SHOWN_BYTES).unwrap_or(MAX_SHOWN_BYTES);
-        self.bytes.set(self.bytes.get().saturating_add(bytes));
-        None
     }
 
     fn is_full(&self) -> bool {

@@ -173,16 +173,15 @@ fn expected(operator: Operator, left: &Side, right: &Side) -> Option<String> {
     if left.types == Types::NONE || right.types == Types::NONE {
         return None;
     }
-    if let Operator::Filter(types) | Operator::Argument(types) = operator {
-        return (!left.types.meets(types)).then(|| types.words());
-    }
     let (fits, expected) = match operator {
         Operator::Equality => (both != Types::NONE, "two values of one type"),
         Operator::Order => (both.meets(ORDERED), "two numbers or two strings"),
         Operator::Sum => (both.meets(SUMMABLE), "two numbers, two strings or two arrays"),
         Operator::Arithmetic | Operator::Negation => (both.meets(Types::NUMBER), "numbers"),
         Operator::Truth => (left.is_truth && left.types.meets(TRUTHS), "true or false"),
-        Operator::Filter(_) | Operator::Argument(_) => return None,
+        Operator::Filter(types) | Operator::Argument(types) => {
+            return (!left.types.meets(types)).then(|| types.words());
+        }
         Operator::Membership => {
             (is_member(left, right), "an element of an array, a key of an object or a part of a string")
         }
