@@ -19,7 +19,9 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::{config::ServerLimits, resources::address, tls::Tls, write_timeout::WriteTimeout};
+use crate::{
+    config::ServerLimits, resources::address, tls::Tls, turns::in_turns, write_timeout::WriteTimeout,
+};
 
 /// Fields of a head.
 const MAX_HEADERS: usize = 64;
@@ -36,6 +38,8 @@ pub(crate) struct Acceptor {
     pub(crate) tls: Option<Arc<Tls>>,
     /// Places for connections.
     pub(crate) places: FairQueue,
+    /// Turns on the threads that serve requests.
+    pub(crate) turns: FairQueue,
 }
 
 /// A connection, as its requests find it among their extensions.
@@ -86,14 +90,16 @@ impl Acceptor {
         // Frames of streams are small and must not be delayed.
         drop(stream.set_nodelay(true));
         tokio::spawn(async move {
-            let entered = timeout(shared.limits.body_time, shared.places.enter(&address(peer.ip()))).await;
+            let holder = address(peer.ip());
+            let entered = timeout(shared.limits.body_time, shared.places.enter(&holder)).await;
             let Ok(Ok(place)) = entered else { return shared.turn_away(&stream) };
             let connection = Connection(Arc::new(Mutex::new(place)));
             let stream = WriteTimeout::new(stream, shared.limits.write_time);
             match &shared.tls {
                 None => shared.serve(stream, connection, watcher).await,
                 Some(tls) => {
-                    let shaken = timeout(shared.limits.head_time, tls.acceptor().accept(stream)).await;
+                    let accepted = in_turns(&shared.turns, &holder, tls.acceptor().accept(stream));
+                    let shaken = timeout(shared.limits.head_time, accepted).await;
                     if let Ok(Ok(stream)) = shaken {
                         shared.serve(stream, connection, watcher).await;
                     }

@@ -9,7 +9,14 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 
-use crate::{metrics::RouteLabel, problem_response::ProblemResponse, state::AppState};
+use crate::{
+    connection::Connection,
+    metrics::RouteLabel,
+    problem_response::ProblemResponse,
+    resources::{Resource, unknown},
+    state::AppState,
+    turns::sent_in_turns,
+};
 
 /// Nothing but what the server itself serves, and no code within a page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; \
@@ -26,6 +33,7 @@ const HEADERS: [(HeaderName, &str); 5] = [
 
 pub(crate) async fn guard(State(app): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let (began, method) = (Instant::now(), request.method().clone());
+    let connection = request.extensions().get::<Connection>().cloned();
     let mut response = match check(&app.config.hosts, request.uri(), request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refusal.into_response(),
@@ -35,7 +43,9 @@ pub(crate) async fn guard(State(app): State<Arc<AppState>>, request: Request, ne
     }
     let route = response.extensions_mut().remove::<RouteLabel>();
     app.metrics.traffic.record(route, &method, response.status(), began.elapsed());
-    response
+    // Known once the request is carried out.
+    let holder = connection.map_or_else(unknown, |connection| connection.holder());
+    sent_in_turns(response, app.resources.queue(Resource::Turns), holder)
 }
 
 /// # Errors

@@ -49,6 +49,7 @@ mod state;
 mod streams;
 mod tickets;
 mod tls;
+mod turns;
 mod validate;
 mod wire;
 mod work_threads;

@@ -231,7 +231,7 @@ async fn carry_out(
     let (method, path): (Method, String) = (request.method().clone(), request.uri().path().to_owned());
     let target = request.uri().path_and_query().map(ToString::to_string).unwrap_or_default();
     let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, access).await {
-        Ok(context) => (Some(Caller::clone(&context.caller)), serve(context).await),
+        Ok(context) => (Some(Caller::clone(&context.caller)), context.in_turns(serve).await),
         Err((caller, refusal)) => (caller, Err(refusal)),
     };
     let response = match answered {

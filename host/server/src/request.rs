@@ -28,6 +28,7 @@ use crate::{
     query::{Query, nul_faults},
     resources::{self, Resource, RouteAccess, too_many},
     state::AppState,
+    turns::in_turns,
 };
 
 /// The last event that a client of a stream has had.
@@ -124,6 +125,12 @@ impl RequestContext {
         } else {
             self.app.resources.work_on(&self.holder, bytes, work).await
         }
+    }
+
+    /// Carries out the request in turns on the threads that serve requests.
+    pub(crate) async fn in_turns<F: Future>(self, serve: impl FnOnce(Self) -> F) -> F::Output {
+        let (app, holder) = (Arc::clone(&self.app), self.holder.clone());
+        in_turns(app.resources.queue(Resource::Turns), &holder, serve(self)).await
     }
 
     /// Carries out the rest of the request in its turn.

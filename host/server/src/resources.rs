@@ -1,6 +1,11 @@
 //! Bounded resources of the server. Each is a queue that is fair to tenants and keys, and each route says which it uses.
 
-use std::{net::IpAddr, sync::Arc, thread, time::Duration};
+use std::{
+    net::IpAddr,
+    sync::{Arc, OnceLock},
+    thread,
+    time::Duration,
+};
 
 use axum::http::StatusCode;
 use phasm::{
@@ -8,13 +13,13 @@ use phasm::{
     fair_queue::{FairQueue, Holder, Place, QueueFull, QueueUsage},
     spans::{caller, on_behalf_of},
 };
-use tokio::time::timeout;
+use tokio::{runtime::Handle, time::timeout};
 
 use crate::{
     auth::caller::{Caller, Role},
     config::ServerLimits,
     problem_response::ProblemResponse,
-    work_threads::WorkThreads,
+    work_threads::{Priority, WorkThreads},
 };
 
 /// Connections that wait to be served.
@@ -53,10 +58,12 @@ pub(crate) enum Resource {
     Sessions,
     /// Login tickets.
     Tickets,
+    /// Turns on the threads that serve requests.
+    Turns,
 }
 
 impl Resource {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Connections,
         Self::Bodies,
         Self::Uploads,
@@ -64,6 +71,7 @@ impl Resource {
         Self::CatchUp,
         Self::Sessions,
         Self::Tickets,
+        Self::Turns,
     ];
 
     /// Its word in metrics.
@@ -76,6 +84,7 @@ impl Resource {
             Self::CatchUp => "catch-up",
             Self::Sessions => "sessions",
             Self::Tickets => "tickets",
+            Self::Turns => "turns",
         }
     }
 
@@ -89,6 +98,7 @@ impl Resource {
             Self::CatchUp => "streams that catch up",
             Self::Sessions => "sessions",
             Self::Tickets => "tickets",
+            Self::Turns => "turns",
         }
     }
 }
@@ -111,6 +121,7 @@ pub(crate) struct Resources {
     catch_up: FairQueue,
     sessions: FairQueue,
     tickets: FairQueue,
+    turns: OnceLock<FairQueue>,
     threads: WorkThreads,
     patience: Duration,
 }
@@ -127,12 +138,13 @@ impl Resources {
             catch_up: FairQueue::new(MAX_CATCH_UP_STREAMS, MAX_WAITING_STREAMS),
             sessions: FairQueue::new(MAX_SESSIONS, 0),
             tickets: FairQueue::new(MAX_TICKETS, 0),
+            turns: OnceLock::new(),
             threads: WorkThreads::new(threads),
             patience: limits.body_time,
         }
     }
 
-    pub(crate) const fn queue(&self, resource: Resource) -> &FairQueue {
+    pub(crate) fn queue(&self, resource: Resource) -> &FairQueue {
         match resource {
             Resource::Connections => &self.connections,
             Resource::Bodies => &self.bodies,
@@ -141,6 +153,12 @@ impl Resources {
             Resource::CatchUp => &self.catch_up,
             Resource::Sessions => &self.sessions,
             Resource::Tickets => &self.tickets,
+            // A turn for each thread of the runtime, which is known once there are requests.
+            Resource::Turns => self.turns.get_or_init(|| {
+                FairQueue::of_turns(
+                    Handle::try_current().map_or(1, |runtime| runtime.metrics().num_workers()),
+                )
+            }),
         }
     }
 
@@ -164,13 +182,14 @@ impl Resources {
     ) -> Result<T, ProblemResponse> {
         let place = self.work.enter(holder).await.map_err(|_full| too_many(Resource::Work))?;
         let trace = caller();
+        let priority = if place.is_only() { Priority::Normal } else { Priority::Low };
         // The place is given back once the work has ended, and not once the client is gone.
         let placed = async move {
             let done = on_behalf_of(trace, work).await;
             drop(place);
             done
         };
-        self.threads.run(placed).await.map_err(|error| ProblemResponse::failed(&error))
+        self.threads.run(priority, placed).await.map_err(|error| ProblemResponse::failed(&error))
     }
 
     /// Does work on a document of so many bytes: that on a large one in its turn.

@@ -84,7 +84,7 @@ async fn handle(app: Arc<AppState>, route: &Route, request: Request) -> Result<A
     let (caller, answered) = match RequestContext::of(Arc::clone(&app), request, route.access()).await {
         Ok(context) => {
             let (caller, trace) = (Caller::clone(&context.caller), context.trace());
-            (Some(caller), on_behalf_of(trace, (route.serve)(context)).await)
+            (Some(caller), on_behalf_of(trace, context.in_turns(route.serve)).await)
         }
         Err((caller, refusal)) => (caller, Err(refusal)),
     };

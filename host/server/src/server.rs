@@ -144,6 +144,7 @@ impl Server {
             limits: self.app.config.limits,
             tls: self.tls.clone(),
             places: self.app.resources.queue(Resource::Connections).clone(),
+            turns: self.app.resources.queue(Resource::Turns).clone(),
         };
         let stopped = async {
             stop.await;

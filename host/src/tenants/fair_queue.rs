@@ -33,6 +33,9 @@ use tokio::sync::oneshot;
 
 use self::shares::{Entry, Shares};
 
+/// Holders that wait for a turn, a third of which one key may have. Each is a request or a task, which have limits of their own.
+const MAX_WAITING_TURNS: usize = 1 << 20;
+
 /// A key of a tenant, as a holder of places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
@@ -98,6 +101,12 @@ impl FairQueue {
         Self(Arc::new(Mutex::new(Shares::new(places.max(1), waiting))))
     }
 
+    /// A queue for turns that end soon. Every place may be taken, and only the order of those that wait is fair.
+    #[must_use]
+    pub fn of_turns(places: usize) -> Self {
+        Self(Arc::new(Mutex::new(Shares::of_turns(places.max(1), MAX_WAITING_TURNS))))
+    }
+
     /// Waits for a place. A caller that stops waiting leaves no trace.
     ///
     /// # Errors
@@ -158,6 +167,12 @@ impl Place {
     #[must_use]
     pub fn holder(&self) -> &Holder {
         &self.holder
+    }
+
+    /// Returns whether the holder's tenant holds no other place, and has no request waiting.
+    #[must_use]
+    pub fn is_only(&self) -> bool {
+        self.queue.shares().has_one(&self.holder.tenant)
     }
 
     /// Makes another holder have the place, as when it becomes known who made a connection. Returns false, and changes nothing, if

@@ -97,8 +97,11 @@ fn keep(part: &str, heavy: &Client, request: &Request) -> Vec<std::net::TcpStrea
     if is_kept { (0..KEPT).filter_map(|_| heavy.begin(request)).collect() } else { Vec::new() }
 }
 
-/// Sends one request after the other until it is stopped.
+/// Sends one request after the other until it is stopped. Heavy clients are other machines: they take no time from the server, but what
+/// it leaves.
 fn overload(client: &Client, request: &Request, stop: &AtomicBool) {
+    #[cfg(target_os = "linux")]
+    rustix::process::setpriority_process(None, 19).expect("a lower priority");
     while !stop.load(Ordering::Relaxed) {
         // One that is refused, or cut off, tries again as clients do.
         if client.send(request).is_none_or(|status| status >= 400) {

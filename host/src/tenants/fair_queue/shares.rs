@@ -29,6 +29,8 @@ pub(super) enum Entry {
 #[derive(Debug)]
 pub(super) struct Shares<W> {
     places: Pool,
+    /// Set if no place is kept free for the next tenant, as for turns that end soon.
+    is_short: bool,
     waiting: Pool,
     tenants: BTreeMap<Arc<str>, Tenant<W>>,
     /// Tenants that wait. If the first may not take a place, none may.
@@ -78,6 +80,7 @@ impl<W> Shares<W> {
     pub(super) fn new(places: usize, waiting: usize) -> Self {
         Self {
             places: Pool { all: places, taken: 0 },
+            is_short: false,
             waiting: Pool { all: waiting, taken: 0 },
             tenants: BTreeMap::new(),
             order: BTreeSet::new(),
@@ -86,6 +89,11 @@ impl<W> Shares<W> {
             waited: 0,
             refused: 0,
         }
+    }
+
+    /// Shares of turns that end soon: every place may be taken.
+    pub(super) fn of_turns(places: usize, waiting: usize) -> Self {
+        Self { is_short: true, ..Self::new(places, waiting) }
     }
 
     /// Takes a place, or else a place to wait for one.
@@ -169,6 +177,11 @@ impl<W> Shares<W> {
         next
     }
 
+    /// Returns whether a tenant holds one place, and waits for none.
+    pub(super) fn has_one(&self, tenant: &str) -> bool {
+        self.tenants.get(tenant).is_some_and(|tenant| tenant.held == 1 && tenant.waiting == 0)
+    }
+
     pub(super) fn usage(&self) -> QueueUsage {
         QueueUsage {
             places: self.places.all as u64,
@@ -188,6 +201,9 @@ impl<W> Shares<W> {
     }
 
     fn may_hold(&self, holder: &Holder) -> bool {
+        if self.is_short {
+            return self.places.taken < self.places.all;
+        }
         let together = self
             .tenants
             .get(&holder.tenant)

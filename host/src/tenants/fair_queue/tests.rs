@@ -259,3 +259,32 @@ fn a_place_is_handed_over_within_the_share_of_its_new_holder() {
     drop((places, third));
     assert!(queue.shares().is_empty());
 }
+
+/// R-A105. Every turn may be taken, by one key too; then the order is that of any other queue.
+#[test]
+fn no_turn_is_kept_free() {
+    let mut shares = Shares::of_turns(4, 100);
+    assert_eq!(fill(&mut shares, &of("heavy", "one")), 4);
+    assert!(matches!(shares.enter(&of("heavy", "one"), || 1), Entry::Waits(_)));
+    assert!(matches!(shares.enter(&of("light", "one"), || 2), Entry::Waits(_)));
+    assert_eq!(shares.next(), None);
+    shares.leave(&of("heavy", "one"), MS);
+    assert_eq!(shares.next(), Some(2));
+    assert_eq!(shares.next(), None);
+}
+
+/// R-A105.
+#[test]
+fn the_only_request_of_a_tenant_is_known() {
+    let mut shares = Shares::<usize>::new(8, 8);
+    assert!(!shares.has_one("a"));
+    assert!(shares.try_enter(&of("a", "one")) && shares.try_enter(&of("b", "one")));
+    assert!(shares.has_one("a") && shares.has_one("b"));
+    assert!(shares.try_enter(&of("a", "two")));
+    assert!(!shares.has_one("a") && shares.has_one("b"));
+    shares.leave(&of("a", "two"), MS);
+    assert!(shares.has_one("a"));
+    while shares.try_enter(&of("b", "one")) {}
+    let waits = shares.enter(&of("b", "one"), || 7);
+    assert!(matches!(waits, Entry::Waits(_)) && !shares.has_one("b"));
+}
