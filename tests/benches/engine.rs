@@ -77,6 +77,7 @@ fn finish(plan: &Arc<Plan>) -> u64 {
     let submission = Submission {
         run_id: "run".into(),
         parameters: Arc::new(Map::new()),
+        doubts: Vec::new(),
         facts: Facts::default(),
         secrets: Vec::new(),
         origin: None,

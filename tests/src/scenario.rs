@@ -7,7 +7,7 @@ use phasm_engine::{
     duration,
     event::{Dispatch, Input},
     outcome::{Outcome, Output},
-    plan::{Draft, Executors, Plan, bind_arguments},
+    plan::{BoundArguments, Draft, Executors, Plan, bind_arguments},
     problem::Problem,
     run::{Run, SubmitEnv},
     time::{Millis, Timestamp},
@@ -204,11 +204,11 @@ pub fn run_text(name: &str, text: &str) -> Result<String, String> {
 }
 
 /// The parameters of a run that is given these.
-fn bound(plan: &Plan, given: &Map) -> Result<Map, Vec<Problem>> {
+fn bound(plan: &Plan, given: &Map) -> Result<BoundArguments, Vec<Problem>> {
     let facts = phasm_engine::event::Facts::default();
     let run_id = "run".into();
     let view = SubmitEnv { plan, run_id: &run_id, facts: &facts, by: None };
-    Ok(bind_arguments(plan, given, &view)?.into_iter().collect())
+    Ok(bind_arguments(plan, given, &view)?)
 }
 
 /// The run at its end, and its trace.

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use phasm_engine::{
     event::{Command, Dispatch, Event, Facts, Fence, Input, TaskId},
     outcome::Outcome,
-    plan::Plan,
+    plan::{BoundArguments, Plan},
     run::{self, Run, RunView, Step, Submission},
     time::{Millis, Timestamp},
     value::Map,
@@ -51,7 +51,13 @@ pub struct World<S> {
 
 impl<S: Script> World<S> {
     /// Submits a run at instant 0 with `slots` slots; `keep` keeps its state after each record.
-    pub fn submit(plan: Arc<Plan>, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
+    pub fn submit(
+        plan: Arc<Plan>,
+        parameters: impl Into<BoundArguments>,
+        slots: u32,
+        script: S,
+        keep: bool,
+    ) -> Self {
         let (run, step) = Run::start(plan, submission("run", parameters), Timestamp(0));
         Self::new(run, step, slots, script, keep)
     }
@@ -194,10 +200,12 @@ impl<S: Script> World<S> {
     }
 }
 
-fn submission(id: &str, parameters: Map) -> Submission {
+fn submission(id: &str, parameters: impl Into<BoundArguments>) -> Submission {
+    let BoundArguments { values, doubts } = parameters.into();
     Submission {
         run_id: id.into(),
-        parameters: Arc::new(parameters),
+        parameters: Arc::new(values),
+        doubts,
         facts: Facts { os: "linux".into(), arch: "amd64".into(), vars: Map::new().into(), scheduled: None },
         secrets: Vec::new(),
         origin: None,

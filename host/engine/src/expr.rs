@@ -56,6 +56,7 @@ pub use self::functions::{Functions, MAX_FUNCTIONS};
 pub use self::interpolate::{Piece, Placeholder, PlaceholderError, ValueTemplate};
 pub use self::sketch::{OperandSketch, Operation, Operator, Types};
 use self::{
+    lookup::Found,
     machine::{Code, TypeDoubts},
     value_ref::ValueRef,
 };
@@ -244,7 +245,13 @@ impl Expr {
     pub fn eval(&self, env: &dyn Env, doubts: &mut Doubts) -> Result<Value, EvalError> {
         match &self.0.action {
             Action::Constant(value) => Ok(value.clone()),
-            Action::Path(read) => self.read(*read, env).map_err(EvalError),
+            Action::Path(read) => match self.read(*read, env).map_err(EvalError)? {
+                Found::Value(value) => Ok(value),
+                Found::Misfit(doubt) => {
+                    doubts.types.push(format!("{}: {doubt}", self.brief()));
+                    Ok(Value::Null)
+                }
+            },
             Action::Run(code) => {
                 let mut met = TypeDoubts::new();
                 let result = code.run(|read| self.read(read, env), &mut met);
@@ -271,8 +278,8 @@ impl Expr {
         operation::condition(ValueRef::from(&self.eval(env, doubts)?)).map_err(EvalError)
     }
 
-    fn read(&self, index: usize, env: &dyn Env) -> Result<Value, String> {
-        self.0.reads.get(index).map_or(Ok(Value::Null), |read| lookup::value(read, env))
+    fn read(&self, index: usize, env: &dyn Env) -> Result<Found, String> {
+        self.0.reads.get(index).map_or(Ok(Found::Value(Value::Null)), |read| lookup::value(read, env))
     }
 }
 

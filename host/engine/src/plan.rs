@@ -17,7 +17,7 @@ mod variables;
 
 pub(crate) use self::determinism::Determinism;
 pub use self::{
-    arguments::bind_arguments,
+    arguments::{BoundArguments, ParameterDoubts, bind_arguments},
     draft::{Draft, Judgement},
     executors::{ExecutorResolution, Executors, check_defaults},
     model::{

@@ -36,7 +36,7 @@ pub use self::{
 };
 use crate::{
     event::{Command, Event, Facts, Input, Requester, Rerun, TaskId},
-    plan::{Plan, SecretRef},
+    plan::{ParameterDoubts, Plan, SecretRef},
     time::Timestamp,
     usage::ResourceUsage,
     value::Map,
@@ -69,6 +69,8 @@ pub struct Submission {
     pub run_id: Arc<str>,
     /// `spec.arguments`, bound ([`crate::plan::Plan`] checks them).
     pub parameters: Arc<Map>,
+    /// Doubts about the values of `parameters`.
+    pub doubts: Vec<ParameterDoubts>,
     /// Facts about the host that expressions can read.
     pub facts: Facts,
     /// The secrets that the plan names and the host has.

@@ -226,6 +226,7 @@ mod tests {
         let submission = Submission {
             run_id: "run".into(),
             parameters: Arc::default(),
+            doubts: Vec::new(),
             facts,
             secrets: Vec::new(),
             origin: None,

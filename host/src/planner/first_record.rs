@@ -4,7 +4,7 @@ use std::{num::NonZeroU32, sync::Arc};
 
 use phasm_engine::{
     event::{Facts, Requester},
-    plan::{Plan, SecretRef},
+    plan::{BoundArguments, Plan, SecretRef, bind_arguments},
     problem::Problems,
     run::{Run, Submission, SubmitEnv},
     value::Map,
@@ -40,15 +40,14 @@ pub(super) fn bind(
     parameters: &Map,
     facts: &Facts,
     by: Option<&Requester>,
-) -> Result<Map, SubmitError> {
+) -> Result<BoundArguments, SubmitError> {
     let nul = nul::in_values(parameters);
     if !nul.is_empty() {
         return Err(Problems::from(nul).into());
     }
     let run_id = run_id.into();
     let view = SubmitEnv { plan, run_id: &run_id, facts, by };
-    let bound = phasm_engine::plan::bind_arguments(plan, parameters, &view)?;
-    Ok(bound.into_iter().collect())
+    Ok(bind_arguments(plan, parameters, &view)?)
 }
 
 impl Planner {
@@ -61,11 +60,12 @@ impl Planner {
         by: Option<Requester>,
     ) -> Result<Submission, SubmitError> {
         let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
-        let parameters = Arc::new(bind(plan, &run_id, parameters, &facts, by.as_ref())?);
+        let BoundArguments { values, doubts } = bind(plan, &run_id, parameters, &facts, by.as_ref())?;
+        let parameters = Arc::new(values);
         let secrets = self.secrets_of(plan);
         let origin = self.context.origin.clone();
         let trace = self.trace(&run_id);
-        Ok(Submission { run_id, parameters, facts, secrets, origin, trace, by })
+        Ok(Submission { run_id, parameters, doubts, facts, secrets, origin, trace, by })
     }
 
     /// The lease under which a new run is stored.

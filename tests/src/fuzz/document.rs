@@ -187,7 +187,7 @@ fn run(plan: &Arc<Plan>) {
     let (run_id, facts) = ("run".into(), Facts::default());
     let view = SubmitEnv { plan, run_id: &run_id, facts: &facts, by: None };
     let Ok(parameters) = bind_arguments(plan, &Map::new(), &view) else { return };
-    let mut world = World::submit(Arc::clone(plan), parameters.into_iter().collect(), 4, Codes(0), false);
+    let mut world = World::submit(Arc::clone(plan), parameters, 4, Codes(0), false);
     let mut steps = 0;
     while steps < MOST_STEPS && world.advance() {
         steps += 1;

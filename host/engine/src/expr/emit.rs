@@ -98,7 +98,7 @@ impl Emitter<'_> {
                 self.push(")");
             }
             AstKind::Text(parts) => self.call("text", parts),
-            AstKind::Default(pair) => self.native(" ?? ", pair.iter(), Self::node),
+            AstKind::Default(pair) => self.native(" ?? ", pair.iter(), Self::used),
             AstKind::Not(inner) => self.call("not", [inner.as_ref()]),
             AstKind::Negate(inner) => self.call("negate", [inner.as_ref()]),
             AstKind::Chain(operators, operands) => {
@@ -131,6 +131,15 @@ impl Emitter<'_> {
             self.node(node);
         } else {
             self.call("truth", [node]);
+        }
+    }
+
+    /// A node where Rhai looks at the value itself: only our operations note that a path was null by its type.
+    fn used(&mut self, node: &Ast) {
+        if matches!(node.kind, AstKind::Path(_)) {
+            self.call("used", [node]);
+        } else {
+            self.node(node);
         }
     }
 

@@ -9,22 +9,51 @@ use super::{
 };
 use crate::value::Value;
 
+/// Result of a read.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Found {
+    Value(Value),
+    /// Null, because a part of the path has a type without members. A doubt if the value is used.
+    Misfit(String),
+}
+
 /// The value of `read` in `env`.
 ///
 /// # Errors
 /// When a hyphen can only have been meant as a minus.
-pub(super) fn value(read: &Read, env: &dyn Env) -> Result<Value, String> {
+pub(super) fn value(read: &Read, env: &dyn Env) -> Result<Found, String> {
     let found = env.get(&read.path);
     if !found.is_null() {
-        return Ok(found);
+        return Ok(Found::Value(found));
     }
     for position in &read.hyphens {
         check_hyphen(&read.path, *position, env)?;
     }
-    match read.path.split_last() {
-        Some((last, owner)) if &**last == LENGTH && !owner.is_empty() => length(&env.get(owner)),
-        _ => Ok(Value::Null),
+    if let Some((last, owner)) = read.path.split_last()
+        && &**last == LENGTH
+        && !owner.is_empty()
+    {
+        let length = length(&env.get(owner))?;
+        if !length.is_null() {
+            return Ok(Found::Value(length));
+        }
     }
+    Ok(misfit(&read.path, env).map_or(Found::Value(Value::Null), Found::Misfit))
+}
+
+/// Returns why a path leads nowhere, if the longest part of it that has a value is of a type that cannot have the next member.
+fn misfit(path: &[Arc<str>], env: &dyn Env) -> Option<String> {
+    for end in (1..path.len()).rev() {
+        let (owner, next) = (path.get(..end)?, path.get(end)?);
+        let value = env.get(owner);
+        if !value.is_null() {
+            let value = ValueRef::from(&value);
+            let message =
+                || format!("`{}` is {}, which has no `{next}`: null", owner.join("."), value.kind());
+            return (!value.takes(ValueRef::Text(next))).then(message);
+        }
+    }
+    None
 }
 
 fn length(owner: &Value) -> Result<Value, String> {

@@ -25,6 +25,7 @@ use super::{
     emit::{FUNCTIONS, Program},
     filter::FILTERS,
     functions::Functions,
+    lookup::Found,
     operation::{BINARY, MANY, UNARY, condition, highest},
 };
 use crate::value::Value;
@@ -40,6 +41,11 @@ pub(super) type TypeDoubts = BTreeSet<String>;
 
 /// The one engine; it keeps nothing of an evaluation.
 static ENGINE: LazyLock<Engine> = LazyLock::new(engine);
+
+/// A read that is null by its type. All reads are made before the evaluation, and a branch that is not taken leaves no doubt: so the
+/// doubt is noted where the variable is evaluated.
+#[derive(Clone, Debug)]
+struct Misfit(String);
 
 /// A compiled program.
 #[derive(Clone, Debug)]
@@ -75,7 +81,7 @@ impl Code {
     /// Fails when an operation fails; the message is in the project's words, not in Rhai's.
     pub(super) fn run(
         &self,
-        read: impl Fn(usize) -> Result<Value, String>,
+        read: impl Fn(usize) -> Result<Found, String>,
         doubts: &mut TypeDoubts,
     ) -> Result<Value, EvalError> {
         let mut scope = Scope::with_capacity(2 + self.constants.len() + self.variables.len());
@@ -88,8 +94,11 @@ impl Code {
             scope.push_dynamic(name.as_str(), constant.clone().into());
         }
         for (name, index) in &self.variables {
-            let value = read(*index).map_err(EvalError)?;
-            scope.push_dynamic(name.as_str(), Operand::from(value).into());
+            let value = match read(*index).map_err(EvalError)? {
+                Found::Value(value) => Operand::from(value).into(),
+                Found::Misfit(doubt) => Dynamic::from(Misfit(doubt)),
+            };
+            scope.push_dynamic(name.as_str(), value);
         }
         let result = ENGINE.eval_ast_with_scope::<Dynamic>(&mut scope, &self.ast);
         let met = scope.get_mut(DOUBTS).and_then(|held| held.take().try_cast::<TypeDoubts>());
@@ -146,6 +155,7 @@ fn engine() -> Engine {
             })
         });
     }
+    operation(&mut engine, "used", |context, operands| operand(context, operands, 0));
     operation(&mut engine, "among", among);
     operation(&mut engine, "choose", choose);
     statements::register(&mut engine);
@@ -200,9 +210,20 @@ fn operand(
     operands: &[Expression<'_>],
     index: usize,
 ) -> Result<Operand, Fault> {
-    match operands.get(index) {
-        Some(expression) => context.eval_expression_tree(expression).map(Operand::from),
-        None => Ok(Operand::Null),
+    operands.get(index).map_or(Ok(Operand::Null), |expression| evaluated(context, expression))
+}
+
+fn evaluated(
+    context: &mut EvalContext<'_, '_, '_, '_, '_, '_>,
+    expression: &Expression<'_>,
+) -> Result<Operand, Fault> {
+    let value = context.eval_expression_tree(expression)?;
+    match value.try_cast_result::<Misfit>() {
+        Ok(Misfit(doubt)) => {
+            note(context, doubt);
+            Ok(Operand::Null)
+        }
+        Err(value) => Ok(value.into()),
     }
 }
 
@@ -210,7 +231,7 @@ fn all(
     context: &mut EvalContext<'_, '_, '_, '_, '_, '_>,
     operands: &[Expression<'_>],
 ) -> Result<Vec<Operand>, Fault> {
-    operands.iter().map(|expression| context.eval_expression_tree(expression).map(Operand::from)).collect()
+    operands.iter().map(|expression| evaluated(context, expression)).collect()
 }
 
 /// Runs one step of the evaluation whose work so far is kept in Rhai's tag.
@@ -224,14 +245,19 @@ fn within_budget<T>(
     if budget.spent() != spent {
         *context.tag_mut() = budget.spent().into();
     }
-    if let Some(doubt) = budget.take_doubt()
-        && let Some(held) = context.scope_mut().get_mut(DOUBTS)
-    {
+    if let Some(doubt) = budget.take_doubt() {
+        note(context, doubt);
+    }
+    result.map_err(Fault::from)
+}
+
+/// Adds a doubt to those of the evaluation.
+fn note(context: &mut EvalContext<'_, '_, '_, '_, '_, '_>, doubt: String) {
+    if let Some(held) = context.scope_mut().get_mut(DOUBTS) {
         let mut doubts = held.take().try_cast::<TypeDoubts>().unwrap_or_default();
         doubts.insert(doubt);
         *held = Dynamic::from(doubts);
     }
-    result.map_err(Fault::from)
 }
 
 /// `among(x, a, b, …)`: whether `x` equals one of the others, which are evaluated up to that one.
@@ -242,7 +268,7 @@ fn among(
     let item = operand(context, operands, 0)?;
     let mut kinds = Vec::new();
     for expression in operands.iter().skip(1) {
-        let other = Operand::from(context.eval_expression_tree(expression)?);
+        let other = evaluated(context, expression)?;
         if within_budget(context, |budget| item.value_ref().equals(other.value_ref(), budget))? {
             return Ok(Operand::Bool(true));
         }

@@ -136,7 +136,7 @@ impl ValueRef<'_> {
     }
 
     /// Whether there could be something at `at`.
-    fn takes(self, at: ValueRef<'_>) -> bool {
+    pub(super) fn takes(self, at: ValueRef<'_>) -> bool {
         match (self, at) {
             (Self::Null, _) | (_, ValueRef::Null) | (Self::Object(_), ValueRef::Text(_)) => true,
             (Self::List(_) | Self::Text(_), ValueRef::Number(at)) => at.whole().is_some(),

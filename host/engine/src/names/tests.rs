@@ -120,6 +120,7 @@ fn drive(plan: Arc<crate::plan::Plan>) {
     let submission = Submission {
         run_id: "r".into(),
         parameters: Arc::new(Map::new()),
+        doubts: Vec::new(),
         facts,
         secrets: Vec::new(),
         origin: None,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    expr::{Doubts, Env, EvalError},
+    expr::{Doubts, Env, EvalError, Expr, ValueTemplate},
     form::{Report, listed},
     path::Path,
     problem::{
@@ -19,6 +19,30 @@ use crate::{
 
 use super::{Parameter, Plan, ValueFrom};
 
+/// Parameters of a run, bound.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BoundArguments {
+    /// Values by name.
+    pub values: Map,
+    /// Doubts met while values were calculated, by parameter. The run warns of them.
+    pub doubts: Vec<ParameterDoubts>,
+}
+
+/// Doubts about the calculated value of one parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterDoubts {
+    /// Name of the parameter.
+    pub parameter: Arc<str>,
+    /// The doubts.
+    pub doubts: Doubts,
+}
+
+impl From<Map> for BoundArguments {
+    fn from(values: Map) -> Self {
+        Self { values, doubts: Vec::new() }
+    }
+}
+
 /// Binds the parameters of `spec.arguments` for one run: `given` first, then the declared value, valueFrom and default;
 /// null falls through to the next. Values that are calculated see `env` and, as `workflow.parameters`, what is bound
 /// before them. A parameter whose value is a secret is bound to null: the engine keeps the reference.
@@ -26,24 +50,28 @@ use super::{Parameter, Plan, ValueFrom};
 /// # Errors
 /// All problems at once: names that are not declared, values that do not fit type or enum, parameters without a value,
 /// expressions that fail.
-pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<Vec<(Arc<str>, Value)>, Problems> {
+pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<BoundArguments, Problems> {
     let report = Report::default();
     report_unknown(plan, given, &report);
-    let mut bound: Map = Map::new();
-    let mut list = Vec::with_capacity(plan.arguments.len());
+    let (mut bound, mut doubted) = (Map::new(), Vec::new());
     for (position, parameter) in plan.arguments.iter().enumerate() {
         let site = Path::root().key("spec").key("arguments").key("parameters").index(position);
-        let result = bind(parameter, given, &ArgumentEnv { env, bound: &bound });
+        let mut doubts = Doubts::default();
+        let result = bind(parameter, given, &ArgumentEnv { env, bound: &bound }, &mut doubts);
         let result = result.and_then(|value| fits(parameter, value));
         match result {
-            Ok(value) => {
-                bound.insert(parameter.name.clone(), value.clone());
-                list.push((parameter.name.clone(), value));
-            }
+            Ok(value) => drop(bound.insert(parameter.name.clone(), value)),
             Err(fault) => report.problem(fault.at(&site)),
         }
+        if doubts != Doubts::default() {
+            doubted.push(ParameterDoubts { parameter: parameter.name.clone(), doubts });
+        }
     }
-    if report.is_sound() { Ok(list) } else { Err(report.into_parts().0.into()) }
+    if report.is_sound() {
+        Ok(BoundArguments { values: bound, doubts: doubted })
+    } else {
+        Err(report.into_parts().0.into())
+    }
 }
 
 /// The fault of one parameter.
@@ -102,7 +130,18 @@ fn unknown(known: &[&str], name: &Arc<str>, value: &Value, report: &Report) -> P
     BadArgument { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&path)
 }
 
-fn bind(parameter: &Parameter, given: &Map, seen: &ArgumentEnv<'_>) -> Result<Value, BadArgument> {
+/// A written source of a parameter's value.
+enum Source<'p> {
+    Template(&'p ValueTemplate),
+    Expression(&'p Expr),
+}
+
+fn bind(
+    parameter: &Parameter,
+    given: &Map,
+    seen: &ArgumentEnv<'_>,
+    doubts: &mut Doubts,
+) -> Result<Value, BadArgument> {
     if let Some(value) = given.get(&parameter.name).filter(|value| !value.is_null()) {
         return Ok(value.clone());
     }
@@ -113,22 +152,26 @@ fn bind(parameter: &Parameter, given: &Map, seen: &ArgumentEnv<'_>) -> Result<Va
         value: None,
         hint: None,
     };
-    let eval = |value: &crate::expr::ValueTemplate| value.eval(seen, &mut Doubts::default());
-    let is_secret = matches!(parameter.value_from, Some(ValueFrom::Secret(_)));
-    let from = || match &parameter.value_from {
-        Some(ValueFrom::Expression(expr)) => Some(expr.eval(seen, &mut Doubts::default())),
+    let from = match &parameter.value_from {
+        Some(ValueFrom::Expression(expr)) => Some(Source::Expression(expr)),
         Some(ValueFrom::Secret(_)) | None => None,
     };
+    let sources = [
+        parameter.value.as_ref().map(Source::Template),
+        from,
+        parameter.default.as_ref().map(Source::Template),
+    ];
+    let is_secret = matches!(parameter.value_from, Some(ValueFrom::Secret(_)));
     let mut written = is_secret || given.contains_key(name);
-    let sources: [&dyn Fn() -> Option<Result<Value, EvalError>>; 3] =
-        [&|| parameter.value.as_ref().map(eval), &from, &|| parameter.default.as_ref().map(eval)];
-    for source in sources {
-        if let Some(value) = source() {
-            let value = value.map_err(failed)?;
-            written = true;
-            if !value.is_null() {
-                return Ok(value);
-            }
+    for source in sources.into_iter().flatten() {
+        let value = match source {
+            Source::Template(template) => template.eval(seen, doubts),
+            Source::Expression(expr) => expr.eval(seen, doubts),
+        };
+        let value = value.map_err(failed)?;
+        written = true;
+        if !value.is_null() {
+            return Ok(value);
         }
     }
     if written { Ok(Value::Null) } else { Err(missing(name)) }

@@ -399,10 +399,37 @@ fn types_that_do_not_fit_leave_a_doubt() {
         ("o[n]", "an object has nothing at a number: null"),
         ("s[b]", "a string has nothing at a boolean: null"),
         ("n[n]", "a number has nothing at a number: null"),
+        ("s.x", "`s` is a string, which has no `x`: null"),
+        ("{{ s.x.y }}", "`s` is a string, which has no `x`: null"),
+        ("n.x", "`n` is a number, which has no `x`: null"),
+        ("b['x']", "`b` is a boolean, which has no `x`: null"),
+        ("l.x", "`l` is an array, which has no `x`: null"),
+        ("n.length", "`n` is a number, which has no `length`: null"),
+        ("s.lower", "`s` is a string, which has no `lower`: null"),
+        ("[s.x]", "`s` is a string, which has no `x`: null"),
+        ("{'a': s.x}", "`s` is a string, which has no `x`: null"),
+        ("s.x | default(1)", "`s` is a string, which has no `x`: null"),
+        ("none | default(s.x)", "`s` is a string, which has no `x`: null"),
+        ("s.x == none", "`s` is a string, which has no `x`: null"),
+        ("s.x in l", "`s` is a string, which has no `x`: null"),
+        ("1 in s.x", "`s` is a string, which has no `x`: null"),
+        ("s.x in [1, 2]", "`s` is a string, which has no `x`: null"),
+        ("s.x ? 1 : 2", "`s` is a string, which has no `x`: null"),
+        ("b ? s.x : 1", "`s` is a string, which has no `x`: null"),
+        ("b && s.x", "`s` is a string, which has no `x`: null"),
+        ("false || s.x", "`s` is a string, which has no `x`: null"),
+        ("not s.x", "`s` is a string, which has no `x`: null"),
+        ("s.x[0]", "`s` is a string, which has no `x`: null"),
+        ("l[s.x]", "`s` is a string, which has no `x`: null"),
+        ("s.x | lower", "`s` is a string, which has no `x`: null"),
+        ("'a {{ s.x }} b'", "`s` is a string, which has no `x`: null"),
     ] {
         assert_eq!(doubts_of(text, ""), [expected], "{text}");
     }
     assert_eq!(doubts_of("s > 1 || s > 2 || n in s", "").len(), 2, "each kind once");
+    assert_eq!(doubts_of("s.x == s.x || s.y == 1", "").len(), 1, "what is not evaluated leaves none");
+    let of_a_call = doubts_of("f(s.x)", "fn f(a) { a }");
+    assert_eq!(of_a_call, ["`s` is a string, which has no `x`: null"]);
     assert_eq!(doubts_of("f(s)", "fn f(a) { if a > 4 { 1 } else { let b = [1]; b[\"y\"] } }").len(), 2);
 }
 
@@ -434,6 +461,17 @@ fn types_that_fit_null_and_what_is_not_evaluated_leave_no_doubt() {
         "'b' in [5, 'a']",
         "l == [1]",
         "s.length > 3",
+        "false && s.x",
+        "b || s.x",
+        "b ? 1 : s.x",
+        "s | default(s.x)",
+        "none ? s.x : 1",
+        "o.x",
+        "o.x.y",
+        "none.x",
+        "missing.x.y",
+        "l.7",
+        "l.0",
     ] {
         assert_eq!(doubts_of(text, ""), [] as [&str; 0], "{text}");
     }

@@ -28,7 +28,9 @@ fn bind(parameters: &str, given: &str) -> Bound {
     let given = Value::from_json(given).unwrap().as_object().unwrap().clone();
     let bound = bind_arguments(&plan, &given, &World);
     bound
-        .map(|list| list.into_iter().map(|(name, value)| (name.to_string(), value.to_json())).collect())
+        .map(|bound| {
+            bound.values.into_iter().map(|(name, value)| (name.to_string(), value.to_json())).collect()
+        })
         .map_err(|problems| problems.into_iter().map(|p| (p.code, p.path, p.message)).collect())
 }
 

@@ -38,6 +38,7 @@ fn a_stricter_engine_strands_no_run() {
     let submission = Submission {
         run_id: "r".into(),
         parameters: Arc::new(Map::new()),
+        doubts: Vec::new(),
         facts: Facts::default(),
         secrets: Vec::new(),
         origin: None,

@@ -74,20 +74,23 @@ impl Decider<'_> {
 
     /// Warns of results that may not be meant: of nulls each time, of types once for each place of the workflow.
     pub(super) fn warn_doubts(&mut self, id: TaskIndex, doubts: Doubts) {
-        let nulls = match doubts.emptied {
-            0 => None,
-            1 => Some("a placeholder inside text was null and left empty".to_owned()),
-            nulls => Some(format!("{nulls} placeholders inside text were null and left empty")),
-        };
-        if let Some(message) = nulls {
-            self.warn(Some(id), "null-in-text", message);
-        }
-        for message in doubts.types {
-            if !self.has_doubted(id, &message) {
-                self.warn(Some(id), TYPE_MISMATCH, message);
+        for (code, message) in doubt_messages(doubts) {
+            if code != TYPE_MISMATCH || !self.has_doubted(id, &message) {
+                self.warn(Some(id), code, message);
             }
         }
     }
+}
+
+/// Codes and messages of the warnings for doubts.
+pub(super) fn doubt_messages(doubts: Doubts) -> impl Iterator<Item = (&'static str, String)> {
+    let nulls = match doubts.emptied {
+        0 => None,
+        1 => Some("a placeholder inside text was null and left empty".to_owned()),
+        nulls => Some(format!("{nulls} placeholders inside text were null and left empty")),
+    };
+    let types = doubts.types.into_iter().map(|message| (TYPE_MISMATCH, message));
+    nulls.map(|message| ("null-in-text", message)).into_iter().chain(types)
 }
 
 impl<'a> Binder<'a> {

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::Decider;
+use super::{Decider, bind::doubt_messages};
 use crate::{
     event::{Basis, Event, Input, Requester, Rerun, Resumption, RunningQuota, SubmissionRecord, TaskId},
     phase::Phase,
+    plan::ParameterDoubts,
     run::{Submission, state::TaskIndex},
     time::Timestamp,
     value::Map,
@@ -14,7 +15,7 @@ use crate::{
 impl Decider<'_> {
     /// The run exists.
     pub(in crate::run) fn submit(&mut self, submission: Submission, rerun: Option<Arc<Rerun>>) {
-        let Submission { run_id, parameters, facts, secrets, origin, trace, by } = submission;
+        let Submission { run_id, parameters, doubts, facts, secrets, origin, trace, by } = submission;
         let plan = self.plan();
         let Basis { document, executors, warnings } = Basis::of(plan);
         let submitted = SubmissionRecord {
@@ -34,6 +35,11 @@ impl Decider<'_> {
         };
         self.emit(Event::Submitted(Box::new(submitted)));
         self.emit(Event::RunPhase(Phase::Created));
+        for ParameterDoubts { parameter, doubts } in doubts {
+            for (code, message) in doubt_messages(doubts) {
+                self.warn(None, code, format!("parameter `{parameter}`: {message}"));
+            }
+        }
         self.settle();
     }
 

@@ -23,6 +23,7 @@ fn run_of_two() -> (Run, Vec<(Timestamp, Vec<Event>)>) {
     let submission = Submission {
         run_id: "r".into(),
         parameters: Arc::new(Map::new()),
+        doubts: Vec::new(),
         facts: Facts::default(),
         secrets: Vec::new(),
         origin: None,
