@@ -58,6 +58,8 @@ pub struct NewPlugin {
     pub signature: Option<String>,
     /// Where it came from, for people.
     pub origin: Option<String>,
+    /// The caller that adds it, if it is known.
+    pub by: Option<String>,
 }
 
 /// The result of adding a plugin.
@@ -199,6 +201,7 @@ impl Library {
             signature: new.signature,
             held,
             origin: new.origin,
+            added_by: new.by,
             approved_by: None,
         };
         let stored = index.insert(&new.name, &version, entry);

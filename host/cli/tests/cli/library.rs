@@ -144,6 +144,12 @@ fn a_version_that_asks_for_more_is_held() {
         again.stdout.starts_with("approved before: greet@1.2.0 ") && !again.stdout.contains("asks"),
         "{again:?}"
     );
+    // R-S15.
+    let inspected = bench.phasm(&["plugin", "inspect", "greet@1.2.0", "--json"]).json();
+    let callers = ["addedBy", "approvedBy"].map(|by| inspected[by].as_str().unwrap_or_default().to_owned());
+    assert!(callers.iter().all(|by| by.starts_with("local:")), "{inspected}");
+    let page = bench.phasm(&["plugin", "inspect", "greet@1.2.0"]).stdout;
+    assert!(page.contains(&format!("added by   {}\napprover   {}\n", callers[0], callers[1])), "{page}");
     bench.write("all.toml", "[trust]\nhold = 'all'\n");
     let every = bench
         .phasm(&["plugin", "add", &version(&bench, "1.3.0", "{}"), "--config", "all.toml", "--json"])

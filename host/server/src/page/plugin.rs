@@ -81,6 +81,7 @@ fn facts(view: &PluginView) -> Markup {
     html! {
         dl class="facts" {
             @if let Some(state) = &view.state { div { dt { "State" } dd { (state) @if let Some(by) = &view.approved_by { " by " (by) } } } }
+            @if let Some(by) = &view.added_by { div { dt { "Added by" } dd { (by) } } }
             div { dt { "Signature" } dd { (format::signed(&view.signature)) } }
             div { dt { "Size" } dd { (view.bytes) " bytes" } }
             div { dt { "Digest" } dd { (format::id(&view.digest)) } }

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use super::{plugins, see_other, upload_form::FieldError};
 use crate::{
+    auth::caller::Caller,
     plugins::{change::address, whose},
     problem_response::ProblemResponse,
     request::{RequestContext, too_large, too_slow},
@@ -45,7 +46,7 @@ pub(super) async fn add(mut context: RequestContext) -> Result<Response, Problem
     let sent = read(&mut context).await?;
     let tenant = whose(&app.host, &context.caller, sent.tenant.clone())?;
     let called = sent.called.clone();
-    let new = match new_plugin(sent, context.caller.name()) {
+    let new = match new_plugin(sent, &context.caller) {
         Ok(new) => new,
         Err((field, why)) => return again(&context, FieldError { field, why, called }).await,
     };
@@ -69,7 +70,7 @@ async fn again(context: &RequestContext, wrong: FieldError) -> Result<Response, 
     plugins::render(context, StatusCode::UNPROCESSABLE_ENTITY, None, Some(&wrong)).await
 }
 
-fn new_plugin(sent: UploadFields, by: &str) -> Result<NewPlugin, (&'static str, String)> {
+fn new_plugin(sent: UploadFields, caller: &Caller) -> Result<NewPlugin, (&'static str, String)> {
     let UploadFields { component, file, signature, called, .. } = sent;
     if component.is_empty() {
         return Err(("component", "expected a file with a component".to_owned()));
@@ -97,7 +98,8 @@ fn new_plugin(sent: UploadFields, by: &str) -> Result<NewPlugin, (&'static str, 
         version,
         bytes: component.into(),
         signature,
-        origin: Some(format!("uploaded by {by}")),
+        origin: Some(format!("uploaded by {}", caller.name())),
+        by: caller.key.as_deref().map(str::to_owned),
     })
 }
 

@@ -47,7 +47,8 @@ pub(crate) async fn put(mut context: RequestContext) -> Result<Response, Problem
     context.enter(Resource::Uploads).await?;
     let bytes = context.upload().await?;
     let origin = Some(format!("uploaded by {}", context.caller.name()));
-    let new = NewPlugin { name, version: Some(version), bytes: Arc::from(&*bytes), signature, origin };
+    let by = context.caller.key.as_deref().map(str::to_owned);
+    let new = NewPlugin { name, version: Some(version), bytes: Arc::from(&*bytes), signature, origin, by };
     drop(bytes);
     let added = app.host.add_plugin(tenant.as_deref(), new).await?;
     if is_first && !added.is_new {

@@ -92,7 +92,8 @@ mod tests {
             let json = serde_json::json!({ "name": "p", "version": version, "wants": { "env": env } });
             let manifest: Manifest = serde_json::from_value(json).unwrap();
             let bytes: Arc<[u8]> = manifest.embed(b"\0asm\x0d\0\x01\0").unwrap().into();
-            let new = NewPlugin { name: "p".to_owned(), version: None, bytes, signature: None, origin: None };
+            let name = "p".to_owned();
+            let new = NewPlugin { name, version: None, bytes, signature: None, origin: None, by: None };
             self.0.add(new, &PluginTrust::default(), false).unwrap().stored.held
         }
 

@@ -32,6 +32,8 @@ pub struct PluginVersion {
     pub held: Vec<String>,
     /// Where it came from.
     pub origin: Option<String>,
+    /// The caller that added it, if it was known.
+    pub added_by: Option<String>,
     /// The approver, if the version was on hold.
     pub approved_by: Option<String>,
 }
@@ -66,6 +68,8 @@ pub(super) struct IndexEntry {
     pub(super) held: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) origin: Option<String>,
+    #[serde(rename = "addedBy", default, skip_serializing_if = "Option::is_none")]
+    pub(super) added_by: Option<String>,
     #[serde(rename = "approvedBy", default, skip_serializing_if = "Option::is_none")]
     pub(super) approved_by: Option<String>,
 }
@@ -170,6 +174,7 @@ fn stored(name: &str, version: &str, entry: &IndexEntry) -> Option<PluginVersion
         signature: entry.signature.as_deref().map(Arc::from),
         held: entry.held.clone(),
         origin: entry.origin.clone(),
+        added_by: entry.added_by.clone(),
         approved_by: entry.approved_by.clone(),
     })
 }

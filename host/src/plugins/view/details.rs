@@ -77,6 +77,9 @@ pub struct PluginView {
     pub state: Option<String>,
     /// Why it is held.
     pub held: Vec<String>,
+    /// The caller that added it, if it was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_by: Option<String>,
     /// The approver, if the version was on hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
@@ -155,6 +158,7 @@ impl PluginView {
             digest: Digest::of(&bytes).to_string(),
             state: stored.map(|stored| state_of(stored).to_owned()),
             held: stored.map(|stored| stored.held.clone()).unwrap_or_default(),
+            added_by: stored.and_then(|stored| stored.added_by.clone()),
             approved_by: stored.and_then(|stored| stored.approved_by.clone()),
             signature: SignatureStatus::of(keys.look(&bytes, text), text),
             trust: PolicyVerdict::by_all(policies, &bytes, text),

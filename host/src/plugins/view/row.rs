@@ -55,6 +55,9 @@ pub struct PluginRow {
     /// Why it is held.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<String>,
+    /// The caller that added it, if it was known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_by: Option<String>,
     /// The approver, if the version was on hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
@@ -94,6 +97,7 @@ impl PluginRow {
             size,
             signature,
             held: stored.held.clone(),
+            added_by: stored.added_by.clone(),
             approved_by: stored.approved_by.clone(),
             stored: Some(stored),
             ..row
@@ -135,6 +139,7 @@ impl PluginRow {
             granted: Value::Null,
             signature: None,
             held: Vec::new(),
+            added_by: None,
             approved_by: None,
             stored: None,
         }

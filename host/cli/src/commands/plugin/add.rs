@@ -23,6 +23,7 @@ use crate::{
     failure::Failure,
     paths::PathArguments,
     problems,
+    store::local_user::local_user,
     terminal::{screen::Screen, text},
     user_dirs,
 };
@@ -124,6 +125,7 @@ fn new_plugin(arguments: &AddArguments, config: &Config, screen: &Screen) -> Res
         bytes: fetched.bytes.into(),
         signature: fetched.signature,
         origin: fetched.origin,
+        by: Some(local_user().as_str().to_owned()),
     })
 }
 
