@@ -122,6 +122,7 @@ pub use self::{
     run::{
         envelope::RequestEnvelope,
         lifecycle::{LifecycleChange, RunLifecycleEvent},
+        pending_response::{PendingResponse, ResponseVerdict},
         request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},
     },
     store::retention::{Keep, PruneResult, Retention, prunable, prune},

@@ -142,13 +142,13 @@ fn two_people_release_what_a_third_one_submitted() {
     assert_eq!(server.send(&ada, "POST", &format!("/v1/runs/{run}/cancel"), "").0, 403);
     // A user of the machine is no key's holder, whatever the environment says.
     let local = command(dir).args(["resume", run, "second", yes, "--store", "runs.db"]).output().unwrap();
-    assert!(local.status.success(), "it is recorded there: {local:?}");
-    let view = loop {
-        let view = server.send(&bob, "GET", &format!("/v1/runs/{run}?wait=60s"), "").1;
-        if task(&view, "second")["refusedBy"] != "ada" && task(&view, "second")["phase"] == "Suspended" {
-            break view;
-        }
-    };
+    // R-S14: the command waits for the verdict of the server's process.
+    let said = String::from_utf8_lossy(&local.stderr);
+    assert_eq!(local.status.code(), Some(2), "{said}");
+    assert!(said.contains("resumed: false; the response was refused: local:"), "{said}");
+    assert!(said.contains("is not one of the approvers: ada, bob, carol; the task still waits"), "{said}");
+    let view = server.send(&bob, "GET", &format!("/v1/runs/{run}"), "").1;
+    assert_eq!(task(&view, "second")["phase"], "Suspended", "{view}");
     let by = task(&view, "second")["refusedBy"].as_str().unwrap();
     assert!(by.starts_with("local:") && by != "local:ada", "{by}");
     assert_eq!(respond(&bob, "second", r#"{"approved": true}"#).0, 200);

@@ -44,13 +44,13 @@ pub(crate) async fn ask(
     #[cfg(unix)]
     if let Err(RecoverError::Driven { .. }) = &asked {
         let elsewhere = prepared.host.run(&run_id).await.map_err(Failure::host)?;
-        let exit = live_request::told(
-            elsewhere.by(envelope.by).ask(envelope.request).await,
-            &run_id,
-            word,
-            &target,
-            screen,
-        )?;
+        let response = live_request::response_of(&envelope.request, &run);
+        let handle = elsewhere.by(envelope.by);
+        let said = handle.ask(envelope.request).await;
+        let watch = handle.watch(run.seq()).map_err(Failure::host)?;
+        let verdict = response.map(|response| response.watched(watch));
+        live_request::check_verdict(&said, verdict, word).await?;
+        let exit = live_request::told(said, &run_id, word, &target, screen)?;
         return Ok(ActiveRuns { prepared, runs: Vec::new(), answers, exit });
     }
     let (handle, answer) = asked.map_err(|error| runs::unavailable(error, &target))?;

@@ -5,7 +5,7 @@ use phasm::RequestError;
 
 use super::{
     get::{Page, view},
-    verdict::Question,
+    verdict,
 };
 use crate::{document, problem_response::ProblemResponse, request::RequestContext};
 
@@ -29,11 +29,11 @@ pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, Prob
     let payload = document::object(&mut context).await?;
     let handle = context.handle().await?;
     let name = context.segment("task").to_owned();
-    let question = if wait.is_some() { Question::find(&handle, &name).await? } else { None };
+    let response = if wait.is_some() { verdict::find(&handle, &name).await? } else { None };
     let asked = handle.resume(&name, payload).await;
     context.leave();
-    if let (Ok(true), Some(question), Some(wait)) = (&asked, question, wait)
-        && let Some(why) = question.refusal(&context.app, &handle, wait).await?
+    if let (Ok(true), Some(response), Some(wait)) = (&asked, response, wait)
+        && let Some(why) = verdict::refusal(response, &context.app, &handle, wait).await?
     {
         let detail = format!("the response was refused: {why}; the task still waits");
         return Err(ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, detail));
