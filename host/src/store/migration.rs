@@ -5,7 +5,7 @@
 
 /// Format of the stores that this version makes. A step that only adds to them raises it.
 #[cfg(any(feature = "postgres", feature = "sqlite"))]
-pub(super) const FORMAT: i64 = 2;
+pub(super) const FORMAT: i64 = 3;
 
 /// Choice of a caller that opens a store of an earlier format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -61,6 +61,17 @@ pub trait ReadStore: Send + Sync {
     /// When the store cannot be read.
     fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>>;
 
+    /// Returns the numbers of the newest `limit` runs of a namespace below `before`, the newest first. Stores with an index of
+    /// namespaces look at no other run.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn numbers(&self, namespace: &str, before: u64, limit: usize) -> Pending<Vec<u64>> {
+        let filter = Filter { namespaces: vec![namespace.into()], before: Some(before), ..Filter::default() };
+        let rows = self.list(filter, limit);
+        Pending::new(async move { Ok(rows.await?.iter().map(|row| row.number).collect()) })
+    }
+
     /// The runs that have not ended, highest priority first, then in the order of submission.
     ///
     /// # Errors
@@ -204,6 +215,10 @@ impl<S: HasReader> ReadStore for S {
 
     fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         self.reader().list(filter, limit)
+    }
+
+    fn numbers(&self, namespace: &str, before: u64, limit: usize) -> Pending<Vec<u64>> {
+        self.reader().numbers(namespace, before, limit)
     }
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {

@@ -231,6 +231,25 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// Whether runs are looked for by their namespaces: unless another index finds fewer of them.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(super) fn is_by_namespace(&self) -> bool {
+        !self.namespaces.is_empty() && (self.from > 0 || (!self.open && self.since.is_none()))
+    }
+
+    /// Whether a row that was read may be shown. An index has no checksum: the row itself says what it is.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(super) fn shows(&self, row: &RunRow) -> bool {
+        row.damaged.is_some() || self.fits(row)
+    }
+
+    /// The label as it stands in the text of a row's labels.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(super) fn label_text(&self) -> Option<String> {
+        let quoted = |text: &str| serde_json::Value::from(text).to_string();
+        self.label.as_ref().map(|(key, value)| format!("{}:{}", quoted(key), quoted(value)))
+    }
+
     pub(super) fn fits(&self, row: &RunRow) -> bool {
         let same = |wanted: &Option<Arc<str>>, found: &Arc<str>| wanted.as_ref().is_none_or(|w| w == found);
         (self.namespaces.is_empty() || self.namespaces.contains(&row.head.namespace))

@@ -113,12 +113,12 @@ fn a_store_of_the_format_before_is_migrated_by_migrate_alone() {
     ] {
         let refused = on_store(&bench, arguments);
         assert_eq!(refused.status, 2, "{arguments:?}: {refused:?}");
-        let said = "has store format 1, this Phasm uses format 2: end the hosts of the earlier version, then run `phasm migrate`";
+        let said = "has store format 1, this Phasm uses format 3: end the hosts of the earlier version, then run `phasm migrate`";
         assert!(refused.stderr.contains(said), "{arguments:?}: {refused:?}");
     }
     assert_eq!(std::fs::read(bench.path("runs.db")).unwrap(), before);
     let migrated = on_store(&bench, &["migrate"]);
-    assert_eq!((migrated.status, migrated.stderr.as_str()), (0, "migrated from store format 1 to 2\n"));
+    assert_eq!((migrated.status, migrated.stderr.as_str()), (0, "migrated from store format 1 to 3\n"));
     let again = on_store(&bench, &["migrate"]);
     assert_eq!(
         (again.status, again.stderr.as_str()),

@@ -1,6 +1,6 @@
 //! The runs of a store, by pages. A page looks at a bounded number of runs, whatever the store holds.
 
-use std::sync::Arc;
+use std::{cmp::Reverse, sync::Arc};
 
 use axum::{http::StatusCode, response::Response};
 use phasm::{
@@ -66,11 +66,16 @@ pub(crate) async fn rows(
     let (wanted, cursor) = wanted(context)?;
     let disguise = context.app.auth.disguise(&context.caller);
     let cursor = cursor.map(|shown| disguise.as_ref().map_or(shown, |disguise| disguise.reveal(shown)));
-    let before = match cursor {
-        Some(before) => before.min(i64::MAX.unsigned_abs()),
-        None => newest(context).await?.map_or(0, |number| number.saturating_add(1)),
+    let (rows, next) = if context.caller.is_bound() {
+        let before = cursor.unwrap_or(u64::MAX).min(i64::MAX.unsigned_abs());
+        find(context, &wanted, before, &Scan::of_namespaces(context, &wanted, before).await?).await?
+    } else {
+        let before = match cursor {
+            Some(before) => before.min(i64::MAX.unsigned_abs()),
+            None => newest(context).await?.map_or(0, |number| number.saturating_add(1)),
+        };
+        find(context, &wanted, before, &Scan::of_all(before)).await?
     };
-    let (rows, next) = find(context, &wanted, before).await?;
     let shown = |number| disguise.as_ref().map_or(number, |disguise| disguise.hide(number));
     Ok((rows, next.map(|number| shown(number).to_string())))
 }
@@ -128,13 +133,58 @@ async fn newest(context: &RequestContext) -> Result<Option<u64>, StoreError> {
     Ok(context.app.host.store().list(Filter::default(), 1).await?.first().map(|row| row.number))
 }
 
+/// Runs that a page looks at.
+struct Scan {
+    /// Number of the last one; none if there is no run to look at.
+    from: Option<u64>,
+    /// A number that is not below that of any run.
+    end: u64,
+}
+
+impl Scan {
+    /// All runs within a range of numbers.
+    fn of_all(before: u64) -> Self {
+        Self { from: Some(before.saturating_sub(MAX_SCANNED_RUNS)), end: 1 }
+    }
+
+    /// Runs of some namespaces. Runs of others are neither looked at nor counted, so that a page and its cursor do not depend on them.
+    async fn of_namespaces(
+        context: &RequestContext,
+        wanted: &ListQuery,
+        before: u64,
+    ) -> Result<Self, StoreError> {
+        let most = wanted.most_scanned();
+        let mut numbers = Vec::new();
+        for namespace in &wanted.filter.namespaces {
+            numbers.extend(context.app.host.store().numbers(namespace, before, most + 1).await?);
+        }
+        numbers.sort_unstable_by_key(|number| Reverse(*number));
+        numbers.dedup();
+        numbers.truncate(most + 1);
+        let end = numbers.last().copied().unwrap_or_default();
+        numbers.truncate(most);
+        Ok(Self { from: numbers.last().copied(), end })
+    }
+}
+
+impl ListQuery {
+    /// Number of runs that a page has to look at: all that it shows, unless some of them may not fit.
+    fn most_scanned(&self) -> usize {
+        let Filter { namespaces: _, workflow, phase, before: _, from: _, since, label, open } = &self.filter;
+        let is_any = workflow.is_none() && phase.is_none() && since.is_none() && label.is_none() && !open;
+        if is_any && self.text.is_none() { self.limit } else { MAX_SCANNED_RUNS as usize }
+    }
+}
+
 /// The rows of a page, and where the next one begins.
 async fn find(
     context: &RequestContext,
     wanted: &ListQuery,
     before: u64,
+    scan: &Scan,
 ) -> Result<(Vec<RunRow>, Option<u64>), StoreError> {
-    let from = before.saturating_sub(MAX_SCANNED_RUNS);
+    let Some(from) = scan.from else { return Ok((Vec::new(), None)) };
+    let is_followed = |number: &u64| *number > scan.end;
     let (mut found, mut at) = (Vec::new(), before);
     let at_once = if wanted.text.is_some() { BATCH_ROWS } else { wanted.limit };
     loop {
@@ -145,12 +195,12 @@ async fn find(
             let number = row.number;
             found.push(row);
             if found.len() == wanted.limit {
-                return Ok((found, Some(number).filter(|number| *number > 1)));
+                return Ok((found, Some(number).filter(is_followed)));
             }
         }
         match last.filter(|_| count == at_once) {
             Some(last) => at = last,
-            None => return Ok((found, Some(from).filter(|from| *from > 1))),
+            None => return Ok((found, Some(from).filter(is_followed))),
         }
     }
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use phasm_server::keys::Role;
 
-use super::world::{World, workflow};
+use super::{
+    client::Client,
+    world::{World, workflow},
+};
 
 /// R-A11, R-A4: numbers of rows and cursors say nothing about runs of others, and lead through the list all the same.
 #[tokio::test]
@@ -48,6 +51,108 @@ async fn numbers_of_others_are_not_counted() {
     let run = own.first().unwrap();
     let row = one.get(&format!("/v1/rows/{run}?since=0")).await.expect(200).json();
     assert!(shown.contains(&row["row"]["number"].as_u64().or(row["number"].as_u64()).unwrap()), "{row}");
+}
+
+/// Responses to a bound key, without what differs by chance: ids of runs, times, and disguised numbers.
+async fn seen(client: &Client, own: &[String]) -> Vec<(String, Vec<(String, String)>, String)> {
+    let shown = |text: &str| {
+        let mut text = text.to_owned();
+        for (number, run) in own.iter().enumerate() {
+            text = text.replace(&**run, &format!("run {number}"));
+        }
+        let durations =
+            text.split("\"durationMs\":").map(|part| part.trim_start_matches(|c: char| c.is_ascii_digit()));
+        let text = durations.collect::<Vec<_>>().join("duration ");
+        // Times and disguised numbers have many digits, and counts few.
+        let (mut plain, mut digits) = (String::new(), String::new());
+        for char in text.chars().chain(['\n']) {
+            if char.is_ascii_digit() || (!digits.is_empty() && "-:.TZ".contains(char)) {
+                digits.push(char);
+                continue;
+            }
+            plain += if digits.len() > 6 { "#" } else { &digits };
+            digits.clear();
+            plain.push(char);
+        }
+        plain
+    };
+    let mut paths: Vec<String> = Vec::new();
+    for list in ["/v1/runs", "/v1/rows"] {
+        for query in [
+            "limit=1",
+            "limit=2",
+            "limit=3",
+            "limit=4",
+            "open",
+            "phase=Succeeded",
+            "phase=Failed",
+            "label=team=data",
+            "label=team=none",
+            "text=w",
+            "text=none",
+            "text=w&limit=2",
+            "since=1h&limit=3",
+            "workflow=w&limit=3",
+            "namespace=mine&limit=3",
+            "namespace=theirs",
+            "namespace=none",
+            "cursor=1",
+            "cursor=77777777",
+        ] {
+            paths.push(format!("{list}?{query}"));
+        }
+    }
+    let others = ["/v1/schedules", "/v1/workflows", "/metrics", "/v1/runs/none", "/workflows", "/schedules"];
+    paths.extend(others.map(str::to_owned));
+    paths.extend(own.iter().map(|run| format!("/v1/runs/{run}")));
+    let mut all = Vec::new();
+    for path in paths {
+        let mut next = Some(path.clone());
+        while let Some(path) = next {
+            let answer = client.get(&path).await;
+            // The length is that of the body, in which disguised numbers have 19 digits or 20.
+            let differs = ["date", "etag", "content-length"];
+            let headers = answer.headers.iter().filter(|(name, _)| !differs.contains(&&**name));
+            let headers = headers.map(|(name, value)| (name.clone(), shown(value))).collect();
+            let length = answer.body.len();
+            all.push((format!("{} {}", answer.status, shown(&path)), headers, shown(&answer.body)));
+            assert!(all.len() < 1000, "{path}: {length}");
+            let link = answer.header("link").filter(|link| link.contains("rel=\"next\""));
+            next = link.map(|link| link.trim_start_matches('<').split('>').next().unwrap().to_owned());
+            if path.starts_with("/v1/rows") {
+                let cursor = answer.json()["next"].as_str().map(str::to_owned);
+                let (list, query) = path.split_once('?').unwrap();
+                let query: Vec<_> = query.split('&').filter(|part| !part.starts_with("cursor")).collect();
+                next = cursor.map(|cursor| format!("{list}?{}&cursor={cursor}", query.join("&")));
+            }
+        }
+    }
+    all
+}
+
+/// R-A4, R-A11: what a bound key sees is the same, byte for byte, whether another tenant has runs or not.
+#[tokio::test]
+async fn a_bound_key_sees_the_same_without_the_runs_of_others() {
+    let mut all = Vec::new();
+    for others in [0, 5] {
+        let world = World::in_file().await;
+        let admin = world.key("root", Role::Admin, &[]);
+        let bound = world.key("bound", Role::Read, &["mine", "also"]);
+        let mut own = Vec::new();
+        for namespace in ["mine", "also", "mine", "mine"] {
+            for _ in 0..others {
+                admin.post_yaml("/v1/runs?wait=30s", &workflow("theirs", &["ok"])).await.expect(200);
+            }
+            let run = admin.post_yaml("/v1/runs?wait=30s", &workflow(namespace, &["ok"])).await;
+            own.push(run.expect(200).text("/runID"));
+        }
+        all.push(seen(&bound, &own).await);
+    }
+    let [alone, among] = all.try_into().unwrap();
+    assert_eq!(alone.len(), among.len());
+    for (alone, among) in alone.iter().zip(&among) {
+        assert_eq!(alone, among);
+    }
 }
 
 /// R-A11: a failure of the host is told in the log, and to keys that see everything.

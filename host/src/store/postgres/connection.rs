@@ -11,8 +11,10 @@ use super::{
 ///
 /// A statement of a client that has gone, or that has stopped between two messages, ends: it would hold locks that others wait for.
 ///
-/// Statements are planned once, often while the tables are empty, and shall not go on reading tables whole when they are not.
-pub(in super::super) const SETTINGS: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
+/// Statements are planned once, often while the tables are empty, and shall not go on reading tables whole when they are not, nor all that an
+/// index has where they need the first rows of it.
+pub(in super::super) const SETTINGS: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_hashjoin = off;
+    SET enable_mergejoin = off; SET jit = off;
     SET plan_cache_mode = force_generic_plan; SET default_transaction_isolation = 'read committed';
     SET statement_timeout = '10min'; SET idle_in_transaction_session_timeout = '2min';
     SELECT set_config('client_connection_check_interval', '10s', false) FROM pg_settings WHERE name = 'client_connection_check_interval';

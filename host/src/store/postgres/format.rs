@@ -15,8 +15,9 @@ use super::{
 };
 
 /// Steps of the formats: each changes tables of the format before, the first an empty schema. A new step raises the format. The
-/// functions of the last one are created after it.
-const FORMATS: [&str; 2] = [include_str!("schema.sql"), include_str!("format2.sql")];
+/// functions are created after the last one.
+const FORMATS: [&str; 3] =
+    [include_str!("schema.sql"), include_str!("format2.sql"), include_str!("format3.sql")];
 const _: () = assert!(FORMATS.len() == FORMAT as usize);
 /// The earliest format that a version has to know to use tables of the last one. A step that only adds leaves it as it is; one that
 /// raises it also deletes the functions of the formats before.
@@ -100,8 +101,9 @@ async fn migrate(
     for step in missing {
         client.batch_execute(step).await?;
     }
-    if found < FORMAT {
-        client.batch_execute(&functions::source()).await?;
+    // Hosts of each format that may use the tables find their functions, also in tables that this version has made.
+    for format in MINIMUM_READER.max(found + 1)..=FORMAT {
+        client.batch_execute(&functions::source(format)).await?;
     }
     let version = formats.len();
     client
@@ -210,7 +212,7 @@ mod tests {
                 FROM {schema}.store_format"
             ))
         };
-        let [first, second] = FORMATS;
+        let [first, second, third] = FORMATS;
         let add = "ALTER TABLE tenants ADD COLUMN noted bigint;";
         let broken = format!("{add} SELECT no_such();");
         let migrate_to = async |formats: &[&str]| {
@@ -220,16 +222,16 @@ mod tests {
             client.batch_execute(if migrated.is_ok() { "COMMIT" } else { "ROLLBACK" }).await.unwrap();
             migrated.is_ok()
         };
-        assert!(!migrate_to(&[first, second, &broken]).await);
-        assert_eq!(state(), "2|2|kept");
-        assert!(migrate_to(&[first, second, add]).await);
-        assert_eq!(state(), "3|3|kept");
-        assert!(migrate_to(&[first, second, add]).await);
+        assert!(!migrate_to(&[first, second, third, &broken]).await);
+        assert_eq!(state(), "3|2|kept");
+        assert!(migrate_to(&[first, second, third, add]).await);
+        assert_eq!(state(), "4|3|kept");
+        assert!(migrate_to(&[first, second, third, add]).await);
         // This version uses the next format until that raises the minimum.
         Postgres::open(&url).unwrap().keep_tenants("kept".into()).await.unwrap();
-        assert_eq!(state(), "3|3|kept");
-        server.psql(&format!("UPDATE {}.store_format SET minimum_reader = 3", schema(&url)));
+        assert_eq!(state(), "4|3|kept");
+        server.psql(&format!("UPDATE {}.store_format SET minimum_reader = 4", schema(&url)));
         let newer = Postgres::open(&url).err().unwrap();
-        assert!(matches!(newer, StoreError::Newer { found: 3, known: 2, .. }), "{newer:?}");
+        assert!(matches!(newer, StoreError::Newer { found: 4, known: 3, .. }), "{newer:?}");
     }
 }

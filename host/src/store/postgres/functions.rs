@@ -15,13 +15,17 @@ static NAMES: LazyLock<BTreeSet<&str>> = LazyLock::new(|| {
     names.map(|(name, _)| name).collect()
 });
 
-/// Returns the statements that create the functions.
-pub(super) fn source() -> String {
-    numbered(SOURCE).replace("$FORMAT", &FORMAT.to_string())
+/// Returns the statements that create the functions that hosts of a format call. Those of format 2 are the same as those of this one.
+pub(super) fn source(format: i64) -> String {
+    of_format(SOURCE, format).replace("$FORMAT", &format.to_string())
 }
 
 /// Returns a statement in which each function has the number of this format in its name.
 pub(in super::super) fn numbered(sql: &str) -> Cow<'_, str> {
+    of_format(sql, FORMAT)
+}
+
+fn of_format(sql: &str, format: i64) -> Cow<'_, str> {
     let mut numbered = String::new();
     let mut rest = sql;
     while let Some(at) = rest.find('(') {
@@ -31,7 +35,7 @@ pub(in super::super) fn numbered(sql: &str) -> Cow<'_, str> {
         let name = before.get(before.len() - length..).unwrap_or_default();
         numbered.push_str(before);
         if NAMES.contains(name) {
-            numbered.push_str(&format!("_{FORMAT}"));
+            numbered.push_str(&format!("_{format}"));
         }
         numbered.push('(');
         rest = after.get(1..).unwrap_or_default();

@@ -43,11 +43,15 @@ const LOAD: &str =
         (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
     LEFT JOIN documents d ON d.id = r.document AND j.first_seq = 0
     WHERE r.run_id = $1 ORDER BY j.first_seq";
+/// Records that a part has at most, so that the cost of a part does not grow with the journal behind it. As in `LOAD_PART`.
+const PART_RECORDS: usize = 4096;
 /// The same up to the record with which they have more than `$3` bytes. Their sizes are known without reading them.
-const LOAD_PART: &str = "WITH sized AS (SELECT j.run, j.first_seq, coalesce(sum(octet_length(j.body)) OVER (
+pub(in super::super) const LOAD_PART: &str = "WITH sized AS (SELECT j.run, j.first_seq, coalesce(sum(j.size) OVER (
             ORDER BY j.first_seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS before
-        FROM runs r JOIN journal j ON j.run = r.number AND j.first_seq >= coalesce(
-            (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
+        FROM runs r CROSS JOIN LATERAL (SELECT n.run, n.first_seq, octet_length(n.body) AS size FROM journal n
+            WHERE n.run = r.number AND n.first_seq >= coalesce(
+                (SELECT max(p.first_seq) FROM journal p WHERE p.run = r.number AND p.first_seq <= $2), 0)
+            ORDER BY n.first_seq LIMIT 4096) j
         WHERE r.run_id = $1)
     SELECT r.seq, is_sound(r) AS sound, j.first_seq, j.events, j.time, j.body, j.checksum, d.digest, d.bytes FROM runs r
     LEFT JOIN sized s ON s.run = r.number AND s.before <= $3
@@ -85,8 +89,26 @@ pub(in super::super) const LIST_LATE: &str = concat!(
     "WITH found AS MATERIALIZED (SELECT * FROM runs WHERE submitted_at >= $6) ",
     list!("found", "number", "")
 );
-const LIST_LABELLED: &str =
-    list!("labels JOIN runs found ON number = run", "run", " AND labels.key = $9 AND labels.value = $10");
+/// A label that is wrong in the index shows no run.
+const LIST_LABELLED: &str = list!(
+    "labels JOIN runs found ON number = run",
+    "run",
+    " AND labels.key = $9 AND labels.value = $10 AND strpos(found.labels, $11) > 0"
+);
+/// Only what the index of namespaces has for each of them.
+pub(in super::super) const LIST_BOUND: &str = concat!(
+    "SELECT ",
+    run_columns!(),
+    " FROM (SELECT DISTINCT unnest($2::text[]) AS name) names CROSS JOIN LATERAL (
+        SELECT * FROM runs WHERE namespace = names.name AND number < $1 AND number >= $8
+            AND ($3::text IS NULL OR workflow = $3) AND ($4::text IS NULL OR phase = $4) AND (open OR NOT $5::boolean)
+            AND submitted_at >= $6 AND ($9::text IS NULL OR strpos(labels, $11::text) > 0
+                AND EXISTS (SELECT FROM labels l WHERE l.key = $9 AND l.value = $10 AND l.run = number))
+        ORDER BY number DESC LIMIT $7) found
+    ORDER BY found.number DESC LIMIT $7"
+);
+pub(in super::super) const NUMBERS: &str =
+    "SELECT number FROM runs WHERE namespace = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
 const NAMESPACES: &str = "WITH RECURSIVE names (name) AS (
         SELECT min(namespace) FROM runs WHERE NOT open
         UNION ALL
@@ -118,7 +140,7 @@ const LOGS: &str = "SELECT task, attempt, dispatch, cut, text,
         checksum IS NOT DISTINCT FROM checksum_of_log(run, task, attempt, dispatch, cut, text) AS sound FROM logs
     WHERE run = (SELECT number FROM runs WHERE run_id = $1) AND ($2::bigint IS NULL OR task = $2)
     ORDER BY task, attempt, dispatch";
-const STATEMENTS: [&str; 22] = [
+const STATEMENTS: [&str; 24] = [
     LOAD,
     LOAD_PART,
     GET,
@@ -126,6 +148,8 @@ const STATEMENTS: [&str; 22] = [
     LIST_OPEN,
     LIST_LATE,
     LIST_LABELLED,
+    LIST_BOUND,
+    NUMBERS,
     NAMESPACES,
     ENDED,
     OPEN,
@@ -232,7 +256,7 @@ impl ReadStore for Readers {
             let part = journal(&name, rows, since)?;
             let bytes: usize = part.records.iter().map(|record| record.body.len()).sum();
             // A part that could have more records has the last one, or lacks it.
-            if bytes > most {
+            if bytes > most || rows.len() >= PART_RECORDS {
                 return Ok(part);
             }
             Ok(JournalPart { records: whole_journal(&name, rows, since)?, is_last: true })
@@ -250,27 +274,43 @@ impl ReadStore for Readers {
         let namespaces = Some(namespaces).filter(|names| !names.is_empty());
         // The numbers alone bound the scan, if there are any.
         let sql = match filter.since {
+            _ if filter.is_by_namespace() => LIST_BOUND,
+            _ if filter.label.is_some() => LIST_LABELLED,
             _ if filter.from > 0 => LIST,
             Some(_) => LIST_LATE,
             None if filter.open => LIST_OPEN,
             None => LIST,
         };
-        let parameters: Vec<Parameter> = vec![
+        let mut parameters: Vec<Parameter> = vec![
             Box::new(filter.before.map_or(i64::MAX, saturated)),
             Box::new(namespaces),
-            Box::new(text(filter.workflow)),
+            Box::new(text(filter.workflow.clone())),
             Box::new(filter.phase.map(Phase::as_str)),
             Box::new(filter.open),
             Box::new(filter.since.map_or(i64::MIN, |since| since.0)),
             Box::new(i64::try_from(limit).unwrap_or(i64::MAX)),
             Box::new(saturated(filter.from)),
         ];
-        let Some((key, value)) = filter.label else {
-            return self.ask(sql, parameters, |rows| rows.iter().map(row).collect());
-        };
-        let label: [Parameter; 2] = [Box::new(key.to_string()), Box::new(value.to_string())];
-        let parameters = parameters.into_iter().chain(label).collect();
-        self.ask(LIST_LABELLED, parameters, |rows| rows.iter().map(row).collect())
+        if sql == LIST_BOUND || sql == LIST_LABELLED {
+            let (key, value) = filter.label.clone().unzip();
+            parameters.extend(
+                [text(key), text(value), filter.label_text()].map(|part| Box::new(part) as Parameter),
+            );
+        }
+        self.ask(sql, parameters, move |rows| {
+            let mut rows = rows.iter().map(row).collect::<Result<Vec<_>, _>>()?;
+            rows.retain(|row| filter.shows(row));
+            Ok(rows)
+        })
+    }
+
+    fn numbers(&self, namespace: &str, before: u64, limit: usize) -> Pending<Vec<u64>> {
+        let parameters: Vec<Parameter> = vec![
+            Box::new(namespace.to_owned()),
+            Box::new(saturated(before)),
+            Box::new(i64::try_from(limit).unwrap_or(i64::MAX)),
+        ];
+        self.ask(NUMBERS, parameters, |rows| rows.iter().map(|row| count(row, "number")).collect())
     }
 
     fn namespaces(&self) -> Pending<Vec<Arc<str>>> {

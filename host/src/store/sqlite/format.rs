@@ -21,7 +21,8 @@ const DEVELOPMENT: i64 = 0x5048_534d;
 
 /// Steps of the formats: each changes a file of the format before, the first an empty one. A new step raises the format, so that
 /// versions that do not know it leave the file alone.
-pub(super) const FORMATS: [&str; 2] = [include_str!("schema.sql"), include_str!("format2.sql")];
+pub(super) const FORMATS: [&str; 3] =
+    [include_str!("schema.sql"), include_str!("format2.sql"), include_str!("format3.sql")];
 const _: () = assert!(FORMATS.len() == FORMAT as usize);
 
 /// Returns the format of the file, 0 for an empty one.
@@ -193,24 +194,24 @@ mod tests {
             let columns = connection.query_one(columns, [], |row| row.get(0)).unwrap();
             (format, columns, connection.query_one("SELECT text FROM tenants", [], |row| row.get(0)).unwrap())
         };
-        let [first, second] = FORMATS;
+        let [first, second, third] = FORMATS;
         let add = "ALTER TABLE tenants ADD COLUMN noted INTEGER;";
         migrate(
             &connection,
-            2,
-            &[first, second, "ALTER TABLE tenants ADD COLUMN noted INTEGER; SELECT no_such();"],
+            3,
+            &[first, second, third, "ALTER TABLE tenants ADD COLUMN noted INTEGER; SELECT no_such();"],
         )
         .unwrap_err();
-        assert_eq!(state(), (2, 2, "kept".to_owned()));
-        migrate(&connection, 2, &[first, second, add]).unwrap();
-        assert_eq!(state(), (3, 3, "kept".to_owned()));
-        migrate(&connection, 3, &[first, second, add]).unwrap();
+        assert_eq!(state(), (3, 2, "kept".to_owned()));
+        migrate(&connection, 3, &[first, second, third, add]).unwrap();
+        assert_eq!(state(), (4, 3, "kept".to_owned()));
+        migrate(&connection, 4, &[first, second, third, add]).unwrap();
         drop(open_writer(&path, None, Migration::Apply).unwrap());
-        assert_eq!(state(), (3, 3, "kept".to_owned()));
-        connection.execute("UPDATE readers SET minimum = 3", []).unwrap();
+        assert_eq!(state(), (4, 3, "kept".to_owned()));
+        connection.execute("UPDATE readers SET minimum = 4", []).unwrap();
         drop(connection);
         let newer = open_writer(&path, None, Migration::Apply).unwrap_err();
-        assert!(matches!(newer, StoreError::Newer { found: 3, known: 2, .. }), "{newer:?}");
+        assert!(matches!(newer, StoreError::Newer { found: 4, known: 3, .. }), "{newer:?}");
     }
 
     /// A later format may add tables, columns and indexes, and nothing that computes.
@@ -230,7 +231,7 @@ mod tests {
             std::fs::write(&path, "").unwrap();
             drop(open_writer(&path, None, Migration::Refuse).unwrap());
             let connection = Connection::open(&path).unwrap();
-            connection.execute_batch(&format!("{added}; PRAGMA user_version = 3")).unwrap();
+            connection.execute_batch(&format!("{added}; PRAGMA user_version = 4")).unwrap();
             assert_eq!(recognise(&connection, &path).is_ok(), is_store, "{added}");
         }
     }

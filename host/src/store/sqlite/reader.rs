@@ -3,9 +3,11 @@
 //! Whole journals, logs and counts of all rows are read on a connection of their own, so that a list does not wait for them.
 
 use std::{
+    cmp::Reverse,
+    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
-    sync::{Arc, mpsc::Receiver},
+    sync::{Arc, Mutex, PoisonError, mpsc::Receiver},
 };
 
 use phasm_engine::{phase::Phase, time::Timestamp};
@@ -19,7 +21,9 @@ use super::{
     },
     catalog,
     fault::Fault,
-    file, load, logs, outbox, records,
+    file,
+    load::{self, JournalMarks},
+    logs, outbox, records,
     rows::{self, COLUMNS},
     schema,
     worker::Worker,
@@ -34,6 +38,7 @@ pub struct SqliteReader {
     worker: Worker<Question>,
     /// The thread for questions that take long.
     long_worker: Worker<Question>,
+    marks: Arc<Mutex<JournalMarks>>,
 }
 
 impl SqliteReader {
@@ -50,7 +55,7 @@ impl SqliteReader {
     pub(super) fn beside(path: Arc<Path>) -> Result<Self, StoreError> {
         let worker = Self::worker("phasm-store-read", &path)?;
         let long_worker = Self::worker("phasm-store-long", &path)?;
-        Ok(Self { path, worker, long_worker })
+        Ok(Self { path, worker, long_worker, marks: Arc::default() })
     }
 
     fn worker(name: &str, path: &Path) -> Result<Worker<Question>, StoreError> {
@@ -121,13 +126,16 @@ impl SqliteReader {
 
 impl ReadStore for SqliteReader {
     fn load_since(&self, run_id: &str, since: u64) -> Pending<Vec<Record<Vec<u8>>>> {
-        let run_id = Arc::from(run_id);
-        self.ask_long(move |connection| Ok(load::load(connection, run_id, since, usize::MAX)?.records))
+        let part = self.load_part(run_id, since, usize::MAX);
+        Pending::new(async move { Ok(part.await?.records) })
     }
 
     fn load_part(&self, run_id: &str, since: u64, most: usize) -> Pending<JournalPart> {
-        let run_id = Arc::from(run_id);
-        self.ask_long(move |connection| load::load(connection, run_id, since, most))
+        let (run_id, marks) = (Arc::from(run_id), Arc::clone(&self.marks));
+        self.ask_long(move |connection| {
+            let mut marks = marks.lock().unwrap_or_else(PoisonError::into_inner);
+            load::load(connection, &mut marks, run_id, since, most)
+        })
     }
 
     fn get(&self, run_id: &str) -> Pending<Option<RunRow>> {
@@ -137,6 +145,11 @@ impl ReadStore for SqliteReader {
 
     fn list(&self, filter: Filter, limit: usize) -> Pending<Vec<RunRow>> {
         self.ask(move |connection| list(connection, &filter, limit))
+    }
+
+    fn numbers(&self, namespace: &str, before: u64, limit: usize) -> Pending<Vec<u64>> {
+        let namespace: Box<str> = namespace.into();
+        self.ask(move |connection| numbers(connection, &namespace, before, limit))
     }
 
     fn tenants(&self) -> Pending<Option<Arc<str>>> {
@@ -257,6 +270,27 @@ fn get(connection: &Connection, run_id: &str) -> Result<Option<RunRow>, Fault> {
 }
 
 fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<RunRow>, Fault> {
+    let mut rows = Vec::new();
+    if filter.is_by_namespace() {
+        for namespace in filter.namespaces.iter().collect::<BTreeSet<_>>() {
+            rows.extend(select(connection, filter, Some(namespace), limit)?);
+        }
+        rows.sort_unstable_by_key(|row| Reverse(row.number));
+        rows.truncate(limit);
+    } else {
+        rows = select(connection, filter, None, limit)?;
+    }
+    rows.retain(|row| filter.shows(row));
+    Ok(rows)
+}
+
+/// The newest runs of one namespace by the index of namespaces, or of all that the filter has by another.
+fn select(
+    connection: &Connection,
+    filter: &Filter,
+    namespace: Option<&Arc<str>>,
+    limit: usize,
+) -> Result<Vec<RunRow>, Fault> {
     let mut conditions = String::from("number < ?");
     let mut values = vec![Value::from(filter.before.map_or(i64::MAX, saturated))];
     let mut given = |condition: &str, value: Option<Value>| {
@@ -266,7 +300,9 @@ fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Ru
         }
     };
     let text = |text: &Option<Arc<str>>| text.as_ref().map(|text| Value::from(text.to_string()));
-    if !filter.namespaces.is_empty() {
+    if let Some(namespace) = namespace {
+        given(" AND namespace = ?", Some(Value::from(namespace.to_string())));
+    } else if !filter.namespaces.is_empty() {
         // The names are one value, so that the statement is the same for every number of names.
         let names = serde_json::Value::from_iter(filter.namespaces.iter().map(|name| &**name)).to_string();
         given(" AND namespace IN (SELECT value FROM json_each(?))", Some(Value::from(names)));
@@ -278,18 +314,36 @@ fn list(connection: &Connection, filter: &Filter, limit: usize) -> Result<Vec<Ru
     let bounded = if filter.from > 0 { "+" } else { "" };
     given(&format!(" AND {bounded}submitted_at >= ?"), filter.since.map(|since| Value::from(since.0)));
     if let Some((key, value)) = &filter.label {
-        given(" AND number IN (SELECT run FROM labels WHERE key = ?", Some(Value::from(key.to_string())));
+        let labelled = match namespace {
+            Some(_) => " AND EXISTS (SELECT 1 FROM labels WHERE run = number AND key = ?",
+            None => " AND number IN (SELECT run FROM labels WHERE key = ?",
+        };
+        given(labelled, Some(Value::from(key.to_string())));
         given(" AND value = ?", Some(Value::from(value.to_string())));
         given(" AND run >= ?)", Some(Value::from(saturated(filter.from))));
+        // A label that is wrong in the index shows no run.
+        given(" AND instr(labels, ?) > 0", filter.label_text().map(Value::from));
     }
     if filter.open {
         conditions += &format!(" AND {bounded}open");
     }
     values.push(Value::from(i64::try_from(limit).unwrap_or(i64::MAX)));
+    let index = if namespace.is_some() { " INDEXED BY runs_of_namespace" } else { "" };
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM runs WHERE {conditions} ORDER BY number DESC LIMIT ?"
+        "SELECT {COLUMNS} FROM runs{index} WHERE {conditions} ORDER BY number DESC LIMIT ?"
     ))?;
     let rows = statement.query_map(params_from_iter(values), rows::run)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Only the index is read.
+fn numbers(connection: &Connection, namespace: &str, before: u64, limit: usize) -> Result<Vec<u64>, Fault> {
+    let mut statement = connection.prepare_cached(
+        "SELECT number FROM runs INDEXED BY runs_of_namespace WHERE namespace = ?1 AND number < ?2
+         ORDER BY number DESC LIMIT ?3",
+    )?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![namespace, saturated(before), limit], |row| row.get(0))?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
 

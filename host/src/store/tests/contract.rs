@@ -356,6 +356,58 @@ async fn runs_are_found_by_labels_and_times() {
     .await;
 }
 
+/// R-A4: runs of namespaces are found without those between them, and only by labels that they have.
+#[tokio::test]
+async fn runs_of_namespaces_are_found_as_if_there_were_no_others() {
+    on_each(async |store| {
+        for number in 0..12_u64 {
+            let labels = [("even".into(), (number % 2 == 0).to_string().into())].into();
+            let namespace = ["a", "b", "c"][number as usize % 3].into();
+            let submitted_at = Timestamp(number as i64);
+            let head = RunHead { namespace, labels, submitted_at, ..(*head(&number.to_string())).clone() };
+            let status = if number > 5 { RUNNING } else { SUCCEEDED };
+            let body: Arc<dyn Encode> = Arc::new(Vec::new());
+            store.put(Arc::new(head), status, record(0, 1, body)).await.unwrap();
+        }
+        let first = store.get("0").await.unwrap().unwrap().number;
+        let numbers = |found: &[u64]| found.iter().map(|number| number - first).collect::<Vec<_>>();
+        for (namespace, before, limit, expected) in [
+            ("a", u64::MAX, 9, &[9, 6, 3, 0][..]),
+            ("a", first + 6, 9, &[3, 0]),
+            ("c", i64::MAX as u64, 2, &[11, 8]),
+            ("d", u64::MAX, 9, &[]),
+        ] {
+            let found = store.numbers(namespace, before, limit).await.unwrap();
+            assert_eq!(numbers(&found), expected, "{namespace} {before} {limit}");
+        }
+        let of = |names: &[&str]| Filter {
+            namespaces: names.iter().map(|name| Arc::from(*name)).collect(),
+            ..Filter::default()
+        };
+        let even = Some(("even".into(), "true".into()));
+        let rows: [(Filter, usize, &[u64]); 8] = [
+            (of(&["a", "c", "a"]), 5, &[11, 9, 8, 6, 5]),
+            (Filter { before: Some(first + 8), ..of(&["c", "b"]) }, 3, &[7, 5, 4]),
+            (Filter { from: first + 3, ..of(&["a"]) }, 9, &[9, 6, 3]),
+            (Filter { from: first + 3, open: true, ..of(&["a", "b"]) }, 9, &[10, 9, 7, 6]),
+            (Filter { open: true, ..of(&["a"]) }, 9, &[9, 6]),
+            (Filter { since: Some(Timestamp(4)), ..of(&["b"]) }, 9, &[10, 7, 4]),
+            (Filter { label: even.clone(), ..of(&["a", "b"]) }, 9, &[10, 6, 4, 0]),
+            (
+                Filter { label: even, from: first + 1, phase: Some(Phase::Succeeded), ..of(&["a", "b"]) },
+                9,
+                &[4],
+            ),
+        ];
+        for (filter, limit, expected) in rows {
+            let found = store.list(filter.clone(), limit).await.unwrap();
+            let found: Vec<u64> = found.iter().map(|row| row.number).collect();
+            assert_eq!(numbers(&found), expected, "{filter:?}");
+        }
+    })
+    .await;
+}
+
 /// R-H17: what has ended comes by namespace, the first that ended first.
 #[tokio::test]
 async fn what_has_ended_comes_in_the_order_of_its_ends() {

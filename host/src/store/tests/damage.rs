@@ -117,6 +117,8 @@ pub(super) struct Seen {
     notices: BTreeMap<&'static str, Vec<NoticeRow>>,
     entries: Vec<CatalogEntry>,
     answers: BTreeMap<u64, Result<Answer, StoreError>>,
+    /// Numbers of the runs that a filter finds: by label, and by namespace.
+    found: Vec<(&'static str, Vec<u64>)>,
     tenants: Result<Option<Arc<str>>, StoreError>,
 }
 
@@ -129,6 +131,7 @@ pub(super) async fn see(store: &dyn ReadStore) -> Seen {
         notices: BTreeMap::new(),
         entries: Vec::new(),
         answers: BTreeMap::new(),
+        found: Vec::new(),
         tenants: store.tenants().await,
     };
     for id in RUNS {
@@ -143,6 +146,16 @@ pub(super) async fn see(store: &dyn ReadStore) -> Seen {
     for shelf in CatalogKind::ALL {
         let wanted = EntryQuery { shelf, namespace: None, after: None, limit: 99 };
         seen.entries.extend(store.entries(wanted).await.unwrap());
+    }
+    for team in ["t0", "t1", "t2", "t3"] {
+        let label = Some(("team".into(), team.into()));
+        for namespaces in [Vec::new(), vec!["default".into()]] {
+            let filter = Filter { label: label.clone(), namespaces, ..Filter::default() };
+            let rows = store.list(filter, 99).await.unwrap();
+            // A damaged run is shown as such.
+            let rows = rows.into_iter().filter(|row| row.damaged.is_none());
+            seen.found.push((team, rows.map(|row| row.number).collect()));
+        }
     }
     store.open_runs().await.unwrap();
     store.census(Timestamp(9)).await.unwrap();
@@ -188,6 +201,13 @@ pub(super) fn compare(what: &str, written: &Seen, read: &Seen) -> usize {
     for entry in &read.entries {
         assert!(entry.damaged || written.entries.contains(entry), "{what}: {entry:?}");
         damaged += usize::from(entry.damaged);
+    }
+    // A filter may miss a run, and shows none that does not fit it.
+    for ((team, found), (_, before)) in read.found.iter().zip(&written.found) {
+        assert!(
+            before.len() == 1 && found.iter().all(|number| before.contains(number)),
+            "{what}: {team} {found:?}"
+        );
     }
     for (letter, answer) in &read.answers {
         match (answer, &written.answers[letter]) {

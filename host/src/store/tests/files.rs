@@ -87,13 +87,13 @@ fn a_later_format_is_left_alone() {
     let path = store.path();
     drop(store);
     let connection = Connection::open(&path).unwrap();
-    connection.pragma_update(None, "user_version", 3).unwrap();
-    connection.execute("UPDATE readers SET minimum = 3", []).unwrap();
+    connection.pragma_update(None, "user_version", 4).unwrap();
+    connection.execute("UPDATE readers SET minimum = 4", []).unwrap();
     drop(connection);
     let before = fs::read(&path).unwrap();
     let error = refused(&path);
-    assert!(matches!(error, StoreError::Newer { found: 3, known: 2, .. }), "{error:?}");
-    assert!(error.to_string().contains("runs.db needs store format 3 or later"), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 4, known: 3, .. }), "{error:?}");
+    assert!(error.to_string().contains("runs.db needs store format 4 or later"), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
 }
 

@@ -49,7 +49,7 @@ async fn a_file_of_the_format_before_is_migrated_if_that_is_wanted() {
         Sqlite::post_beside(&first, "open", b"x").err(),
     ] {
         let refused = refused.unwrap();
-        assert!(matches!(refused, StoreError::Older { found: 1, known: 2, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Older { found: 1, known: 3, .. }), "{refused:?}");
         assert!(refused.to_string().contains("run `phasm migrate`, or start `phasm serve`"), "{refused}");
     }
     assert_eq!(std::fs::read(&first).unwrap(), before);
@@ -73,7 +73,7 @@ fn wanted(host: &str) -> ClaimRequest {
 /// Tries each kind of write; a later version has raised the minimum meanwhile.
 async fn refuses_to_write(store: &dyn Store) {
     let newer = |what: &str, error: Option<StoreError>| match error {
-        Some(StoreError::Newer { found: 3, known: 2, .. }) => {}
+        Some(StoreError::Newer { found: 4, known: 3, .. }) => {}
         other => panic!("{what}: {other:?}"),
     };
     newer("record", append(store, "a", 1, b"late").await.err());
@@ -101,11 +101,11 @@ async fn the_next_write_to_a_file_that_needs_a_later_version_fails() {
     append(&store, "a", 0, b"x").await.unwrap();
     let other = Connection::open(store.path()).unwrap();
     // A later format that this version may use.
-    other.execute_batch("ALTER TABLE tenants ADD COLUMN later INTEGER; PRAGMA user_version = 3").unwrap();
+    other.execute_batch("ALTER TABLE tenants ADD COLUMN later INTEGER; PRAGMA user_version = 4").unwrap();
     store.keep_tenants("kept".into()).await.unwrap();
     append(&Sqlite::beside(store.path()).unwrap(), "c", 0, b"x").await.unwrap();
     assert_eq!(SqliteReader::open(store.path()).unwrap().list(Filter::default(), 9).await.unwrap().len(), 2);
-    other.execute("UPDATE readers SET minimum = 3", []).unwrap();
+    other.execute("UPDATE readers SET minimum = 4", []).unwrap();
     refuses_to_write(&store).await;
 }
 
@@ -152,7 +152,7 @@ mod postgres {
         }
         let refused = [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()];
         for refused in refused {
-            assert!(matches!(refused, StoreError::Older { found: 1, known: 2, .. }), "{refused:?}");
+            assert!(matches!(refused, StoreError::Older { found: 1, known: 3, .. }), "{refused:?}");
         }
         let functions =
             format!("SELECT count(*) FROM pg_proc WHERE pronamespace = '{first}'::regnamespace AND proname ");
@@ -179,7 +179,7 @@ mod postgres {
         append(&store, "a", 0, b"x").await.unwrap();
         let schema = schema(&url);
         server.psql(&format!(
-            "ALTER TABLE {schema}.tenants ADD COLUMN later bigint; UPDATE {schema}.store_format SET version = 3"
+            "ALTER TABLE {schema}.tenants ADD COLUMN later bigint; UPDATE {schema}.store_format SET version = 4"
         ));
         append(&opened(&url), "c", 0, b"x").await.unwrap();
         assert_eq!(PostgresReader::open(&url).unwrap().list(Filter::default(), 9).await.unwrap().len(), 2);
@@ -187,7 +187,7 @@ mod postgres {
         for _ in 0..2 {
             assert_eq!(seqs(&store, "a").await, [0]);
         }
-        server.psql(&format!("UPDATE {schema}.store_format SET minimum_reader = 3"));
+        server.psql(&format!("UPDATE {schema}.store_format SET minimum_reader = 4"));
         refuses_to_write(&store).await;
     }
 
@@ -198,9 +198,57 @@ mod postgres {
         let url = fresh(server);
         let store = opened(&url);
         append(&store, "a", 0, b"x").await.unwrap();
-        let post = "post_letter_2(text, bytea, bigint)";
+        let post = "post_letter_3(text, bytea, bigint)";
         server.psql(&format!("DROP FUNCTION {}.{post}", schema(&url)));
         let refused = store.post("a", b"x".to_vec()).await.unwrap_err();
-        assert!(matches!(refused, StoreError::Newer { found: 3, known: 2, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Newer { found: 4, known: 3, .. }), "{refused:?}");
+    }
+
+    /// R-H33: hosts of format 2 find all that they call, in tables of this version and in migrated ones, until the minimum is raised.
+    #[tokio::test]
+    async fn hosts_of_the_format_before_use_the_tables_as_well() {
+        let Some(server) = server() else { return };
+        for is_migrated in [false, true] {
+            let url = fresh(server);
+            drop(opened(&url));
+            let schema = schema(&url);
+            let counted = |number: u32| {
+                server.psql(&format!(
+                    "SELECT count(*) FROM pg_proc WHERE pronamespace = '{schema}'::regnamespace AND proname LIKE '%\\_{number}'"
+                ))
+            };
+            if is_migrated {
+                // Tables that a version of format 2 has made.
+                server.psql(&format!(
+                    "SET search_path = {schema}; DROP INDEX runs_of_namespace; UPDATE store_format SET version = 2;
+                    DROP TRIGGER claimed_runs ON runs;
+                    CREATE TRIGGER claimed_runs AFTER UPDATE OF epoch ON runs FOR EACH ROW WHEN (OLD.epoch <> NEW.epoch)
+                        EXECUTE FUNCTION void_offers_2();
+                    DO $$ DECLARE f regprocedure; BEGIN
+                        FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = '{schema}'::regnamespace AND proname LIKE '%\\_3' LOOP
+                            EXECUTE 'DROP FUNCTION ' || f;
+                        END LOOP;
+                    END $$"
+                ));
+                assert_eq!(counted(3), "0");
+                let refused = Postgres::open(&url).err().unwrap();
+                assert!(matches!(refused, StoreError::Older { found: 2, known: 3, .. }), "{refused:?}");
+                drop(Postgres::open_with(&url, Migration::Apply).unwrap());
+            }
+            assert!(counted(2) == counted(3) && counted(2) != "0", "{} {}", counted(2), counted(3));
+            let store = opened(&url);
+            append(&store, "a", 0, b"x").await.unwrap();
+            let post = |number: u32| {
+                format!("SET search_path = {schema}; SELECT count(*) FROM post_letter_{number}('a', 'x', 1)")
+            };
+            server.psql(&post(2));
+            append(&store, "a", 1, b"x").await.unwrap();
+            server.psql(&format!("UPDATE {schema}.store_format SET minimum_reader = 3"));
+            server.psql(&format!(
+                "DO $$ BEGIN SET search_path = {schema}; PERFORM post_letter_2('a', 'x', 1); RAISE EXCEPTION 'written';
+                EXCEPTION WHEN SQLSTATE 'PH001' THEN NULL; END $$"
+            ));
+            append(&store, "a", 2, b"x").await.unwrap();
+        }
     }
 }

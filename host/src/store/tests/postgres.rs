@@ -11,7 +11,7 @@ use super::{
         postgres::{
             connection::SETTINGS,
             functions::numbered,
-            reader::{LIST_LATE, LIST_OPEN},
+            reader::{LIST_BOUND, LIST_LATE, LIST_OPEN, LOAD_PART, NUMBERS},
         },
     },
     server::{Server, server},
@@ -298,9 +298,9 @@ async fn only_tables_of_ours_are_taken_for_a_store() {
     );
     drop(opened(&url));
     PostgresReader::open(&url).unwrap();
-    server.psql(&format!("UPDATE {}.store_format SET version = 3, minimum_reader = 3", schema(&url)));
+    server.psql(&format!("UPDATE {}.store_format SET version = 4, minimum_reader = 4", schema(&url)));
     for refused in [Postgres::open(&url).err().unwrap(), PostgresReader::open(&url).err().unwrap()] {
-        assert!(matches!(refused, StoreError::Newer { found: 3, known: 2, .. }), "{refused:?}");
+        assert!(matches!(refused, StoreError::Newer { found: 4, known: 3, .. }), "{refused:?}");
     }
 
     let url = fresh(server);
@@ -342,7 +342,7 @@ async fn a_schema_with_views_or_triggers_is_refused() {
         (format!("CREATE VIEW v AS {endless}"), "a table with rules or policies, `v`"),
         (format!("DROP TABLE store_format; CREATE VIEW store_format AS {endless}"), "`store_format`"),
         (
-            "CREATE TRIGGER t BEFORE DELETE ON runs FOR EACH ROW EXECUTE FUNCTION void_offers_2()".to_owned(),
+            "CREATE TRIGGER t BEFORE DELETE ON runs FOR EACH ROW EXECUTE FUNCTION void_offers_3()".to_owned(),
             "a trigger, `t`",
         ),
         ("CREATE RULE r AS ON UPDATE TO tenants DO ALSO DELETE FROM tenants".to_owned(), "`tenants`"),
@@ -375,6 +375,57 @@ async fn what_is_listed_is_found_by_an_index() {
         ));
         assert!(plan.contains(index), "{plan}");
     }
+}
+
+/// Returns the most rows that a node of an executed plan has returned or filtered out, over all its loops.
+fn most_rows(plan: &str) -> u64 {
+    let number =
+        |text: &str| text.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse::<u64>().unwrap();
+    let returned = plan.split("(actual rows=").skip(1).map(|node| {
+        let (_, loops) = node.split_once("loops=").unwrap();
+        number(node) * number(loops)
+    });
+    let removed = plan.split("Rows Removed by Filter: ").skip(1).map(number);
+    returned.chain(removed).max().unwrap()
+}
+
+/// R-A120, R-A4: however long a journal is, a part of it takes few rows; however many runs others have, those of a namespace take as many
+/// rows as there are.
+#[tokio::test]
+async fn parts_and_runs_of_namespaces_cost_what_they_have() {
+    let Some(server) = server() else { return };
+    let url = fresh(server);
+    drop(opened(&url));
+    let plan = |types: &str, sql: &str, asked: &str| {
+        server.psql(&format!(
+            "SET search_path = {}; {SETTINGS}; PREPARE asked ({types}) AS {sql};
+            EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) EXECUTE asked ({asked})",
+            schema(&url)
+        ))
+    };
+    server.psql(&format!(
+        "SET search_path = {}; {SETTINGS};
+        INSERT INTO runs (run_id, workflow, namespace, priority, submitted_at, phase, open, seq, epoch)
+        SELECT 'r' || n, 'w', CASE n % 2000 WHEN 0 THEN 'mine' ELSE 'theirs' END, 500, 0, 'Succeeded', false, 1, 1
+        FROM generate_series(1, 20000) AS n;
+        ALTER TABLE journal DISABLE TRIGGER USER;
+        INSERT INTO journal (run, first_seq, events, time, body, checksum)
+        SELECT number, n, 1, 0, 'xxxxxxxxxx', 0 FROM runs, generate_series(0, 59999) AS n WHERE run_id = 'r7'",
+        schema(&url)
+    ));
+    // A part has at most 4096 records, and ends with the one that fills it.
+    for since in [0, 1, 30_000, 59_000, 70_000] {
+        let plan = plan("text, bigint, bigint", LOAD_PART, &format!("'r7', {since}, 1000"));
+        assert!(most_rows(&plan) <= 4096, "{since}: {plan}");
+    }
+    let bound = "bigint, text[], text, text, boolean, bigint, bigint, bigint, text, text, text";
+    for filter in ["NULL, NULL, NULL", "'team', 'data', '\"team\":\"data\"'"] {
+        let asked = format!("99999, '{{mine,none}}', NULL, NULL, false, -1, 50, 0, {filter}");
+        let plan = plan(bound, LIST_BOUND, &asked);
+        assert!(most_rows(&plan) <= 50, "{plan}");
+    }
+    let plan = plan("text, bigint, bigint", NUMBERS, "'mine', 99999, 50");
+    assert!(most_rows(&plan) == 10, "{plan}");
 }
 
 /// However many runs wait, or are driven by others: what is due is found without looking at them, also where the server has not
