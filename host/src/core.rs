@@ -33,7 +33,7 @@ use crate::{
     tenants::{environment::TenantEnvironments, tenant::QuotaCache},
     watch::spans::Tracer,
 };
-use phasm_sandbox::Sandbox;
+use phasm_sandbox::{Sandbox, fair_queue::Holder};
 
 /// The parts of a host that all others share.
 pub(crate) struct HostCore {
@@ -105,8 +105,8 @@ impl HostCore {
     }
 
     /// Where outlines of runs are read.
-    pub(crate) fn journal_source(&self) -> JournalSource<'_> {
-        JournalSource { store: &*self.store, plans: &self.plans, turns: self.outlines.turns() }
+    pub(crate) fn journal_source<'s>(&'s self, holder: Option<&'s Holder>) -> JournalSource<'s> {
+        JournalSource { store: &*self.store, plans: &self.plans, turns: self.outlines.turns(), holder }
     }
 
     /// Every run stands still, before the threads that drive them end.

@@ -27,6 +27,7 @@ use phasm_engine::{
     time::Timestamp,
     value::Map,
 };
+use phasm_sandbox::fair_queue::Holder;
 use tokio::{
     runtime::{Builder as RuntimeBuilder, Handle, Runtime},
     sync::{broadcast, mpsc::UnboundedSender},
@@ -329,7 +330,7 @@ impl Host {
     }
 
     /// Reads a run as its store has it, without [large values](LargeValues). `each` sees the time and the events of each step, without
-    /// them as well. All values of the task run `whole` are read.
+    /// them as well. All values of the task run `whole` are read. The parts of the journal are read in turns, which count for `holder`.
     ///
     /// # Errors
     /// [`RecoverError`] when there is no such run, or its journal cannot be read.
@@ -337,10 +338,11 @@ impl Host {
         &self,
         run_id: &str,
         whole: Option<TaskId>,
+        holder: &Holder,
         each: impl FnMut(Timestamp, &[Event]),
     ) -> Result<(Run, LargeValues), RecoverError> {
         let mut outline = Outline::with_task(whole);
-        outline.read_on(&self.shared.journal_source(), run_id, each).await?;
+        outline.read_on(&self.shared.journal_source(Some(holder)), run_id, each).await?;
         outline.into_run().ok_or_else(|| StoreError::NotFound { run_id: run_id.into() }.into())
     }
 

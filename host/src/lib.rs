@@ -106,13 +106,13 @@ pub use phasm_engine::{
     value::{Map, Value},
 };
 #[doc(inline)]
-pub use phasm_sandbox::{self as sandbox, executor};
+pub use phasm_sandbox::{self as sandbox, executor, fair_queue};
 
 #[cfg(all(unix, feature = "sqlite"))]
 pub use self::cluster::wakeup;
 pub use self::{
-    drive::follow::Watch,
-    drive::handle::{RunError, RunHandle, WaitOutcome},
+    drive::follow::{Watch, WatchSignal},
+    drive::handle::{RestingState, RunError, RunHandle, WaitOutcome},
     host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, Rerun, RerunError},
     journal::{RecoverError, requirement::UnmetRequirement},
     planner::{
@@ -126,10 +126,7 @@ pub use self::{
         request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},
     },
     store::retention::{Keep, PruneResult, Retention, prunable, prune},
-    tenants::{
-        fair_queue,
-        tenant::{Quotas, Tenant},
-    },
+    tenants::tenant::{Quotas, Tenant},
     watch::{
         hub::{LogLine, Notice, ProgressNote},
         spans,

@@ -139,6 +139,13 @@ impl Plugins {
         self
     }
 
+    /// The same, of a tenant: compiling the plugins that are registered from now on counts for it.
+    #[must_use]
+    pub fn of_tenant(mut self, tenant: &Arc<str>) -> Self {
+        self.means.tenant = Some(Arc::clone(tenant));
+        self
+    }
+
     /// Where the plugins run.
     #[must_use]
     pub fn sandbox(&self) -> &Sandbox {

@@ -1,5 +1,4 @@
 //! Tenants: their limits, and the environment that their runs find.
 
 pub(crate) mod environment;
-pub mod fair_queue;
 pub(crate) mod tenant;

@@ -189,6 +189,27 @@ async fn a_run_is_held_from_any_host() {
     assert!(matches!(other.run("unknown").await, Err(StoreError::NotFound { .. })));
 }
 
+/// R-A3: the end of a run that another host drives is known by its row, and its journal is read by callers that want the run.
+#[cfg(feature = "sqlite")]
+#[tokio::test]
+async fn an_end_elsewhere_is_known_without_the_journal() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("runs.db");
+    let store: Arc<dyn Store> = Arc::new(phasm::store::Sqlite::open(&path).unwrap());
+    let open = || Host::builder().store(Arc::clone(&store)).executor(Arc::new(Guests)).open().unwrap();
+    let (driving, other) = (open(), open());
+    let run = submit(&driving, r#"{"name": "a", "executor": {"type": "echo"}}"#).await;
+    let elsewhere = other.run(run.id()).await.unwrap();
+    run.wait().await.unwrap();
+    assert_eq!(elsewhere.wait().await.unwrap().phase, Phase::Succeeded);
+    let file = rusqlite::Connection::open(&path).unwrap();
+    assert!(file.execute("UPDATE journal SET checksum = checksum + 1", []).unwrap() > 0);
+    for handle in [&elsewhere, &other.run(run.id()).await.unwrap()] {
+        assert_eq!(handle.come_to_rest().await.unwrap(), phasm::RestingState::Ended);
+        assert!(handle.wait().await.is_err());
+    }
+}
+
 /// R-H21: a look at a run that waits in its store does not load it; an answer does.
 #[tokio::test]
 async fn a_look_loads_nothing() {

@@ -7,12 +7,20 @@ use std::{
     thread,
 };
 
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use wasmtime::{Engine, component::Component};
 
 use super::{
-    cache::Cache, child::Children, complexity::check_complexity, digest::Digest, key::Key, limits::Limits,
-    program::LoadError, sealed_code::FreshCode, threads::run_blocking,
+    cache::Cache,
+    child::Children,
+    complexity::check_complexity,
+    digest::Digest,
+    fair_queue::{FairQueue, Holder},
+    key::Key,
+    limits::Limits,
+    program::LoadError,
+    sealed_code::FreshCode,
+    threads::run_blocking,
 };
 
 /// Size from which compiling is logged, in bytes: a megabyte takes about a second of one core.
@@ -22,8 +30,8 @@ const ANNOUNCED_BYTES: usize = 256 << 10;
 pub(super) struct Compiler {
     cache: Option<Cache>,
     children: Option<Children>,
-    /// Permits to compile, which takes cores and memory: one at a time in this process, half of the cores in children.
-    permits: Semaphore,
+    /// Turns to compile, which takes cores and memory: one at a time in this process, half of the cores in children.
+    turns: FairQueue,
     /// Compilations in progress, for as long as a caller waits for them.
     flights: Mutex<HashMap<Digest, Weak<Flight>>>,
 }
@@ -47,8 +55,10 @@ impl Compiler {
             warnings.push(warning);
             None
         });
-        let permits = Semaphore::new(if children.is_some() { half_the_cores() } else { 1 });
-        Self { cache, children, permits, flights: Mutex::default() }
+        let turns = if children.is_some() { half_the_cores() } else { 1 };
+        // None is refused: those who wait are bounded where plugins are accepted.
+        let turns = FairQueue::new(turns, usize::MAX);
+        Self { cache, children, turns, flights: Mutex::default() }
     }
 
     /// Returns the cache's key.
@@ -61,17 +71,18 @@ impl Compiler {
         self.cache.as_ref()?.load(engine, digest)
     }
 
-    /// Compiles a component, once for all callers that ask for it at the same time. When the last caller has gone, the
-    /// compilation is cancelled if possible.
+    /// Compiles a component, once for all callers that ask for it at the same time, in a turn of the first one's holder. When the last
+    /// caller has gone, the compilation is cancelled if possible.
     pub(super) async fn compile_once(
         self: &Arc<Self>,
         engine: &Engine,
         limits: &Limits,
         digest: Digest,
         bytes: Arc<[u8]>,
+        holder: &Holder,
     ) -> Result<Component, LoadError> {
         let flight = self.flight(digest);
-        flight.get_or_init(|| self.compile(engine, limits, digest, bytes)).await.clone()
+        flight.get_or_init(|| self.compile(engine, limits, digest, bytes, holder)).await.clone()
     }
 
     fn flight(&self, digest: Digest) -> Arc<Flight> {
@@ -91,9 +102,10 @@ impl Compiler {
         limits: &Limits,
         digest: Digest,
         bytes: Arc<[u8]>,
+        holder: &Holder,
     ) -> Result<Component, LoadError> {
         let bytes = run_blocking(move || examine(&bytes).map(|()| bytes)).await?;
-        let turn = self.permits.acquire().await;
+        let turn = self.turns.enter(holder).await;
         let _turn = turn.map_err(|_| LoadError::Fault("the sandbox is closed".to_owned()))?;
         self.announce(bytes.len(), &digest);
         let code = self.code(engine, limits, bytes).await?;
@@ -146,4 +158,49 @@ fn invalid(error: wasmtime::Error) -> LoadError {
 
 fn half_the_cores() -> usize {
     thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::task::{JoinSet, yield_now};
+
+    use super::*;
+
+    /// A component with nothing but a section of this content.
+    fn component(content: &str) -> Arc<[u8]> {
+        let mut bytes = b"\0asm\x0d\0\x01\0\0".to_vec();
+        bytes.extend([content.len() as u8 + 2, 1, b'x']);
+        bytes.extend(content.bytes());
+        bytes.into()
+    }
+
+    /// R-A105: a tenant with many components delays another one by one of them.
+    #[tokio::test]
+    async fn components_of_tenants_are_compiled_in_turns() {
+        let (engine, limits) = (Engine::default(), Limits::default());
+        let compiler = Arc::new(Compiler::new(None, None, &engine, &mut Vec::new()));
+        let held = compiler.turns.enter(&Holder::of_no_client()).await.unwrap();
+        let mut compiling = JoinSet::new();
+        for (number, tenant) in ["greedy"; 5].into_iter().chain(["light"]).enumerate() {
+            let (compiler, engine, limits) = (Arc::clone(&compiler), engine.clone(), limits.clone());
+            let bytes = component(&number.to_string());
+            let holder = Holder { tenant: tenant.into(), key: "".into(), weight: 1 };
+            let waits = Arc::clone(&compiler);
+            compiling.spawn(async move {
+                let digest = Digest::of(&bytes);
+                compiler.compile_once(&engine, &limits, digest, bytes, &holder).await.unwrap();
+                tenant
+            });
+            while waits.turns.usage().waiting <= number as u64 {
+                yield_now().await;
+            }
+        }
+        drop(held);
+        let mut order = Vec::new();
+        while let Some(tenant) = compiling.join_next().await {
+            order.push(tenant.unwrap());
+        }
+        assert_eq!(order.len(), 6);
+        assert!(order[..2].contains(&"light"), "{order:?}");
+    }
 }

@@ -67,6 +67,7 @@ mod config;
 mod digest;
 mod error;
 pub mod executor;
+pub mod fair_queue;
 mod fair_scheduler;
 mod fault;
 mod files;

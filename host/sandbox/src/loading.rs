@@ -8,6 +8,7 @@ use wasmtime::component::Component;
 use super::{
     artefact::Artefact,
     digest::Digest,
+    fair_queue::Holder,
     program::{LoadError, Program},
     sandbox_core::SandboxCore,
     threads::run_blocking,
@@ -32,8 +33,12 @@ pub(super) async fn while_waited<T: Send + 'static>(
     ended.unwrap_or_else(|error| Err(LoadError::Fault(error.to_string())))
 }
 
-pub(super) async fn load(core: Arc<SandboxCore>, bytes: Arc<[u8]>) -> Result<Program, LoadError> {
-    let component = component(&core, bytes).await?;
+pub(super) async fn load(
+    core: Arc<SandboxCore>,
+    bytes: Arc<[u8]>,
+    holder: Holder,
+) -> Result<Program, LoadError> {
+    let component = component(&core, bytes, &holder).await?;
     run_blocking(move || link(&core, &component)).await
 }
 
@@ -44,7 +49,7 @@ pub(super) async fn precompile(
     manifest: String,
 ) -> Result<Vec<u8>, LoadError> {
     let digest = Digest::of(&bytes);
-    let component = component(&core, bytes).await?;
+    let component = component(&core, bytes, &Holder::of_no_client()).await?;
     run_blocking(move || {
         let key = core.key().ok_or(LoadError::NoKey)?;
         link(&core, &component)?;
@@ -53,13 +58,17 @@ pub(super) async fn precompile(
     .await
 }
 
-async fn component(core: &Arc<SandboxCore>, bytes: Arc<[u8]>) -> Result<Component, LoadError> {
+async fn component(
+    core: &Arc<SandboxCore>,
+    bytes: Arc<[u8]>,
+    holder: &Holder,
+) -> Result<Component, LoadError> {
     let shared = Arc::clone(core);
     let looked_up = Arc::clone(&bytes);
     match run_blocking(move || look_up(&shared, &looked_up)).await? {
         Lookup::Component(component) => Ok(component),
         Lookup::Digest(digest) => {
-            core.compiler.compile_once(&core.engine, core.limits(), digest, bytes).await
+            core.compiler.compile_once(&core.engine, core.limits(), digest, bytes, holder).await
         }
     }
 }

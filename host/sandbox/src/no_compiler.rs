@@ -8,7 +8,9 @@ use std::{
 
 use wasmtime::{Engine, component::Component};
 
-use super::{child::Children, digest::Digest, key::Key, limits::Limits, program::LoadError};
+use super::{
+    child::Children, digest::Digest, fair_queue::Holder, key::Key, limits::Limits, program::LoadError,
+};
 
 /// Refuses whatever has to be compiled.
 pub(super) struct Compiler;
@@ -35,6 +37,7 @@ impl Compiler {
         _: &Limits,
         _: Digest,
         _: Arc<[u8]>,
+        _: &Holder,
     ) -> Ready<Result<Component, LoadError>> {
         ready(Err(LoadError::NoCompiler))
     }

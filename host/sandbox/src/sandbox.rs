@@ -23,6 +23,7 @@ use super::{
     config::SandboxConfig,
     error::SandboxError,
     executor::{Invocation, Observer},
+    fair_queue::Holder,
     fair_scheduler::FairScheduler,
     fault::FaultCounts,
     grants::Grants,
@@ -185,8 +186,21 @@ impl Sandbox {
     /// # Errors
     /// [`LoadError`] when it is no component, or none this host can offer a world to.
     pub async fn load(&self, bytes: Arc<[u8]>) -> Result<Program, LoadError> {
+        self.load_for(None, bytes).await
+    }
+
+    /// [`Self::load`] for a tenant, which has its share of the turns to compile. Components of no tenant share one part.
+    ///
+    /// # Errors
+    /// The errors of [`Self::load`].
+    pub async fn load_for(&self, tenant: Option<&Arc<str>>, bytes: Arc<[u8]>) -> Result<Program, LoadError> {
         let core = Arc::clone(&self.core);
-        loading::while_waited(self.guest_runtime(), async move { loading::load(core, bytes).await }).await
+        let holder = tenant.map_or_else(Holder::of_no_client, |tenant| Holder {
+            weight: core.context.tenants.weight(tenant),
+            tenant: Arc::clone(tenant),
+            key: "".into(),
+        });
+        loading::while_waited(self.guest_runtime(), loading::load(core, bytes, holder)).await
     }
 
     /// Returns the information in a file that [`Self::precompile`] made; `None` if it is no such file.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Host ── Watch ──▶ feed of the run ── frames ──▶ each stream: what it has not had
-//!  store ── what was before it came, or what it missed ──────▲
+//!  store ── in turns ──▲      └── in turns: what was before a stream began, or what it missed ──▲
 //! ```
 
 use std::{
@@ -11,14 +11,17 @@ use std::{
 };
 
 use axum::body::Bytes;
-use phasm::{Host, Notice, Phase, Watch, journal::StepRecord, store::StoreError};
+use phasm::{
+    Host, Notice, Phase, RecoverError, Watch, WatchSignal, fair_queue::Holder, journal::StepRecord,
+    store::StoreError,
+};
 use tokio::{
     sync::broadcast::{self, Receiver, Sender},
     task::AbortHandle,
     time::{Duration, Instant, sleep_until},
 };
 
-use crate::sse;
+use crate::{resources::Resources, sse};
 
 /// Frames that a stream may be behind before it reads in the store.
 const MAX_FRAMES_BEHIND: usize = 128;
@@ -41,6 +44,8 @@ pub(crate) enum FeedMessage {
     Frame(Arc<Frame>),
     /// The run has ended in that phase.
     Over(Phase),
+    /// The client that the feed reads for has as many requests waiting as it may.
+    Busy,
 }
 
 /// Events of some records, one after the other.
@@ -52,6 +57,22 @@ pub(crate) struct Frame {
     bytes: Option<Bytes>,
     /// Where each begins.
     starts: Vec<usize>,
+}
+
+/// Reads events until they fill a frame, or all that is recorded was read.
+pub(crate) async fn read_on(
+    mut watch: Watch,
+    mut gathered: FrameBuilder,
+) -> (Watch, Result<FrameBuilder, RecoverError>) {
+    while !gathered.is_full() {
+        match watch.known().await {
+            Ok(Some(Notice::Record(told))) => gathered.add(&watch, &told),
+            Ok(Some(_)) => {}
+            Ok(None) => break,
+            Err(error) => return (watch, Err(error)),
+        }
+    }
+    (watch, Ok(gathered))
 }
 
 /// A frame that goes on.
@@ -124,10 +145,12 @@ impl Drop for Feed {
 }
 
 impl Feeds {
-    /// Hears a run from now on.
+    /// Hears a run from now on. A feed that is new reads in turns of `holder`.
     pub(crate) async fn hear(
         &self,
         host: &Host,
+        resources: &Arc<Resources>,
+        holder: &Holder,
         run_id: &Arc<str>,
         seq: u64,
     ) -> Result<(Arc<Feed>, Receiver<FeedMessage>), StoreError> {
@@ -137,7 +160,8 @@ impl Feeds {
         }
         let watch = host.watch(run_id, seq).await?;
         let (frames, heard) = broadcast::channel(MAX_FRAMES_BEHIND);
-        let telling = tokio::spawn(tell(watch, frames.clone())).abort_handle();
+        let telling =
+            tokio::spawn(tell(Arc::clone(resources), holder.clone(), watch, frames.clone())).abort_handle();
         let feed = Arc::new(Feed { frames, telling });
         let mut feeds = self.feeds.lock().unwrap_or_else(PoisonError::into_inner);
         feeds.retain(|_, feed| feed.strong_count() > 0);
@@ -152,26 +176,39 @@ impl Feeds {
     }
 }
 
-/// Tells until the run has ended, or the host is closed.
-async fn tell(mut watch: Watch, frames: Sender<FeedMessage>) {
+/// Tells until the run has ended, or the host is closed. The store is read on the threads for long work.
+async fn tell(resources: Arc<Resources>, holder: Holder, mut watch: Watch, frames: Sender<FeedMessage>) {
     let (mut gathered, mut again) = (FrameBuilder::default(), Instant::now());
     loop {
-        let notice = tokio::select! {
+        let heard = tokio::select! {
             biased;
             () = sleep_until(again), if !gathered.is_empty() => {
                 again = Instant::now() + pass_on(&mut gathered, &frames);
                 continue;
             }
-            notice = watch.next(), if !gathered.is_full() => notice,
+            heard = watch.heard(), if !gathered.is_full() => heard,
         };
-        match notice {
-            Ok(Some(Notice::Record(told))) => gathered.add(&watch, &told),
-            Ok(Some(_)) => {}
-            Ok(None) => break,
-            Err(error) => {
-                tracing::warn!(error = &error as &dyn std::error::Error, "a run cannot be followed");
-                return;
+        let failed = match heard {
+            Ok(WatchSignal::Notice(Notice::Record(told))) => {
+                gathered.add(&watch, &told);
+                continue;
             }
+            Ok(WatchSignal::Notice(_)) => continue,
+            Ok(WatchSignal::Nothing) => break,
+            Ok(WatchSignal::Unread) => {
+                let reading = read_on(watch, std::mem::take(&mut gathered));
+                let Ok((read, result)) = resources.work(&holder, reading).await else {
+                    drop(frames.send(FeedMessage::Busy));
+                    return;
+                };
+                watch = read;
+                result.map(|read| gathered = read)
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = failed {
+            tracing::warn!(error = &error as &dyn std::error::Error, "a run cannot be followed");
+            return;
         }
     }
     pass_on(&mut gathered, &frames);

@@ -133,6 +133,18 @@ impl RequestContext {
         in_turns(app.resources.queue(Resource::Turns), &holder, serve(self)).await
     }
 
+    /// Waits for room for a large value.
+    ///
+    /// # Errors
+    /// 429 if there is none in time.
+    pub(crate) async fn room(&self, bytes: u64) -> Result<Place, ProblemResponse> {
+        debug_assert!(
+            self.uses.contains(&Resource::Values),
+            "values are not among the resources of the route"
+        );
+        self.app.resources.room(&self.holder, bytes).await
+    }
+
     /// Carries out the rest of the request in its turn.
     ///
     /// # Errors
@@ -259,7 +271,7 @@ impl RequestContext {
     /// The errors of [`Self::run`].
     pub(crate) async fn handle(&self) -> Result<RunHandle, ProblemResponse> {
         let row = self.run().await?;
-        Ok(self.app.host.run_of(&row).by(self.caller.requester()))
+        Ok(self.app.host.run_of(&row).by(self.caller.requester()).counted_for(self.holder.clone()))
     }
 }
 
@@ -282,10 +294,20 @@ fn broken(error: &(dyn std::error::Error + Send + Sync + 'static), most: usize) 
 
 /// `value` as JSON.
 pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    json_text(status, text_of(value).into())
+}
+
+/// The JSON text of a value, with a line feed.
+pub(crate) fn text_of(value: &impl Serialize) -> Vec<u8> {
     // Responses have string keys and finite numbers only: this cannot fail.
     let mut bytes = serde_json::to_vec(value).unwrap_or_default();
     bytes.push(b'\n');
-    let mut response = Response::new(Body::from(bytes));
+    bytes
+}
+
+/// A response of JSON that was written before.
+pub(crate) fn json_text(status: StatusCode, text: Bytes) -> Response {
+    let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

@@ -36,6 +36,11 @@ const MAX_WAITING_STREAMS: usize = 65_536;
 /// Sessions of browsers at once. A key has at most a third of them.
 const MAX_SESSIONS: usize = 3000;
 const MAX_TICKETS: usize = 3000;
+/// Unit in which large values count, in bytes.
+const VALUE_UNIT_BYTES: u64 = 1 << 20;
+/// Large values in memory at once, in units, and requests that wait to have one.
+const MAX_VALUE_UNITS: usize = 512;
+const MAX_WAITING_VALUES: usize = 1024;
 /// Threads for long work, at least: two tenants with endless work leave one for a third.
 const MIN_WORK_THREADS: usize = 3;
 /// Size of a document, in bytes, below which reading and planning it is not worth a thread of its own.
@@ -54,6 +59,8 @@ pub(crate) enum Resource {
     Work,
     /// Reading what happened before a stream began.
     CatchUp,
+    /// Memory for large values that are sent by themselves, in MiB.
+    Values,
     /// Sessions of browsers.
     Sessions,
     /// Login tickets.
@@ -63,12 +70,13 @@ pub(crate) enum Resource {
 }
 
 impl Resource {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Connections,
         Self::Bodies,
         Self::Uploads,
         Self::Work,
         Self::CatchUp,
+        Self::Values,
         Self::Sessions,
         Self::Tickets,
         Self::Turns,
@@ -82,6 +90,7 @@ impl Resource {
             Self::Uploads => "uploads",
             Self::Work => "work",
             Self::CatchUp => "catch-up",
+            Self::Values => "values",
             Self::Sessions => "sessions",
             Self::Tickets => "tickets",
             Self::Turns => "turns",
@@ -96,6 +105,7 @@ impl Resource {
             Self::Uploads => "plugin uploads",
             Self::Work => "requests that compute",
             Self::CatchUp => "streams that catch up",
+            Self::Values => "memory for large values",
             Self::Sessions => "sessions",
             Self::Tickets => "tickets",
             Self::Turns => "turns",
@@ -119,6 +129,7 @@ pub(crate) struct Resources {
     uploads: FairQueue,
     work: FairQueue,
     catch_up: FairQueue,
+    values: FairQueue,
     sessions: FairQueue,
     tickets: FairQueue,
     turns: OnceLock<FairQueue>,
@@ -136,6 +147,7 @@ impl Resources {
             uploads: FairQueue::new(limits.uploads, MAX_WAITING_UPLOADS),
             work: FairQueue::new(threads, MAX_WAITING_WORK),
             catch_up: FairQueue::new(MAX_CATCH_UP_STREAMS, MAX_WAITING_STREAMS),
+            values: FairQueue::new(MAX_VALUE_UNITS, MAX_WAITING_VALUES),
             sessions: FairQueue::new(MAX_SESSIONS, 0),
             tickets: FairQueue::new(MAX_TICKETS, 0),
             turns: OnceLock::new(),
@@ -151,6 +163,7 @@ impl Resources {
             Resource::Uploads => &self.uploads,
             Resource::Work => &self.work,
             Resource::CatchUp => &self.catch_up,
+            Resource::Values => &self.values,
             Resource::Sessions => &self.sessions,
             Resource::Tickets => &self.tickets,
             // A turn for each thread of the runtime, which is known once there are requests.
@@ -169,6 +182,16 @@ impl Resources {
     pub(crate) async fn enter(&self, resource: Resource, holder: &Holder) -> Result<Place, ProblemResponse> {
         let entered = timeout(self.patience, self.queue(resource).enter(holder)).await;
         entered.unwrap_or(Err(QueueFull)).map_err(|_full| too_many(resource))
+    }
+
+    /// Waits for room for a value of so many bytes, as long as a body may take.
+    ///
+    /// # Errors
+    /// The errors of [`Self::enter`].
+    pub(crate) async fn room(&self, holder: &Holder, bytes: u64) -> Result<Place, ProblemResponse> {
+        let units = usize::try_from(bytes.div_ceil(VALUE_UNIT_BYTES)).unwrap_or(MAX_VALUE_UNITS);
+        let entered = timeout(self.patience, self.values.enter_with(holder, units)).await;
+        entered.unwrap_or(Err(QueueFull)).map_err(|_full| too_many(Resource::Values))
     }
 
     /// Does work in its turn, on a thread for long work.

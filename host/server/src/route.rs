@@ -137,6 +137,8 @@ macro_rules! in_turn {
 pub(crate) const DOCUMENT: &[Resource] = &[Resource::Bodies, Resource::Work];
 /// Resources of a route whose work grows with a run, or with a list of them.
 pub(crate) const VIEW: &[Resource] = &[Resource::Work];
+/// Resources of a route that sends one value.
+pub(crate) const VALUE: &[Resource] = &[Resource::Work, Resource::Values];
 /// Resources of a route that follows a run.
 pub(crate) const FOLLOW: &[Resource] = &[Resource::Work, Resource::CatchUp];
 pub(crate) use {in_turn, serve};

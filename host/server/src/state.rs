@@ -20,7 +20,7 @@ pub(crate) struct AppState {
     pub(crate) metrics: Metrics,
     pub(crate) audit: Audit,
     pub(crate) hidden_paths: HiddenPaths,
-    pub(crate) resources: Resources,
+    pub(crate) resources: Arc<Resources>,
     /// Readers of events between two pages.
     pub(crate) cursors: EventCursors,
     /// Cache of rows of plugins.
@@ -35,7 +35,7 @@ impl AppState {
         config: ServerConfig,
         paths: impl IntoIterator<Item = &'static str>,
     ) -> io::Result<Self> {
-        let resources = Resources::new(&config.limits);
+        let resources = Arc::new(Resources::new(&config.limits));
         Ok(Self {
             auth: Auth::new(config.keys.clone(), &resources),
             hidden_paths: HiddenPaths::new(&config.hidden_paths),

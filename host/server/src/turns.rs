@@ -24,7 +24,7 @@ pub(crate) async fn in_turns<F: Future>(turns: &FairQueue, holder: &Holder, work
     let mut work = pin!(work);
     loop {
         let mut turn = Some(turns.enter(holder).await);
-        // What became ready before this task is polled first. It only enters the queue, which then knows all who want the next turn.
+        // A task that became ready before this one is polled first. It only enters the queue, which then knows all who want the next turn.
         yield_now().await;
         let polled = poll_fn(|cx: &mut Context<'_>| match turn.take() {
             Some(_until_polled) => work.as_mut().poll(cx).map(Some),

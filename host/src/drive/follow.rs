@@ -164,7 +164,25 @@ impl Watch {
     /// # Errors
     /// When the store cannot be read, or its records do not follow.
     pub async fn next(&mut self) -> Result<Option<Notice>, RecoverError> {
-        self.advance(true).await
+        loop {
+            match self.heard().await? {
+                WatchSignal::Notice(notice) => return Ok(Some(notice)),
+                WatchSignal::Nothing => return Ok(None),
+                WatchSignal::Unread => {}
+            }
+            if let Some(notice) = self.known().await? {
+                return Ok(Some(notice));
+            }
+        }
+    }
+
+    /// Waits for a notice, and never reads the store: a caller that must not compute for long has [`known`](Self::known) do that
+    /// elsewhere, until there is nothing more to read. May be dropped and called again, as [`next`](Self::next).
+    ///
+    /// # Errors
+    /// When a record does not follow.
+    pub async fn heard(&mut self) -> Result<WatchSignal, RecoverError> {
+        if self.read.is_empty() { self.advance(true).await } else { Ok(WatchSignal::Unread) }
     }
 
     /// Returns a notice that is there already; none if more is to come. May read the store.
@@ -172,35 +190,41 @@ impl Watch {
     /// # Errors
     /// The errors of [`next`](Self::next).
     pub async fn known(&mut self) -> Result<Option<Notice>, RecoverError> {
-        self.advance(false).await
+        loop {
+            match self.advance(false).await? {
+                WatchSignal::Notice(notice) => return Ok(Some(notice)),
+                WatchSignal::Nothing => return Ok(None),
+                WatchSignal::Unread => self.stale = !self.read_on().await?,
+            }
+        }
     }
 
-    async fn advance(&mut self, waits: bool) -> Result<Option<Notice>, RecoverError> {
+    /// Returns the next notice that was read or received. Without one it waits, if it is to.
+    async fn advance(&mut self, waits: bool) -> Result<WatchSignal, RecoverError> {
         loop {
             if let Some(told) = self.read.pop_front() {
                 if self.apply(&told)? {
-                    return Ok(Some(Notice::Record(told)));
+                    return Ok(WatchSignal::Notice(Notice::Record(told)));
                 }
                 continue;
             }
             self.stale |= self.missed.records.swap(false, Ordering::AcqRel);
             if self.stale {
-                self.stale = !self.read_on().await?;
-                continue;
+                return Ok(WatchSignal::Unread);
             }
             let missed = self.missed.others.swap(0, Ordering::AcqRel);
             if missed > 0 {
-                return Ok(Some(Notice::Missed(missed)));
+                return Ok(WatchSignal::Notice(Notice::Missed(missed)));
             }
             if self.is_over() {
-                return Ok(self.last_words());
+                return Ok(self.last_words().map_or(WatchSignal::Nothing, WatchSignal::Notice));
             }
             let heard = if waits { self.hear().await } else { self.heard_already() };
             match heard {
                 WakeReason::Notice(Notice::Record(told)) if self.follows(&told) => self.read.push_back(told),
                 WakeReason::Notice(Notice::Record(_)) | WakeReason::Written => self.stale = true,
-                WakeReason::Notice(notice) => return Ok(Some(notice)),
-                WakeReason::Nothing => return Ok(None),
+                WakeReason::Notice(notice) => return Ok(WatchSignal::Notice(notice)),
+                WakeReason::Nothing => return Ok(WatchSignal::Nothing),
             }
         }
     }
@@ -296,6 +320,17 @@ impl Watch {
             }
         }
     }
+}
+
+/// Result of waiting for a notice without reading the store.
+#[derive(Debug)]
+pub enum WatchSignal {
+    /// A notice.
+    Notice(Notice),
+    /// The store may have more, which [`Watch::known`] reads.
+    Unread,
+    /// The run has ended, the host is closed, or no process drives the run.
+    Nothing,
 }
 
 /// The task run that an event ends.

@@ -21,6 +21,7 @@ use crate::{
     },
     store::StoreError,
 };
+use phasm_sandbox::fair_queue::Holder;
 
 /// Why a run has no end to show.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -52,6 +53,8 @@ pub struct RunHandle {
     status: watch::Receiver<DriveStatus>,
     /// The caller that requests are made by.
     by: Option<Requester>,
+    /// The client that reading the run counts for.
+    holder: Option<Holder>,
 }
 
 impl std::fmt::Debug for RunHandle {
@@ -69,6 +72,15 @@ pub enum WaitOutcome {
     Parked(Box<RunView>),
 }
 
+/// State in which nothing of a run happens by itself any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestingState {
+    /// The run has ended.
+    Ended,
+    /// Only suspended tasks keep the run open: it waits for people.
+    Waiting,
+}
+
 impl RunHandle {
     /// The run's id.
     #[must_use]
@@ -78,7 +90,7 @@ impl RunHandle {
 
     pub(crate) fn new(core: &Arc<HostCore>, entry: &Arc<Entry>) -> Self {
         let status = entry.status.subscribe();
-        Self { core: Arc::downgrade(core), entry: Arc::clone(entry), status, by: None }
+        Self { core: Arc::downgrade(core), entry: Arc::clone(entry), status, by: None, holder: None }
     }
 
     /// The same handle for a caller: what it asks of the run is recorded with that name. Otherwise the caller is not known, and
@@ -86,6 +98,12 @@ impl RunHandle {
     #[must_use]
     pub fn by(self, caller: impl Into<Option<Requester>>) -> Self {
         Self { by: caller.into(), ..self }
+    }
+
+    /// The same handle for a client that has a share of the turns in which journals are read.
+    #[must_use]
+    pub fn counted_for(self, holder: Holder) -> Self {
+        Self { holder: Some(holder), ..self }
     }
 
     /// Waits for the end.
@@ -103,21 +121,21 @@ impl RunHandle {
     /// [`RunError`] when the run's store failed or its host was dropped.
     pub async fn wait_or_park(&self) -> Result<WaitOutcome, RunError> {
         match self.come_to_rest().await? {
-            Some(run) => Ok(WaitOutcome::Ended(Box::new(RunView::of(&run)))),
-            None => Ok(WaitOutcome::Parked(Box::new(self.view().await?))),
+            RestingState::Ended => Ok(WaitOutcome::Ended(Box::new(RunView::of(&*self.recorded().await?)))),
+            RestingState::Waiting => Ok(WaitOutcome::Parked(Box::new(self.view().await?))),
         }
     }
 
-    /// [`Self::wait_or_park`] without building a view: the run that has ended, or none if it waits for people.
+    /// [`Self::wait_or_park`] without reading the run.
     ///
     /// # Errors
     /// [`RunError`] when the run's store failed or its host was dropped.
-    pub async fn come_to_rest(&self) -> Result<Option<Arc<Run>>, RunError> {
+    pub async fn come_to_rest(&self) -> Result<RestingState, RunError> {
         match self.reached(|status| !matches!(status, DriveStatus::Active)).await? {
-            DriveStatus::Ended(run) => Ok(Some(run)),
+            DriveStatus::Ended(_) | DriveStatus::EndedElsewhere => Ok(RestingState::Ended),
             DriveStatus::Lost(error) => Err(RunError::Lost(error)),
             DriveStatus::Closed => Err(RunError::Closed),
-            DriveStatus::Active | DriveStatus::Parked => Ok(None),
+            DriveStatus::Active | DriveStatus::Parked => Ok(RestingState::Waiting),
         }
     }
 
@@ -129,6 +147,7 @@ impl RunHandle {
         let over = |status: &DriveStatus| !matches!(status, DriveStatus::Active | DriveStatus::Parked);
         match self.reached(over).await? {
             DriveStatus::Ended(run) => Ok(run),
+            DriveStatus::EndedElsewhere => self.recorded().await,
             DriveStatus::Lost(error) => Err(RunError::Lost(error)),
             DriveStatus::Active | DriveStatus::Parked | DriveStatus::Closed => Err(RunError::Closed),
         }
@@ -208,8 +227,19 @@ impl RunHandle {
         };
         let outline = self.read_outline().await?;
         let Some(shown) = outline.run().and_then(|(run, large)| find(run, large)) else { return Ok(None) };
-        let value = outline.value(&self.core()?.journal_source(), self.id(), shown).await;
+        let value = outline.value(&self.core()?.journal_source(self.holder.as_ref()), self.id(), shown).await;
         value.map(Some).map_err(|error| self.unreachable(error))
+    }
+
+    /// Returns the result of `look` on a run that is in memory, and none of one that is not.
+    ///
+    /// # Errors
+    /// [`RunError`] when the run's store failed or its host was dropped.
+    pub async fn look_if_loaded<T: Send + 'static>(
+        &self,
+        look: impl FnOnce(&Run) -> T + Send + 'static,
+    ) -> Result<Option<T>, RunError> {
+        Ok(self.look_in_memory(|run: &Run, _: &LargeValues| look(run)).await?.ok())
     }
 
     /// The result of `look` on a run that is in memory; `look` itself if it is not.
@@ -234,7 +264,7 @@ impl RunHandle {
             DriveStatus::Ended(run) => Ok(Ok(look(&run, &LargeValues::default()))),
             DriveStatus::Lost(error) => Err(RunError::Lost(error)),
             DriveStatus::Closed => Err(RunError::Closed),
-            DriveStatus::Active | DriveStatus::Parked => Ok(Err(look)),
+            DriveStatus::Active | DriveStatus::Parked | DriveStatus::EndedElsewhere => Ok(Err(look)),
         }
     }
 
@@ -243,7 +273,9 @@ impl RunHandle {
         let core = self.core()?;
         let shared = core.outlines.get(self.id());
         let mut outline = Arc::clone(&shared).lock_owned().await;
-        if let Err(error) = outline.read_on(&core.journal_source(), self.id(), |_, _| {}).await {
+        if let Err(error) =
+            outline.read_on(&core.journal_source(self.holder.as_ref()), self.id(), |_, _| {}).await
+        {
             core.outlines.forget(&shared);
             return Err(self.unreachable(error));
         }
@@ -276,7 +308,7 @@ impl RunHandle {
             DriveStatus::Ended(run) => return Ok(run),
             DriveStatus::Lost(error) => return Err(RunError::Lost(error)),
             DriveStatus::Closed => return Err(RunError::Closed),
-            DriveStatus::Active | DriveStatus::Parked => {}
+            DriveStatus::Active | DriveStatus::Parked | DriveStatus::EndedElsewhere => {}
         }
         let (run, _) =
             load::replay(&*self.core()?, self.id()).await.map_err(|error| self.unreachable(error))?;

@@ -6,7 +6,6 @@ use phasm_engine::run::Run;
 
 use crate::{
     core::HostCore,
-    drive::load,
     journal::RecoverError,
     run::{
         envelope::RequestEnvelope,
@@ -58,7 +57,8 @@ pub(crate) async fn update_status(core: &HostCore, entry: &Entry) -> Result<(), 
         return Err(StoreError::NotFound { run_id: Arc::clone(&entry.id) }.into());
     };
     let stands = if !row.status.open {
-        DriveStatus::Ended(Arc::new(load::replay(core, &entry.id).await?.0))
+        // A caller that needs the run reads it, and no more of it than it needs.
+        DriveStatus::EndedElsewhere
     } else if row.status.rest.is_some_and(|rest| rest.parked) {
         DriveStatus::Parked
     } else {
@@ -66,7 +66,7 @@ pub(crate) async fn update_status(core: &HostCore, entry: &Entry) -> Result<(), 
     };
     entry.status.send_if_modified(|status| {
         let changes = match (&*status, &stands) {
-            (DriveStatus::Active | DriveStatus::Parked, DriveStatus::Ended(_)) => true,
+            (DriveStatus::Active | DriveStatus::Parked, DriveStatus::EndedElsewhere) => true,
             (DriveStatus::Active, DriveStatus::Parked) | (DriveStatus::Parked, DriveStatus::Active) => {
                 !entry.is_loaded()
             }

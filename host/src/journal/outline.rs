@@ -17,10 +17,9 @@ use phasm_engine::{
     value::Value,
 };
 
-use tokio::sync::Semaphore;
-
 use super::{RecoverError, StepRecord, apply, plan_cache::PlanCache, told};
 use crate::store::{ReadStore, Record};
+use phasm_sandbox::fair_queue::{FairQueue, Holder, Place};
 
 /// Bytes of records that are read at a time.
 pub(crate) const PART_BYTES: usize = 8 << 20;
@@ -38,7 +37,19 @@ pub(crate) struct JournalSource<'s> {
     pub(crate) store: &'s dyn ReadStore,
     pub(crate) plans: &'s PlanCache,
     /// Parts that may be in memory at once.
-    pub(crate) turns: &'s Semaphore,
+    pub(crate) turns: &'s FairQueue,
+    /// The client that the parts count for, if one has asked for them.
+    pub(crate) holder: Option<&'s Holder>,
+}
+
+impl JournalSource<'_> {
+    async fn turn(&self) -> Option<Place> {
+        // None is refused: those who wait are bounded where requests are.
+        match self.holder {
+            Some(holder) => self.turns.enter(holder).await.ok(),
+            None => self.turns.enter(&Holder::of_no_client()).await.ok(),
+        }
+    }
 }
 
 /// A value of a journal.
@@ -167,8 +178,7 @@ impl Outline {
         mut each: impl FnMut(Timestamp, &[Event]),
     ) -> Result<(), RecoverError> {
         loop {
-            // The semaphore is never closed.
-            let _turn = source.turns.acquire().await;
+            let _turn = source.turn().await;
             let since = self.run.as_ref().map_or(0, |run| run.seq());
             let part = source.store.load_part(run_id, since, PART_BYTES).await?;
             for record in part.records {
@@ -224,7 +234,7 @@ impl Outline {
         shown: Value,
     ) -> Result<Value, RecoverError> {
         let Some(&LargeValue { address, .. }) = self.large.find(&shown) else { return Ok(shown) };
-        let _turn = source.turns.acquire().await;
+        let _turn = source.turn().await;
         let part = source.store.load_part(run_id, address.first_seq, 0).await?;
         let (mut found, mut number) = (None, 0);
         for record in part.records.iter().filter(|record| record.first_seq == address.first_seq) {

@@ -5,27 +5,26 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use tokio::sync::Semaphore;
-
 use super::outline::Outline;
+use phasm_sandbox::fair_queue::FairQueue;
 
 /// Outlines together need at most about this much memory, in bytes. A larger one is read for each look.
 const MAX_BYTES: usize = 128 << 20;
 const MAX_OUTLINES: usize = 64;
 
-/// Parts of journals that are in memory at once, so that many readers need little more than one. A part is a turn: who reads a short
-/// journal waits for a few parts of long ones.
+/// Parts of journals that are in memory at once, so that many readers need little more than one. A part is a turn, and one key has no
+/// more than half of them: a reader of a short journal waits for no long one of another key.
 const MAX_PARTS: usize = 4;
 
 /// Outlines of runs, shared by all who look at them.
 pub(crate) struct OutlineCache {
     known: Mutex<VecDeque<CachedOutline>>,
-    turns: Semaphore,
+    turns: FairQueue,
 }
 
 impl Default for OutlineCache {
     fn default() -> Self {
-        Self { known: Mutex::default(), turns: Semaphore::new(MAX_PARTS) }
+        Self { known: Mutex::default(), turns: FairQueue::new(MAX_PARTS, usize::MAX) }
     }
 }
 
@@ -40,7 +39,7 @@ pub(crate) type SharedOutline = Arc<tokio::sync::Mutex<Outline>>;
 
 impl OutlineCache {
     /// The turns of all who read.
-    pub(crate) const fn turns(&self) -> &Semaphore {
+    pub(crate) const fn turns(&self) -> &FairQueue {
         &self.turns
     }
 

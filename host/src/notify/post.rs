@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use phasm_engine::time::{Millis, Timestamp};
 
 use super::{Endpoint, retry};
-use crate::tenants::fair_queue::{FairQueue, Holder, Place};
+use phasm_sandbox::fair_queue::{FairQueue, Holder, Place};
 use phasm_sandbox::{HttpClient, HttpConfig, HttpLimits, HttpRequest};
 
 /// From the look-up of its address to the head of its answer.

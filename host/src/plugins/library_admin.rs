@@ -59,7 +59,7 @@ impl LibraryAdmin {
         let (library_admin, bytes) = (self.clone(), Arc::clone(&new.bytes));
         let blocking = sandbox.guest_runtime();
         let (new, signature) = joined(blocking.spawn_blocking(move || library_admin.admit(new)).await)?;
-        let compiled = sandbox.load(bytes).await;
+        let compiled = sandbox.load_for(self.tenant.as_ref(), bytes).await;
         compiled.map_err(|error| AddError::Unusable(error.to_string()))?;
         let library_admin = self.clone();
         joined(blocking.spawn_blocking(move || library_admin.shelve(new, signature)).await)

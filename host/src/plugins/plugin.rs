@@ -36,6 +36,8 @@ pub(super) struct Plugin {
 pub(super) struct Means {
     pub(super) builder: Option<Arc<dyn Builder>>,
     pub(super) trust: Arc<PluginTrust>,
+    /// The tenant that the plugins belong to; none for shared ones.
+    pub(super) tenant: Option<Arc<str>>,
 }
 
 /// A plugin's bytes, and what they say.
@@ -111,7 +113,7 @@ impl Plugin {
         let image = self.read(sandbox).await?;
         let limits = image.manifest.allowance().map_err(|problems| self.message(&problems))?;
         image.is_usable()?;
-        let program = sandbox.load(Arc::clone(&image.bytes)).await;
+        let program = sandbox.load_for(self.means.tenant.as_ref(), Arc::clone(&image.bytes)).await;
         let program = program.map_err(|error| self.message(&text::brief(&error.to_string())))?;
         Ok(Arc::new(program.within(limits)))
     }

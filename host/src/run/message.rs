@@ -62,6 +62,8 @@ pub(crate) enum DriveStatus {
     Parked,
     /// The run has ended.
     Ended(Arc<Run>),
+    /// The run has ended under another host, and is in the store only.
+    EndedElsewhere,
     /// The host was closed.
     Closed,
     /// The run could not be recorded; its journal is the truth, and nothing drives it here.

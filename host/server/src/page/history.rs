@@ -9,6 +9,7 @@ use phasm::{
         plan::RuleMatch,
         run::Run,
     },
+    fair_queue::Holder,
     journal::LargeValues,
 };
 use phasm_graph::Suspensions;
@@ -36,9 +37,10 @@ pub(crate) async fn read(
     app: &AppState,
     run_id: &Arc<str>,
     task: Option<TaskId>,
+    holder: &Holder,
 ) -> Result<RunHistory, RecoverError> {
     let (mut suspensions, mut told) = (Suspensions::default(), TaskHistory::default());
-    let read = app.host.outline(run_id, task, |time, events| {
+    let read = app.host.outline(run_id, task, holder, |time, events| {
         suspensions.note(time, events);
         events.iter().for_each(|event| note(&mut told, event, task));
     });

@@ -72,7 +72,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let row = RunSummary::of(&context, context.run().await?).await?;
     let body = match view {
         View::Timeline => {
-            let recorded = history::read(&context.app, &row.head.run_id, None).await?;
+            let recorded = history::read(&context.app, &row.head.run_id, None, &context.holder).await?;
             let now = Clock::start().now();
             let timeline = Timeline::of(&recorded.run, &recorded.suspensions, now, Limits::default());
             let links = links(&recorded.run);
@@ -87,11 +87,11 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         }
         View::Events => {
             let list = events::list(&context, &row, since as u64).await?;
-            let recorded = history::read(&context.app, &row.head.run_id, None).await?;
+            let recorded = history::read(&context.app, &row.head.run_id, None, &context.holder).await?;
             whole(&recorded.run, &recorded.large, &row, view, &list)
         }
         View::Graph | View::Tasks => {
-            let handle = context.app.host.run(&row.head.run_id).await?;
+            let handle = context.app.host.run_of(&row).counted_for(context.holder.clone());
             let shown = row.clone();
             handle
                 .outline(move |run, large| whole(run, large, &shown, view, &looked(run, view, &wanted)))

@@ -26,7 +26,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     context.query.done()?;
     let run_id = actions::run_id(&context).await?;
     let id = actions::task_id(&context)?;
-    let recorded = history::read(&context.app, &run_id, Some(id)).await?;
+    let recorded = history::read(&context.app, &run_id, Some(id), &context.holder).await?;
     let run = &recorded.run;
     let task = run.task(id).ok_or_else(|| actions::no_task(&context))?;
     let logs = context.app.host.store().logs(&run_id, Some(id.0)).await?;

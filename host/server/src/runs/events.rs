@@ -7,7 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use phasm::{Notice, Phase, RecoverError, Watch, fair_queue::Holder};
+use phasm::{Phase, RecoverError, fair_queue::Holder};
 use serde_json::json;
 use tokio::{
     sync::broadcast::error::RecvError,
@@ -15,7 +15,7 @@ use tokio::{
 };
 
 use crate::{
-    feed::{FeedMessage, Frame, FrameBuilder},
+    feed::{self, FeedMessage, Frame, FrameBuilder},
     problem_response::ProblemResponse,
     request::{RequestContext, json, link_next},
     resources::Resource,
@@ -30,7 +30,7 @@ const MAX_PAGE_EVENTS: usize = 10_000;
 /// A page ends behind so many bytes.
 const MAX_PAGE_BYTES: usize = 8 << 20;
 /// How long a stream may take for what was before it came.
-const MAX_CATCH_UP_TIME: Duration = Duration::from_mins(5);
+pub(super) const MAX_CATCH_UP_TIME: Duration = Duration::from_mins(5);
 
 pub(crate) async fn events(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let since = context.query.count("since", 0, u32::MAX as usize).map(|since| since as u64);
@@ -167,7 +167,11 @@ impl EventStream {
         }
         loop {
             // FeedMessage from before it is read in the store, so that nothing is in between.
-            let heard = self.app.feeds.hear(&self.app.host, &self.run_id, self.next).await;
+            let heard = self
+                .app
+                .feeds
+                .hear(&self.app.host, &self.app.resources, &self.holder, &self.run_id, self.next)
+                .await;
             let (_feed, mut heard) = heard.map_err(|error| End::from(RecoverError::from(error)))?;
             let caught_up = timeout(MAX_CATCH_UP_TIME, self.catch_up()).await;
             caught_up.unwrap_or_else(|_late| {
@@ -195,6 +199,7 @@ impl EventStream {
                         quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
                     }
                     Ok(FeedMessage::Over(phase)) => return Err(End::Over(phase)),
+                    Ok(FeedMessage::Busy) => return Err(End::Busy),
                     // The stream is behind, or the frame is too large to be shared: read it from the store.
                     Ok(FeedMessage::Frame(_)) | Err(RecvError::Lagged(_)) => break,
                     Err(RecvError::Closed) => return Err(End::Failed),
@@ -219,10 +224,10 @@ impl EventStream {
         let mut watch = app.host.recorded(&self.run_id, self.next);
         loop {
             // Reading takes turns, and sending does not: a client that reads slowly keeps no thread.
-            let (read, frame) =
-                app.resources.work(&self.holder, next_frame(watch)).await.map_err(|_| End::Busy)?;
+            let reading = feed::read_on(watch, FrameBuilder::default());
+            let (read, gathered) = app.resources.work(&self.holder, reading).await.map_err(|_| End::Busy)?;
             watch = read;
-            let Some(frame) = frame? else { break };
+            let Some(frame) = gathered?.take() else { break };
             self.pass_on(&frame).await?;
         }
         match watch.run().filter(|run| run.is_over()) {
@@ -230,19 +235,4 @@ impl EventStream {
             None => Ok(()),
         }
     }
-}
-
-/// Reads events until they fill a frame. There is no frame once all that is recorded was read.
-async fn next_frame(mut watch: Watch) -> (Watch, Result<Option<Frame>, RecoverError>) {
-    let mut gathered = FrameBuilder::default();
-    while !gathered.is_full() {
-        match watch.known().await {
-            Ok(Some(Notice::Record(told))) => gathered.add(&watch, &told),
-            Ok(Some(_)) => {}
-            Ok(None) => break,
-            Err(error) => return (watch, Err(error)),
-        }
-    }
-    let frame = gathered.take();
-    (watch, Ok(frame))
 }

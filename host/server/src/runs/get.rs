@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use phasm::{
-    RunError, RunHandle, RunView,
+    RestingState, RunError, RunHandle, RunView,
     engine::run::Run,
     journal::LargeValues,
     notify::NoticeSummary,
@@ -48,7 +48,7 @@ pub(crate) async fn get(mut context: RequestContext) -> Result<Response, Problem
     let from = context.query.count("after", 0, u32::MAX as usize).unwrap_or(0);
     context.query.done()?;
     let row = context.run().await?;
-    let handle = context.app.host.run_of(&row);
+    let handle = context.app.host.run_of(&row).counted_for(context.holder.clone());
     let (row, notices) = match wait.filter(|_| row.status.open) {
         None => (Some(row), notices(&context, &handle).await?),
         Some(wait) => waited(&context, &handle, wait).await?,
@@ -68,7 +68,7 @@ async fn waited(
     wait: Duration,
 ) -> Result<(Option<RunRow>, Option<NoticeSummary>), ProblemResponse> {
     let rested = rest(&context.app, handle, wait).await?;
-    let row = if rested == Some(Rest::Ended) { None } else { Some(context.run().await?) };
+    let row = if rested == Some(RestingState::Ended) { None } else { Some(context.run().await?) };
     // Without endpoints there are no notifications to read.
     let notices = match context.app.host.endpoints().is_empty() {
         true => None,
@@ -84,24 +84,14 @@ async fn notices(
     Ok(NoticeSummary::read(&**context.app.host.store(), handle.id()).await?)
 }
 
-/// Where nothing of a run goes on by itself any more.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Rest {
-    Ended,
-    Parked,
-}
-
 /// Waits until the run rests, for so long at most, and while the server goes on.
 pub(super) async fn rest(
     app: &AppState,
     handle: &RunHandle,
     wait: Duration,
-) -> Result<Option<Rest>, RunError> {
+) -> Result<Option<RestingState>, RunError> {
     tokio::select! {
-        rested = timeout(wait, handle.come_to_rest()) => {
-            let rested = rested.ok().transpose()?;
-            Ok(rested.map(|ended| if ended.is_some() { Rest::Ended } else { Rest::Parked }))
-        }
+        rested = timeout(wait, handle.come_to_rest()) => rested.ok().transpose(),
         () = app.stops() => Ok(None),
     }
 }

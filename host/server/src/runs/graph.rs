@@ -19,11 +19,11 @@ pub(crate) async fn picture(mut context: RequestContext) -> Result<Response, Pro
     let row = context.run().await?;
     let limits = Limits::default();
     let drawn = if timeline {
-        let recorded = history::read(&context.app, &row.head.run_id, None).await?;
+        let recorded = history::read(&context.app, &row.head.run_id, None, &context.holder).await?;
         let timeline = Timeline::of(&recorded.run, &recorded.suspensions, Clock::start().now(), limits);
         timeline_svg(&timeline, SvgOptions::default())
     } else {
-        let handle = context.app.host.run(&row.head.run_id).await?;
+        let handle = context.app.host.run_of(&row).counted_for(context.holder.clone());
         handle.outline(move |run, _| graph_svg(&Diagram::of_run(run, limits), SvgOptions::default())).await?
     };
     let mut response = Response::new(Body::from(drawn));

@@ -1,31 +1,36 @@
 //! Logs of attempts: stored ones, and lines while they are written.
 
-use std::sync::Arc;
+use std::{convert::Infallible, sync::Arc};
 
 use axum::{body::Bytes, http::StatusCode, response::Response};
 use phasm::{
-    Notice, RecoverError, Watch,
+    Notice, Phase, RecoverError, Watch, WatchSignal,
     engine::{
         event::{Event, Fence, TaskId},
         run::Run,
     },
-    is_named, journal,
+    fair_queue::Holder,
+    is_named,
     store::AttemptLog,
     store::view::LogView,
     tasks_named,
 };
 use serde_json::{Value, json};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::{
     problem_response::ProblemResponse,
     request::{RequestContext, json},
+    resources::Resource,
+    runs::events::MAX_CATCH_UP_TIME,
     sse::{self, ClosedStream, EventSender, KEEP_ALIVE_INTERVAL},
     state::AppState,
 };
 
 /// A page ends behind so many bytes.
 const MAX_PAGE_BYTES: usize = 16 << 20;
+/// A turn of a stream ends behind so many bytes.
+const FULL_TURN_BYTES: usize = 64 << 10;
 
 /// Filter of the logs.
 #[derive(Clone, Debug, Default)]
@@ -51,8 +56,10 @@ pub(crate) async fn logs(mut context: RequestContext) -> Result<Response, Proble
     let next = last.map_or(0, |last| last.saturating_add(1));
     let watch = context.app.host.watch(&row.head.run_id, next).await?;
     let (outlet, response) = sse::open(streaming, context.app.config.limits.write_time);
-    let following = LogStream { app: Arc::clone(&context.app), watch, whose, outlet, seen: last };
-    tokio::spawn(following.follow());
+    let app = &context.app;
+    let following = LogStream { app: Arc::clone(app), holder: context.holder.clone(), outlet, seen: last };
+    let reader = LogReader { app: Arc::clone(app), watch, whose, seen: last };
+    tokio::spawn(following.follow(reader));
     Ok(response)
 }
 
@@ -62,13 +69,13 @@ async fn page(
     whose: &LogFilter,
     after: usize,
 ) -> Result<Response, ProblemResponse> {
-    let handle = context.handle().await?;
-    let (store, run_id) = (context.app.host.store(), handle.id());
-    let run = journal::replay(run_id, &store.load(run_id).await?, |_, _, _, _| {})?;
+    let row = context.run().await?;
+    let (store, run_id) = (context.app.host.store(), &row.head.run_id);
+    let (run, _) = context.app.host.outline(run_id, None, &context.holder, |_, _| {}).await?;
     if let Some(name) = &whose.task
         && tasks_named(&run, name).next().is_none()
     {
-        return Err(ProblemResponse::no_task(handle.id(), name));
+        return Err(ProblemResponse::no_task(run_id, name));
     }
     let (mut logs, mut bytes, mut next) = (Vec::new(), 0, None);
     let tried = run.tasks().iter().filter(|task| !task.attempts.is_empty());
@@ -92,61 +99,53 @@ fn log_json(run: &Run, log: &AttemptLog) -> Value {
     serde_json::to_value(LogView::of(run, log, &String::from_utf8_lossy(&log.text))).unwrap_or_default()
 }
 
-/// One client that follows the logs of a run.
-struct LogStream {
+/// One piece of a stream, and the event that the client has had with it.
+struct LogPiece {
+    text: Bytes,
+    seq: Option<u64>,
+}
+
+/// A reader of the logs of a run.
+struct LogReader {
     app: Arc<AppState>,
     watch: Watch,
     whose: LogFilter,
-    outlet: EventSender,
-    /// The event whose log it was told last.
+    /// The event whose log it has read last.
     seen: Option<u64>,
 }
 
-impl LogStream {
-    async fn follow(mut self) {
-        let stops = self.app.stops();
-        let mut stops = std::pin::pin!(stops);
-        let mut quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
-        loop {
-            let notice = tokio::select! {
-                biased;
-                () = &mut stops => return self.outlet.end("stopping", self.seen),
-                () = self.outlet.left() => return,
-                notice = self.watch.next() => notice,
-                () = sleep_until(quiet) => {
-                    quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
-                    if self.outlet.send(Bytes::from_static(b":\n\n"), self.seen).await.is_err() {
-                        return;
-                    }
-                    continue;
-                }
-            };
-            let told = match notice {
-                Ok(Some(notice)) => self.tell(notice).await,
-                Ok(None) => return self.end(),
+impl LogReader {
+    /// Reads logs until they fill a piece of a stream, or all that is recorded was read.
+    async fn read_on(mut self) -> (Self, Result<Vec<LogPiece>, RecoverError>) {
+        let (mut pieces, mut bytes) = (Vec::new(), 0);
+        while bytes < FULL_TURN_BYTES {
+            let read = match self.watch.known().await {
+                Ok(Some(notice)) => self.pieces(notice).await,
+                Ok(None) => break,
                 Err(error) => Err(error),
             };
-            match told {
-                Ok(Ok(())) => {}
-                Ok(Err(ClosedStream)) => return,
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn std::error::Error, "a run cannot be followed");
-                    return self.outlet.end("failed", self.seen);
+            match read {
+                Ok(read) => {
+                    bytes += read.iter().map(|piece| piece.text.len()).sum::<usize>();
+                    pieces.extend(read);
                 }
+                Err(error) => return (self, Err(error)),
             }
         }
+        (self, Ok(pieces))
     }
 
     /// Lines as they are written, and of an attempt that has ended all that is kept.
-    async fn tell(&mut self, notice: Notice) -> Result<Result<(), ClosedStream>, RecoverError> {
+    async fn pieces(&mut self, notice: Notice) -> Result<Vec<LogPiece>, RecoverError> {
+        let mut pieces = Vec::new();
         match notice {
             Notice::Log(line) if self.means_line(&line.task, line.attempt) => {
                 let text = serde_json::to_string(&*line).unwrap_or_default();
-                Ok(self.outlet.send(sse::piece(None, "line", &text), self.seen).await)
+                pieces.push(LogPiece { text: sse::piece(None, "line", &text), seq: None });
             }
             Notice::Missed(count) => {
                 let text = json!({ "count": count }).to_string();
-                Ok(self.outlet.send(sse::piece(None, "missed", &text), self.seen).await)
+                pieces.push(LogPiece { text: sse::piece(None, "missed", &text), seq: None });
             }
             Notice::Record(told) => {
                 for (event, seq) in told.body.iter().zip(told.first_seq..) {
@@ -154,15 +153,14 @@ impl LogStream {
                     let is_new = self.seen.is_none_or(|seen| seq > seen);
                     if let Event::AttemptEnded(ended) = event
                         && is_new
-                        && let Err(left) = self.tell_kept(ended.fence, seq).await?
                     {
-                        return Ok(Err(left));
+                        pieces.extend(self.kept(ended.fence, seq).await?);
                     }
                 }
-                Ok(Ok(()))
             }
-            Notice::Log(_) | Notice::Progress(_) => Ok(Ok(())),
+            Notice::Log(_) | Notice::Progress(_) => {}
         }
+        Ok(pieces)
     }
 
     fn means_line(&self, task: &str, attempt: u32) -> bool {
@@ -177,30 +175,128 @@ impl LogStream {
             && self.whose.task.as_ref().is_none_or(named)
     }
 
-    async fn tell_kept(&mut self, fence: Fence, seq: u64) -> Result<Result<(), ClosedStream>, RecoverError> {
+    async fn kept(&mut self, fence: Fence, seq: u64) -> Result<Option<LogPiece>, RecoverError> {
         let Fence { task, attempt, dispatch } = fence;
         let logs = match self.watch.run() {
             Some(run) if self.means(run, task, attempt) => {
                 self.app.host.store().logs(run.id(), Some(task.0)).await?
             }
-            Some(_) | None => return Ok(Ok(())),
+            Some(_) | None => return Ok(None),
         };
         let Some(log) = logs.iter().find(|log| (log.attempt, log.dispatch) == (attempt, dispatch)) else {
-            return Ok(Ok(()));
+            return Ok(None);
         };
         let text = self.watch.run().map(|run| log_json(run, log).to_string()).unwrap_or_default();
-        let told = self.outlet.send(sse::piece(Some(seq), "log", &text), self.seen).await;
         self.seen = Some(seq);
-        Ok(told)
+        Ok(Some(LogPiece { text: sse::piece(Some(seq), "log", &text), seq: Some(seq) }))
     }
+}
 
-    fn end(&self) {
-        match self.watch.run().filter(|run| run.is_over()) {
-            Some(run) => {
-                let said = json!({ "phase": run.phase().as_str() }).to_string();
+/// One client that follows the logs of a run.
+struct LogStream {
+    app: Arc<AppState>,
+    holder: Holder,
+    outlet: EventSender,
+    /// The event whose log it was told last.
+    seen: Option<u64>,
+}
+
+/// Why a stream of logs goes no further.
+enum End {
+    /// The run has ended, or no process drives it.
+    Over(Option<Phase>),
+    /// The client is gone, or was told why.
+    Left,
+    /// The stream ends with this reason.
+    Early(&'static str),
+}
+
+impl From<ClosedStream> for End {
+    fn from(_: ClosedStream) -> Self {
+        Self::Left
+    }
+}
+
+impl From<RecoverError> for End {
+    fn from(error: RecoverError) -> Self {
+        tracing::warn!(error = &error as &dyn std::error::Error, "a run cannot be followed");
+        Self::Early("failed")
+    }
+}
+
+impl LogStream {
+    async fn follow(mut self, reader: LogReader) {
+        let end = match self.tell_all(reader).await {
+            Ok(never) => match never {},
+            Err(end) => end,
+        };
+        match end {
+            End::Over(Some(phase)) => {
+                let said = json!({ "phase": phase.as_str() }).to_string();
                 self.outlet.end_with(sse::piece(None, "end", &said));
             }
-            None => self.outlet.end("stopping", self.seen),
+            End::Over(None) => self.outlet.end("stopping", self.seen),
+            End::Early(reason) => self.outlet.end(reason, self.seen),
+            End::Left => {}
         }
+    }
+
+    async fn tell_all(&mut self, mut reader: LogReader) -> Result<Infallible, End> {
+        let app = Arc::clone(&self.app);
+        let stops = app.stops();
+        let mut stops = std::pin::pin!(stops);
+        let mut quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
+        loop {
+            let heard = tokio::select! {
+                biased;
+                () = &mut stops => return Err(End::Early("stopping")),
+                () = self.outlet.left() => return Err(End::Left),
+                heard = reader.watch.heard() => heard?,
+                () = sleep_until(quiet) => {
+                    quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
+                    self.outlet.send(Bytes::from_static(b":\n\n"), self.seen).await?;
+                    continue;
+                }
+            };
+            match heard {
+                WatchSignal::Notice(notice) => {
+                    let pieces = reader.pieces(notice).await?;
+                    self.send(pieces).await?;
+                }
+                WatchSignal::Unread => {
+                    let caught_up = timeout(MAX_CATCH_UP_TIME, self.catch_up(reader)).await;
+                    reader = caught_up.unwrap_or(Err(End::Early("slow")))?;
+                }
+                WatchSignal::Nothing => {
+                    let ended = reader.watch.run().filter(|run| run.is_over());
+                    return Err(End::Over(ended.map(|run| run.phase())));
+                }
+            }
+        }
+    }
+
+    /// Tells what is in the store. Reading takes turns, and sending does not: a client that reads slowly keeps no thread.
+    async fn catch_up(&mut self, mut reader: LogReader) -> Result<LogReader, End> {
+        let app = Arc::clone(&self.app);
+        let place = app.resources.queue(Resource::CatchUp).enter(&self.holder).await;
+        let _place = place.map_err(|_full| End::Early("busy"))?;
+        loop {
+            let read = app.resources.work(&self.holder, reader.read_on()).await;
+            let (read, pieces) = read.map_err(|_full| End::Early("busy"))?;
+            reader = read;
+            let pieces = pieces?;
+            if pieces.is_empty() {
+                return Ok(reader);
+            }
+            self.send(pieces).await?;
+        }
+    }
+
+    async fn send(&mut self, pieces: Vec<LogPiece>) -> Result<(), ClosedStream> {
+        for LogPiece { text, seq } in pieces {
+            self.outlet.send(text, self.seen).await?;
+            self.seen = seq.or(self.seen);
+        }
+        Ok(())
     }
 }

@@ -57,7 +57,7 @@ pub(crate) async fn render(app: &AppState, accepted: SubmittedRun) -> Response {
     if !matches!(get::rest(app, &accepted.run, wait).await, Ok(Some(_))) {
         return accepted.into_response();
     }
-    let run = accepted.run.clone();
+    let run = accepted.run.clone().counted_for(accepted.holder.clone());
     let view = async move { get::view(&run, None, get::Page::FIRST).await };
     let shown = match is_small(&accepted.run).await {
         true => view.await,
@@ -71,7 +71,7 @@ pub(crate) async fn render(app: &AppState, accepted: SubmittedRun) -> Response {
 
 /// Whether showing a run takes less than a turn on another thread.
 async fn is_small(run: &RunHandle) -> bool {
-    let measured = run.look(|run: &Run| {
+    let measured = run.look_if_loaded(|run: &Run| {
         let mut weight = Weight::default();
         let tasks = run.tasks();
         if tasks.len() <= MAX_SMALL_TASKS {
@@ -80,7 +80,7 @@ async fn is_small(run: &RunHandle) -> bool {
         }
         tasks.len() <= MAX_SMALL_TASKS && weight.bytes() <= MAX_SMALL_BYTES
     });
-    measured.await.unwrap_or(false)
+    matches!(measured.await, Ok(Some(true)))
 }
 
 /// A submission of a plan that has been read.

@@ -1,22 +1,29 @@
 //! Values of runs: which of them a view shows, and each by itself.
+//!
+//! ```text
+//!  journal ── a few parts at a time ──▶ record ──▶ value ──▶ JSON text ──▶ client
+//!                                                  └── room for its bytes is held until the text is sent ──┘
+//! ```
 
 use std::cell::Cell;
 
-use axum::{http::StatusCode, response::Response};
+use axum::{body::Bytes, http::StatusCode, response::Response};
 use phasm::{
-    Value,
+    RunError, Value,
     engine::{
         json_size::json_size,
         run::{LeftOutValue, Run, ShownValue, ValueKind, ViewLimit},
     },
+    fair_queue::Place,
     journal::{LargeValues, MAX_SHOWN_BYTES, MAX_VALUE_BYTES},
     tasks_named,
 };
 
 use crate::{
     client::segment,
+    document::UNKNOWN_SIZE,
     problem_response::ProblemResponse,
-    request::{RequestContext, json},
+    request::{RequestContext, json_text, text_of},
 };
 
 /// Once a view has values of so many bytes, it ends behind the task run.
@@ -103,14 +110,44 @@ enum Missing {
     Value,
 }
 
+/// A value, or the size of one that an outline lacks.
+enum FoundValue {
+    Value(Value),
+    LeftOut(u64),
+}
+
+/// JSON text of a value, and its room in memory, which is given back when the last byte of it is sent or dropped.
+struct PlacedText {
+    text: Vec<u8>,
+    _room: Option<Place>,
+}
+
+impl AsRef<[u8]> for PlacedText {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
+    }
+}
+
 /// Returns one value as JSON, whole.
 async fn one(mut context: RequestContext, kind: ValueKind) -> Result<Response, ProblemResponse> {
     context.query.done()?;
     let handle = context.handle().await?;
     let (task, name) = (context.segment("task").to_owned(), context.segment("value").to_owned());
-    let (asked, wanted) = (task.clone(), name.clone());
-    let found = handle.outline(move |run, _| find(run, kind, &asked, &wanted).map(drop)).await?;
-    found.map_err(|missing| match missing {
+    let (reads, asked, wanted) = (handle.clone(), task.clone(), name.clone());
+    let look = async move {
+        let found = reads.outline(move |run, large| {
+            find(run, kind, &asked, &wanted).map(|value| match large.size(&value) {
+                Some(bytes) => FoundValue::LeftOut(bytes),
+                None => FoundValue::Value(value),
+            })
+        });
+        // The size of a value that the run has in memory is found here, and not where the run is driven.
+        Ok::<_, RunError>(found.await?.map(|found| match found {
+            FoundValue::Value(value) => ValueSize::of(&value, &LargeValues::default()),
+            FoundValue::LeftOut(bytes) => ValueSize::Large(bytes),
+        }))
+    };
+    let size = context.work_on(UNKNOWN_SIZE, look).await??.map_err(|missing| match missing {
         Missing::Task => ProblemResponse::no_task(handle.id(), &task),
         Missing::Value => {
             let word = match kind {
@@ -121,15 +158,24 @@ async fn one(mut context: RequestContext, kind: ValueKind) -> Result<Response, P
             ProblemResponse::new(StatusCode::NOT_FOUND, format!("there is no {word} `{name}` here"))
         }
     })?;
-    // A value that was there stays there, unless the task has another result meanwhile.
-    let value = handle.value(move |run| find(run, kind, &task, &name).ok()).await?.unwrap_or_default();
-    if json_size(&value, MAX_VALUE_BYTES).is_none() {
-        // Its parts are shared in memory, and would be repeated in its text.
+    // A request that waits for room has no turn: it would keep others of its key from theirs.
+    let room = match size {
+        ValueSize::Small(_) => None,
+        ValueSize::Large(bytes) => Some(context.room(bytes).await?),
+    };
+    let read = async move {
+        // A value that was there stays there, unless the task has another result meanwhile.
+        let value = handle.value(move |run| find(run, kind, &task, &name).ok()).await?.unwrap_or_default();
+        let text = json_size(&value, MAX_VALUE_BYTES).map(|_| text_of(&value));
+        Ok::<_, RunError>(text)
+    };
+    // Its parts may be shared in memory, and would be repeated in its text.
+    let text = context.work_on(UNKNOWN_SIZE, read).await??.ok_or_else(|| {
         let detail =
             format!("the value has more than {MAX_VALUE_BYTES} bytes as JSON, and more are not sent");
-        return Err(ProblemResponse::new(StatusCode::INTERNAL_SERVER_ERROR, detail));
-    }
-    Ok(json(StatusCode::OK, &value))
+        ProblemResponse::new(StatusCode::INTERNAL_SERVER_ERROR, detail)
+    })?;
+    Ok(json_text(StatusCode::OK, Bytes::from_owner(PlacedText { text, _room: room })))
 }
 
 fn find(run: &Run, kind: ValueKind, task: &str, name: &str) -> Result<Value, Missing> {

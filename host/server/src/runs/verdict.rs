@@ -10,7 +10,7 @@ use crate::{problem_response::ProblemResponse, state::AppState};
 /// Finds the response that a suspended task of that name would get.
 pub(super) async fn find(handle: &RunHandle, name: &str) -> Result<Option<PendingResponse>, RunError> {
     let name = name.to_owned();
-    handle.look(move |run| PendingResponse::to(run, &name)).await
+    handle.outline(move |run, _| PendingResponse::to(run, &name)).await
 }
 
 /// Returns the executor's reason, if it refuses the response. Waits for so long at most, and while the server goes on.
@@ -29,7 +29,7 @@ pub(super) async fn refusal(
 async fn watched(response: PendingResponse, handle: &RunHandle) -> Result<Option<String>, ProblemResponse> {
     let mut watch = handle.watch(response.seq)?;
     loop {
-        match handle.look(move |run| response.verdict(run)).await? {
+        match handle.outline(move |run, _| response.verdict(run)).await? {
             ResponseVerdict::Pending => {}
             ResponseVerdict::Refused(why) => return Ok(Some(why)),
             ResponseVerdict::Accepted => return Ok(None),

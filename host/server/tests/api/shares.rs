@@ -215,3 +215,31 @@ async fn logins_of_one_key_sign_no_other_out() {
     assert_eq!(entered.status, 303);
     assert!(siege.number("held", "sessions").await < 1500);
 }
+
+/// R-A120, R-A105: values that are sent have bounded memory, of which a key has its share until its clients have read them.
+#[tokio::test]
+async fn large_values_of_one_key_leave_room() {
+    let siege = Siege::of(World::in_file().await).await;
+    let mut huge = Vec::new();
+    for key in [&siege.greedy, &siege.light] {
+        let namespace = if huge.is_empty() { "greedy" } else { "light" };
+        let run = key
+            .post_yaml("/v1/runs?wait=30s", &workflow(namespace, &["huge"]))
+            .await
+            .expect(200)
+            .text("/runID");
+        huge.push(format!("/v1/runs/{run}/tasks/t0/outputs/text"));
+    }
+    // Each value takes nine of 512 places, and a key has about a third of them.
+    let mut slow = Vec::new();
+    for _ in 0..30 {
+        slow.push(siege.greedy.begin("GET", &huge[0], &[], "").await);
+    }
+    siege.until("held", "values", 19 * 9).await;
+    siege.until("waiting", "values", 11).await;
+    let value = siege.light.get(&huge[1]).await;
+    assert_eq!((value.status, value.body.trim_end().len()), (200, (8 << 20) + 2));
+    drop(slow);
+    siege.until("waiting", "values", 0).await;
+    siege.until("held", "values", 0).await;
+}

@@ -162,6 +162,7 @@ impl Driver {
                     | DriveStatus::Parked
                     | DriveStatus::Closed
                     | DriveStatus::Ended(_)
+                    | DriveStatus::EndedElsewhere
                     | DriveStatus::Lost(_),
                     _,
                 ) => return false,

@@ -40,6 +40,9 @@ impl PluginSources<'_> {
         sandbox: &Sandbox,
     ) -> Result<Plugins, OpenError> {
         let mut plugins = Plugins::new(sandbox.clone()).with_trust(self.trust_of(tenant));
+        if let Some((name, _)) = tenant {
+            plugins = plugins.of_tenant(name);
+        }
         if let Some(builder) = self.builder {
             plugins = plugins.with_builder(Arc::clone(builder));
         }

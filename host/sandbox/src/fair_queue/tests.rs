@@ -17,7 +17,7 @@ fn weighing(tenant: &str, weight: u32) -> Holder {
 
 /// Takes as many places as the holder may have, and returns their number.
 fn fill(shares: &mut Shares<usize>, holder: &Holder) -> usize {
-    std::iter::repeat_with(|| shares.try_enter(holder)).take_while(|taken| *taken).count()
+    std::iter::repeat_with(|| shares.try_enter(holder, 1)).take_while(|taken| *taken).count()
 }
 
 /// Lets holders with these times of work always have two requests each, on `places` places, for a second.
@@ -25,9 +25,11 @@ fn fill(shares: &mut Shares<usize>, holder: &Holder) -> usize {
 fn compete(places: usize, holders: &[(Holder, u32)]) -> Vec<u32> {
     let mut shares = Shares::<usize>::new(places, 1000);
     let (mut working, mut had) = (Vec::new(), vec![0; holders.len()]);
-    let request = |shares: &mut Shares<usize>, working: &mut Vec<(usize, u32)>, at: usize| match shares
-        .enter(&holders[at].0, || at)
-    {
+    let request = |shares: &mut Shares<usize>, working: &mut Vec<(usize, u32)>, at: usize| match shares.enter(
+        &holders[at].0,
+        1,
+        || at,
+    ) {
         Entry::Place => working.push((at, holders[at].1)),
         Entry::Waits(_) => {}
         Entry::Full => panic!("{:?}", holders[at].0),
@@ -42,7 +44,7 @@ fn compete(places: usize, holders: &[(Holder, u32)]) -> Vec<u32> {
         let (ended, others): (Vec<_>, Vec<_>) = working.into_iter().partition(|(_, left)| *left == 0);
         working = others;
         for (at, _) in ended {
-            shares.leave(&holders[at].0, MS * holders[at].1);
+            shares.leave(&holders[at].0, 1, MS * holders[at].1);
             while let Some(next) = shares.next() {
                 working.push((next, holders[next].1));
             }
@@ -84,14 +86,14 @@ fn a_place_that_comes_back_is_anyones() {
     let mut shares = Shares::<usize>::new(4, 4);
     let (one, other) = (of("one", "k"), of("other", "k"));
     assert_eq!((fill(&mut shares, &one), fill(&mut shares, &other)), (2, 1));
-    assert!(matches!(shares.enter(&other, || 1), Entry::Waits(_)));
+    assert!(matches!(shares.enter(&other, 1, || 1), Entry::Waits(_)));
     assert_eq!(shares.next(), None);
-    shares.leave(&one, MS);
+    shares.leave(&one, 1, MS);
     assert_eq!(shares.next(), None, "two of the other and one of this one leave one");
-    shares.leave(&one, MS);
+    shares.leave(&one, 1, MS);
     assert_eq!(shares.next(), Some(1));
-    shares.leave(&other, MS);
-    shares.leave(&other, MS);
+    shares.leave(&other, 1, MS);
+    shares.leave(&other, 1, MS);
     assert!(shares.is_empty());
 }
 
@@ -126,13 +128,13 @@ fn keys_of_a_tenant_share_its_part() {
     let (greedy, modest) = (of("t", "greedy"), of("t", "modest"));
     assert_eq!(fill(&mut shares, &greedy), 6);
     for _ in 0..4 {
-        assert!(matches!(shares.enter(&greedy, || 1), Entry::Waits(_)));
+        assert!(matches!(shares.enter(&greedy, 1, || 1), Entry::Waits(_)));
     }
-    assert_eq!(shares.enter(&modest, || 2), Entry::Place);
-    assert_eq!(shares.enter(&modest, || 2), Entry::Place);
-    assert!(matches!(shares.enter(&modest, || 2), Entry::Waits(_)), "the tenant has a half");
-    shares.leave(&greedy, MS);
-    shares.leave(&greedy, MS);
+    assert_eq!(shares.enter(&modest, 1, || 2), Entry::Place);
+    assert_eq!(shares.enter(&modest, 1, || 2), Entry::Place);
+    assert!(matches!(shares.enter(&modest, 1, || 2), Entry::Waits(_)), "the tenant has a half");
+    shares.leave(&greedy, 1, MS);
+    shares.leave(&greedy, 1, MS);
     assert_eq!(shares.next(), Some(2), "the key that holds less is next");
 }
 
@@ -141,14 +143,14 @@ fn keys_of_a_tenant_share_its_part() {
 fn places_to_wait_are_shared_as_well() {
     let mut shares = Shares::<usize>::new(2, 9);
     let (greedy, light) = (of("greedy", "k"), of("light", "k"));
-    assert_eq!(shares.enter(&greedy, || 0), Entry::Place);
+    assert_eq!(shares.enter(&greedy, 1, || 0), Entry::Place);
     for _ in 0..3 {
-        assert!(matches!(shares.enter(&greedy, || 0), Entry::Waits(_)));
+        assert!(matches!(shares.enter(&greedy, 1, || 0), Entry::Waits(_)));
     }
-    assert_eq!(shares.enter(&greedy, || 0), Entry::Full);
-    assert_eq!(shares.enter(&light, || 0), Entry::Place);
-    assert!(matches!(shares.enter(&light, || 0), Entry::Waits(_)));
-    assert_eq!(shares.enter(&greedy, || 0), Entry::Full);
+    assert_eq!(shares.enter(&greedy, 1, || 0), Entry::Full);
+    assert_eq!(shares.enter(&light, 1, || 0), Entry::Place);
+    assert!(matches!(shares.enter(&light, 1, || 0), Entry::Waits(_)));
+    assert_eq!(shares.enter(&greedy, 1, || 0), Entry::Full);
     let usage = shares.usage();
     assert_eq!((usage.held, usage.waiting, usage.waited, usage.refused), (2, 4, 4, 2));
 }
@@ -159,20 +161,20 @@ fn a_tenant_that_was_away_has_saved_nothing_up() {
     let mut shares = Shares::<usize>::new(2, 100);
     let (always, sometimes) = (of("always", "k"), of("sometimes", "k"));
     let filler = of("filler", "k");
-    assert!(shares.try_enter(&filler) && shares.try_enter(&always));
+    assert!(shares.try_enter(&filler, 1) && shares.try_enter(&always, 1));
     for _ in 0..20 {
-        assert!(matches!(shares.enter(&always, || 0), Entry::Waits(_)));
-        shares.leave(&always, MS * 100);
+        assert!(matches!(shares.enter(&always, 1, || 0), Entry::Waits(_)));
+        shares.leave(&always, 1, MS * 100);
         assert_eq!(shares.next(), Some(0));
     }
     let mut served = Vec::new();
     for _ in 0..10 {
-        assert!(matches!(shares.enter(&always, || 0), Entry::Waits(_)));
-        assert!(matches!(shares.enter(&sometimes, || 1), Entry::Waits(_)));
+        assert!(matches!(shares.enter(&always, 1, || 0), Entry::Waits(_)));
+        assert!(matches!(shares.enter(&sometimes, 1, || 1), Entry::Waits(_)));
     }
     let mut last = always.clone();
     for _ in 0..8 {
-        shares.leave(&last, MS * 100);
+        shares.leave(&last, 1, MS * 100);
         let next = shares.next().unwrap();
         served.push(next);
         last = if next == 0 { always.clone() } else { sometimes.clone() };
@@ -192,34 +194,65 @@ fn whatever_holders_do_the_books_balance() {
     let (mut held, mut waiting) = (Vec::new(), BTreeMap::new());
     for tag in 0..20_000_u64 {
         let holder = of(&random(4).to_string(), &random(3).to_string());
+        let size = random(3) + 1;
         match random(4) {
-            0 | 1 => match shares.enter(&holder, || tag) {
-                Entry::Place => held.push(holder),
-                Entry::Waits(number) => drop(waiting.insert(tag, (holder, number))),
+            0 | 1 => match shares.enter(&holder, size, || tag) {
+                Entry::Place => held.push((holder, size)),
+                Entry::Waits(number) => drop(waiting.insert(tag, (holder, size, number))),
                 Entry::Full => {}
             },
             2 if !held.is_empty() => {
-                shares.leave(&held.swap_remove(random(held.len())), MS * random(9) as u32);
+                let (holder, size) = held.swap_remove(random(held.len()));
+                shares.leave(&holder, size, MS * random(9) as u32);
             }
             3 if !waiting.is_empty() => {
-                let (tag, (holder, number)) = waiting.pop_first().unwrap();
+                let (tag, (holder, _, number)) = waiting.pop_first().unwrap();
                 assert_eq!(shares.stop_waiting(&holder, number), Some(tag));
                 assert_eq!(shares.stop_waiting(&holder, number), None);
             }
             _ => {}
         }
         while let Some(tag) = shares.next() {
-            held.push(waiting.remove(&tag).unwrap().0);
+            let (holder, size, _) = waiting.remove(&tag).unwrap();
+            held.push((holder, size));
         }
         let usage = shares.usage();
-        assert_eq!((usage.held as usize, usage.waiting as usize), (held.len(), waiting.len()));
+        let places: usize = held.iter().map(|(_, size)| size).sum();
+        assert_eq!((usage.held as usize, usage.waiting as usize), (places, waiting.len()));
         assert!(usage.held <= 7 && usage.waiting <= 9, "{usage:?}");
     }
-    for (holder, number) in waiting.into_values() {
+    for (holder, _, number) in waiting.into_values() {
         shares.stop_waiting(&holder, number);
     }
-    held.iter().for_each(|holder| shares.leave(holder, MS));
+    held.iter().for_each(|(holder, size)| shares.leave(holder, *size, MS));
     assert!(shares.is_empty());
+}
+
+/// R-Q11: a request for many places is served in its turn, and small ones that come later do not overtake it.
+#[test]
+fn a_request_for_many_places_waits_for_them_and_is_not_overtaken() {
+    let mut shares = Shares::<usize>::new(8, 8);
+    let [small, large, late] = ["small", "large", "late"].map(|tenant| of(tenant, "k"));
+    assert_eq!(fill(&mut shares, &small), 3);
+    assert!(matches!(shares.enter(&large, 6, || 1), Entry::Waits(_)), "five are free");
+    assert!(!shares.try_enter(&late, 1), "they are saved up");
+    assert!(matches!(shares.enter(&late, 1, || 2), Entry::Waits(_)));
+    assert_eq!(shares.next(), None);
+    shares.leave(&small, 1, MS);
+    assert_eq!((shares.next(), shares.next(), shares.next()), (Some(1), None, None));
+    shares.leave(&small, 2, MS);
+    assert_eq!(shares.next(), Some(2));
+    shares.leave(&large, 6, MS);
+    shares.leave(&late, 1, MS);
+    assert!(shares.is_empty());
+    let queue = FairQueue::new(8, 8);
+    let all = pin!(queue.enter_with(&large, 1000));
+    let Poll::Ready(Ok(all)) = poll(all) else { panic!("no more than there are") };
+    assert_eq!(queue.usage().held, 8);
+    let mut waits = pin!(queue.enter_with(&small, 2));
+    assert!(poll(waits.as_mut()).is_pending());
+    drop(all);
+    assert!(poll(waits).is_ready());
 }
 
 /// R-Q11.
@@ -265,10 +298,10 @@ fn a_place_is_handed_over_within_the_share_of_its_new_holder() {
 fn no_turn_is_kept_free() {
     let mut shares = Shares::of_turns(4, 100);
     assert_eq!(fill(&mut shares, &of("heavy", "one")), 4);
-    assert!(matches!(shares.enter(&of("heavy", "one"), || 1), Entry::Waits(_)));
-    assert!(matches!(shares.enter(&of("light", "one"), || 2), Entry::Waits(_)));
+    assert!(matches!(shares.enter(&of("heavy", "one"), 1, || 1), Entry::Waits(_)));
+    assert!(matches!(shares.enter(&of("light", "one"), 1, || 2), Entry::Waits(_)));
     assert_eq!(shares.next(), None);
-    shares.leave(&of("heavy", "one"), MS);
+    shares.leave(&of("heavy", "one"), 1, MS);
     assert_eq!(shares.next(), Some(2));
     assert_eq!(shares.next(), None);
 }
@@ -278,13 +311,13 @@ fn no_turn_is_kept_free() {
 fn the_only_request_of_a_tenant_is_known() {
     let mut shares = Shares::<usize>::new(8, 8);
     assert!(!shares.has_one("a"));
-    assert!(shares.try_enter(&of("a", "one")) && shares.try_enter(&of("b", "one")));
+    assert!(shares.try_enter(&of("a", "one"), 1) && shares.try_enter(&of("b", "one"), 1));
     assert!(shares.has_one("a") && shares.has_one("b"));
-    assert!(shares.try_enter(&of("a", "two")));
+    assert!(shares.try_enter(&of("a", "two"), 1));
     assert!(!shares.has_one("a") && shares.has_one("b"));
-    shares.leave(&of("a", "two"), MS);
+    shares.leave(&of("a", "two"), 1, MS);
     assert!(shares.has_one("a"));
-    while shares.try_enter(&of("b", "one")) {}
-    let waits = shares.enter(&of("b", "one"), || 7);
+    while shares.try_enter(&of("b", "one"), 1) {}
+    let waits = shares.enter(&of("b", "one"), 1, || 7);
     assert!(matches!(waits, Entry::Waits(_)) && !shares.has_one("b"));
 }

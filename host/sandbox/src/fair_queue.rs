@@ -47,6 +47,15 @@ pub struct Holder {
     pub weight: u32,
 }
 
+impl Holder {
+    /// The holder of work that no client of a server has asked for.
+    #[must_use]
+    pub fn of_no_client() -> Self {
+        // No tenant is called so.
+        Self { tenant: "".into(), key: "".into(), weight: 1 }
+    }
+}
+
 /// A bounded number of places, shared fairly among those who want them.
 #[derive(Clone, Debug)]
 pub struct FairQueue(Arc<Mutex<Shares<Waiter>>>);
@@ -71,11 +80,13 @@ pub struct QueueUsage {
     pub refused: u64,
 }
 
-/// A place, until dropped.
+/// A place, or several, until dropped.
 #[derive(Debug)]
 pub struct Place {
     queue: FairQueue,
     holder: Holder,
+    /// Number of places.
+    size: usize,
     since: Instant,
 }
 
@@ -83,6 +94,7 @@ pub struct Place {
 #[derive(Debug)]
 struct Waiter {
     holder: Holder,
+    size: usize,
     granted: oneshot::Sender<Place>,
 }
 
@@ -112,14 +124,24 @@ impl FairQueue {
     /// # Errors
     /// [`QueueFull`] at once if the holder may not have one more request waiting.
     pub async fn enter(&self, holder: &Holder) -> Result<Place, QueueFull> {
+        self.enter_with(holder, 1).await
+    }
+
+    /// Waits for so many places, to be held as one: for work that takes more of a resource than other work does. A request for more
+    /// places than the queue has waits for all of them. Requests that come later do not overtake it.
+    ///
+    /// # Errors
+    /// The same as [`enter`](Self::enter).
+    pub async fn enter_with(&self, holder: &Holder, size: usize) -> Result<Place, QueueFull> {
         let mut receiver = None;
-        let entry = self.shares().enter(holder, || {
+        let size = size.clamp(1, self.shares().places());
+        let entry = self.shares().enter(holder, size, || {
             let (granted, waiting) = oneshot::channel();
             receiver = Some(waiting);
-            Waiter { holder: holder.clone(), granted }
+            Waiter { holder: holder.clone(), size, granted }
         });
         match (entry, receiver) {
-            (Entry::Place, _) => Ok(self.place(holder.clone())),
+            (Entry::Place, _) => Ok(self.place(holder.clone(), size)),
             (Entry::Waits(number), Some(granted)) => {
                 let waiting = Waiting { queue: self.clone(), holder: holder.clone(), number, granted };
                 waiting.await.ok_or(QueueFull)
@@ -131,7 +153,7 @@ impl FairQueue {
     /// Takes a place if the holder may have one now.
     #[must_use]
     pub fn try_enter(&self, holder: &Holder) -> Option<Place> {
-        self.shares().try_enter(holder).then(|| self.place(holder.clone()))
+        self.shares().try_enter(holder, 1).then(|| self.place(holder.clone(), 1))
     }
 
     /// Returns the queue's numbers.
@@ -140,8 +162,8 @@ impl FairQueue {
         self.shares().usage()
     }
 
-    fn place(&self, holder: Holder) -> Place {
-        Place { queue: self.clone(), holder, since: Instant::now() }
+    fn place(&self, holder: Holder, size: usize) -> Place {
+        Place { queue: self.clone(), holder, size, since: Instant::now() }
     }
 
     /// Changes the shares, and then gives places to those that wait and may have one.
@@ -152,7 +174,7 @@ impl FairQueue {
         // A place whose receiver is gone comes back by this function: not under the lock.
         drop(shares);
         for waiter in next {
-            drop(waiter.granted.send(self.place(waiter.holder)));
+            drop(waiter.granted.send(self.place(waiter.holder, waiter.size)));
         }
         changed
     }
@@ -183,7 +205,7 @@ impl Place {
             return true;
         }
         let (from, since) = (&self.holder, self.since);
-        let is_taken = self.queue.change(|shares| shares.hand_over(from, to, since.elapsed()));
+        let is_taken = self.queue.change(|shares| shares.hand_over(from, to, self.size, since.elapsed()));
         if is_taken {
             self.holder = to.clone();
             self.since = Instant::now();
@@ -194,7 +216,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.queue.change(|shares| shares.leave(&self.holder, self.since.elapsed()));
+        self.queue.change(|shares| shares.leave(&self.holder, self.size, self.since.elapsed()));
     }
 }
 
@@ -208,8 +230,8 @@ impl Future for Waiting {
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        // A place that was granted meanwhile goes with the channel.
-        let left = self.queue.shares().stop_waiting(&self.holder, self.number);
+        // A place that was granted meanwhile goes with the channel. Others may have been behind one that waits for several places.
+        let left = self.queue.change(|shares| shares.stop_waiting(&self.holder, self.number));
         drop(left);
     }
 }

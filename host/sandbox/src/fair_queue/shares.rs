@@ -62,17 +62,28 @@ struct Tenant<W> {
     now: Virtual,
 }
 
+/// A request that waits, and its number of places.
+#[derive(Debug)]
+struct Request<W> {
+    places: usize,
+    waiter: W,
+}
+
 #[derive(Debug)]
 struct Key<W> {
     held: usize,
     used: Virtual,
-    waiting: BTreeMap<u64, W>,
+    waiting: BTreeMap<u64, Request<W>>,
 }
 
 impl Pool {
-    /// The rule of fair shares: whether a holder may take one more of which it, and its tenant, have so many together.
+    /// The rule of fair shares: whether a holder may take more of which it, and its tenant, have so many together.
     fn may_take(self, together: usize, weight: u32) -> bool {
-        together < (self.all - self.taken).saturating_mul(weight.max(1) as usize)
+        together < self.free().saturating_mul(weight.max(1) as usize)
+    }
+
+    fn free(self) -> usize {
+        self.all - self.taken
     }
 }
 
@@ -96,10 +107,9 @@ impl<W> Shares<W> {
         Self { is_short: true, ..Self::new(places, waiting) }
     }
 
-    /// Takes a place, or else a place to wait for one.
-    pub(super) fn enter(&mut self, holder: &Holder, waiter: impl FnOnce() -> W) -> Entry {
-        if self.may_hold(holder) {
-            self.take(holder);
+    /// Takes places, or else a place to wait for them.
+    pub(super) fn enter(&mut self, holder: &Holder, places: usize, waiter: impl FnOnce() -> W) -> Entry {
+        if self.try_enter(holder, places) {
             return Entry::Place;
         }
         let waiting = self.tenants.get(&holder.tenant).map_or(0, |tenant| {
@@ -115,35 +125,35 @@ impl<W> Shares<W> {
         let number = self.last_number;
         self.with(holder, |tenant, key| {
             tenant.waiting += 1;
-            key.waiting.insert(number, waiter());
+            key.waiting.insert(number, Request { places, waiter: waiter() });
         });
         Entry::Waits(number)
     }
 
-    /// Takes a place, if the holder may have one at once.
-    pub(super) fn try_enter(&mut self, holder: &Holder) -> bool {
-        let may = self.may_hold(holder);
+    /// Takes places, if the holder may have them at once. Places that are kept free for the next request are not taken.
+    pub(super) fn try_enter(&mut self, holder: &Holder, places: usize) -> bool {
+        let may = self.may_hold(holder) && places <= self.places.free() && !self.saves_up();
         if may {
-            self.take(holder);
+            self.take(holder, places);
         }
         may
     }
 
-    /// Gives back a place that was held for so long.
-    pub(super) fn leave(&mut self, holder: &Holder, held: Duration) {
-        self.places.taken -= 1;
+    /// Gives back places that were held for so long.
+    pub(super) fn leave(&mut self, holder: &Holder, places: usize, held: Duration) {
+        self.places.taken -= places;
         self.with(holder, |tenant, key| {
-            (tenant.held, key.held) = (tenant.held - 1, key.held - 1);
-            tenant.charge(key, held.as_nanos());
+            (tenant.held, key.held) = (tenant.held - places, key.held - places);
+            tenant.charge(key, held.as_nanos().saturating_mul(places as Virtual));
         });
     }
 
-    /// Gives a place that `from` has held for so long to another holder, if that one may take it.
-    pub(super) fn hand_over(&mut self, from: &Holder, to: &Holder, held: Duration) -> bool {
-        self.leave(from, held);
+    /// Gives places that `from` has held for so long to another holder, if that one may take them.
+    pub(super) fn hand_over(&mut self, from: &Holder, to: &Holder, places: usize, held: Duration) -> bool {
+        self.leave(from, places, held);
         let may = self.may_hold(to);
         self.refused += u64::from(!may);
-        self.take(if may { to } else { from });
+        self.take(if may { to } else { from }, places);
         may
     }
 
@@ -151,26 +161,23 @@ impl<W> Shares<W> {
     pub(super) fn stop_waiting(&mut self, holder: &Holder, number: u64) -> Option<W> {
         let mut left = None;
         self.with(holder, |tenant, key| {
-            left = key.waiting.remove(&number);
+            left = key.waiting.remove(&number).map(|request| request.waiter);
             tenant.waiting -= usize::from(left.is_some());
         });
         self.waiting.taken -= usize::from(left.is_some());
         left
     }
 
-    /// Takes a place for the next request that may have one.
+    /// Takes places for the next request, if it may have them.
     pub(super) fn next(&mut self) -> Option<W> {
-        let (_, _, name) = self.order.first()?;
-        let tenant = self.tenants.get(name)?;
-        let (_, _, key) = tenant.order.first()?;
-        let holder = Holder { tenant: Arc::clone(name), key: Arc::clone(key), weight: tenant.weight };
-        if !self.may_hold(&holder) {
+        let (holder, places) = self.first()?;
+        if !self.may_hold(&holder) || places > self.places.free() {
             return None;
         }
         let mut next = None;
         // In one step, or the holder would be forgotten in between.
-        self.take_and(&holder, |tenant, key| {
-            next = key.waiting.pop_first().map(|(_, waiter)| waiter);
+        self.take_and(&holder, places, |tenant, key| {
+            next = key.waiting.pop_first().map(|(_, request)| request.waiter);
             tenant.waiting -= 1;
         });
         self.waiting.taken -= 1;
@@ -180,6 +187,11 @@ impl<W> Shares<W> {
     /// Returns whether a tenant holds one place, and waits for none.
     pub(super) fn has_one(&self, tenant: &str) -> bool {
         self.tenants.get(tenant).is_some_and(|tenant| tenant.held == 1 && tenant.waiting == 0)
+    }
+
+    /// Number of all places.
+    pub(super) const fn places(&self) -> usize {
+        self.places.all
     }
 
     pub(super) fn usage(&self) -> QueueUsage {
@@ -200,6 +212,22 @@ impl<W> Shares<W> {
         is_unused
     }
 
+    /// The next request: its holder, and its number of places.
+    fn first(&self) -> Option<(Holder, usize)> {
+        let (_, _, name) = self.order.first()?;
+        let tenant = self.tenants.get(name)?;
+        let (_, _, key) = tenant.order.first()?;
+        let (_, request) = tenant.keys.get(key)?.waiting.first_key_value()?;
+        let holder = Holder { tenant: Arc::clone(name), key: Arc::clone(key), weight: tenant.weight };
+        Some((holder, request.places))
+    }
+
+    /// Returns whether the next request has its turn and waits for more places than are free: smaller ones would overtake it for ever.
+    fn saves_up(&self) -> bool {
+        let first = self.first();
+        first.is_some_and(|(holder, places)| places > self.places.free() && self.may_hold(&holder))
+    }
+
     fn may_hold(&self, holder: &Holder) -> bool {
         if self.is_short {
             return self.places.taken < self.places.all;
@@ -211,15 +239,15 @@ impl<W> Shares<W> {
         self.places.may_take(together, holder.weight)
     }
 
-    fn take(&mut self, holder: &Holder) {
-        self.take_and(holder, |_, _| {});
+    fn take(&mut self, holder: &Holder, places: usize) {
+        self.take_and(holder, places, |_, _| {});
     }
 
-    fn take_and(&mut self, holder: &Holder, also: impl FnOnce(&mut Tenant<W>, &mut Key<W>)) {
-        self.places.taken += 1;
+    fn take_and(&mut self, holder: &Holder, places: usize, also: impl FnOnce(&mut Tenant<W>, &mut Key<W>)) {
+        self.places.taken += places;
         let now = self.with(holder, |tenant, key| {
             also(tenant, key);
-            (tenant.held, key.held) = (tenant.held + 1, key.held + 1);
+            (tenant.held, key.held) = (tenant.held + places, key.held + places);
             tenant.now = tenant.now.max(key.used);
             let before = tenant.used;
             tenant.charge(key, PLACE_COST_NANOS);
