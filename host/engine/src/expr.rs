@@ -56,7 +56,7 @@ pub use self::functions::{Functions, MAX_FUNCTIONS};
 pub use self::interpolate::{Piece, Placeholder, PlaceholderError, ValueTemplate};
 pub use self::sketch::{OperandSketch, Operation, Operator, Types};
 use self::{
-    lookup::Found,
+    lookup::ReadResult,
     machine::{Code, TypeDoubts},
     value_ref::ValueRef,
 };
@@ -246,8 +246,8 @@ impl Expr {
         match &self.0.action {
             Action::Constant(value) => Ok(value.clone()),
             Action::Path(read) => match self.read(*read, env).map_err(EvalError)? {
-                Found::Value(value) => Ok(value),
-                Found::Misfit(doubt) => {
+                ReadResult::Value(value) => Ok(value),
+                ReadResult::Misfit(doubt) => {
                     doubts.types.push(format!("{}: {doubt}", self.brief()));
                     Ok(Value::Null)
                 }
@@ -278,8 +278,8 @@ impl Expr {
         operation::condition(ValueRef::from(&self.eval(env, doubts)?)).map_err(EvalError)
     }
 
-    fn read(&self, index: usize, env: &dyn Env) -> Result<Found, String> {
-        self.0.reads.get(index).map_or(Ok(Found::Value(Value::Null)), |read| lookup::value(read, env))
+    fn read(&self, index: usize, env: &dyn Env) -> Result<ReadResult, String> {
+        self.0.reads.get(index).map_or(Ok(ReadResult::Value(Value::Null)), |read| lookup::value(read, env))
     }
 }
 

@@ -72,9 +72,9 @@ macro_rules! serve {
 }
 
 /// Makes the handler of a page whose work is done in its turn, on a thread for long work.
-macro_rules! in_turn {
+macro_rules! on_work_thread {
     ($function:path) => {
-        |context| Box::pin(context.in_turn($function))
+        |context| Box::pin(context.on_work_thread($function))
     };
 }
 
@@ -85,10 +85,10 @@ type PageRoute =
 /// All of them, with who may ask for them and the bounded resources that they use.
 const PAGES: [PageRoute; 39] = [
     (MethodFilter::GET, "/", None, &[], serve!(home)),
-    (MethodFilter::GET, "/runs", Some(Role::Read), VIEW, in_turn!(runs::page)),
-    (MethodFilter::GET, "/runs/{run}", Some(Role::Read), VIEW, in_turn!(run::page)),
-    (MethodFilter::GET, "/runs/{run}/tasks/{task}", Some(Role::Read), VIEW, in_turn!(task::page)),
-    (MethodFilter::GET, "/runs/{run}/edit", Some(Role::Run), VIEW, in_turn!(submit::rewrite)),
+    (MethodFilter::GET, "/runs", Some(Role::Read), VIEW, on_work_thread!(runs::page)),
+    (MethodFilter::GET, "/runs/{run}", Some(Role::Read), VIEW, on_work_thread!(run::page)),
+    (MethodFilter::GET, "/runs/{run}/tasks/{task}", Some(Role::Read), VIEW, on_work_thread!(task::page)),
+    (MethodFilter::GET, "/runs/{run}/edit", Some(Role::Run), VIEW, on_work_thread!(submit::rewrite)),
     (MethodFilter::POST, "/runs/{run}/cancel", Some(Role::Run), &[], serve!(actions::cancel)),
     (MethodFilter::POST, "/runs/{run}/rerun", Some(Role::Run), DOCUMENT, serve!(actions::rerun)),
     (
@@ -105,17 +105,23 @@ const PAGES: [PageRoute; 39] = [
         DOCUMENT,
         serve!(actions::resume),
     ),
-    (MethodFilter::GET, "/submit", Some(Role::Run), VIEW, in_turn!(submit::page)),
+    (MethodFilter::GET, "/submit", Some(Role::Run), VIEW, on_work_thread!(submit::page)),
     (MethodFilter::POST, "/submit", Some(Role::Run), DOCUMENT, serve!(submit::submit)),
     (MethodFilter::POST, "/submit/check", Some(Role::Run), DOCUMENT, serve!(submit::check)),
-    (MethodFilter::GET, "/schedules", Some(Role::Read), VIEW, in_turn!(schedules::page)),
-    (MethodFilter::GET, "/schedules/{namespace}/{name}", Some(Role::Read), VIEW, in_turn!(schedule::page)),
+    (MethodFilter::GET, "/schedules", Some(Role::Read), VIEW, on_work_thread!(schedules::page)),
+    (
+        MethodFilter::GET,
+        "/schedules/{namespace}/{name}",
+        Some(Role::Read),
+        VIEW,
+        on_work_thread!(schedule::page),
+    ),
     (
         MethodFilter::GET,
         "/schedules/{namespace}/{name}/edit",
         Some(Role::Run),
         VIEW,
-        in_turn!(submit::schedule),
+        on_work_thread!(submit::schedule),
     ),
     (MethodFilter::GET, "/schedules/{namespace}/{name}/remove", Some(Role::Run), &[], serve!(schedule::ask)),
     (
@@ -146,14 +152,20 @@ const PAGES: [PageRoute; 39] = [
         DOCUMENT,
         serve!(schedule::trigger),
     ),
-    (MethodFilter::GET, "/workflows", Some(Role::Read), VIEW, in_turn!(workflows::page)),
-    (MethodFilter::GET, "/workflows/{namespace}/{name}", Some(Role::Read), VIEW, in_turn!(workflow::page)),
+    (MethodFilter::GET, "/workflows", Some(Role::Read), VIEW, on_work_thread!(workflows::page)),
+    (
+        MethodFilter::GET,
+        "/workflows/{namespace}/{name}",
+        Some(Role::Read),
+        VIEW,
+        on_work_thread!(workflow::page),
+    ),
     (
         MethodFilter::GET,
         "/workflows/{namespace}/{name}/edit",
         Some(Role::Run),
         VIEW,
-        in_turn!(submit::workflow),
+        on_work_thread!(submit::workflow),
     ),
     (MethodFilter::GET, "/workflows/{namespace}/{name}/remove", Some(Role::Run), &[], serve!(workflow::ask)),
     (
@@ -170,10 +182,10 @@ const PAGES: [PageRoute; 39] = [
         DOCUMENT,
         serve!(workflow::run),
     ),
-    (MethodFilter::GET, "/plugins", Some(Role::Read), VIEW, in_turn!(plugins::page)),
+    (MethodFilter::GET, "/plugins", Some(Role::Read), VIEW, on_work_thread!(plugins::page)),
     (MethodFilter::POST, "/plugins", Some(Role::Admin), &[Resource::Uploads], serve!(upload::add)),
-    (MethodFilter::GET, "/plugins/{name}", Some(Role::Read), VIEW, in_turn!(plugin::first)),
-    (MethodFilter::GET, "/plugins/{name}/{version}", Some(Role::Read), VIEW, in_turn!(plugin::page)),
+    (MethodFilter::GET, "/plugins/{name}", Some(Role::Read), VIEW, on_work_thread!(plugin::first)),
+    (MethodFilter::GET, "/plugins/{name}/{version}", Some(Role::Read), VIEW, on_work_thread!(plugin::page)),
     (
         MethodFilter::POST,
         "/plugins/{name}/{version}/approve",

@@ -149,7 +149,7 @@ impl RequestContext {
     ///
     /// # Errors
     /// 429 if the caller has as many requests waiting as it may, and the errors of `rest`.
-    pub(crate) async fn in_turn<F>(mut self, rest: impl FnOnce(Self) -> F) -> F::Output
+    pub(crate) async fn on_work_thread<F>(mut self, rest: impl FnOnce(Self) -> F) -> F::Output
     where
         F: Future<Output = Result<Response, ProblemResponse>> + Send + 'static,
     {

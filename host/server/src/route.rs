@@ -127,9 +127,11 @@ macro_rules! serve {
 }
 
 /// Makes the handler of a route whose work is done in its turn, on a thread for long work.
-macro_rules! in_turn {
+macro_rules! on_work_thread {
     ($function:path) => {
-        |context| Box::pin(async move { context.in_turn($function).await.map($crate::answer::Answer::from) })
+        |context| {
+            Box::pin(async move { context.on_work_thread($function).await.map($crate::answer::Answer::from) })
+        }
     };
 }
 
@@ -141,4 +143,4 @@ pub(crate) const VIEW: &[Resource] = &[Resource::Work];
 pub(crate) const VALUE: &[Resource] = &[Resource::Work, Resource::Values];
 /// Resources of a route that follows a run.
 pub(crate) const FOLLOW: &[Resource] = &[Resource::Work, Resource::CatchUp];
-pub(crate) use {in_turn, serve};
+pub(crate) use {on_work_thread, serve};

@@ -18,7 +18,7 @@ pub struct PendingResponse {
     pub seq: u64,
 }
 
-/// What the executor made of a response.
+/// Verdict of an executor on a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ResponseVerdict {
     /// The executor has not returned.

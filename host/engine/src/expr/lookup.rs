@@ -11,7 +11,7 @@ use crate::value::Value;
 
 /// Result of a read.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Found {
+pub(super) enum ReadResult {
     Value(Value),
     /// Null, because a part of the path has a type without members. A doubt if the value is used.
     Misfit(String),
@@ -21,10 +21,10 @@ pub(super) enum Found {
 ///
 /// # Errors
 /// When a hyphen can only have been meant as a minus.
-pub(super) fn value(read: &Read, env: &dyn Env) -> Result<Found, String> {
+pub(super) fn value(read: &Read, env: &dyn Env) -> Result<ReadResult, String> {
     let found = env.get(&read.path);
     if !found.is_null() {
-        return Ok(Found::Value(found));
+        return Ok(ReadResult::Value(found));
     }
     for position in &read.hyphens {
         check_hyphen(&read.path, *position, env)?;
@@ -35,10 +35,10 @@ pub(super) fn value(read: &Read, env: &dyn Env) -> Result<Found, String> {
     {
         let length = length(&env.get(owner))?;
         if !length.is_null() {
-            return Ok(Found::Value(length));
+            return Ok(ReadResult::Value(length));
         }
     }
-    Ok(misfit(&read.path, env).map_or(Found::Value(Value::Null), Found::Misfit))
+    Ok(misfit(&read.path, env).map_or(ReadResult::Value(Value::Null), ReadResult::Misfit))
 }
 
 /// Returns why a path leads nowhere, if the longest part of it that has a value is of a type that cannot have the next member.

@@ -25,7 +25,7 @@ use super::{
     emit::{FUNCTIONS, Program},
     filter::FILTERS,
     functions::Functions,
-    lookup::Found,
+    lookup::ReadResult,
     operation::{BINARY, MANY, UNARY, condition, highest},
 };
 use crate::value::Value;
@@ -81,7 +81,7 @@ impl Code {
     /// Fails when an operation fails; the message is in the project's words, not in Rhai's.
     pub(super) fn run(
         &self,
-        read: impl Fn(usize) -> Result<Found, String>,
+        read: impl Fn(usize) -> Result<ReadResult, String>,
         doubts: &mut TypeDoubts,
     ) -> Result<Value, EvalError> {
         let mut scope = Scope::with_capacity(2 + self.constants.len() + self.variables.len());
@@ -95,8 +95,8 @@ impl Code {
         }
         for (name, index) in &self.variables {
             let value = match read(*index).map_err(EvalError)? {
-                Found::Value(value) => Operand::from(value).into(),
-                Found::Misfit(doubt) => Dynamic::from(Misfit(doubt)),
+                ReadResult::Value(value) => Operand::from(value).into(),
+                ReadResult::Misfit(doubt) => Dynamic::from(Misfit(doubt)),
             };
             scope.push_dynamic(name.as_str(), value);
         }

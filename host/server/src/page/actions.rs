@@ -18,7 +18,7 @@ pub(super) async fn cancel(context: RequestContext) -> Result<Response, ProblemR
 
 pub(super) async fn rerun(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
-    context.in_turn(async move |context| begin_again(&context, &form).await).await
+    context.on_work_thread(async move |context| begin_again(&context, &form).await).await
 }
 
 async fn begin_again(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {
@@ -43,7 +43,7 @@ pub(super) async fn cancel_task(context: RequestContext) -> Result<Response, Pro
 
 pub(super) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
-    context.in_turn(async move |context| respond(&context, &form).await).await
+    context.on_work_thread(async move |context| respond(&context, &form).await).await
 }
 
 async fn respond(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {

@@ -174,7 +174,7 @@ fn back(namespace: &str, name: &str) -> Response {
 
 pub(super) async fn trigger(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
-    context.in_turn(async move |context| start(&context, &form).await).await
+    context.on_work_thread(async move |context| start(&context, &form).await).await
 }
 
 async fn start(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {

@@ -115,7 +115,7 @@ fn versions(found: &CatalogItem<SavedWorkflow>, shown: &Version, address: &str) 
 
 pub(super) async fn run(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
-    context.in_turn(async move |context| submit(&context, &form).await).await
+    context.on_work_thread(async move |context| submit(&context, &form).await).await
 }
 
 async fn submit(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {

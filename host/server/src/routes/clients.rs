@@ -4,7 +4,7 @@ use super::parameters::LISTING;
 use crate::{
     auth::caller::Role,
     resources::Resource,
-    route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, in_turn, parameter, serve},
+    route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, on_work_thread, parameter, serve},
     runs::rows,
     tickets, validate,
 };
@@ -36,7 +36,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "A page of rows.", Shape::Json("Rows"))],
         refusals: &[],
-        serve: in_turn!(rows::rows),
+        serve: on_work_thread!(rows::rows),
     },
     Route {
         method: Verb::Get,

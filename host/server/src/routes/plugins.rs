@@ -5,7 +5,7 @@ use crate::{
     auth::caller::Role,
     plugins,
     resources::Resource,
-    route::{Kind, Route, Sends, Shape, VIEW, Verb, in_turn, parameter, serve},
+    route::{Kind, Route, Sends, Shape, VIEW, Verb, on_work_thread, parameter, serve},
 };
 
 pub(super) const ROUTES: &[Route] = &[
@@ -29,7 +29,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "A page of plugins.", Shape::Json("Plugins"))],
         refusals: &[],
-        serve: in_turn!(plugins::list::list),
+        serve: on_work_thread!(plugins::list::list),
     },
     Route {
         method: Verb::Get,
@@ -43,7 +43,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "Its versions.", Shape::Json("PluginVersions"))],
         refusals: &[404],
-        serve: in_turn!(plugins::list::named),
+        serve: on_work_thread!(plugins::list::named),
     },
     Route {
         method: Verb::Get,
@@ -57,7 +57,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "The version.", Shape::Json("Plugin"))],
         refusals: &[404, 422],
-        serve: in_turn!(plugins::list::version),
+        serve: on_work_thread!(plugins::list::version),
     },
     Route {
         method: Verb::Put,

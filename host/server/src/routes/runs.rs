@@ -5,7 +5,9 @@ use super::parameters::{
 };
 use crate::{
     auth::caller::Role,
-    route::{DOCUMENT, FOLLOW, Kind, Route, Sends, Shape, VALUE, VIEW, Verb, in_turn, parameter, serve},
+    route::{
+        DOCUMENT, FOLLOW, Kind, Route, Sends, Shape, VALUE, VIEW, Verb, on_work_thread, parameter, serve,
+    },
     runs::{events, get, graph, list, logs, notices, requests, rerun, submit, task, values},
 };
 
@@ -36,7 +38,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "A page of runs.", Shape::Json("Runs"))],
         refusals: &[],
-        serve: in_turn!(list::list),
+        serve: on_work_thread!(list::list),
     },
     Route {
         method: Verb::Get,
@@ -143,7 +145,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "The task run.", Shape::Json("Task"))],
         refusals: &[404],
-        serve: in_turn!(task::task),
+        serve: on_work_thread!(task::task),
     },
     Route {
         method: Verb::Get,
@@ -263,6 +265,6 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "The picture.", Shape::Text("image/svg+xml"))],
         refusals: &[404],
-        serve: in_turn!(graph::picture),
+        serve: on_work_thread!(graph::picture),
     },
 ];

@@ -3,7 +3,7 @@
 use super::parameters::{PARAMETERS, SAVE_PARAMETERS, SAVED_LISTING, SUBMITTED, SUBMITTING};
 use crate::{
     auth::caller::Role,
-    route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, in_turn, parameter, serve},
+    route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, on_work_thread, parameter, serve},
     saved::schedules,
 };
 
@@ -20,7 +20,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "A page of schedules.", Shape::Json("Schedules"))],
         refusals: &[],
-        serve: in_turn!(schedules::list),
+        serve: on_work_thread!(schedules::list),
     },
     Route {
         method: Verb::Get,

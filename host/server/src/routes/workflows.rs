@@ -5,7 +5,7 @@ use super::parameters::{
 };
 use crate::{
     auth::caller::Role,
-    route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, in_turn, parameter, serve},
+    route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, on_work_thread, parameter, serve},
     saved::workflows,
 };
 
@@ -22,7 +22,7 @@ pub(super) const ROUTES: &[Route] = &[
         body: None,
         answers: &[(200, "A page of workflows.", Shape::Json("Workflows"))],
         refusals: &[],
-        serve: in_turn!(workflows::list),
+        serve: on_work_thread!(workflows::list),
     },
     Route {
         method: Verb::Get,

@@ -42,7 +42,9 @@ pub(crate) async fn events(mut context: RequestContext) -> Result<Response, Prob
     let since = last.map_or(since.unwrap_or(0), |last| last.saturating_add(1));
     if !stream {
         let run_id = Arc::clone(&row.head.run_id);
-        return context.in_turn(async move |context| page(&context, &run_id, since, limit).await).await;
+        return context
+            .on_work_thread(async move |context| page(&context, &run_id, since, limit).await)
+            .await;
     }
     // A browser comes back until it is told that there is nothing more.
     if !row.status.open && since >= row.seq && last.is_some() {

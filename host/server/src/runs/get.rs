@@ -58,7 +58,7 @@ pub(crate) async fn get(mut context: RequestContext) -> Result<Response, Problem
         let (response, tag) = render(&handle, row.as_ref(), notices.as_ref(), Page { from, most }).await?;
         Ok(unless_known(&context, response, &tag))
     };
-    context.in_turn(rest).await
+    context.on_work_thread(rest).await
 }
 
 /// The row of a run, unless it ends in time, and how its notices stand then.

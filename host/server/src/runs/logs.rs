@@ -50,7 +50,7 @@ pub(crate) async fn logs(mut context: RequestContext) -> Result<Response, Proble
     let row = context.run().await?;
     let whose = LogFilter { task, attempt };
     if !stream {
-        return context.in_turn(async move |context| page(&context, &whose, after).await).await;
+        return context.on_work_thread(async move |context| page(&context, &whose, after).await).await;
     }
     let streaming = context.app.streams.enter(&context.caller)?;
     let next = last.map_or(0, |last| last.saturating_add(1));

@@ -65,5 +65,5 @@ async fn run_view(context: RequestContext) -> Result<Response, ProblemResponse> 
         let handle = context.app.host.run_of(&row);
         Ok(view(&handle, Some(&row), Page::FIRST).await?.0)
     };
-    context.in_turn(shown).await
+    context.on_work_thread(shown).await
 }

@@ -38,7 +38,7 @@ pub(crate) async fn run(mut context: RequestContext) -> Result<Response, Problem
     };
     let wanted = RunParts { since: since.filter(|_| wait.is_none()), takes_parts, logs, task };
     // A request that waits has no turn: it would keep others of its key from theirs.
-    context.in_turn(async move |context| parts(&context, row, wanted).await).await
+    context.on_work_thread(async move |context| parts(&context, row, wanted).await).await
 }
 
 /// Parts of a run that are sent besides its row.
