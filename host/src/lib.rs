@@ -113,6 +113,7 @@ pub use self::cluster::wakeup;
 pub use self::{
     drive::follow::{Watch, WatchSignal},
     drive::handle::{RestingState, RunError, RunHandle, WaitOutcome},
+    drive::pending_response::{PendingResponse, ResponseVerdict},
     host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, Rerun, RerunError},
     journal::{RecoverError, requirement::UnmetRequirement},
     planner::{
@@ -122,7 +123,6 @@ pub use self::{
     run::{
         envelope::RequestEnvelope,
         lifecycle::{LifecycleChange, RunLifecycleEvent},
-        pending_response::{PendingResponse, ResponseVerdict},
         request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},
     },
     store::retention::{Keep, PruneResult, Retention, prunable, prune},

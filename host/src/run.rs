@@ -4,6 +4,5 @@ pub(crate) mod envelope;
 pub(crate) mod lifecycle;
 pub(crate) mod message;
 pub(crate) mod ownership_doubt;
-pub(crate) mod pending_response;
 pub(crate) mod registry;
 pub(crate) mod request;

@@ -35,6 +35,11 @@ pub enum Value {
     Object(Arc<Map>),
 }
 
+/// Returns whether a text is the index of an element: digits, and nothing more.
+pub(crate) fn is_index(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 impl Value {
     /// The JSON name of this value's type, as problems print it.
     #[must_use]
@@ -88,8 +93,8 @@ impl Value {
     pub fn member(&self, key: &str) -> Option<&Self> {
         match self {
             Self::Object(map) => map.get(key),
-            Self::Array(items) => items.get(key.parse::<usize>().ok()?),
-            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) => None,
+            Self::Array(items) if is_index(key) => items.get(key.parse::<usize>().ok()?),
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Array(_) => None,
         }
     }
 

@@ -6,7 +6,7 @@ use super::{
     budget::{Budget, json},
     number::Num,
 };
-use crate::value::{Map, Value};
+use crate::value::{Map, Value, is_index};
 
 /// Name of the filter that a text or a list also has as a member, without parentheses.
 pub(super) const LENGTH: &str = "length";
@@ -96,7 +96,8 @@ impl ValueRef<'_> {
 
     /// Notes a doubt where this is of another type than every one of some values, by their [`ValueRef::kind`].
     pub(super) fn doubt_among(self, kinds: impl Iterator<Item = &'static str>, budget: &mut Budget) {
-        let mut kinds = kinds.peekable();
+        // A null that is missing in a list says nothing of the types of the others.
+        let mut kinds = kinds.filter(|kind| *kind != ValueRef::Null.kind()).peekable();
         let Some(first) = kinds.peek().copied() else { return };
         if !matches!(self, Self::Null) && kinds.all(|kind| kind != self.kind()) {
             budget.doubt(format!("{} equals none, as there is {first} instead: false", self.kind()));
@@ -116,7 +117,7 @@ impl ValueRef<'_> {
         let found = match (self, at) {
             (Self::Object(map), ValueRef::Text(key)) => map.get(key).cloned(),
             (Self::List(_) | Self::Text(_), ValueRef::Text(LENGTH)) => self.length(budget)?,
-            (Self::List(items), ValueRef::Text(at)) => {
+            (Self::List(items), ValueRef::Text(at)) if is_index(at) => {
                 at.parse::<usize>().ok().and_then(|i| items.get(i)).cloned()
             }
             (Self::List(items), ValueRef::Number(at)) => {
@@ -140,7 +141,7 @@ impl ValueRef<'_> {
         match (self, at) {
             (Self::Null, _) | (_, ValueRef::Null) | (Self::Object(_), ValueRef::Text(_)) => true,
             (Self::List(_) | Self::Text(_), ValueRef::Number(at)) => at.whole().is_some(),
-            (Self::List(_), ValueRef::Text(at)) => at.bytes().all(|byte| byte.is_ascii_digit()),
+            (Self::List(_), ValueRef::Text(at)) => is_index(at),
             _ => false,
         }
     }

@@ -399,6 +399,9 @@ fn types_that_do_not_fit_leave_a_doubt() {
         ("o[n]", "an object has nothing at a number: null"),
         ("s[b]", "a string has nothing at a boolean: null"),
         ("n[n]", "a number has nothing at a number: null"),
+        ("l['+1']", "`l` is an array, which has no `+1`: null"),
+        ("l['']", "`l` is an array, which has no ``: null"),
+        ("l[s + '+1']", "an array has nothing at a string: null"),
         ("s.x", "`s` is a string, which has no `x`: null"),
         ("{{ s.x.y }}", "`s` is a string, which has no `x`: null"),
         ("n.x", "`n` is a number, which has no `x`: null"),
@@ -471,6 +474,8 @@ fn types_that_fit_null_and_what_is_not_evaluated_leave_no_doubt() {
         "none.x",
         "missing.x.y",
         "l.7",
+        "'a' in [none]",
+        "none in [1]",
         "l.0",
     ] {
         assert_eq!(doubts_of(text, ""), [] as [&str; 0], "{text}");

@@ -5,7 +5,7 @@ use crate::{
     expr::{OperandSketch, Operation, Operator, Types},
     plan::{ParameterType, resolve::index::Index},
     problem::codes::{expressions::IMPOSSIBLE_VALUE, warnings::NEVER_EQUAL},
-    value::Value,
+    value::{Value, is_index},
 };
 
 use super::{kinds::ValueDomain, visible::Visible};
@@ -44,21 +44,19 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &OperationAt<
     if is_warning { index.report.warning(problem) } else { index.report.problem(problem) }
 }
 
-/// Reports a path that goes on behind a declared parameter whose values have no such member or element.
+/// Reports a path that goes on behind a value whose types are known and have no such member or element: a problem for a declared parameter,
+/// a warning for a value that the engine supplies.
 pub(super) fn check_member(index: &Index<'_>, scope: &Visible<'_>, found: &ReadAt<'_>) {
     let path: Vec<&str> = found.read.path.iter().map(|segment| &**segment).collect();
     let parameter = (1..path.len()).find_map(|length| {
         let (parameter, behind) = path.split_at(length);
-        let known = scope.known(parameter).filter(|known| known.is_parameter)?;
-        Some((parameter, behind.first()?, types(&known)))
+        let known = scope.known(parameter)?;
+        Some((parameter, behind.first()?, types(&known), known.is_parameter))
     });
-    let Some((parameter, member, types)) = parameter else { return };
-    let is_index = member.bytes().all(|byte| byte.is_ascii_digit());
+    let Some((parameter, member, types, is_parameter)) = parameter else { return };
+    let is_full = if is_parameter { index.report.is_full() } else { index.report.is_full_of_warnings() };
     let has_length = *member == "length" && types.meets(Types::STRING.or(Types::ARRAY));
-    if types.meets(Types::OBJECT)
-        || has_length
-        || (is_index && types.meets(Types::ARRAY))
-        || index.report.is_full()
+    if types.meets(Types::OBJECT) || has_length || (is_index(member) && types.meets(Types::ARRAY)) || is_full
     {
         return;
     }
@@ -67,7 +65,11 @@ pub(super) fn check_member(index: &Index<'_>, scope: &Visible<'_>, found: &ReadA
         parameter.join("."),
         types.words()
     );
-    index.report.problem(found.site().problem(&IMPOSSIBLE_VALUE, message));
+    if is_parameter {
+        index.report.problem(found.site().problem(&IMPOSSIBLE_VALUE, message));
+    } else {
+        index.report.warning(found.site().problem(&NEVER_EQUAL, message));
+    }
 }
 
 /// An operand, with what is known of it here.

@@ -1,6 +1,6 @@
 //! Input from outside, and the first step of a run that was read back.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use super::{Decider, bind::doubt_messages};
 use crate::{
@@ -36,7 +36,8 @@ impl Decider<'_> {
         self.emit(Event::Submitted(Box::new(submitted)));
         self.emit(Event::RunPhase(Phase::Created));
         for ParameterDoubts { parameter, doubts } in doubts {
-            for (code, message) in doubt_messages(doubts) {
+            let messages: BTreeSet<_> = doubt_messages(doubts).collect();
+            for (code, message) in messages {
                 self.warn(None, code, format!("parameter `{parameter}`: {message}"));
             }
         }

@@ -216,6 +216,10 @@ fn operations_that_no_value_fits() {
     when("workflow.parameters.region.x.y == null && workflow.parameters.region['0'] == null", &[]);
     when("tasks.a.code > '3'", &["W007 when"]);
     when("tasks.a.phase < 3", &["W007 when"]);
+    // Members of values that the engine supplies.
+    when("tasks.a.code.x == 1", &["W007 when"]);
+    when("workflow.name.x == none", &["W007 when"]);
+    when("tasks.a.phase.length > 3", &[]);
     for text in [
         "(inputs.parameters.text | upper) == 1",
         "tasks.a.phase + 1 == 2",

@@ -6,8 +6,8 @@ use phasm_engine::{
     run::{Run, TaskRun},
 };
 
-use super::request::tasks_named;
-use crate::{drive::follow::Watch, journal::RecoverError};
+use super::follow::Watch;
+use crate::{journal::RecoverError, run::request::tasks_named};
 
 /// A response to a suspended task, from before it is given until the executor has accepted or refused it (R-S14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
