@@ -9,7 +9,7 @@ use phasm_engine::{
 use super::follow::Watch;
 use crate::{journal::RecoverError, run::request::tasks_named};
 
-/// A response to a suspended task, from before it is given until the executor has accepted or refused it (R-S14).
+/// A response to a suspended task, from before it is given until the executor has accepted or refused it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PendingResponse {
     task: TaskId,
