@@ -6,6 +6,7 @@ mod local;
 mod remote;
 mod request;
 mod target;
+mod verdict;
 
 use std::{future::Future, sync::Arc};
 
@@ -34,11 +35,11 @@ pub(super) trait Backend: CatalogBackend {
     /// When the document or its parameters have problems, which have been shown, or when it is refused.
     fn submit(&self, submission: &Submission, key: Option<&str>) -> Result<SubmitOutcome, Failure>;
 
-    /// Answers a suspended task.
+    /// Responds to a task that waits, and prints its question.
     ///
     /// # Errors
-    /// When there is no such run or task, or when the answer is refused.
-    fn resume(&self, run: &str, task: &str, answer: Map, then: LocalRun<'_>) -> Result<Exit, Failure>;
+    /// When there is no such run or task, when several tasks wait and none is named, or when the response is refused.
+    fn respond(&self, run: &str, response: &Response<'_>, then: LocalRun<'_>) -> Result<Exit, Failure>;
 
     /// Cancels a run, or one task of it.
     ///
@@ -106,6 +107,15 @@ pub(super) trait CatalogBackend {
     /// # Errors
     /// When there is none of that name, or when it is refused.
     fn remove(&self, shelf: CatalogKind, name: &QualifiedName) -> Result<(), Failure>;
+}
+
+/// Response to a task that waits.
+pub(super) struct Response<'a> {
+    /// The task; none for the only one that waits.
+    pub(super) task: Option<&'a str>,
+    pub(super) payload: Map,
+    /// Word for a response that was carried out: `approved`, `rejected` or `resumed`.
+    pub(super) word: &'static str,
 }
 
 /// Result of submitting a run.

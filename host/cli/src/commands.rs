@@ -18,7 +18,7 @@ mod plugin;
 mod prune;
 mod recover;
 mod rerun;
-mod resume;
+mod respond;
 mod run;
 mod schema;
 mod serve;
@@ -53,7 +53,10 @@ pub(crate) enum Command {
     Open(open::OpenArguments),
     Validate(validate::ValidateArguments),
     Schema(schema::SchemaArguments),
-    Resume(resume::ResumeArguments),
+    Approve(respond::ApproveArguments),
+    Reject(respond::RejectArguments),
+    #[command(visible_alias = "resume")]
+    Respond(respond::RespondArguments),
     Cancel(cancel::CancelArguments),
     Recover(recover::RecoverArguments),
     Rerun(rerun::RerunArguments),
@@ -107,7 +110,9 @@ pub(crate) fn run(
         Command::Open(arguments) => open::open(&arguments, screen),
         Command::Validate(arguments) => validate::validate(&arguments, screen),
         Command::Schema(arguments) => schema::schema(&arguments, screen),
-        Command::Resume(arguments) => resume::resume(&arguments, log_level, screen),
+        Command::Approve(arguments) => respond::approve(&arguments, log_level, screen),
+        Command::Reject(arguments) => respond::reject(&arguments, log_level, screen),
+        Command::Respond(arguments) => respond::respond(&arguments, log_level, screen),
         Command::Cancel(arguments) => cancel::cancel(&arguments, log_level, screen),
         Command::Recover(arguments) => recover::recover(&arguments, log_level, screen),
         Command::Rerun(arguments) => rerun::rerun(&arguments, log_level, screen),

@@ -3,6 +3,7 @@
 pub(crate) mod argument;
 #[cfg_attr(not(feature = "postgres"), path = "store/no_database.rs")]
 pub(crate) mod database;
+pub(crate) mod default_store;
 pub(crate) mod local_user;
 pub(crate) mod reader;
 pub(crate) mod run_id;

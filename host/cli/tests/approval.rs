@@ -1,21 +1,28 @@
 //! The approval example, through the real binary and the shipped `echo`.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use std::{path::Path, process::Command};
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
 
 use serde_json::{Value, json};
 
-/// Runs the command in a directory of its own; its exit status and the run view.
-fn phasm(dir: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
+/// The command in a directory of its own, with the shipped plugins.
+fn command(dir: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_phasm"));
     let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
-    let ran = Command::new(env!("CARGO_BIN_EXE_phasm"))
-        .current_dir(dir)
-        .env_remove("PHASM_CONFIG")
-        .args(arguments)
-        .args(["--json", "--store", "runs.db", "--plugins"])
-        .arg(plugins)
-        .output()
-        .unwrap();
+    command.current_dir(dir).env_remove("PHASM_CONFIG").args(arguments).arg("--plugins").arg(plugins);
+    command
+}
+
+fn output(dir: &Path, arguments: &[&str]) -> Output {
+    command(dir, arguments).args(["--json", "--store", "runs.db"]).output().unwrap()
+}
+
+/// Runs the command; its exit status and the run view.
+fn phasm(dir: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
+    let ran = output(dir, arguments);
     let view = serde_json::from_slice(&ran.stdout);
     (ran.status.code(), view.unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&ran.stderr))))
 }
@@ -38,6 +45,73 @@ fn the_release_waits_for_a_word() {
         let found = view["outputs"].as_array().unwrap().iter().map(|output| output["value"].clone());
         assert_eq!(found.collect::<Vec<_>>(), outputs);
     }
+}
+
+/// R-L33: the question is printed; the task need not be named if only one waits; a comment is kept.
+#[test]
+fn a_step_is_approved_and_rejected_by_commands_of_their_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/approval.yaml");
+    for (words, publish, comment) in [
+        (&["approve", "@last", "--comment", "as agreed"][..], json!("Succeeded"), json!("as agreed")),
+        (&["approve", "@last", "main/approve"], json!("Succeeded"), json!(null)),
+        (&["reject", "@last", "approve", "--comment", "not today"], json!("Skipped"), json!("not today")),
+        (
+            &["respond", "@last", "{\"approved\": true}", "-p", "comment=yes"],
+            json!("Succeeded"),
+            json!("yes"),
+        ),
+        (&["resume", "@last", "approve", "{\"approved\": false}"], json!("Skipped"), json!(null)),
+    ] {
+        assert_eq!(phasm(dir.path(), &["run", example.to_str().unwrap()]).0, Some(6));
+        let ran = output(dir.path(), words);
+        let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+        let view: Value = serde_json::from_slice(&ran.stdout).unwrap();
+        assert_eq!((ran.status.code(), &view["tasks"][3]["phase"]), (Some(0), &publish), "{words:?}: {told}");
+        assert!(told.contains("main/approve: release it?\n"), "{words:?}: {told}");
+        let outputs = view["tasks"][2]["outputs"].as_array().unwrap();
+        let kept =
+            outputs.iter().find(|output| output["name"] == "comment").map(|output| output["value"].clone());
+        assert_eq!(kept.unwrap_or_default(), comment, "{words:?}");
+    }
+    // The summary off JSON says how to respond.
+    let asks = command(dir.path(), &["run", example.to_str().unwrap()])
+        .args(["--store", "runs.db"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&asks.stdout).into_owned();
+    assert!(
+        said.contains("to approve: ") && said.contains("to reject:  ") && said.contains(" reject "),
+        "{said}"
+    );
+}
+
+/// R-L33: nothing is guessed, and what is refused leaves the step waiting: status 2.
+#[test]
+fn a_response_without_its_task_is_refused_unless_one_waits() {
+    let dir = tempfile::tempdir().unwrap();
+    let two = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: m }\nspec:\n  entrypoint: main\n  templates:\n    - dag:\n        \
+               name: main\n        tasks:\n          - { name: one, executor: { type: approval, config: { message: first } } }\n          - { \
+               name: two, executor: { type: approval, config: { message: second, schema: { type: object, required: [size], properties: { \
+               size: { type: integer } } } } } }\n";
+    std::fs::write(dir.path().join("two.yaml"), two).unwrap();
+    assert_eq!(phasm(dir.path(), &["run", "two.yaml"]).0, Some(6));
+    let refused = |words: &[&str], why: &str| {
+        let ran = output(dir.path(), words);
+        let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.code() == Some(2) && told.contains(why), "{words:?}: {told}");
+    };
+    refused(
+        &["approve", "@last"],
+        "approved: false: 2 tasks wait for a response; name one of them: main/one, main/two",
+    );
+    refused(&["reject", "@last", "three"], "has no task `three`; suspended: main/one, main/two");
+    refused(&["approve", "@last", "two"], "size is missing");
+    refused(&["respond", "@last", "one", "[1]"], "expected an object");
+    refused(&["respond", "@last", "[1]"], "expected an object");
+    assert_eq!(phasm(dir.path(), &["approve", "@last", "one"]).0, Some(6));
+    assert_eq!(phasm(dir.path(), &["respond", "@last", "-p", "size=3"]).0, Some(0));
+    refused(&["approve", "@last"], "has already ended");
 }
 
 /// R-S14: a refused answer is status 2 and leaves nothing behind, whatever was wrong with it.

@@ -255,7 +255,13 @@ impl Remote {
     fn refused(&self, answer: &HttpAnswer) -> RemoteError {
         let said: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         let detail = said.get("detail").and_then(Value::as_str);
-        let detail = detail.map_or_else(|| format!("status {}", answer.status), ToOwned::to_owned);
+        let mut detail = detail.map_or_else(|| format!("status {}", answer.status), ToOwned::to_owned);
+        if answer.status == 401 {
+            detail += match &self.0.key {
+                Some(_) => "; the key in PHASM_KEY is not one of the server's",
+                None => "; PHASM_KEY is not set. `phasm key add NAME` on the server's machine makes a key",
+            };
+        }
         let problems = said.get("problems").and_then(Value::as_array).cloned().unwrap_or_default();
         RemoteError::Refused { url: self.0.url.clone(), status: answer.status, detail, problems }
     }

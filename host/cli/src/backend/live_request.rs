@@ -1,17 +1,15 @@
 //! Runs that another process drives: asking something of them, and following them.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc};
 
 use phasm::{
-    PendingResponse, RecoverError, RequestEnvelope, RequestError, RequestReply, ResponseVerdict, RunRequest,
-    Watch,
+    PendingResponse, RequestEnvelope, RequestError, RequestReply, RunRequest, Watch,
     engine::run::{Run, RunView},
-    journal,
     store::sqlite::wakeup::WakeupClient,
-    store::{Answer, ReadStore, Sqlite},
+    store::{Answer, Sqlite},
 };
-use tokio::time::timeout;
 
+use super::verdict;
 use crate::{
     command_line::Target,
     exit::Exit,
@@ -21,9 +19,6 @@ use crate::{
     store::{argument::StoreArgument, reader::StoreReader, runs},
     terminal::screen::Screen,
 };
-
-/// Time for which a command waits for the executor's verdict on a response.
-const VERDICT_TIME: Duration = Duration::from_secs(10);
 
 /// Asks something of a run whose store another process holds, which drives it; nothing, if no process does, and the store is
 /// free.
@@ -44,19 +39,20 @@ pub(crate) async fn ask(
     let Some(ring) = WakeupClient::at(&path).await else { return Ok(None) };
     let target = store.target()?;
     let (reader, run_id) = store.find(meant).await?;
-    let run = recorded(&*reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
+    let run = runs::recorded(&*reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
     runs::check_open(&run)?;
     let request = request(&run)?;
-    let response = response_of(&request, &run);
+    let response = verdict::response_of(&request, &run);
     let answer = answered(&path, ring, &reader, &run_id, request).await?;
     let reader = reader.shared();
-    let verdict =
+    let verdict_on =
         |response: PendingResponse| response.watched(Watch::of(Arc::clone(&reader), &run_id, response.seq));
     let said = RequestReply::said(&answer);
-    check_verdict(&said, response.map(verdict), word).await?;
+    verdict::check(&said, response.map(verdict_on), word).await?;
     told(said, &run_id, word, &target, screen)?;
     if as_json {
-        let run = recorded(&*reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
+        let run =
+            runs::recorded(&*reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
         let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
     } else {
         screen.err(&format!(
@@ -65,34 +61,6 @@ pub(crate) async fn ask(
         ));
     }
     Ok(Some(Exit::Done))
-}
-
-/// The response that a request gives to a suspended task, if it gives one.
-pub(crate) fn response_of(request: &RunRequest, run: &Run) -> Option<PendingResponse> {
-    if let RunRequest::Resume { task, .. } = request { PendingResponse::to(run, task) } else { None }
-}
-
-/// Waits for the executor's verdict on a response that was recorded.
-///
-/// # Errors
-/// When the executor refuses it, with the reason; when the verdict cannot be read.
-pub(crate) async fn check_verdict(
-    said: &Result<bool, RequestError>,
-    verdict: Option<impl Future<Output = Result<ResponseVerdict, RecoverError>>>,
-    word: &str,
-) -> Result<(), Failure> {
-    let Some(verdict) = verdict.filter(|_| matches!(said, Ok(true))) else { return Ok(()) };
-    match timeout(VERDICT_TIME, verdict).await {
-        Ok(Ok(ResponseVerdict::Refused(why))) => {
-            let why = format!("{word}: false; the response was refused: {why}; the task still waits");
-            Err(Failure::call(why))
-        }
-        // An executor that takes longer decides later: the run says how.
-        Ok(Ok(ResponseVerdict::Accepted | ResponseVerdict::Pending)) | Err(_) => Ok(()),
-        Ok(Err(error)) => {
-            Err(Failure::host(ContextError::new("the verdict on the response cannot be read", error)))
-        }
-    }
 }
 
 /// Queues a request to a run with the process that has its store, and waits for the answer.
@@ -128,7 +96,7 @@ pub(crate) async fn abandon(
     let answer = answered(&path, ring, &reader, &run_id, request).await?;
     match RequestReply::said(&answer) {
         Err(RequestError::Ended) => {
-            let is_recorded = recorded(&*reader, &run_id).await.is_ok();
+            let is_recorded = runs::recorded(&*reader, &run_id).await.is_ok();
             Ok(Some((run_id.to_string(), is_recorded)))
         }
         Err(error) => Err(Failure::call(ContextError::new("the run was not abandoned", error))),
@@ -165,8 +133,4 @@ pub(crate) fn told(
         ))),
         Err(error) => Err(Failure::host(ContextError::new("the request was not carried out", error))),
     }
-}
-
-async fn recorded(reader: &dyn ReadStore, run_id: &str) -> Result<Run, RecoverError> {
-    journal::replay(run_id, &reader.load(run_id).await?, |_, _, _, _| {})
 }

@@ -4,13 +4,13 @@ mod catalog;
 
 use phasm::{
     RecoverError, Rerun, RerunError, RunRequest, SubmitError,
-    engine::{run::Run, value::Map},
+    engine::run::Run,
     store::{StoreError, view::SubmittedView},
 };
 
 #[cfg(unix)]
 use super::live_request;
-use super::{Backend, LocalRun, RerunRequest, SubmitOutcome, request, wait};
+use super::{Backend, LocalRun, RerunRequest, Response, SubmitOutcome, request, wait};
 use crate::{
     command_line::Target,
     drive::{self, ActiveRun, ActiveRuns, Answers, DriveOptions, LineReporter},
@@ -58,11 +58,12 @@ impl Backend for LocalBackend<'_> {
         })
     }
 
-    fn resume(&self, run: &str, task: &str, answer: Map, then: LocalRun<'_>) -> Result<Exit, Failure> {
-        self.request(run, "resumed", then, |run| {
-            let is_suspended = runs::is_suspended;
-            let task = runs::task(run, task, "resumed: false", "suspended", is_suspended)?;
-            Ok(RunRequest::Resume { task: run.task_run_id(task), payload: answer.clone() })
+    fn respond(&self, run: &str, response: &Response<'_>, then: LocalRun<'_>) -> Result<Exit, Failure> {
+        let Response { task, payload, word } = response;
+        self.request(run, word, then, |run| {
+            let task = runs::waiting_task(run, *task, word)?;
+            self.screen.err(&runs::question(run, task));
+            Ok(RunRequest::Resume { task: run.task_run_id(task), payload: payload.clone() })
         })
     }
 

@@ -11,7 +11,7 @@ use phasm::engine::{
 };
 use phasm_server::client::{Remote, RemoteError};
 
-use super::{Backend, LocalRun, RerunRequest, SubmitOutcome, wait};
+use super::{Backend, LocalRun, RerunRequest, Response, SubmitOutcome, wait};
 use crate::{
     command_line::Target,
     exit::Exit,
@@ -21,7 +21,7 @@ use crate::{
         parameters::{self, ParameterArgument},
     },
     problems,
-    store::run_id,
+    store::{run_id, runs},
     submission::{KNOWN_KEY, Submission},
     terminal::screen::Screen,
 };
@@ -47,11 +47,18 @@ impl Backend for RemoteBackend<'_> {
         })
     }
 
-    fn resume(&self, meant: &str, task: &str, answer: Map, _then: LocalRun<'_>) -> Result<Exit, Failure> {
+    fn respond(&self, meant: &str, response: &Response<'_>, _then: LocalRun<'_>) -> Result<Exit, Failure> {
         wait(async {
+            let Response { task, payload, word } = response;
             let run_id = self.find(meant).await?;
-            let asked = self.remote.resume(&run_id, task, json_of(&Value::from(answer))).await;
-            self.told("resumed", &run_id, asked)
+            let run = runs::recorded(&self.remote, &run_id).await;
+            let run = run.map_err(|error| runs::unavailable(error, &self.target()))?;
+            runs::check_open(&run)?;
+            let task = runs::waiting_task(&run, *task, word)?;
+            self.screen.err(&runs::question(&run, task));
+            let payload = json_of(&Value::from(payload.clone()));
+            let said = self.remote.resume(&run_id, &run.task_run_id(task), payload).await;
+            self.told(word, &run_id, said)
         })
     }
 

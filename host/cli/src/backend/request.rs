@@ -4,6 +4,7 @@ use phasm::{RecoverError, RequestEnvelope, RequestError, RunRequest, engine::run
 
 #[cfg(unix)]
 use super::live_request;
+use super::verdict;
 use crate::{
     drive::{ActiveRun, ActiveRuns, Answers, DriveArguments, LineReporter},
     exit::Exit,
@@ -35,7 +36,8 @@ pub(crate) async fn ask(
     let run = runs::replay(&prepared, &run_id, &target).await?;
     runs::check_open(&run)?;
     let request = request(&run)?;
-    let is_response = matches!(request, RunRequest::Resume { .. });
+    let responded = if let RunRequest::Resume { task, .. } = &request { Some(task.clone()) } else { None };
+    let response = verdict::response_of(&request, &run);
     let envelope = RequestEnvelope { request, by: Some(local_user()) };
     prepared.environment.build_unpinned([&**run.plan()].into_iter()).await;
     prepared.environment.create_dirs()?;
@@ -44,22 +46,25 @@ pub(crate) async fn ask(
     #[cfg(unix)]
     if let Err(RecoverError::Driven { .. }) = &asked {
         let elsewhere = prepared.host.run(&run_id).await.map_err(Failure::host)?;
-        let response = live_request::response_of(&envelope.request, &run);
         let handle = elsewhere.by(envelope.by);
         let said = handle.ask(envelope.request).await;
         let watch = handle.watch(run.seq()).map_err(Failure::host)?;
         let verdict = response.map(|response| response.watched(watch));
-        live_request::check_verdict(&said, verdict, word).await?;
+        verdict::check(&said, verdict, word).await?;
         let exit = live_request::told(said, &run_id, word, &target, screen)?;
         return Ok(ActiveRuns { prepared, runs: Vec::new(), answers, exit });
     }
     let (handle, answer) = asked.map_err(|error| runs::unavailable(error, &target))?;
     match answer {
         Ok(true) => {
-            if is_response {
-                answers.note_response();
+            if let Some(task) = responded {
+                answers.note_response(task);
             }
-            screen.err(&format!("{word}: true\n"));
+            let watched = handle.watch(run.seq()).map_err(Failure::host)?;
+            match verdict::refusal(response.map(|response| response.watched(watched))).await? {
+                Some(why) => screen.err(&verdict::refused(word, &why)),
+                None => screen.err(&format!("{word}: true\n")),
+            }
         }
         // The task timed out while no process had the run.
         Ok(false) | Err(RequestError::Ended) => {

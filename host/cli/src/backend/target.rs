@@ -8,12 +8,13 @@ use phasm_server::client::Remote;
 
 use super::{Backend, LocalBackend, RemoteBackend};
 use crate::{
+    address,
     command_line::Target,
     exit::Exit,
     failure::Failure,
     input::names::QualifiedName,
     paths::{self, KEY, PathArguments, SERVER},
-    store::{argument::StoreArgument, reader::StoreReader, run_id},
+    store::{argument::StoreArgument, default_store::default_store, reader::StoreReader, run_id},
     terminal::screen::Screen,
 };
 
@@ -23,21 +24,30 @@ pub(crate) struct TargetArguments {
     #[command(flatten)]
     pub(crate) store: StoreArgument,
 
-    /// The server that has the runs, in place of a store; PHASM_KEY has the key for it [env: PHASM_SERVER]
+    /// The server that has the runs, in place of a store; PHASM_KEY has the key for it [env: PHASM_SERVER] [default: the server of the
+    /// default store, if one serves it]
     #[arg(long, value_name = "URL", conflicts_with = "store")]
     server: Option<String>,
 }
 
 impl TargetArguments {
-    /// The server that is meant; none where a store is.
+    /// The server of `--server` or `PHASM_SERVER`, or the one that serves the default store if nothing is named; none where a store is
+    /// meant.
     ///
     /// # Errors
     /// For what is no URL of a server.
     pub(crate) fn remote(&self) -> Result<Option<Remote>, Failure> {
         let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
         let environment = || paths::set(SERVER).filter(|_| !self.store.is_given()).map(text);
-        let Some(url) = self.server.clone().or_else(environment) else { return Ok(None) };
+        let Some(url) = self.server.clone().or_else(environment).or_else(|| self.default_server()) else {
+            return Ok(None);
+        };
         Remote::new(&url, paths::set(KEY).map(text)).map(Some).map_err(Failure::call)
+    }
+
+    /// URL of the server that serves the default store, if no store is named.
+    fn default_server(&self) -> Option<String> {
+        if self.store.is_named() { None } else { address::known(&default_store().ok()?) }
     }
 
     /// Returns what the command works on. `paths` are the plugins and the configuration of what a local store is given.

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use phasm_server::keys::{Key, KeyFile, Role};
 use serde_json::json;
 
-pub(super) use self::place::{KeysArgument, default_store, file_of};
+pub(super) use self::place::{KeysArgument, file_of};
 use crate::{
     exit::Exit,
     failure::Failure,

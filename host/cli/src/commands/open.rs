@@ -11,7 +11,6 @@ use std::{
 use clap::Args;
 use phasm_server::client::Remote;
 
-use super::key;
 use crate::{
     address::{self, own},
     backend::TargetArguments,
@@ -79,7 +78,7 @@ fn server(store: &TargetArguments) -> Result<Remote, Failure> {
         return Ok(remote);
     }
     let is_named = store.store.is_named();
-    let path = if is_named { store.store.named()? } else { key::default_store()? };
+    let path = store.store.named()?;
     let Some(url) = address::known(&path) else {
         let serve = ["serve", "--listen"];
         let start = if is_named { Target::to(&path).command(&serve) } else { command_line::command(&serve) };

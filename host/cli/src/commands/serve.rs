@@ -130,9 +130,6 @@ impl ServeArguments {
     }
 
     fn store(&self) -> Result<PathBuf, Failure> {
-        if self.listen.is_some() && !self.store.is_named() {
-            return key::default_store();
-        }
         self.store.named()
     }
 

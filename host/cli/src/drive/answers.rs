@@ -1,5 +1,7 @@
 //! `--resume`: answers for suspended tasks, each used once, in order.
 
+use std::collections::BTreeSet;
+
 use phasm::{
     engine::{
         number,
@@ -60,6 +62,8 @@ pub(super) struct PendingAnswer {
     pub(super) message: String,
     /// When its clocks end it, as RFC 3339.
     pub(super) until: Option<String>,
+    /// Whether its executor has refused the last response to it.
+    pub(super) is_refused: bool,
 }
 
 impl PendingAnswer {
@@ -72,6 +76,7 @@ impl PendingAnswer {
                 path: run.path(task),
                 name: run.node(task).name.to_string(),
                 message: task.message.to_string(),
+                is_refused: task.refusal().is_some(),
                 until: task.clocks.absolute().map(phasm::engine::time::Timestamp::to_rfc3339),
             })
             .collect()
@@ -82,29 +87,30 @@ impl PendingAnswer {
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     given: Vec<Answer>,
-    has_responded: bool,
+    /// Ids of the task runs that this process has responded to.
+    responded: BTreeSet<String>,
 }
 
 impl Answers {
     pub(crate) fn new(answers: &[Answer]) -> Self {
-        Self { given: answers.to_vec(), has_responded: false }
+        Self { given: answers.to_vec(), responded: BTreeSet::new() }
     }
 
-    /// Notes that the command itself has responded to a task.
-    pub(crate) fn note_response(&mut self) {
-        self.has_responded = true;
+    /// Notes that the command itself has responded to a task run.
+    pub(crate) fn note_response(&mut self, task: String) {
+        self.responded.insert(task);
     }
 
-    /// Whether this process has responded to any task.
-    pub(super) fn has_responded(&self) -> bool {
-        self.has_responded
+    /// Whether one of the tasks that wait has refused a response of this process. Responses of others are no matter of its exit status.
+    pub(super) fn are_refused(&self, waiting: &[PendingAnswer]) -> bool {
+        waiting.iter().any(|task| task.is_refused && self.responded.contains(&task.id))
     }
 
     /// Takes the first answer that fits a task.
     pub(super) fn take(&mut self, waiting: &PendingAnswer) -> Option<Map> {
         let fits = |answer: &Answer| answer.task == waiting.name || answer.task == waiting.path;
         let at = self.given.iter().position(fits)?;
-        self.has_responded = true;
+        self.responded.insert(waiting.id.clone());
         Some(self.given.remove(at).payload)
     }
 
@@ -120,7 +126,14 @@ mod tests {
 
     fn waiting(path: &str) -> PendingAnswer {
         let name = path.rsplit('/').next().unwrap().to_owned();
-        PendingAnswer { id: path.into(), path: path.into(), name, message: String::new(), until: None }
+        PendingAnswer {
+            id: path.into(),
+            path: path.into(),
+            name,
+            message: String::new(),
+            until: None,
+            is_refused: false,
+        }
     }
 
     #[test]
@@ -143,5 +156,15 @@ mod tests {
         assert_eq!(take("main/b"), None);
         assert_eq!(take("a").as_deref(), Some("3"));
         assert_eq!(answers.unused().count(), 0);
+        answers.note_response("main/d".into());
+        for (path, is_refused, expected) in [
+            ("main/a", true, true),
+            ("main/d", true, true),
+            ("main/a", false, false),
+            ("main/c", true, false),
+        ] {
+            let waiting = PendingAnswer { is_refused, ..waiting(path) };
+            assert_eq!(answers.are_refused(&[waiting]), expected, "{path}");
+        }
     }
 }

@@ -7,12 +7,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use phasm::{
     Notice, RequestError, RunError, RunHandle, Watch,
     clock::Clock,
-    engine::{
-        event::Event,
-        phase::Phase,
-        run::{EventView, Run},
-        time::Millis,
-    },
+    engine::{event::Event, phase::Phase, run::EventView, time::Millis},
     executor::Level,
     store::StoreError,
 };
@@ -253,9 +248,9 @@ impl Session {
         }
         let look = self.handle.look(|run| {
             let ends_soon = run.next_wait().is_some_and(|at| at.since(run.now()) < NEAR);
-            (run.is_parked(), ends_soon, is_refused(run), PendingAnswer::of(run))
+            (run.is_parked(), ends_soon, PendingAnswer::of(run))
         });
-        let (parked, ends_soon, is_refused, waiting) = look.await.map_err(lost)?;
+        let (parked, ends_soon, waiting) = look.await.map_err(lost)?;
         self.suspensions = !waiting.is_empty();
         let mut answered = false;
         for task in &waiting {
@@ -274,7 +269,7 @@ impl Session {
                 self.say(&lost_with_process(&waiting));
             }
             let stands = self.stands("parked").await?;
-            let is_refused = is_refused && self.answers.has_responded();
+            let is_refused = self.answers.are_refused(&waiting);
             return Ok(Some(SessionEnd::Parked { stands, is_refused }));
         }
         if self.told != waiting {
@@ -379,9 +374,4 @@ fn lost(error: RunError) -> Failure {
 
 fn refused(error: RequestError) -> Failure {
     Failure::host(ContextError::new("a suspended task could not be answered", error))
-}
-
-/// Whether the executor of a suspended task has refused the last response to it.
-fn is_refused(run: &Run) -> bool {
-    run.tasks().iter().any(|task| task.phase == Phase::Suspended && task.refusal().is_some())
 }

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 
-use super::{reader::StoreReader, run_id};
+use super::{default_store::default_store, reader::StoreReader, run_id};
 use crate::{
     command_line::Target,
     drive::{self, DriveArguments, LoadedConfig, PreparedHost, Purpose},
@@ -14,10 +14,13 @@ use crate::{
     terminal::screen::Screen,
 };
 
+/// Ways to name a store or a server, in their order.
+const NAMES_OF_STORES: &str = "`--server URL` or `--store FILE`, else PHASM_SERVER, else PHASM_STORE";
+
 /// The file that runs are kept in.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct StoreArgument {
-    /// The file that runs are kept in, or the URL of a PostgreSQL database [env: PHASM_STORE]
+    /// The file that runs are kept in, or the URL of a PostgreSQL database [env: PHASM_STORE] [default: runs.db in the user's data directory]
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
 }
@@ -39,24 +42,27 @@ impl StoreArgument {
     /// When none is named, or when there is no such file: a name mistyped must not become a new store.
     pub(crate) fn path(&self) -> Result<PathBuf, Failure> {
         let path = self.named()?;
-        if paths::database_url(&path).is_none() && !path.exists() {
-            let path = path.display();
-            return Err(Failure::call(format!(
-                "there is no store {path}; expected the file that `run --store FILE` was given"
-            )));
+        if paths::database_url(&path).is_some() || path.exists() {
+            return Ok(path);
         }
-        Ok(path)
+        let shown = path.display();
+        Err(Failure::call(if self.is_named() {
+            format!("there is no store {shown}; expected the file that `run --store FILE` was given")
+        } else {
+            format!(
+                "there are no runs yet: no store is named, and the default store {shown} does not exist; `phasm submit` and `phasm serve \
+                 --listen` create it. To name another: {NAMES_OF_STORES}"
+            )
+        }))
     }
 
-    /// The file, which may not be there yet.
+    /// The file, which may not be there yet: the one of the option, else of the environment, else the default store.
     ///
     /// # Errors
-    /// When none is named.
+    /// For a store in memory, and for a user without a data directory who names none.
     pub(crate) fn named(&self) -> Result<PathBuf, Failure> {
         let named = self.store.clone().or_else(|| paths::set(STORE).map(PathBuf::from));
-        let path = named.ok_or_else(|| {
-            Failure::call(format!("no store is named; expected `--store FILE`, or the file in {STORE}"))
-        })?;
+        let path = named.map_or_else(default_store, Ok)?;
         if *path == *"memory" {
             let message = "a store in memory ends with its process; expected the file that runs were kept in";
             return Err(Failure::call(message));

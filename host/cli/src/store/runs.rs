@@ -7,6 +7,8 @@ use phasm::{
         phase::Phase,
         run::{Run, TaskRun},
     },
+    journal,
+    store::ReadStore,
     tasks_named,
 };
 
@@ -59,6 +61,49 @@ pub(crate) fn task(
         None => format!("run {} has no task `{}`; {state}: {others}", run.id(), text::clean(name)),
         Some(task) => format!("{answer}: {} is {}; {state}: {others}", run.path(task), task.phase),
     }))
+}
+
+/// The task that a response is for: the first one of that name that waits, or the only one that waits. `word` is what would be said of
+/// a response that was carried out.
+///
+/// # Errors
+/// When there is none, or when several wait and none is named.
+pub(crate) fn waiting_task(run: &Run, name: Option<&str>, word: &str) -> Result<TaskId, Failure> {
+    let refused = format!("{word}: false");
+    if let Some(name) = name {
+        return task(run, name, &refused, "suspended", is_suspended);
+    }
+    let waiting: Vec<_> = run.tasks().iter().filter(|task| is_suspended(task)).collect();
+    match waiting.as_slice() {
+        [task] => Ok(task.id),
+        [] => Err(Failure::call(format!(
+            "{refused}: no task of run {} waits for a response; it is {}",
+            run.id(),
+            run.phase()
+        ))),
+        several => {
+            let paths = several.iter().map(|task| run.path(task));
+            let (count, paths) = (several.len(), run_id::listed(paths.collect::<Vec<_>>(), ", "));
+            Err(Failure::call(format!(
+                "{refused}: {count} tasks wait for a response; name one of them: {paths}"
+            )))
+        }
+    }
+}
+
+/// Line with the question of a task that waits.
+pub(crate) fn question(run: &Run, task: TaskId) -> String {
+    let Some(task) = run.task(task) else { return String::new() };
+    let message = if task.message.is_empty() { "waits for a response" } else { &*task.message };
+    format!("{}: {}\n", run.path(task), text::clean(message))
+}
+
+/// The last recorded state of a run.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) async fn recorded(reader: &dyn ReadStore, run_id: &str) -> Result<Run, RecoverError> {
+    journal::replay(run_id, &reader.load(run_id).await?, |_, _, _, _| {})
 }
 
 /// Whether a run has ended for good.

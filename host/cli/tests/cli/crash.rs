@@ -317,7 +317,7 @@ fn a_parked_run_is_left_at_once() {
     running.signal(Signal::TERM);
     let ran = running.end();
     assert_eq!(ran.status, 143, "{ran:?}");
-    assert!(ran.stdout.starts_with("w left Suspended") && ran.stdout.contains("to answer, put"), "{ran:?}");
+    assert!(ran.stdout.starts_with("w left Suspended") && ran.stdout.contains("to respond, put"), "{ran:?}");
     assert!(ran.stderr.ends_with(" --wait --store runs.db\n"), "{ran:?}");
     assert_eq!(only_run(&bench)["state"], "parked");
 }

@@ -27,7 +27,7 @@ fn what_cannot_be_drawn_is_said() {
         (vec!["wrong.yaml"], "wrong.yaml:1:1"),
         (vec!["missing.yaml"], "missing.yaml"),
         (vec!["release.yaml", "--timeline"], "only a run has a timeline"),
-        (vec!["@last"], "no store is named"),
+        (vec!["@last"], "no store is named, and the default store"),
         (vec!["release.yaml", "--svg", "nowhere/x.svg"], "nowhere/x.svg cannot be written"),
     ] {
         let ran = bench.phasm(&[&["graph"], arguments.as_slice()].concat());

@@ -456,7 +456,7 @@ fn a_suspended_run_parks_in_a_file() {
     let view = parked.json();
     let run = view["runID"].as_str().unwrap();
     let shown = bench.phasm(&["get", run, "--store", "runs.db"]);
-    let answer = format!(" resume {run} main '{{}}' --store runs.db\n");
+    let answer = format!(" respond {run} main '{{}}' --store runs.db\n");
     assert!(shown.stdout.contains(&answer), "{shown:?}");
     let stayed = bench.phasm(&["run", "soon.yaml", "--store", "runs.db", "--wait"]);
     assert_eq!(stayed.status, 4, "{stayed:?}");

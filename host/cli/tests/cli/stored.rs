@@ -282,7 +282,7 @@ fn hints_can_be_pasted() {
     bench.task("ask.yaml", "suspend", "");
     bench.write("my config.toml", "");
     std::fs::rename(bench.path("plugins"), bench.path("my plugins")).unwrap();
-    let lead = "to answer, put the values between the braces: ";
+    let lead = "to respond, put the values between the braces: ";
     let given = ["--store", "my runs.db", "--config", "my config.toml", "--plugins", "my plugins"];
     let ran = bench.phasm(&[&["run", "ask.yaml"][..], &given].concat());
     assert_eq!(ran.status, 6, "{ran:?}");
@@ -305,7 +305,7 @@ fn hints_can_be_pasted() {
     assert_eq!(bench.phasm_with(&variables, &["list", "--json"]).json().as_array().unwrap().len(), 2);
     let unset = bench.phasm_with(&[("PHASM_STORE", "")], &["list"]);
     assert_eq!(unset.status, 2, "{unset:?}");
-    assert!(unset.stderr.contains("expected `--store FILE`, or the file in PHASM_STORE"), "{unset:?}");
+    assert!(unset.stderr.contains("no store is named, and the default store"), "{unset:?}");
 }
 
 /// R-I10: what a run was submitted with and is not here is named, and nothing is recorded.

@@ -1,23 +1,19 @@
 //! Where keys are kept.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use phasm::config::ServerSettings;
 
 use crate::{
     drive::LoadedConfig,
-    failure::{ContextError, Failure},
+    failure::Failure,
     paths::{self, PathArguments, STORE},
+    store::default_store::{default_store, nowhere, own_dir},
     terminal::screen::Screen,
     user_dirs,
 };
 
-/// The store that a server has if none is named.
-const DEFAULT_STORE: &str = "runs.db";
 /// The keys of servers whose runs are in a database.
 const DEFAULT_KEYS: &str = "server.keys";
 
@@ -70,27 +66,6 @@ pub(crate) fn file_of(settings: &ServerSettings, store: &Path) -> Option<PathBuf
     let mut name = store.as_os_str().to_owned();
     name.push(".keys");
     Some(name.into())
-}
-
-/// Returns the default store of a server, in the user's data directory.
-///
-/// # Errors
-/// When there is no such directory, and none can be made.
-pub(crate) fn default_store() -> Result<PathBuf, Failure> {
-    Ok(own_dir()?.join(DEFAULT_STORE))
-}
-
-fn own_dir() -> Result<PathBuf, Failure> {
-    let dir = user_dirs::data_dir().ok_or_else(|| nowhere("--store FILE"))?;
-    let unmade = |error| Failure::host(ContextError::new(format!("{} cannot be made", dir.display()), error));
-    fs::create_dir_all(&dir).map_err(unmade)?;
-    Ok(dir)
-}
-
-fn nowhere(expected: &str) -> Failure {
-    Failure::call(format!(
-        "there is no place for it: neither XDG_DATA_HOME nor HOME is set; expected {expected}"
-    ))
 }
 
 #[cfg(test)]
