@@ -30,7 +30,12 @@ mod workflow;
 
 use clap::Subcommand;
 
-use crate::{exit::Exit, failure::Failure, terminal::screen::Screen, trace::LogLevel};
+use crate::{
+    exit::Exit,
+    failure::Failure,
+    terminal::screen::Screen,
+    trace::{LogFormat, LogLevel},
+};
 
 /// Subcommand with its arguments.
 #[derive(Debug, Subcommand)]
@@ -89,6 +94,13 @@ pub(crate) enum Command {
         after_help = "Examples:\n  phasm key add ci --role run --namespace builds\n  phasm key list\n  phasm key remove ci"
     )]
     Key(key::KeyCommand),
+}
+
+impl Command {
+    /// Format of the log, if the command is a server.
+    pub(crate) fn log_format(&self) -> Option<LogFormat> {
+        if let Self::Serve(arguments) = self { Some(arguments.log_format) } else { None }
+    }
 }
 
 /// Runs a command. `program` describes the whole command line.

@@ -39,7 +39,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[derive(Debug, Parser)]
 #[command(name = "phasm", version, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Examples:\n  phasm run greet.yaml -p who=Ada\n  phasm validate greet.yaml\n  \
-                        phasm plugin new greet\n  phasm help resume")]
+                        phasm plugin new greet\n  phasm help approve")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     phasm::sandbox::child::serve_if_asked();
     let Arguments { command, log_level } = Arguments::parse();
     let screen = Screen::new();
-    trace::install(&screen, log_level);
+    trace::install(&screen, log_level, command.log_format());
     // The spans of `serve` belong to its callers.
     let caller = if matches!(command, Command::Serve(_)) { None } else { telemetry::caller() };
     let done =

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::auth::caller::Caller;
 
-/// Target of `tracing` under which entries are found that go to no file.
+/// Target of `tracing` under which entries are found, also if they go to a file.
 pub const AUDIT_TARGET: &str = "audit";
 
 /// Where it is written down.
@@ -38,26 +38,15 @@ impl Audit {
         }
         let key = caller.map_or("?", Caller::name);
         let role = caller.map(|caller| caller.role.word());
-        match self {
-            Self::Tracing => {
-                tracing::info!(
-                    target: AUDIT_TARGET,
-                    key,
-                    role,
-                    %method,
-                    path,
-                    status = status.as_u16(),
-                    "request"
-                );
-            }
-            Self::File(file) => {
-                let time = Clock::start().now().to_rfc3339();
-                let line = json!({ "time": time, "key": key, "role": role, "method": method.as_str(), "path": path,
-                    "status": status.as_u16() });
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
-                    tracing::error!(%error, "the audit log cannot be written");
-                }
+        // The log of the process has every change; a file is written besides.
+        tracing::info!(target: AUDIT_TARGET, key, role, %method, path, status = status.as_u16(), "request");
+        if let Self::File(file) = self {
+            let time = Clock::start().now().to_rfc3339();
+            let line = json!({ "time": time, "key": key, "role": role, "method": method.as_str(), "path": path,
+                "status": status.as_u16() });
+            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
+                tracing::error!(%error, "the audit log cannot be written");
             }
         }
     }

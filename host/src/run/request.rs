@@ -38,6 +38,27 @@ pub enum RunRequest {
     },
 }
 
+impl RunRequest {
+    /// Word for what is requested, for logs.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Resume { .. } => "respond",
+            Self::Cancel | Self::CancelTask { .. } => "cancel",
+            Self::Abandon { .. } => "abandon",
+        }
+    }
+
+    /// The task that it is about; none for the whole run.
+    #[must_use]
+    pub fn task(&self) -> Option<&str> {
+        match self {
+            Self::Resume { task, .. } | Self::CancelTask { task } => Some(task),
+            Self::Cancel | Self::Abandon { .. } => None,
+        }
+    }
+}
+
 /// The reply to a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -30,7 +30,7 @@ pub(crate) struct ApproveArguments {
 ///
 /// The same as `phasm approve`, with `approved: false`. The step says what follows: it fails, or the workflow decides.
 #[derive(Args, Debug)]
-#[command(after_help = "Example: phasm reject @last --comment 'not before Monday' --store runs.db")]
+#[command(after_help = "Examples:\n  phasm reject @last --comment 'not before Monday' --store runs.db")]
 pub(crate) struct RejectArguments {
     #[command(flatten)]
     decision: DecisionArguments,

@@ -41,6 +41,7 @@ use crate::{
         screen::Screen,
         signals::{Interrupts, Signal},
     },
+    trace::LogFormat,
 };
 
 /// Runs every due run of a store until SIGTERM or Ctrl-C.
@@ -75,6 +76,10 @@ pub(crate) struct ServeArguments {
 
     #[command(flatten)]
     grace: Grace,
+
+    /// Format of the log, which goes to stderr.
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
+    pub(super) log_format: LogFormat,
 
     /// Print what becomes of runs to stdout, one JSON object a line.
     #[arg(long)]
@@ -174,7 +179,7 @@ async fn serving(
     let printer = Printer::start(screen.clone()).map_err(|error| {
         Failure::host(ContextError::new("the thread that prints cannot be started", error))
     })?;
-    let telling = ServeReporter { printer, as_json: *json };
+    let telling = ServeReporter { printer, as_json: *json, log: arguments.log_format };
     let prepared = tokio::select! {
         opened = planning.with_room(path, |full| telling.wait(full)) => opened?,
         heard = interrupts.next() => abandon(heard.told),

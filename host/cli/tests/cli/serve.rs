@@ -296,6 +296,38 @@ fn output_that_is_not_read_delays_no_host() {
     drop(reader);
 }
 
+/// R-L46: each entry of the log has its time, as text and as an object; who responded from another process is in it.
+#[test]
+fn entries_of_the_log_have_times_and_callers() {
+    for format in ["text", "json"] {
+        let bench = Bench::new();
+        bench.task("ask.yaml", "suspend", "");
+        let mut host = Running::start(&bench, &[&SERVE[..], &["--log-format", format]].concat());
+        let run = submit(&bench, &["ask.yaml"]);
+        host.until(&[&format!("{run} w waits")]);
+        let responded = bench.phasm(&["respond", &run, "--store", "runs.db"]);
+        assert_eq!(responded.status, 0, "{responded:?}");
+        host.until(&["request of another process", "respond", "local:"]);
+        host.signal(Signal::TERM);
+        let log = host.end().stderr;
+        let mut entries = 0;
+        for line in log.lines().filter(|line| !line.starts_with("  ") && !line.starts_with("resume with: ")) {
+            let time = if format == "json" {
+                let entry: Value =
+                    serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+                assert!(entry["message"].is_string() && entry["level"].is_string(), "{line}");
+                entry["time"].as_str().unwrap().to_owned()
+            } else {
+                line.split(' ').next().unwrap().to_owned()
+            };
+            let is_time = phasm::engine::time::Timestamp::from_rfc3339(&time).is_some();
+            assert!(is_time, "{line}");
+            entries += 1;
+        }
+        assert!(entries >= 3, "{log}");
+    }
+}
+
 /// R-H29: a host whose file was deleted says so and ends with a status of its own.
 #[test]
 fn a_host_whose_file_is_gone_ends() {

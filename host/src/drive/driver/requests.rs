@@ -117,7 +117,14 @@ impl Driver {
                 break;
             }
             let result = match RequestEnvelope::read(&request.body) {
-                Some(request) => self.request(now, request).map_err(|error| error.to_string()),
+                Some(envelope) => {
+                    let (word, task) =
+                        (envelope.request.word(), envelope.request.task().map(ToOwned::to_owned));
+                    let by = envelope.by.as_ref().map(|by| by.as_str().to_owned());
+                    let result = self.request(now, envelope).map_err(|error| error.to_string());
+                    tracing::info!(run = %self.run.id(), request = word, task, by, done = result.is_ok(), "request of another process");
+                    result
+                }
                 None => Err("the request cannot be read; another version of Phasm wrote it".to_owned()),
             };
             let gauges = &self.core.gauges;

@@ -2,13 +2,16 @@
 
 use std::{path::Path, time::Duration};
 
-use phasm::{Host, LifecycleChange, RunLifecycleEvent, engine::time::Timestamp, store::StoreError};
+use phasm::{
+    Host, LifecycleChange, RunLifecycleEvent, engine::time::Timestamp, executor::Level, store::StoreError,
+};
 use serde_json::{Value, json};
 
 use crate::{
     paths,
     store::database,
     terminal::{signals::Signal, text},
+    trace::LogFormat,
 };
 
 use super::printer::Printer;
@@ -17,9 +20,15 @@ use super::printer::Printer;
 pub(super) struct ServeReporter {
     pub(super) printer: Printer,
     pub(super) as_json: bool,
+    /// Format of lines for people.
+    pub(super) log: LogFormat,
 }
 
 impl ServeReporter {
+    fn line(&self, level: Level, shown: &str) {
+        self.printer.text(self.log.entry(level, shown));
+    }
+
     /// Says what stands in the way of serving, for now.
     pub(super) fn wait(&self, error: &StoreError) {
         let cause = std::error::Error::source(error).map_or_else(String::new, |cause| format!(": {cause}"));
@@ -28,7 +37,10 @@ impl ServeReporter {
             self.printer.object(json!({ "type": "waiting", "why": why }));
             return;
         }
-        self.printer.text(format!("{} {}; trying again\n", text::doubtful("waiting:"), text::clean(&why)));
+        self.line(
+            Level::Warn,
+            &format!("{} {}; trying again", text::doubtful("waiting:"), text::clean(&why)),
+        );
     }
 
     /// Says what is served.
@@ -44,13 +56,9 @@ impl ServeReporter {
         }
         let plugins =
             if plugins.is_empty() { "none but those of its runs".to_owned() } else { plugins.join(", ") };
-        self.printer.text(format!(
-            "serving {}\n  host {}, {} slots; plugins: {}\n",
-            text::bold(text::clean(&store)),
-            host.id(),
-            host.slots(),
-            text::clean(&plugins)
-        ));
+        let (store, plugins) = (text::bold(text::clean(&store)), text::clean(&plugins));
+        let (id, slots) = (host.id(), host.slots());
+        self.line(Level::Info, &format!("serving {store}\n  host {id}, {slots} slots; plugins: {plugins}"));
     }
 
     /// Says what may not go as it was meant.
@@ -59,7 +67,7 @@ impl ServeReporter {
             self.printer.object(json!({ "type": "warning", "message": doubt }));
             return;
         }
-        self.printer.text(format!("{} {doubt}\n", text::doubtful("warning:")));
+        self.line(Level::Warn, &format!("{} {doubt}", text::doubtful("warning:")));
     }
 
     /// Says where it is reached.
@@ -73,10 +81,9 @@ impl ServeReporter {
         } else {
             "no API key is needed, as only this machine can connect; create one with `phasm key add NAME`"
         };
-        self.printer.text(format!(
-            "listening on {}\n  the page: {url}/\n  {keys}; API reference: {url}/v1/docs\n",
-            text::bold(url)
-        ));
+        let listening = text::bold(url);
+        let more = format!("  the page: {url}/\n  {keys}; API reference: {url}/v1/docs");
+        self.line(Level::Info, &format!("listening on {listening}\n{more}"));
     }
 
     /// Says what became of a run.
@@ -93,7 +100,7 @@ impl ServeReporter {
             return;
         }
         let (id, workflow) = (text::dim(text::clean(&head.run_id)), text::bold(text::clean(&head.workflow)));
-        self.printer.text(format!("{id} {workflow} {}\n", line(what)));
+        self.line(Level::Info, &format!("{id} {workflow} {}", line(what)));
     }
 
     /// Says that it ends.
@@ -105,7 +112,7 @@ impl ServeReporter {
                 format!("; running attempts have {grace} to end; a second signal exits at once")
             }
         };
-        self.printer.text(format!("{}: runs stay open{more}\n", told.word()));
+        self.line(Level::Info, &format!("{}: runs stay open{more}", told.word()));
     }
 }
 
