@@ -104,7 +104,7 @@ pub(crate) fn run(
 ) -> Result<Exit, Failure> {
     match command {
         Command::Init(arguments) => init::init(&arguments, screen),
-        Command::Examples(arguments) => examples::examples(&arguments, screen),
+        Command::Examples(arguments) => Ok(examples::examples(&arguments, screen)),
         Command::Run(arguments) => run::run(&arguments, log_level, screen),
         Command::Cron(command) => cron::cron(&command, screen),
         Command::Workflow(command) => workflow::workflow(&command, screen),

@@ -1,11 +1,13 @@
 //! `phasm examples`: the example workflows that this program contains.
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use serde::Serialize;
 
 use crate::{
     exit::Exit,
-    failure::Failure,
     problems,
     terminal::{screen::Screen, text},
 };
@@ -17,8 +19,8 @@ use crate::{
 )]
 pub(crate) struct ExamplesArguments {
     /// The example whose workflow file is printed; without it all are listed.
-    #[arg(value_name = "NAME")]
-    name: Option<String>,
+    #[arg(value_name = "NAME", value_parser = example_parser(), hide_possible_values = true)]
+    name: Option<&'static Example>,
 
     /// Print JSON to stdout: an array of all examples, or one with the text of its files.
     #[arg(long)]
@@ -40,20 +42,14 @@ const EXAMPLES: &[Example] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 /// File of an example that commands run.
 pub(super) const WORKFLOW: &str = "workflow.yaml";
 
-impl Example {
-    /// Returns the example of that name.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub(super) fn named(name: &str) -> Result<&'static Self, Failure> {
-        let found = EXAMPLES.iter().find(|example| example.name == name);
-        found.ok_or_else(|| {
-            let names: Vec<_> = EXAMPLES.iter().map(|example| example.name).collect();
-            let name = text::clean(name);
-            Failure::call(format!("there is no example `{name}`; expected one of {}", names.join(", ")))
-        })
-    }
+/// Reads the name of an example; shells complete it.
+pub(super) fn example_parser() -> impl TypedValueParser<Value = &'static Example> {
+    let named =
+        |name: String| EXAMPLES.iter().find(|example| example.name == name).ok_or("there is no such example");
+    PossibleValuesParser::new(EXAMPLES.iter().map(|example| example.name)).try_map(named)
+}
 
+impl Example {
     /// Returns the text of a file; empty if there is no such file.
     pub(super) fn file(&self, path: &str) -> &'static str {
         self.files.iter().find(|(known, _)| *known == path).map_or("", |(_, text)| text)
@@ -87,11 +83,8 @@ struct FileView {
 }
 
 /// Lists the examples, or prints one.
-///
-/// # Errors
-/// When there is no such example.
-pub(super) fn examples(arguments: &ExamplesArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let page = match &arguments.name {
+pub(super) fn examples(arguments: &ExamplesArguments, screen: &Screen) -> Exit {
+    let page = match arguments.name {
         None if arguments.json => {
             let view = |example: &'static Example| {
                 let files = example.files.iter().map(|(path, _)| *path).collect();
@@ -103,8 +96,7 @@ pub(super) fn examples(arguments: &ExamplesArguments, screen: &Screen) -> Result
             ["NAME", "SUMMARY"],
             EXAMPLES.iter().map(|example| [example.name, example.summary()].map(str::to_owned)),
         ),
-        Some(name) => {
-            let example = Example::named(name)?;
+        Some(example) => {
             if arguments.json {
                 let file = |(path, text): &(&'static str, &'static str)| FileView { path, text };
                 let files = example.files.iter().map(file).collect();
@@ -116,5 +108,5 @@ pub(super) fn examples(arguments: &ExamplesArguments, screen: &Screen) -> Result
     };
     // A closed stdout ends the output.
     let _gone = screen.out(&page);
-    Ok(Exit::Done)
+    Exit::Done
 }

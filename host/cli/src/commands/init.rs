@@ -10,7 +10,7 @@ use std::{
 use clap::Args;
 use phasm::engine::document;
 
-use super::examples::{Example, WORKFLOW};
+use super::examples::{Example, WORKFLOW, example_parser};
 use crate::{
     command_line,
     exit::Exit,
@@ -32,8 +32,8 @@ pub(crate) struct InitArguments {
     dir: PathBuf,
 
     /// The example to start from; `phasm examples` lists all.
-    #[arg(long, value_name = "NAME", default_value = "hello")]
-    example: String,
+    #[arg(long, value_name = "NAME", default_value = "hello", value_parser = example_parser(), hide_possible_values = true)]
+    example: &'static Example,
 }
 
 const SCHEMA: &str = "workflow.schema.json";
@@ -44,10 +44,9 @@ const IGNORED: &str = "# Runs, and files that the system keeps next to them\n*.d
 /// Writes the files of an example.
 ///
 /// # Errors
-/// When there is no such example, or a file exists already or cannot be written.
+/// When a file exists already or cannot be written.
 pub(super) fn init(arguments: &InitArguments, screen: &Screen) -> Result<Exit, Failure> {
     let InitArguments { dir, example } = arguments;
-    let example = Example::named(example)?;
     let files = files(example);
     // Links that lead nowhere exist, too.
     let existing: Vec<_> = files
@@ -116,5 +115,5 @@ fn next_steps(dir: &Path, example: &Example) -> String {
         return format!("{created}Run it:\n  {try_it}\n");
     }
     let readme = text::clean(&at("README.md")).into_owned();
-    format!("{created}{readme} says what it needs, and how to run it.\n")
+    format!("{created}Read {readme}: it has the requirements, and the commands to run.\n")
 }

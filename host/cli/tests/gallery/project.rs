@@ -144,7 +144,7 @@ pub(crate) struct Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // The process may have ended by itself.
         let _ended = self.child.kill();
         let _status = self.child.wait();
     }

@@ -26,7 +26,7 @@ fn all_pages_become_one_csv_file() {
     assert_eq!(project.text("out/items.csv"), "id,name\n1,a\n2,b\n3,\"c, d\"\n");
     let pages = [1, 2, 2, 3].map(|page| format!("GET /items?page={page}"));
     assert_eq!((peer.lines(), phases(&view, "fetch").len()), (pages.to_vec(), 3));
-    // An error that no attempt mends writes no file.
+    // After an error that is not retried there is no file.
     let peer = Peer::start(|_, _| text(404, "gone"));
     let project = Project::new("pages-to-csv", Some(&peer));
     let (status, _) = project.run("phasm run", "");

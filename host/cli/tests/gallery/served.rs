@@ -91,12 +91,9 @@ fn a_webhook_becomes_a_ticket_once() {
     let reader = thread::spawn(move || lines.for_each(drop));
     let path = "/v1/workflows/default/webhook-intake/runs?wait=30s";
     assert!(project.text("README.md").contains(path));
-    let payload = json!({ "payload": { "event": "disk full", "severity": "critical" } });
     let sent = r#"{"payload": {"event": "disk full", "severity": "critical"}}"#;
-    assert!(
-        project.text("README.md").contains(sent)
-            && payload.to_string() == sent.replace(": ", ":").replace(", ", ",")
-    );
+    assert!(project.text("README.md").contains(sent));
+    let payload: Value = serde_json::from_str(sent).unwrap();
     let mut runs = Vec::new();
     for _ in 0..2 {
         let (status, view) = post(&address, path, "delivery-17", &payload);
