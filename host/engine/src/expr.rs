@@ -55,11 +55,7 @@ use std::{fmt, sync::Arc};
 pub use self::functions::{Functions, MAX_FUNCTIONS};
 pub use self::interpolate::{Piece, Placeholder, PlaceholderError, ValueTemplate};
 pub use self::sketch::{OperandSketch, Operation, Operator, Types};
-use self::{
-    lookup::ReadResult,
-    machine::{Code, TypeDoubts},
-    value_ref::ValueRef,
-};
+use self::{lookup::ReadResult, machine::Code, value_ref::ValueRef};
 use crate::value::Value;
 
 /// Bytes an expression's text may have.
@@ -125,6 +121,12 @@ pub trait Env {
     ///
     /// A path can end anywhere: `tasks[inputs.parameters.name].phase` reads `tasks`.
     fn get(&self, path: &[Arc<str>]) -> Value;
+
+    /// The value that the last segment of `path` is a member of: the one at the rest of the path, unless a name also has
+    /// the members of a part of its value.
+    fn owner(&self, path: &[Arc<str>]) -> Value {
+        path.split_last().map_or(Value::Null, |(_, owner)| self.get(owner))
+    }
 }
 
 /// Results that may not be meant: every operation has a defined result, also for types that it is not made for.
@@ -245,17 +247,18 @@ impl Expr {
     pub fn eval(&self, env: &dyn Env, doubts: &mut Doubts) -> Result<Value, EvalError> {
         match &self.0.action {
             Action::Constant(value) => Ok(value.clone()),
-            Action::Path(read) => match self.read(*read, env).map_err(EvalError)? {
+            Action::Path(read) => match self.read(*read, env) {
                 ReadResult::Value(value) => Ok(value),
                 ReadResult::Misfit(doubt) => {
                     doubts.types.push(format!("{}: {doubt}", self.brief()));
                     Ok(Value::Null)
                 }
+                ReadResult::Fault(why) => Err(EvalError(why)),
             },
             Action::Run(code) => {
-                let mut met = TypeDoubts::new();
-                let result = code.run(|read| self.read(read, env), &mut met);
-                doubts.types.extend(met.into_iter().map(|doubt| format!("{}: {doubt}", self.brief())));
+                let (result, met) = code.run(|read| self.read(read, env));
+                doubts.emptied += met.emptied;
+                doubts.types.extend(met.types.into_iter().map(|doubt| format!("{}: {doubt}", self.brief())));
                 result
             }
         }
@@ -278,8 +281,8 @@ impl Expr {
         operation::condition(ValueRef::from(&self.eval(env, doubts)?)).map_err(EvalError)
     }
 
-    fn read(&self, index: usize, env: &dyn Env) -> Result<ReadResult, String> {
-        self.0.reads.get(index).map_or(Ok(ReadResult::Value(Value::Null)), |read| lookup::value(read, env))
+    fn read(&self, index: usize, env: &dyn Env) -> ReadResult {
+        self.0.reads.get(index).map_or(ReadResult::Value(Value::Null), |read| lookup::value(read, env))
     }
 }
 

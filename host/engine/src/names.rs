@@ -131,6 +131,12 @@ pub(crate) fn value(run: &dyn RunContext, path: Members<'_>) -> Value {
     value
 }
 
+/// The value that the last segment of `path` is a member of.
+pub(crate) fn owner(run: &dyn RunContext, path: Members<'_>) -> Value {
+    iteration::owner_of_field(run, path)
+        .unwrap_or_else(|| path.split_last().map_or(Value::Null, |(_, owner)| value(run, owner)))
+}
+
 /// The member of `value` at `path`.
 fn walk(value: &Value, path: Members<'_>) -> Value {
     path.iter().try_fold(value, |value, key| value.member(key)).cloned().unwrap_or_default()

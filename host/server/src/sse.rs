@@ -13,6 +13,7 @@ use axum::{
     response::Response,
 };
 use futures_core::Stream;
+use phasm::{Phase, RecoverError};
 use serde_json::json;
 use tokio::sync::mpsc;
 
@@ -35,6 +36,30 @@ pub(crate) struct EventSender {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClosedStream;
 
+/// Reason why a stream of a run ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum StreamEnd {
+    /// The run has ended, with this phase.
+    Over(Phase),
+    /// The client has left, or the reason was sent.
+    Left,
+    /// The run may go on, but not this stream: `stopping`, `busy`, `slow`, `failed`.
+    Early(&'static str),
+}
+
+impl From<ClosedStream> for StreamEnd {
+    fn from(_: ClosedStream) -> Self {
+        Self::Left
+    }
+}
+
+impl From<RecoverError> for StreamEnd {
+    fn from(error: RecoverError) -> Self {
+        tracing::warn!(error = &error as &dyn std::error::Error, "a run cannot be followed");
+        Self::Early("failed")
+    }
+}
+
 /// Opens a stream of events: its response, and the sender of its pieces.
 pub(crate) fn open(streaming: StreamGuard, patience: Duration) -> (EventSender, Response) {
     let (pieces, queued) = mpsc::channel(MAX_QUEUED_PIECES);
@@ -56,16 +81,25 @@ impl EventSender {
             Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(ClosedStream),
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
                 self.streaming.dropped();
-                self.end("slow", seen);
+                self.end(StreamEnd::Early("slow"), seen);
                 Err(ClosedStream)
             }
         }
     }
 
-    /// The stream's last word: why it ends though the run may go on, and where to go on.
-    pub(crate) fn end(&self, reason: &str, seen: Option<u64>) {
-        let said = json!({ "reason": reason, "lastEventID": seen });
-        self.end_with(piece(None, "end-of-stream", &said.to_string()));
+    /// Sends the last event of the stream: the phase of the run, or why the stream ends before the run and the event behind which
+    /// another stream goes on.
+    pub(crate) fn end(&self, end: StreamEnd, seen: Option<u64>) {
+        match end {
+            StreamEnd::Over(phase) => {
+                self.end_with(piece(None, "end", &json!({ "phase": phase.as_str() }).to_string()));
+            }
+            StreamEnd::Early(reason) => {
+                let said = json!({ "reason": reason, "lastEventID": seen });
+                self.end_with(piece(None, "end-of-stream", &said.to_string()));
+            }
+            StreamEnd::Left => {}
+        }
     }
 
     pub(crate) fn end_with(&self, word: Bytes) {

@@ -21,16 +21,26 @@ pub(super) const MAX_VALUE_DEPTH: usize = 100;
 pub(super) struct Budget {
     spent: i64,
     doubt: Option<String>,
+    emptied: usize,
 }
 
 impl Budget {
     pub(super) fn resume(spent: i64) -> Self {
-        Self { spent, doubt: None }
+        Self { spent, ..Self::default() }
     }
 
     /// Notes that the operation has a result only because every operation has one.
     pub(super) fn doubt(&mut self, about: String) {
         self.doubt = Some(about);
+    }
+
+    /// Notes that a null became empty text.
+    pub(super) fn empty(&mut self) {
+        self.emptied += 1;
+    }
+
+    pub(super) fn emptied(&self) -> usize {
+        self.emptied
     }
 
     pub(super) fn take_doubt(&mut self) -> Option<String> {

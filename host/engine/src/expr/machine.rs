@@ -36,16 +36,27 @@ const MAX_OPERATIONS: u64 = 100_000;
 /// The variable that holds the doubts met so far.
 const DOUBTS: &str = "doubts__";
 
-/// Operations that were given types that they do not fit, each described once.
-pub(super) type TypeDoubts = BTreeSet<String>;
+/// The doubts that an evaluation has met.
+#[derive(Clone, Debug, Default)]
+pub(super) struct EvalDoubts {
+    /// How many nulls became empty text.
+    pub(super) emptied: usize,
+    /// Operations that were given types that they do not fit, each described once.
+    pub(super) types: BTreeSet<String>,
+}
 
 /// The one engine; it keeps nothing of an evaluation.
 static ENGINE: LazyLock<Engine> = LazyLock::new(engine);
 
-/// A read that is null by its type. All reads are made before the evaluation, and a branch that is not taken leaves no doubt: so the
-/// doubt is noted where the variable is evaluated.
+/// A read that has no value. All reads are made before the evaluation, and a branch that is not taken leaves neither a doubt nor an
+/// error: so both come up where the variable is evaluated.
 #[derive(Clone, Debug)]
-struct Misfit(String);
+enum UnfitRead {
+    /// Null, with this doubt.
+    Doubt(String),
+    /// This error.
+    Fault(String),
+}
 
 /// A compiled program.
 #[derive(Clone, Debug)]
@@ -77,13 +88,8 @@ impl Code {
 
     /// Runs the program; `read` gives the value of a read and is called once for each distinct path.
     ///
-    /// # Errors
-    /// Fails when an operation fails; the message is in the project's words, not in Rhai's.
-    pub(super) fn run(
-        &self,
-        read: impl Fn(usize) -> Result<ReadResult, String>,
-        doubts: &mut TypeDoubts,
-    ) -> Result<Value, EvalError> {
+    /// The result is an error when an operation fails; the message is in the project's words, not in Rhai's.
+    pub(super) fn run(&self, read: impl Fn(usize) -> ReadResult) -> (Result<Value, EvalError>, EvalDoubts) {
         let mut scope = Scope::with_capacity(2 + self.constants.len() + self.variables.len());
         // Nothing is allocated for most evaluations, which leave no doubt.
         scope.push_dynamic(DOUBTS, Dynamic::UNIT);
@@ -94,16 +100,25 @@ impl Code {
             scope.push_dynamic(name.as_str(), constant.clone().into());
         }
         for (name, index) in &self.variables {
-            let value = match read(*index).map_err(EvalError)? {
+            let value = match read(*index) {
                 ReadResult::Value(value) => Operand::from(value).into(),
-                ReadResult::Misfit(doubt) => Dynamic::from(Misfit(doubt)),
+                ReadResult::Misfit(doubt) => Dynamic::from(UnfitRead::Doubt(doubt)),
+                ReadResult::Fault(why) => Dynamic::from(UnfitRead::Fault(why)),
             };
             scope.push_dynamic(name.as_str(), value);
         }
         let result = ENGINE.eval_ast_with_scope::<Dynamic>(&mut scope, &self.ast);
-        let met = scope.get_mut(DOUBTS).and_then(|held| held.take().try_cast::<TypeDoubts>());
-        doubts.extend(met.unwrap_or_default());
-        let result = result.map(Operand::from).map_err(|error| EvalError(message(&error)))?;
+        let doubts = scope.get_mut(DOUBTS).and_then(|held| held.take().try_cast::<EvalDoubts>());
+        let result = result.map_err(|error| EvalError(message(&error))).and_then(|value| self.checked(value));
+        (result, doubts.unwrap_or_default())
+    }
+
+    /// The value of a result.
+    ///
+    /// # Errors
+    /// Fails when it is too large to be kept.
+    fn checked(&self, result: Dynamic) -> Result<Value, EvalError> {
+        let result = Operand::from(result);
         let built = self.builds && result.built() > 0;
         let value = result.into();
         if built {
@@ -218,11 +233,12 @@ fn evaluated(
     expression: &Expression<'_>,
 ) -> Result<Operand, Fault> {
     let value = context.eval_expression_tree(expression)?;
-    match value.try_cast_result::<Misfit>() {
-        Ok(Misfit(doubt)) => {
-            note(context, doubt);
+    match value.try_cast_result::<UnfitRead>() {
+        Ok(UnfitRead::Doubt(doubt)) => {
+            note(context, |doubts| _ = doubts.types.insert(doubt));
             Ok(Operand::Null)
         }
+        Ok(UnfitRead::Fault(why)) => Err(why.into()),
         Err(value) => Ok(value.into()),
     }
 }
@@ -246,16 +262,19 @@ fn within_budget<T>(
         *context.tag_mut() = budget.spent().into();
     }
     if let Some(doubt) = budget.take_doubt() {
-        note(context, doubt);
+        note(context, |doubts| _ = doubts.types.insert(doubt));
+    }
+    if budget.emptied() > 0 {
+        note(context, |doubts| doubts.emptied += budget.emptied());
     }
     result.map_err(Fault::from)
 }
 
-/// Adds a doubt to those of the evaluation.
-fn note(context: &mut EvalContext<'_, '_, '_, '_, '_, '_>, doubt: String) {
+/// Adds to the doubts of the evaluation.
+fn note(context: &mut EvalContext<'_, '_, '_, '_, '_, '_>, add: impl FnOnce(&mut EvalDoubts)) {
     if let Some(held) = context.scope_mut().get_mut(DOUBTS) {
-        let mut doubts = held.take().try_cast::<TypeDoubts>().unwrap_or_default();
-        doubts.insert(doubt);
+        let mut doubts = held.take().try_cast::<EvalDoubts>().unwrap_or_default();
+        add(&mut doubts);
         *held = Dynamic::from(doubts);
     }
 }

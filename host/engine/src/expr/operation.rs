@@ -115,6 +115,9 @@ pub(super) fn highest(operands: &[Operand]) -> usize {
 fn text(operands: &[Operand], budget: &mut Budget) -> OperationResult {
     let mut text = String::new();
     for operand in operands {
+        if matches!(operand, Operand::Null) {
+            budget.empty();
+        }
         budget.append(&mut text, &text_of(&operand.clone().into())?)?;
     }
     Ok(Value::from(text).into())

@@ -29,6 +29,13 @@ fn visible(sees: Visibility) -> bool {
     sees.iteration
 }
 
+/// The item, if `path` is one of its fields behind `loop_iter`.
+pub(super) fn owner_of_field(run: &dyn RunContext, path: Members<'_>) -> Option<Value> {
+    let [root, field] = path else { return None };
+    let is_field = **root == *LOOP_ITER.name && MEMBERS.iter().all(|(name, _)| **field != **name);
+    if is_field { run.iteration().map(|(_, item)| item) } else { None }
+}
+
 fn value(run: &dyn RunContext, path: Members<'_>, fields: bool) -> Value {
     let Some((index, item)) = run.iteration() else { return Value::Null };
     let index = Value::from(i64::from(index));

@@ -294,6 +294,10 @@ impl Env for TaskEnv<'_> {
     fn get(&self, path: Members<'_>) -> Value {
         names::value(self, path)
     }
+
+    fn owner(&self, path: Members<'_>) -> Value {
+        names::owner(self, path)
+    }
 }
 
 /// The names that `spec.arguments` see before the run exists: workflow, system, vars.

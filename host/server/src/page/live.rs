@@ -21,7 +21,7 @@ use crate::{
     document::UNKNOWN_SIZE,
     problem_response::ProblemResponse,
     request::RequestContext,
-    sse::{self, EventSender, KEEP_ALIVE_INTERVAL},
+    sse::{self, EventSender, KEEP_ALIVE_INTERVAL, StreamEnd},
     state::AppState,
 };
 
@@ -144,7 +144,7 @@ async fn tell(app: Arc<AppState>, mut looked: Subject, outlet: EventSender) {
             sleep(CHANGE_INTERVAL).await;
             tokio::select! {
                 biased;
-                () = &mut stops => return outlet.end("stopping", None),
+                () = &mut stops => return outlet.end(StreamEnd::Early("stopping"), None),
                 () = outlet.left() => return,
                 changed = looked.changes() => {
                     if !changed {

@@ -1,13 +1,13 @@
 //! A run's events: pages, and a stream that never leaves one out nor tells one twice.
 
-use std::{sync::Arc, time::Duration};
+use std::{convert::Infallible, sync::Arc, time::Duration};
 
 use axum::{
     body::Bytes,
     http::StatusCode,
     response::{IntoResponse as _, Response},
 };
-use phasm::{Phase, RecoverError, fair_queue::Holder};
+use phasm::{RecoverError, fair_queue::Holder};
 use serde_json::json;
 use tokio::{
     sync::broadcast::error::RecvError,
@@ -19,7 +19,7 @@ use crate::{
     problem_response::ProblemResponse,
     request::{RequestContext, json, link_next},
     resources::Resource,
-    sse::{self, ClosedStream, EventSender, KEEP_ALIVE_INTERVAL},
+    sse::{self, ClosedStream, EventSender, KEEP_ALIVE_INTERVAL, StreamEnd},
     state::AppState,
 };
 
@@ -112,49 +112,10 @@ struct EventStream {
     outlet: EventSender,
 }
 
-/// Why a stream goes no further.
-enum End {
-    /// The run has ended.
-    Over(Phase),
-    /// The client is gone, or was told why.
-    Left,
-    /// The server stops.
-    Stopping,
-    /// Too many streams of its key read what happened before.
-    Busy,
-    /// The run cannot be read.
-    Failed,
-}
-
-impl From<ClosedStream> for End {
-    fn from(_: ClosedStream) -> Self {
-        Self::Left
-    }
-}
-
-impl From<RecoverError> for End {
-    fn from(error: RecoverError) -> Self {
-        tracing::warn!(error = &error as &dyn std::error::Error, "a run cannot be followed");
-        Self::Failed
-    }
-}
-
 impl EventStream {
     async fn follow(mut self) {
-        let end = match self.tell().await {
-            Ok(never) => match never {},
-            Err(end) => end,
-        };
-        match end {
-            End::Over(phase) => {
-                let said = json!({ "phase": phase.as_str() }).to_string();
-                self.outlet.end_with(sse::piece(None, "end", &said));
-            }
-            End::Stopping => self.outlet.end("stopping", self.seen()),
-            End::Busy => self.outlet.end("busy", self.seen()),
-            End::Failed => self.outlet.end("failed", self.seen()),
-            End::Left => {}
-        }
+        let Err(end) = self.tell().await;
+        self.outlet.end(end, self.seen());
     }
 
     /// The last event that it was told.
@@ -162,7 +123,7 @@ impl EventStream {
         self.next.checked_sub(1)
     }
 
-    async fn tell(&mut self) -> Result<std::convert::Infallible, End> {
+    async fn tell(&mut self) -> Result<Infallible, StreamEnd> {
         if self.has_ended {
             // No more is written: what is in the store is all.
             self.catch_up().await?;
@@ -174,20 +135,17 @@ impl EventStream {
                 .feeds
                 .hear(&self.app.host, &self.app.resources, &self.holder, &self.run_id, self.next)
                 .await;
-            let (_feed, mut heard) = heard.map_err(|error| End::from(RecoverError::from(error)))?;
+            let (_feed, mut heard) = heard.map_err(|error| StreamEnd::from(RecoverError::from(error)))?;
             let caught_up = timeout(MAX_CATCH_UP_TIME, self.catch_up()).await;
-            caught_up.unwrap_or_else(|_late| {
-                self.outlet.end("slow", self.seen());
-                Err(End::Left)
-            })?;
+            caught_up.unwrap_or(Err(StreamEnd::Early("slow")))?;
             let stops = self.app.stops();
             let mut stops = std::pin::pin!(stops);
             let mut quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
             loop {
                 let told = tokio::select! {
                     biased;
-                    () = &mut stops => return Err(End::Stopping),
-                    () = self.outlet.left() => return Err(End::Left),
+                    () = &mut stops => return Err(StreamEnd::Early("stopping")),
+                    () = self.outlet.left() => return Err(StreamEnd::Left),
                     told = heard.recv() => told,
                     () = sleep_until(quiet) => {
                         self.outlet.send(Bytes::from_static(b":\n\n"), self.seen()).await?;
@@ -200,11 +158,11 @@ impl EventStream {
                     Ok(FeedMessage::Frame(frame)) if self.pass_on(&frame).await? => {
                         quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
                     }
-                    Ok(FeedMessage::Over(phase)) => return Err(End::Over(phase)),
-                    Ok(FeedMessage::Busy) => return Err(End::Busy),
+                    Ok(FeedMessage::Over(phase)) => return Err(StreamEnd::Over(phase)),
+                    Ok(FeedMessage::Busy) => return Err(StreamEnd::Early("busy")),
                     // The stream is behind, or the frame is too large to be shared: read it from the store.
                     Ok(FeedMessage::Frame(_)) | Err(RecvError::Lagged(_)) => break,
-                    Err(RecvError::Closed) => return Err(End::Failed),
+                    Err(RecvError::Closed) => return Err(StreamEnd::Early("failed")),
                 }
             }
         }
@@ -219,21 +177,22 @@ impl EventStream {
     }
 
     /// Tells what is in the store.
-    async fn catch_up(&mut self) -> Result<(), End> {
+    async fn catch_up(&mut self) -> Result<(), StreamEnd> {
         let app = Arc::clone(&self.app);
         let place = app.resources.queue(Resource::CatchUp).enter(&self.holder).await;
-        let _place = place.map_err(|_full| End::Busy)?;
+        let _place = place.map_err(|_full| StreamEnd::Early("busy"))?;
         let mut watch = app.host.recorded(&self.run_id, self.next);
         loop {
             // Reading takes turns, and sending does not: a client that reads slowly keeps no thread.
             let reading = feed::read_on(watch, FrameBuilder::default());
-            let (read, gathered) = app.resources.work(&self.holder, reading).await.map_err(|_| End::Busy)?;
+            let (read, gathered) =
+                app.resources.work(&self.holder, reading).await.map_err(|_| StreamEnd::Early("busy"))?;
             watch = read;
             let Some(frame) = gathered?.take() else { break };
             self.pass_on(&frame).await?;
         }
         match watch.run().filter(|run| run.is_over()) {
-            Some(run) => Err(End::Over(run.phase())),
+            Some(run) => Err(StreamEnd::Over(run.phase())),
             None => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use std::{convert::Infallible, sync::Arc};
 
 use axum::{body::Bytes, http::StatusCode, response::Response};
 use phasm::{
-    Notice, Phase, RecoverError, Watch, WatchSignal,
+    Notice, RecoverError, Watch, WatchSignal,
     engine::{
         event::{Event, Fence, TaskId},
         run::Run,
@@ -23,7 +23,7 @@ use crate::{
     request::{RequestContext, json},
     resources::Resource,
     runs::events::MAX_CATCH_UP_TIME,
-    sse::{self, ClosedStream, EventSender, KEEP_ALIVE_INTERVAL},
+    sse::{self, ClosedStream, EventSender, KEEP_ALIVE_INTERVAL, StreamEnd},
     state::AppState,
 };
 
@@ -201,47 +201,13 @@ struct LogStream {
     seen: Option<u64>,
 }
 
-/// Why a stream of logs goes no further.
-enum End {
-    /// The run has ended, or no process drives it.
-    Over(Option<Phase>),
-    /// The client is gone, or was told why.
-    Left,
-    /// The stream ends with this reason.
-    Early(&'static str),
-}
-
-impl From<ClosedStream> for End {
-    fn from(_: ClosedStream) -> Self {
-        Self::Left
-    }
-}
-
-impl From<RecoverError> for End {
-    fn from(error: RecoverError) -> Self {
-        tracing::warn!(error = &error as &dyn std::error::Error, "a run cannot be followed");
-        Self::Early("failed")
-    }
-}
-
 impl LogStream {
     async fn follow(mut self, reader: LogReader) {
-        let end = match self.tell_all(reader).await {
-            Ok(never) => match never {},
-            Err(end) => end,
-        };
-        match end {
-            End::Over(Some(phase)) => {
-                let said = json!({ "phase": phase.as_str() }).to_string();
-                self.outlet.end_with(sse::piece(None, "end", &said));
-            }
-            End::Over(None) => self.outlet.end("stopping", self.seen),
-            End::Early(reason) => self.outlet.end(reason, self.seen),
-            End::Left => {}
-        }
+        let Err(end) = self.tell_all(reader).await;
+        self.outlet.end(end, self.seen);
     }
 
-    async fn tell_all(&mut self, mut reader: LogReader) -> Result<Infallible, End> {
+    async fn tell_all(&mut self, mut reader: LogReader) -> Result<Infallible, StreamEnd> {
         let app = Arc::clone(&self.app);
         let stops = app.stops();
         let mut stops = std::pin::pin!(stops);
@@ -249,8 +215,8 @@ impl LogStream {
         loop {
             let heard = tokio::select! {
                 biased;
-                () = &mut stops => return Err(End::Early("stopping")),
-                () = self.outlet.left() => return Err(End::Left),
+                () = &mut stops => return Err(StreamEnd::Early("stopping")),
+                () = self.outlet.left() => return Err(StreamEnd::Left),
                 heard = reader.watch.heard() => heard?,
                 () = sleep_until(quiet) => {
                     quiet = Instant::now() + KEEP_ALIVE_INTERVAL;
@@ -265,24 +231,27 @@ impl LogStream {
                 }
                 WatchSignal::Unread => {
                     let caught_up = timeout(MAX_CATCH_UP_TIME, self.catch_up(reader)).await;
-                    reader = caught_up.unwrap_or(Err(End::Early("slow")))?;
+                    reader = caught_up.unwrap_or(Err(StreamEnd::Early("slow")))?;
                 }
                 WatchSignal::Nothing => {
                     let ended = reader.watch.run().filter(|run| run.is_over());
-                    return Err(End::Over(ended.map(|run| run.phase())));
+                    // No process runs it, if it has not ended.
+                    return Err(
+                        ended.map_or(StreamEnd::Early("stopping"), |run| StreamEnd::Over(run.phase()))
+                    );
                 }
             }
         }
     }
 
     /// Tells what is in the store. Reading takes turns, and sending does not: a client that reads slowly keeps no thread.
-    async fn catch_up(&mut self, mut reader: LogReader) -> Result<LogReader, End> {
+    async fn catch_up(&mut self, mut reader: LogReader) -> Result<LogReader, StreamEnd> {
         let app = Arc::clone(&self.app);
         let place = app.resources.queue(Resource::CatchUp).enter(&self.holder).await;
-        let _place = place.map_err(|_full| End::Early("busy"))?;
+        let _place = place.map_err(|_full| StreamEnd::Early("busy"))?;
         loop {
             let read = app.resources.work(&self.holder, reader.read_on()).await;
-            let (read, pieces) = read.map_err(|_full| End::Early("busy"))?;
+            let (read, pieces) = read.map_err(|_full| StreamEnd::Early("busy"))?;
             reader = read;
             let pieces = pieces?;
             if pieces.is_empty() {

@@ -20,22 +20,12 @@ pub(super) async fn refusal(
     handle: &RunHandle,
     wait: Duration,
 ) -> Result<Option<String>, ProblemResponse> {
+    let watch = handle.watch(response.seq)?;
     tokio::select! {
-        found = timeout(wait, watched(response, handle)) => found.unwrap_or(Ok(None)),
+        found = timeout(wait, response.watched(watch)) => match found.ok().transpose()? {
+            Some(ResponseVerdict::Refused(why)) => Ok(Some(why)),
+            Some(ResponseVerdict::Accepted | ResponseVerdict::Pending) | None => Ok(None),
+        },
         () = app.stops() => Ok(None),
-    }
-}
-
-async fn watched(response: PendingResponse, handle: &RunHandle) -> Result<Option<String>, ProblemResponse> {
-    let mut watch = handle.watch(response.seq)?;
-    loop {
-        match handle.outline(move |run, _| response.verdict(run)).await? {
-            ResponseVerdict::Pending => {}
-            ResponseVerdict::Refused(why) => return Ok(Some(why)),
-            ResponseVerdict::Accepted => return Ok(None),
-        }
-        if watch.next().await?.is_none() {
-            return Ok(None);
-        }
     }
 }

@@ -13,20 +13,32 @@ fn of(tenant: &str) -> Holder {
     Holder { tenant: tenant.into(), key: "k".into(), weight: 1 }
 }
 
-/// R-A105. All of them are ready before the first is polled; the light tenant's is the last one that came.
-#[tokio::test]
-async fn a_request_is_served_before_those_of_a_tenant_that_has_had_more() {
+/// Serves a request of each tenant, which are all ready before the first is polled. Returns whose poll was next, for each poll.
+async fn served(tenants: impl Iterator<Item = &'static str>, polls: usize) -> Vec<&'static str> {
     let (turns, order) = (FairQueue::of_turns(1), Arc::new(Mutex::new(Vec::new())));
     let mut requests = JoinSet::new();
-    for tenant in std::iter::repeat_n("heavy", 50).chain(["light"]) {
+    for tenant in tenants {
         let (turns, order) = (turns.clone(), Arc::clone(&order));
         requests.spawn(async move {
-            let served = async { order.lock().expect("the order").push(tenant) };
-            in_turns(&turns, &of(tenant), served).await;
+            let request = async {
+                for poll in 0..polls {
+                    if poll > 0 {
+                        yield_now().await;
+                    }
+                    order.lock().expect("the order").push(tenant);
+                }
+            };
+            in_turns(&turns, &of(tenant), request).await;
         });
     }
     requests.join_all().await;
-    let order = order.lock().expect("the order");
+    std::mem::take(&mut *order.lock().expect("the order"))
+}
+
+/// R-A105. The light tenant's request is the last one that came.
+#[tokio::test]
+async fn a_request_is_served_before_those_of_a_tenant_that_has_had_more() {
+    let order = served(std::iter::repeat_n("heavy", 50).chain(["light"]), 1).await;
     assert_eq!(order.len(), 51);
     assert_eq!(order.iter().position(|tenant| *tenant == "light"), Some(1), "{order:?}");
 }
@@ -34,22 +46,7 @@ async fn a_request_is_served_before_those_of_a_tenant_that_has_had_more() {
 /// R-A105. Each poll is a turn: a request of many polls does not pass those of others between them.
 #[tokio::test]
 async fn tenants_take_turns_poll_by_poll() {
-    let (turns, order) = (FairQueue::of_turns(1), Arc::new(Mutex::new(Vec::new())));
-    let mut requests = JoinSet::new();
-    for tenant in std::iter::repeat_n("a", 20).chain(["b"]) {
-        let (turns, order) = (turns.clone(), Arc::clone(&order));
-        requests.spawn(async move {
-            let served = async {
-                for _ in 0..30 {
-                    order.lock().expect("the order").push(tenant);
-                    yield_now().await;
-                }
-            };
-            in_turns(&turns, &of(tenant), served).await;
-        });
-    }
-    requests.join_all().await;
-    let order = order.lock().expect("the order");
+    let order = served(std::iter::repeat_n("a", 20).chain(["b"]), 30).await;
     let last = order.iter().rposition(|tenant| *tenant == "b").expect("b was served");
     // In the order of their coming, b would have its last turn after 20 times 30 of a. Two of a's come between, while b enters again.
     assert!(last < 100, "{last} of {}: {order:?}", order.len());

@@ -49,6 +49,21 @@ fn a_string_that_is_one_placeholder_keeps_the_type() {
     ]);
 }
 
+/// R-X8: a text of an expression is filled in as any other; what is not evaluated leaves no doubt.
+#[test]
+fn nulls_in_texts_of_expressions_are_counted() {
+    filled(&[
+        (r#""{{ 'a {{ n }}' == 'a ' }}""#, "true", 1),
+        (r#""{{ '{{ n }}{{ missing.x }}' }}""#, r#""""#, 2),
+        (r#""{{ ['{{ n }}'] | length }}""#, "1", 1),
+        (r#""{{ '{{ n }}' | default('{{ s }}') }}""#, r#""""#, 1),
+        (r#""x {{ '{{ n }}' }} {{ n }}""#, r#""x  ""#, 2),
+        (r#""{{ t ? 1 : '{{ n }}' }}""#, "1", 0),
+        (r#""{{ false && '{{ n }}' == '' }}""#, "false", 0),
+        (r#""{{ '{{ a }}' == '1' }}""#, "true", 0),
+    ]);
+}
+
 /// R-X8.
 #[test]
 fn anything_else_is_text() {

@@ -431,6 +431,10 @@ fn types_that_do_not_fit_leave_a_doubt() {
     }
     assert_eq!(doubts_of("s > 1 || s > 2 || n in s", "").len(), 2, "each kind once");
     assert_eq!(doubts_of("s.x == s.x || s.y == 1", "").len(), 1, "what is not evaluated leaves none");
+    for text in ["true || n.x-1", "b ? 1 : o.y-1", "false && n.x-1", "s | default(o.y-1)"] {
+        let met = doubts_of(text, "");
+        assert!(met.is_empty(), "{text}: {met:?}");
+    }
     let of_a_call = doubts_of("f(s.x)", "fn f(a) { a }");
     assert_eq!(of_a_call, ["`s` is a string, which has no `x`: null"]);
     assert_eq!(doubts_of("f(s)", "fn f(a) { if a > 4 { 1 } else { let b = [1]; b[\"y\"] } }").len(), 2);

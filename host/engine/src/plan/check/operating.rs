@@ -3,6 +3,7 @@
 use crate::{
     document::{OperationAt, ReadAt},
     expr::{OperandSketch, Operation, Operator, Types},
+    form::Site,
     plan::{ParameterType, resolve::index::Index},
     problem::codes::{expressions::IMPOSSIBLE_VALUE, warnings::NEVER_EQUAL},
     value::{Value, is_index},
@@ -16,9 +17,8 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &OperationAt<
     let Operation { operator, symbol, operands: [left, right], .. } = found.operation;
     let (left, right) = (Side::of(scope, found, left), Side::of(scope, found, right));
     let Some(expected) = expected(*operator, &left, &right) else { return };
-    let is_warning = !left.is_declared && !right.is_declared;
-    let is_full = if is_warning { index.report.is_full_of_warnings() } else { index.report.is_full() };
-    if is_full {
+    let is_declared = left.is_declared || right.is_declared;
+    if is_full(index, is_declared) {
         return;
     }
     let given = match operator {
@@ -39,9 +39,7 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &OperationAt<
         format!("`{symbol}` is given {given}; expected {expected}")
     };
     let hint = hint(*operator, left.types, right.types);
-    let entry = if is_warning { &NEVER_EQUAL } else { &IMPOSSIBLE_VALUE };
-    let problem = found.site().problem(entry, message).with_hint_if(hint);
-    if is_warning { index.report.warning(problem) } else { index.report.problem(problem) }
+    report(index, &found.site(), is_declared, message, hint);
 }
 
 /// Reports a path that goes on behind a value whose types are known and have no such member or element: a problem for a declared parameter,
@@ -54,9 +52,11 @@ pub(super) fn check_member(index: &Index<'_>, scope: &Visible<'_>, found: &ReadA
         Some((parameter, behind.first()?, types(&known), known.is_parameter))
     });
     let Some((parameter, member, types, is_parameter)) = parameter else { return };
-    let is_full = if is_parameter { index.report.is_full() } else { index.report.is_full_of_warnings() };
     let has_length = *member == "length" && types.meets(Types::STRING.or(Types::ARRAY));
-    if types.meets(Types::OBJECT) || has_length || (is_index(member) && types.meets(Types::ARRAY)) || is_full
+    if types.meets(Types::OBJECT)
+        || has_length
+        || (is_index(member) && types.meets(Types::ARRAY))
+        || is_full(index, is_parameter)
     {
         return;
     }
@@ -65,10 +65,20 @@ pub(super) fn check_member(index: &Index<'_>, scope: &Visible<'_>, found: &ReadA
         parameter.join("."),
         types.words()
     );
-    if is_parameter {
-        index.report.problem(found.site().problem(&IMPOSSIBLE_VALUE, message));
+    report(index, &found.site(), is_parameter, message, None);
+}
+
+/// Returns whether the report takes no more: types that the document declares make a problem, others a warning.
+fn is_full(index: &Index<'_>, is_declared: bool) -> bool {
+    if is_declared { index.report.is_full() } else { index.report.is_full_of_warnings() }
+}
+
+/// Reports a problem if the document declares the types, else a warning.
+fn report(index: &Index<'_>, site: &Site, is_declared: bool, message: String, hint: Option<String>) {
+    if is_declared {
+        index.report.problem(site.problem(&IMPOSSIBLE_VALUE, message).with_hint_if(hint));
     } else {
-        index.report.warning(found.site().problem(&NEVER_EQUAL, message));
+        index.report.warning(site.problem(&NEVER_EQUAL, message).with_hint_if(hint));
     }
 }
 
