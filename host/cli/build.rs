@@ -1,4 +1,4 @@
-//! Puts the components of the shipped executors into the program, where it is built to carry them.
+//! Puts the examples into the program, and the components of the shipped executors where it is built to carry them.
 
 use std::{
     env,
@@ -11,7 +11,13 @@ use std::{
 /// Names the directory with the components.
 const VARIABLE: &str = "PHASM_EXECUTORS";
 
+/// Folder with the examples, next to this crate. Each folder in it that holds [`WORKFLOW`] is an example.
+const EXAMPLES: &str = "../examples";
+/// File of an example that commands run.
+const WORKFLOW: &str = "workflow.yaml";
+
 fn main() -> Result<(), Box<dyn Error>> {
+    write_examples()?;
     println!("cargo::rerun-if-env-changed={VARIABLE}");
     if env::var_os("CARGO_FEATURE_EMBED_EXECUTORS").is_none() {
         return Ok(());
@@ -50,4 +56,49 @@ fn components(dir: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
     } else {
         Ok(found)
     }
+}
+
+/// Writes a table of the examples, with the files of each.
+fn write_examples() -> Result<(), Box<dyn Error>> {
+    let folder = fs::canonicalize(Path::new(&env::var("CARGO_MANIFEST_DIR")?).join(EXAMPLES))?;
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut table = String::from("&[\n");
+    for example in sorted(&folder)?.into_iter().filter(|example| example.join(WORKFLOW).is_file()) {
+        let name = example.file_name().unwrap_or_default().to_string_lossy();
+        table += &format!("Example {{ name: {name:?}, files: &[\n");
+        for file in files(&example)? {
+            let within = file.strip_prefix(&example)?.components();
+            let within: Vec<_> = within.map(|part| part.as_os_str().to_string_lossy()).collect();
+            table += &format!("({:?}, include_str!({:?})),\n", within.join("/"), file.display().to_string());
+        }
+        table += "] },\n";
+    }
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("examples.rs"), table + "]")?;
+    Ok(())
+}
+
+/// The files in `dir` and below it, sorted.
+fn files(dir: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for path in sorted(dir)? {
+        if path.is_dir() {
+            found.extend(files(&path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// The entries of `dir`, sorted, without hidden ones.
+fn sorted(dir: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if !entry.file_name().to_string_lossy().starts_with('.') {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
 }

@@ -5,9 +5,11 @@ mod backup;
 mod cancel;
 mod cron;
 mod events;
+mod examples;
 mod generated;
 mod get;
 mod graph;
+mod init;
 mod key;
 mod list;
 mod logs;
@@ -40,6 +42,8 @@ use crate::{
 /// Subcommand with its arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Init(init::InitArguments),
+    Examples(examples::ExamplesArguments),
     Run(run::RunArguments),
     Submit(submit::SubmitArguments),
     #[command(
@@ -114,6 +118,8 @@ pub(crate) fn run(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     match command {
+        Command::Init(arguments) => init::init(&arguments, screen),
+        Command::Examples(arguments) => Ok(examples::examples(&arguments, screen)),
         Command::Run(arguments) => run::run(&arguments, log_level, screen),
         Command::Cron(command) => cron::cron(&command, screen),
         Command::Workflow(command) => workflow::workflow(&command, screen),

@@ -21,6 +21,8 @@ fn a_shell_completes_commands_and_options() {
     };
     assert_eq!(complete("phasm val", "val"), "validate");
     assert_eq!(complete("phasm run --res", "--res"), "--resume");
+    // R-L44: names of examples, too.
+    assert_eq!(complete("phasm examples nig", "nig"), "nightly-alert");
     for shell in ["zsh", "fish", "elvish", "powershell"] {
         let script = bench.phasm(&["completions", shell]);
         assert!(script.status == 0 && script.stdout.contains("validate"), "{script:?}");

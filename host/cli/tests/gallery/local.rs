@@ -1,0 +1,94 @@
+//! Examples that need nothing but their files.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::project::{Project, output, phases};
+
+#[test]
+fn hello_greets_everyone() {
+    let project = Project::new("hello", None);
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!(status, 0, "{view}");
+    assert_eq!(output(&view, "greeting"), "Hello, Ada! Hello, Grace! Hello, Barbara!");
+    let (status, view) = project.run("Alan", "");
+    assert_eq!((status, output(&view, "greeting")), (0, json!("Hello, Alan!")));
+}
+
+#[test]
+fn files_that_cannot_be_read_are_reported_with_reasons() {
+    let project = Project::new("files-report", None);
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!(
+        (status, output(&view, "total"), &view["remarks"]),
+        (0, json!(35), &json!(["1 of 3 failed (tolerated)"])),
+        "{view}"
+    );
+    let failures = output(&view, "failures");
+    assert_eq!((failures.as_array().unwrap().len(), &failures[0]["file"]), (1, &json!("/data/paris.csv")));
+    let report = project.text("out/report.txt");
+    assert!(report.starts_with("Total: 35\nFailures: 1\n- /data/paris.csv: "), "{report}");
+    assert!(report.contains("cannot parse \"many\""), "{report}");
+    // Without the mistake nothing is tolerated.
+    fs::write(project.path("data/paris.csv"), "day,amount\nmon,7\n").unwrap();
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!((status, output(&view, "total"), output(&view, "failures")), (0, json!(42), json!([])));
+    assert_eq!(project.text("out/report.txt"), "Total: 42\nFailures: 0\n");
+}
+
+#[test]
+fn orders_are_loaded_if_enough_of_them_are_good() {
+    let project = Project::new("etl-quality-gate", None);
+    let (status, view) = project.run("max-bad=0.1", "");
+    assert_eq!(
+        (status, phases(&view, "gate"), phases(&view, "load")),
+        (1, vec!["Failed".to_owned()], vec!["Cancelled".to_owned()])
+    );
+    let message = view["message"].as_str().unwrap();
+    assert!(message.contains("1 of 5 rows are bad") && !project.path("out/orders.csv").exists(), "{message}");
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!(
+        (status, output(&view, "loaded"), output(&view, "rejected")),
+        (0, json!(4), json!(1)),
+        "{view}"
+    );
+    assert_eq!(project.text("out/orders.csv"), "id,amount\na1,10\na2,25.5\na4,7\na5,1\n");
+    assert_eq!(project.text("out/rejected.csv"), "id,amount,fault\n,3,no id\n");
+}
+
+#[test]
+fn ten_thousand_items_are_mapped_and_reduced() {
+    let project = Project::new("map-reduce", None);
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!(
+        (status, output(&view, "items"), phases(&view, "map-chunk").len()),
+        (0, json!(10_000), 40),
+        "{view}"
+    );
+    let expected = json!({ "fizzbuzz": 667, "buzz": 1333, "fizz": 2667, "number": 5333 });
+    assert_eq!(output(&view, "histogram"), expected);
+    // A last chunk that is not full.
+    let (status, view) = project.run("phasm run workflow.yaml", "-p items=1001");
+    assert_eq!((status, output(&view, "items"), phases(&view, "map-chunk").len()), (0, json!(1001), 5));
+}
+
+#[test]
+fn failed_records_are_corrected_by_a_person() {
+    let project = Project::new("review-failures", None);
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!((status, phases(&view, "review")), (6, vec!["Suspended".to_owned()]), "{view}");
+    let review = view["tasks"].as_array().unwrap().iter().find(|task| task["taskName"] == "review").unwrap();
+    let asked =
+        review["outputs"].as_array().unwrap().iter().find(|output| output["name"] == "asked").unwrap();
+    assert_eq!(asked["value"]["details"][0]["record"]["name"], "Grace");
+    let wrong = project
+        .sh("phasm resume @last review '{\"corrected\": [{\"name\": \"Grace\"}]}' --store runs.db --json");
+    assert_eq!(wrong.status, 2, "{wrong:?}");
+    let (status, view) = project.run("phasm resume", "");
+    assert_eq!(
+        (status, output(&view, "imported")),
+        (0, json!(["Ada (36)", "Alan (41)", "Grace (85)"])),
+        "{view}"
+    );
+}

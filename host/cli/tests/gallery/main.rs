@@ -1,0 +1,9 @@
+//! The examples: each is written by `phasm init`, checked, and run by the command of its README against a peer on this machine.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod listing;
+mod local;
+mod peer;
+mod project;
+mod remote;
+mod served;
