@@ -7,6 +7,7 @@
 mod conditions;
 mod container;
 mod dag;
+mod dialect;
 mod executor;
 mod expression;
 mod foreign;
@@ -29,6 +30,7 @@ mod workflow;
 
 pub(crate) use conditions::ConditionsDoc;
 pub(crate) use dag::{DagDoc, TasksDoc};
+pub(crate) use dialect::Dialect;
 pub(crate) use executor::ExecutorDoc;
 pub(crate) use expression::{ComparisonAt, ExprDoc, OperationAt, ReadAt, ValueDoc};
 pub(crate) use hooks::{HookDoc, HooksDoc};
@@ -40,4 +42,5 @@ pub(crate) use retry::RetryDoc;
 pub use schema::{check_shape, schema};
 pub(crate) use task::{RecoveryDoc, SettingsDoc, TaskDoc, WorkDoc};
 pub(crate) use template::{KindDoc, TASKS_INSIDE, TemplateDoc};
+pub(crate) use timing::{RunTimeout, TimeoutPolicyDoc};
 pub(crate) use workflow::{WorkflowDoc, read};
