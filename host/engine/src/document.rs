@@ -6,6 +6,7 @@
 
 mod conditions;
 mod container;
+mod convert;
 mod dag;
 mod dialect;
 mod executor;
@@ -29,6 +30,7 @@ mod timing;
 mod workflow;
 
 pub(crate) use conditions::ConditionsDoc;
+pub use convert::{Conversion, convert};
 pub(crate) use dag::{DagDoc, TasksDoc};
 pub(crate) use dialect::Dialect;
 pub(crate) use executor::ExecutorDoc;
