@@ -127,7 +127,7 @@ const LEGACY: [&str; 2] = ["max_attempts", "retry_when"];
 const LIMIT_OR_MAX_ATTEMPTS: &str = "`limit: 2` and `maxAttempts: 3` both make three attempts at most; only with `maxAttempts` is Failed tried again";
 
 /// Explains the recommended spelling.
-const ATTEMPTS_IN_ALL: &str = "`attempts: 3` makes three attempts at most, with `delay`, `backoff`, `maxDelay`, `jitter` and `when` beside it";
+const ATTEMPTS_IN_ALL: &str = "`attempts: 3` makes three attempts at most, with `delay`, `backoff`, `maxDelay`, `jitter` and `when` next to it";
 
 /// The three ways to count attempts.
 const COUNTS: [&str; 3] = ["attempts", "limit", "maxAttempts"];
