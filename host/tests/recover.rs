@@ -135,6 +135,34 @@ const MIXED: &str = r#"{"name": "a", "executor": {"type": "hang"}}, {"name": "b"
     {"name": "fail", "executor": {"type": "fail"}, "retry": {"maxAttempts": 3, "delay": "1h"}},
     {"name": "after", "executor": {"type": "echo"}, "dependencies": ["a", "b"]}"#;
 
+/// R-W21, R-D3: the plan is read again from the recorded text, which names the dialect.
+#[tokio::test]
+async fn a_run_keeps_its_dialect() {
+    for (dialect, phase, deadline) in
+        [("phasm/v1", Phase::Timeout, false), ("aether/v1", Phase::Cancelled, true)]
+    {
+        let store = Arc::new(Memory::default());
+        let dying = host(&store, &Fake::new(by_type));
+        let task = r#"{"name": "a", "executor": {"type": "hang"}, "maxRuntime": "1s"}"#;
+        let text = document(500, task).replace("aether/v1", dialect);
+        let plan = dying.plan("w.json", &text).await.unwrap();
+        let new = dying.new_run(&plan, &Map::new()).await.unwrap();
+        let mut notices = new.watch();
+        let run = new.start().await.unwrap();
+        until(&mut notices, |event| event["type"] == "task.attempt.started").await;
+        assert_eq!(run.view().await.unwrap().deadline_at.is_some(), deadline, "{dialect}");
+        kill(dying).await;
+
+        let living = host(&store, &Fake::new(by_type));
+        let taken_up = only(&living).await;
+        let ended = taken_up.wait().await.unwrap();
+        assert_eq!((ended.phase, ended.deadline_at.is_some()), (phase, deadline), "{dialect}");
+        let view = taken_up.view().await.unwrap();
+        let task = view.tasks.iter().find(|task| task.task_name.as_ref() == "a").unwrap();
+        assert_eq!(task.phase, phase, "{dialect}");
+    }
+}
+
 /// R-D3: in flight, in a delay, suspended, not yet ready.
 #[tokio::test]
 async fn another_host_goes_on_where_one_stopped() {

@@ -3,7 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
-use phasm_tests::scenario::{expected_trace, run_scenario, with_trace};
+use phasm::reader;
+use phasm_engine::{
+    document::{Conversion, convert},
+    tree::{Tree, TreeNode},
+};
+use phasm_tests::scenario::{expected_trace, run_scenario, run_text, with_trace};
 
 fn scenarios(dir: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(dir).expect("a folder of scenarios") {
@@ -42,6 +47,98 @@ fn scenarios_leave_their_golden_traces() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The workflow file in a scenario.
+fn document(scenario: &Tree) -> Option<&Tree> {
+    let TreeNode::Object(members) = &scenario.node else { return None };
+    members.iter().find(|(key, _)| &*key.name == "document").map(|(_, tree)| tree)
+}
+
+fn converted(name: &str, text: &str) -> Option<Conversion> {
+    let tree = reader::read(name, text).expect("a scenario");
+    convert(text, document(&tree)?)
+}
+
+/// R-W22. Scenarios of `aether/v1` run in `phasm/v1` as before, event by event.
+#[test]
+fn converted_scenarios_leave_the_same_traces() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
+    let mut files = Vec::new();
+    scenarios(&root, &mut files);
+    files.sort();
+    let (mut wrong, mut compared) = (Vec::new(), 0);
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("a scenario");
+        let expected = expected_trace(&text);
+        // A list of problems has columns.
+        if !expected.contains("run submitted") {
+            continue;
+        }
+        let name = file.display().to_string();
+        let Some(Conversion { text: converted, .. }) = converted("scenario.yaml", &text) else { continue };
+        compared += 1;
+        match run_text("scenario.yaml", &converted) {
+            Ok(trace) if trace == expected => {}
+            Ok(trace) => wrong.push(format!("{name}: {converted}\nbut got\n{trace}")),
+            Err(error) => wrong.push(format!("{name}: {error}\n{converted}")),
+        }
+    }
+    assert!(compared > 100, "{compared} scenarios");
+    assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// R-W22. Every edit in block and flow layout and in JSON, with comments between.
+#[test]
+fn conversions_keep_comments_and_layout() {
+    let block = "document:
+  apiVersion: aether/v1 # Language.
+  spec:
+    # Where it begins.
+    entrypoint: main
+    templates:
+    - task:
+        name: main # One task.
+        maxRuntime:
+          timeout: 5m # Long.
+        deadline: 1h # Longer.
+        retry:
+          limit: 2 # Twice.
+          exponentialBackoff: 2
+          expression: code == 2
+    - task: { retry: { maxAttempts: 3, delay: 1s }, maxInactivity: { timeout: 1m }, deadline: { timeout: 1m, errorOnTimeout: true } }
+    - pipeline: { tasks: [{ load: { kind: http, spec: { maxRuntime: 5 } } }] }
+";
+    let expected = "document:
+  apiVersion: phasm/v1 # Language.
+  spec:
+    # Where it begins.
+    timeout: {active: 1h}
+    entrypoint: main
+    templates:
+    - task:
+        name: main # One task.
+        maxRuntime:
+          errorOnTimeout: false
+          timeout: 5m # Long.
+        deadline: {timeout: 1h, errorOnTimeout: false} # Longer.
+        retry:
+          attempts: 3 # Twice.
+          backoff: 2
+          when: code == 2
+    - task: { retry: { maxAttempts: 3, delay: 1s }, maxInactivity: { errorOnTimeout: false, timeout: 1m }, deadline: { timeout: 1m, errorOnTimeout: true } }
+    - pipeline: { tasks: [{ load: { kind: http, spec: { maxRuntime: {timeout: 5, errorOnTimeout: false} } } }] }
+";
+    let found = converted("x.yaml", block).expect("a file of aether/v1");
+    assert_eq!(found.text, expected);
+    assert_eq!(found.kept.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [16]);
+    assert_eq!(converted("x.yaml", expected), None);
+    let json = r#"{"document": {"apiVersion": "aether/v1", "spec": {"entrypoint": "a", "templates": [{"task": {"deadline": "5m", "retry": {"limit": 1}}}]}}}"#;
+    let expected = r#"{"document": {"apiVersion": "phasm/v1", "spec": {"timeout": {"active": "1h"}, "entrypoint": "a", "templates": [{"task": {"deadline": {"timeout": "5m", "errorOnTimeout": false}, "retry": {"attempts": 2}}}]}}}"#;
+    assert_eq!(converted("x.json", json).expect("a file of aether/v1").text, expected);
+    // A written time limit stays.
+    let timed = block.replace("entrypoint: main", "timeout: none");
+    assert_eq!(converted("x.yaml", &timed).expect("a file of aether/v1").text.matches("active").count(), 0);
 }
 
 #[test]

@@ -6,7 +6,9 @@
 
 mod conditions;
 mod container;
+mod convert;
 mod dag;
+mod dialect;
 mod executor;
 mod expression;
 mod foreign;
@@ -28,7 +30,9 @@ mod timing;
 mod workflow;
 
 pub(crate) use conditions::ConditionsDoc;
+pub use convert::{Conversion, convert};
 pub(crate) use dag::{DagDoc, TasksDoc};
+pub(crate) use dialect::Dialect;
 pub(crate) use executor::ExecutorDoc;
 pub(crate) use expression::{ComparisonAt, ExprDoc, OperationAt, ReadAt, ValueDoc};
 pub(crate) use hooks::{HookDoc, HooksDoc};
@@ -40,4 +44,5 @@ pub(crate) use retry::RetryDoc;
 pub use schema::{check_shape, schema};
 pub(crate) use task::{RecoveryDoc, SettingsDoc, TaskDoc, WorkDoc};
 pub(crate) use template::{KindDoc, TASKS_INSIDE, TemplateDoc};
+pub(crate) use timing::{RunTimeout, TimeoutPolicyDoc};
 pub(crate) use workflow::{WorkflowDoc, read};

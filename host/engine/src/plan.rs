@@ -28,7 +28,7 @@ pub use self::{
     },
 };
 pub use crate::settings::{
-    Aggregate, AggregateStrategy, Backoff, Growth, HookType, MaxAttempts, ParameterType, SecretRef,
+    Aggregate, AggregateStrategy, Backoff, Expiry, Growth, HookType, MaxAttempts, ParameterType, SecretRef,
     TimeoutPolicy, Tolerance,
 };
 

@@ -18,6 +18,6 @@ pub use {
     parameter::ParameterType,
     retry::{Backoff, Growth, MaxAttempts},
     secret::SecretRef,
-    timeout::TimeoutPolicy,
+    timeout::{Expiry, TimeoutPolicy},
     tolerance::Tolerance,
 };

@@ -107,7 +107,7 @@ pub(super) const WORKFLOW: Counterparts = &[
 pub(super) const METADATA: Counterparts = &[("generateName", "write `name`; every run has an id of its own")];
 
 /// Foreign names for fields of `retry`.
-pub(super) const RETRIES: Counterparts = &[
-    ("backoff", "write `delay: 1s`, `exponentialBackoff: 2` and `maxDelay: 1m` next to `limit`"),
-    ("retryPolicy", "write `expression`; without one Error and Timeout are tried again, and Failed is not"),
-];
+pub(super) const RETRIES: Counterparts = &[(
+    "retryPolicy",
+    "write `when`, in `aether/v1` `expression`; without one Error and Timeout are tried again, and Failed is not",
+)];

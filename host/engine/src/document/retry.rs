@@ -3,14 +3,16 @@
 use serde_json::json;
 
 use crate::{
-    form::{Cursor, FRACTION, Field, Form, Object, PAUSE, POSITIVE, Report, Rule, Site, Table, count},
+    form::{
+        Cursor, FRACTION, Field, Form, Object, PAUSE, POSITIVE, Report, Rule, Site, Table, count, joined,
+    },
     problem::codes::{values, warnings::NO_EFFECT},
     settings::{Backoff, Growth, MaxAttempts},
     time::Millis,
     value::Value,
 };
 
-use super::{ExprDoc, expression::CONDITION, foreign};
+use super::{Dialect, ExprDoc, expression::CONDITION, foreign};
 
 /// `retry`, not yet knowing whose names its expression sees.
 #[derive(Clone, Debug)]
@@ -28,11 +30,54 @@ pub(super) const RETRY: Form<RetryDoc> = Form::new(RetryDoc::read, |defs| defs.o
 
 static RETRY_TABLE: Table = Table::closed(
     "retry",
-    "How often an attempt that did not succeed is retried, when, and after which delay: with `limit` as Aether counts, or \
-     with `maxAttempts` as Steep does.",
-    &[&LIMIT, &MAX_ATTEMPTS, &DELAY, &EXPONENTIAL_BACKOFF, &MAX_DELAY, &WHICH, &JITTER],
-    &[Rule::Stated(|_| json!({ "not": { "required": ["limit", "maxAttempts"] } }))],
+    "How often an attempt that did not succeed is retried, when, and after which delay: with `attempts`, or as \
+     `aether/v1` has it with `limit` or `maxAttempts`.",
+    &[
+        &ATTEMPTS,
+        &DELAY,
+        &BACKOFF,
+        &MAX_DELAY,
+        &JITTER,
+        &WHEN,
+        &LIMIT,
+        &MAX_ATTEMPTS,
+        &EXPONENTIAL_BACKOFF,
+        &EXPRESSION,
+    ],
+    &[Rule::Stated(|_| {
+        let together = |pair: [&str; 2]| json!({ "required": pair });
+        let pairs = [["limit", "maxAttempts"], ["attempts", "limit"], ["attempts", "maxAttempts"]];
+        let pairs = pairs.into_iter().chain(SPELLINGS).map(together);
+        json!({ "not": { "anyOf": pairs.collect::<Vec<_>>() } })
+    })],
 ).knowing(foreign::RETRIES);
+
+/// Fields of `phasm/v1`, each with the one of `aether/v1` that means the same.
+const SPELLINGS: [[&str; 2]; 2] = [["backoff", "exponentialBackoff"], ["when", "expression"]];
+
+static ATTEMPTS: Field<i64> = Field::optional(
+    "attempts",
+    COUNT,
+    "Attempts in all: `attempts: 3` retries twice at most; -1 is unlimited, 0 never runs the task (Skipped). Error and Timeout are \
+     retried unless `when` says otherwise. Not in `aether/v1`.",
+)
+.or("1");
+
+static BACKOFF: Field<f64> = Field::optional(
+    "backoff",
+    POSITIVE,
+    "Factor by which the delay grows from attempt to attempt, above 0. Not in `aether/v1`.",
+)
+.or("1");
+
+static WHEN: Field<ExprDoc> = Field::optional(
+    "when",
+    CONDITION,
+    "Evaluated after an attempt that did not succeed, while attempts are left: true retries it, whatever its phase. Not in \
+     `aether/v1`.",
+);
+
+const COUNT: Form<i64> = count::<i64, -1, { u32::MAX as i64 }>();
 
 static LIMIT: Field<u32> = Field::optional(
     "limit",
@@ -44,7 +89,7 @@ static LIMIT: Field<u32> = Field::optional(
 
 static MAX_ATTEMPTS: Field<i64> = Field::optional(
     "maxAttempts",
-    count::<i64, -1, { u32::MAX as i64 }>(),
+    COUNT,
     "Attempts in all; -1 is unlimited, 0 never runs the task (Skipped). Failed is retried, too, unless `expression` says \
      otherwise.",
 )
@@ -57,24 +102,16 @@ static DELAY: Field<Millis> = Field::optional(
 )
 .or("0");
 
-static EXPONENTIAL_BACKOFF: Field<f64> = Field::optional(
-    "exponentialBackoff",
-    POSITIVE,
-    "Factor by which the delay grows from attempt to attempt, above 0.",
-)
-.or("1");
+static EXPONENTIAL_BACKOFF: Field<f64> =
+    Field::optional("exponentialBackoff", POSITIVE, "As `backoff`.").or("1");
 
 static MAX_DELAY: Field<Millis> = Field::optional(
     "maxDelay",
     PAUSE,
-    "The longest delay, jitter included; it counts only where `exponentialBackoff` is above 1.",
+    "The longest delay, jitter included; it counts only where `backoff` or `exponentialBackoff` is above 1.",
 );
 
-static WHICH: Field<ExprDoc> = Field::optional(
-    "expression",
-    CONDITION,
-    "Evaluated after an attempt that did not succeed, while the budget lasts: true retries it, whatever its phase.",
-);
+static EXPRESSION: Field<ExprDoc> = Field::optional("expression", CONDITION, "As `when`.");
 
 static JITTER: Field<f64> = Field::optional(
     "jitter",
@@ -89,6 +126,12 @@ const LEGACY: [&str; 2] = ["max_attempts", "retry_when"];
 /// Explains the common part of the two spellings, and their difference (R-R1, R-R2).
 const LIMIT_OR_MAX_ATTEMPTS: &str = "`limit: 2` and `maxAttempts: 3` both make three attempts at most; only with `maxAttempts` is Failed tried again";
 
+/// Explains the recommended spelling.
+const ATTEMPTS_IN_ALL: &str = "`attempts: 3` makes three attempts at most, with `delay`, `backoff`, `maxDelay`, `jitter` and `when` next to it";
+
+/// The three ways to count attempts.
+const COUNTS: [&str; 3] = ["attempts", "limit", "maxAttempts"];
+
 impl RetryDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         if is_legacy(cursor) {
@@ -96,17 +139,20 @@ impl RetryDoc {
             return None;
         }
         let object = cursor.object(&RETRY_TABLE, report)?;
-        if object.has("limit") && object.has("maxAttempts") {
-            let message = "`limit` and `maxAttempts` together; expected one of them";
-            let problem = cursor.problem(&values::TWO_RETRIES, message);
-            report.problem(problem.with_hint(LIMIT_OR_MAX_ATTEMPTS));
+        let dialect = Dialect::of(report);
+        if !dialect.retry_by_attempts {
+            dialect.refuse(&["attempts"], &["limit", "maxAttempts"], &object);
+            SPELLINGS.iter().for_each(|[new, old]| dialect.refuse(&[new], &[old], &object));
+        }
+        for fields in [&COUNTS[..], &SPELLINGS[0], &SPELLINGS[1]] {
+            report_together(fields, &object, cursor);
         }
         let max_attempts = max_attempts(&object);
         let read = Self {
             max_attempts,
             backoff: backoff(&object, max_attempts),
-            expression: object.optional(&WHICH),
-            failed_too: object.has("maxAttempts") || !object.has("limit") && has_steep_field(&object),
+            expression: object.optional(&WHEN).or_else(|| object.optional(&EXPRESSION)),
+            failed_too: object.has("maxAttempts") || !is_counted(&object) && has_steep_field(&object),
             jitter: object.or_default(&JITTER),
         };
         read.warn_without_effect(&object);
@@ -119,25 +165,30 @@ impl RetryDoc {
             object.report.warning(site.problem(&NO_EFFECT, message).with_hint(hint));
         };
         let written = |field| object.key_site(field).map(|site| (field, site));
-        if !object.has("limit") && !object.has("maxAttempts") {
-            return warn(
-                &object.site,
-                "no `limit` and no `maxAttempts`, so there is one attempt; expected one of them",
-                LIMIT_OR_MAX_ATTEMPTS,
-            );
+        let by_attempts = Dialect::of(object.report).retry_by_attempts;
+        let counts_hint = if by_attempts { ATTEMPTS_IN_ALL } else { LIMIT_OR_MAX_ATTEMPTS };
+        if !is_counted(object) {
+            let message = if by_attempts {
+                "no `attempts`, so there is one attempt; expected `attempts`"
+            } else {
+                "no `limit` and no `maxAttempts`, so there is one attempt; expected one of them"
+            };
+            return warn(&object.site, message, counts_hint);
         }
         if matches!(self.max_attempts, MaxAttempts::Limited(0 | 1)) {
-            let ignored = ["delay", "exponentialBackoff", "maxDelay", "jitter", "expression"];
+            let ignored =
+                ["delay", "backoff", "exponentialBackoff", "maxDelay", "jitter", "when", "expression"];
             if let Some((field, site)) = ignored.into_iter().find_map(written) {
                 let message =
                     format!("`{field}` without a retry has no effect; expected more than one attempt");
-                warn(&site, &message, LIMIT_OR_MAX_ATTEMPTS);
+                warn(&site, &message, counts_hint);
             }
             return;
         }
         let Backoff { delay, growth, max_delay } = self.backoff;
         if delay == 0 {
             let ignored = [
+                ("backoff", growth != Growth::default()),
                 ("exponentialBackoff", growth != Growth::default()),
                 ("maxDelay", true),
                 ("jitter", self.jitter > 0.0),
@@ -154,7 +205,9 @@ impl RetryDoc {
         let Some((_, site)) = written("maxDelay") else { return };
         if !matches!(growth, Growth::Factor(factor) if factor > 1.0) {
             let hint = "without it no delay is longer than the first, which `maxDelay` does not cap";
-            warn(&site, "`maxDelay` caps nothing; expected `exponentialBackoff` above 1 next to it", hint);
+            let factor = if by_attempts { "backoff" } else { "exponentialBackoff" };
+            let message = format!("`maxDelay` caps nothing; expected `{factor}` above 1 next to it");
+            warn(&site, &message, hint);
         } else if max_delay.is_some_and(|most| most <= delay) {
             let hint = "every delay is `maxDelay`: nothing grows, and `jitter` adds nothing";
             warn(&site, "`maxDelay` is not above `delay`; expected a longer one", hint);
@@ -162,8 +215,23 @@ impl RetryDoc {
     }
 }
 
+fn is_counted(object: &Object<'_, '_>) -> bool {
+    COUNTS.iter().any(|field| object.has(field))
+}
+
+/// Reports two of `fields`, of which a file has one.
+fn report_together(fields: &[&'static str], object: &Object<'_, '_>, cursor: &Cursor<'_>) {
+    let found: Vec<_> = fields.iter().copied().filter(|field| object.has(field)).collect();
+    if found.len() > 1 {
+        let message = format!("{} together; expected one of them", joined(&found, "and"));
+        let by_attempts = Dialect::of(object.report).retry_by_attempts;
+        let hint = if by_attempts { ATTEMPTS_IN_ALL } else { LIMIT_OR_MAX_ATTEMPTS };
+        object.report.problem(cursor.problem(&values::TWO_RETRIES, message).with_hint(hint));
+    }
+}
+
 fn max_attempts(object: &Object<'_, '_>) -> MaxAttempts {
-    let attempts = object.or_default(&MAX_ATTEMPTS);
+    let attempts = object.optional(&ATTEMPTS).unwrap_or_else(|| object.or_default(&MAX_ATTEMPTS));
     match object.optional(&LIMIT) {
         Some(limit) => MaxAttempts::Limited(limit.saturating_add(1)),
         None => u32::try_from(attempts).map_or(MaxAttempts::Unlimited, MaxAttempts::Limited),
@@ -180,7 +248,9 @@ fn backoff(object: &Object<'_, '_>, max_attempts: MaxAttempts) -> Backoff {
     let least: Millis = u64::from(max_attempts == MaxAttempts::Unlimited);
     Backoff {
         delay: object.or_default(&DELAY).max(least),
-        growth: Growth::Factor(object.or_default(&EXPONENTIAL_BACKOFF)),
+        growth: Growth::Factor(
+            object.optional(&BACKOFF).unwrap_or_else(|| object.or_default(&EXPONENTIAL_BACKOFF)),
+        ),
         max_delay: object.optional(&MAX_DELAY).map(|most| most.max(least)),
     }
 }

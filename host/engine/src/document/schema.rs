@@ -16,7 +16,8 @@ use super::workflow;
 /// (JSON leaves them undefined), expressions, and a few sums and orders. The latter are the length of a sequence from `start` to
 /// `end`, that a schedule's ranges go upwards and its days exist, that a month has a day, the bound of a duration's or size's
 /// text, that an `else` rule is the last, that a value is one of its parameter's `enum`, that names are unique, and whether a
-/// text with `{{` consists of exactly one placeholder (other text may surround the placeholder, or the text may be raw).
+/// text with `{{` consists of exactly one placeholder (other text may surround the placeholder, or the text may be raw). Nor does
+/// it see the dialect from inside the file: it accepts the spellings of all.
 #[must_use]
 pub fn schema() -> Json {
     form::schema(&workflow::WORKFLOW, "Phasm workflow")

@@ -8,12 +8,14 @@ use std::collections::BTreeMap;
 use crate::{
     form::{Cursor, Field, Name, Object, Report, Site, Table},
     problem::codes::values,
-    settings::{TimeoutPolicy, Tolerance},
+    settings::Tolerance,
     time::Millis,
     tree::Tree,
 };
 
-use super::{ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc};
+use super::{
+    ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc, TimeoutPolicyDoc,
+};
 
 use self::fields::{
     ARGUMENTS_FIELD, CONTINUE_ON, DEPENDENCIES, EXECUTOR_FIELD, HOOKS_FIELD, INPUTS_FIELD, OUTPUTS_FIELD,
@@ -58,9 +60,9 @@ pub(crate) enum WorkDoc {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SettingsDoc {
     pub(crate) timeout: Option<Millis>,
-    pub(crate) max_runtime: Option<TimeoutPolicy>,
-    pub(crate) max_inactivity: Option<TimeoutPolicy>,
-    pub(crate) deadline: Option<TimeoutPolicy>,
+    pub(crate) max_runtime: Option<TimeoutPolicyDoc>,
+    pub(crate) max_inactivity: Option<TimeoutPolicyDoc>,
+    pub(crate) deadline: Option<TimeoutPolicyDoc>,
     pub(crate) recovery: Option<RecoveryDoc>,
     pub(crate) continue_on: Option<Tolerance>,
     pub(crate) phase_conditions: Option<ConditionsDoc>,

@@ -10,7 +10,10 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::json;
 
-use super::foreign;
+use super::{
+    dialect::{AETHER, Dialect},
+    foreign,
+};
 use crate::{
     form::{AnyField as _, Cursor, Field, Form, Name, Report, Rule, Table, Words, word},
     schedule::Cron,
@@ -27,6 +30,7 @@ use self::{
 /// A workflow as written.
 #[derive(Debug)]
 pub(crate) struct WorkflowDoc {
+    pub(crate) dialect: &'static Dialect,
     pub(crate) name: Option<Name>,
     pub(crate) namespace: Option<Name>,
     pub(crate) version: Option<Name>,
@@ -57,8 +61,12 @@ pub(super) static WORKFLOW: Table = Table::closed(
 )
 .knowing(foreign::WORKFLOW);
 
-static API_VERSION: Field<ApiVersion> =
-    Field::required("apiVersion", "`aether/v1`", word::<ApiVersion>(), "The language of the workflow file.");
+static API_VERSION: Field<&'static Dialect> = Field::required(
+    "apiVersion",
+    "`phasm/v1` or `aether/v1`",
+    word::<&'static Dialect>(),
+    "The language of the workflow file: `phasm/v1`, or `aether/v1` as the engines wrote it that it comes from.",
+);
 
 static KIND: Field<DocumentKind> = Field::required(
     "kind",
@@ -82,13 +90,6 @@ static SPEC: Field<()> = Field::required(
     "The definition of the workflow; for a `CronWorkflow`, also its schedule.",
 );
 
-#[derive(Clone, Copy)]
-struct ApiVersion;
-
-impl Words for ApiVersion {
-    const WORDS: &'static [(&'static str, Self)] = &[("aether/v1", Self)];
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DocumentKind {
     Workflow,
@@ -103,7 +104,9 @@ impl Words for DocumentKind {
 /// Reads a document; `None` when there is no spec to look at.
 pub(crate) fn read(tree: &Tree, report: &Report) -> Option<WorkflowDoc> {
     let object = Cursor::root(tree).object(&WORKFLOW, report)?;
-    object.optional(&API_VERSION);
+    let dialect = object.optional(&API_VERSION).unwrap_or(&AETHER);
+    // Before everything that differs by it.
+    dialect.begin(report);
     let is_cron = object.optional(&KIND) == Some(DocumentKind::Cron);
     let metadata = object.optional(&METADATA).unwrap_or_default();
     let spec = object.get(SPEC.name())?;
@@ -116,5 +119,5 @@ pub(crate) fn read(tree: &Tree, report: &Report) -> Option<WorkflowDoc> {
     let own = metadata.name.as_ref().map(|name| Arc::clone(&name.value));
     let cron = cron.zip(own).map(|(cron, name)| Cron { name, ..cron });
     let Metadata { name, namespace, version, labels } = runs.or(metadata);
-    Some(WorkflowDoc { name, namespace, version, labels, cron, spec })
+    Some(WorkflowDoc { dialect, name, namespace, version, labels, cron, spec })
 }

@@ -2,7 +2,7 @@
 
 use std::{
     any::Any,
-    cell::{Cell, OnceCell, RefCell},
+    cell::{Cell, RefCell},
     collections::BTreeSet,
     sync::Arc,
 };
@@ -32,7 +32,7 @@ pub struct Report {
     problems: RefCell<List>,
     warnings: RefCell<List>,
     /// Context for forms that are read later.
-    context: OnceCell<Arc<dyn Any + Send + Sync>>,
+    context: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
     looked_at: Cell<usize>,
     lost: Cell<bool>,
 }
@@ -48,14 +48,16 @@ struct List {
 type Identity = (&'static str, String, usize, String);
 
 impl Report {
-    /// Keeps what forms read later need to know, one thing at most.
+    /// Keeps what forms read later need to know, one thing of each type at most.
     pub(crate) fn provide<T: Any + Send + Sync>(&self, context: Arc<T>) {
-        self.context.get_or_init(|| context);
+        if self.provided::<T>().is_none() {
+            self.context.borrow_mut().push(context);
+        }
     }
 
     /// Returns the provided context, if it has that type.
     pub(crate) fn provided<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
-        self.context.get().cloned()?.downcast().ok()
+        self.context.borrow().iter().find_map(|one| Arc::clone(one).downcast().ok())
     }
 
     /// Adds a problem. The same may be added again: a template is checked for every way it is reached.

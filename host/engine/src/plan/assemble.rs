@@ -49,8 +49,8 @@ pub(super) fn plan(
         labels: doc.labels.clone(),
         cron: doc.cron.clone(),
         arguments: parameters(&spec.arguments),
-        timeout: spec.timeout,
-        timeout_is_default: spec.timeout_is_default,
+        timeout: spec.timeout.length,
+        timeout_pauses: spec.timeout.pauses,
         priority: spec.priority,
         parallelism: spec.parallelism,
         root: assembler.root()?,
@@ -191,7 +191,7 @@ impl Assembler<'_, '_> {
 
     fn inline(&self, task: &TaskDoc, executor: &ExecutorDoc, calling: CallParts<'_>) -> Option<Node> {
         let manifest = self.defaults.get(&*executor.kind.value);
-        let levels = Layers { own: calling.own, template: None, manifest };
+        let levels = Layers { dialect: self.index.doc.dialect, own: calling.own, template: None, manifest };
         let common = TemplateParts {
             work: Work::Executor(Arc::new(executor_call(executor, task.memory))),
             inputs: parameters(&task.inputs).into(),
@@ -242,7 +242,12 @@ impl Assembler<'_, '_> {
             KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
         };
         let manifest = executor.and_then(|executor| self.defaults.get(&*executor.kind.value));
-        let settings = self.settings(&Layers { own, template: Some(&template.settings), manifest })?;
+        let settings = self.settings(&Layers {
+            dialect: self.index.doc.dialect,
+            own,
+            template: Some(&template.settings),
+            manifest,
+        })?;
         if let Some(key) = key {
             self.shared.borrow_mut().keep_settings(key, &settings);
         }

@@ -45,8 +45,8 @@ pub struct Plan {
     pub arguments: Vec<Parameter>,
     /// `spec.timeout`; `None` when switched off.
     pub timeout: Option<Millis>,
-    /// Whether that is the default, which does not count time in which the run only waits for people.
-    pub timeout_is_default: bool,
+    /// Whether it counts active time only: none in which the run only waits for people.
+    pub timeout_pauses: bool,
     /// `spec.priority`, 0 to 1000, higher first.
     pub priority: u16,
     /// `spec.parallelism`: leaf task runs in Ready or Running at once.

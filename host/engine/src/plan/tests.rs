@@ -4,6 +4,7 @@ mod arguments;
 mod audit;
 mod containers;
 mod determinism;
+mod dialects;
 mod hints;
 mod max_parallelism;
 mod merging;

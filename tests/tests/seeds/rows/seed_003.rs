@@ -5,7 +5,7 @@ use phasm_engine::{
     event::{Dispatch, Input, Reason},
     outcome::Outcome,
     phase::Phase,
-    plan::{Backoff, Growth, MaxAttempts, Recovery, RetryFilter, TemplateKind, TimeoutPolicy},
+    plan::{Backoff, Expiry, Growth, MaxAttempts, Recovery, RetryFilter, TemplateKind, TimeoutPolicy},
     time::{Millis, Timestamp},
     value::Map,
 };
@@ -35,7 +35,8 @@ fn with_settings<T>(fields: &Json, look: impl FnOnce(&phasm_engine::plan::Settin
 /// "A timeout policy is either a string or an object", and its table of properties; R-T1 adds integers.
 #[test]
 fn timeout_policies() {
-    let policy = |timeout, error_on_timeout| Some(TimeoutPolicy { timeout, error_on_timeout });
+    let policy =
+        |timeout, error_on_timeout| Some(TimeoutPolicy { timeout, expiry: Expiry::of(error_on_timeout) });
     let rows = [
         (json!("5m"), policy(5 * MINUTE, false)),
         (json!({ "timeout": "1h" }), policy(HOUR, false)),

@@ -2,7 +2,7 @@
 
 use crate::{
     document::{
-        ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc,
+        ConditionsDoc, ExecutorDoc, ExprDoc, HooksDoc, ParametersDoc, PolicyDoc, RetryDoc, TimeoutPolicyDoc,
         conditions::{CONDITIONS, TOLERANCE},
         executor::EXECUTOR,
         expression::CONDITION,
@@ -14,7 +14,7 @@ use crate::{
         timing::TIMEOUT_POLICY,
     },
     form::{Cursor, Field, Form, IGNORED, Name, Report, SIZE, TEXT, TEXTS, TIMEOUT, Table},
-    settings::{TimeoutPolicy, Tolerance},
+    settings::Tolerance,
     time::Millis,
 };
 
@@ -78,20 +78,20 @@ pub(super) static TIMEOUT_FIELD: Field<Millis> = Field::optional(
     "How long the task may last from its first dispatch, retries, delays and suspension included; then it ends Timeout.",
 );
 
-pub(in crate::document) static MAX_RUNTIME: Field<TimeoutPolicy> = Field::optional(
+pub(in crate::document) static MAX_RUNTIME: Field<TimeoutPolicyDoc> = Field::optional(
     "maxRuntime",
     TIMEOUT_POLICY,
-    "How long each attempt may run; a retry may follow, else the task ends Cancelled, which \
-     counts as a timeout, or Error if the policy says so.",
+    "How long each attempt may run; a retry may follow, else the task ends Timeout, in `aether/v1` Cancelled, which counts as a \
+     timeout, or Error if the policy says so.",
 );
 
-pub(in crate::document) static MAX_INACTIVITY: Field<TimeoutPolicy> = Field::optional(
+pub(in crate::document) static MAX_INACTIVITY: Field<TimeoutPolicyDoc> = Field::optional(
     "maxInactivity",
     TIMEOUT_POLICY,
     "How long an attempt may show no sign of life (log, output, heartbeat, progress, host call); then as `maxRuntime`.",
 );
 
-pub(in crate::document) static DEADLINE: Field<TimeoutPolicy> = Field::optional(
+pub(in crate::document) static DEADLINE: Field<TimeoutPolicyDoc> = Field::optional(
     "deadline",
     TIMEOUT_POLICY,
     "How long the task may last from its first dispatch, whatever it does; ends it without conditions or retry.",

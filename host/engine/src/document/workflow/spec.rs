@@ -7,17 +7,16 @@ use serde_json::json;
 use crate::document::foreign;
 use crate::{
     document::{
-        HooksDoc, ParametersDoc, TemplateDoc,
+        Dialect, HooksDoc, ParametersDoc, TemplateDoc,
         functions::{FUNCTIONS, check_used},
         hooks::HOOKS,
         parameters::INPUTS,
         template::TEMPLATE,
-        timing::TIMEOUT_OR_NONE,
+        timing::{RUN_TIMEOUT, RunTimeout},
     },
     expr::Functions,
     form::{AnyField as _, Cursor, Field, Form, Name, Report, TEXT, TEXTS, Table, whole},
     problem::codes::shape,
-    time::Millis,
 };
 
 /// `spec`.
@@ -25,9 +24,7 @@ use crate::{
 pub(crate) struct SpecDoc {
     pub(crate) entrypoint: Option<Name>,
     pub(crate) arguments: ParametersDoc,
-    pub(crate) timeout: Option<Millis>,
-    /// Whether `timeout` is the default.
-    pub(crate) timeout_is_default: bool,
+    pub(crate) timeout: RunTimeout,
     pub(crate) priority: u16,
     pub(crate) parallelism: Option<u32>,
     pub(crate) max_nested_depth: usize,
@@ -72,13 +69,12 @@ static ARGUMENTS: Field<ParametersDoc> = Field::optional(
     "Parameters of the workflow: given when it is run, seen as `workflow.parameters.x`, and by name as the entrypoint's inputs.",
 );
 
-static TIMEOUT: Field<Option<Millis>> = Field::optional(
+static TIMEOUT: Field<RunTimeout> = Field::optional(
     "timeout",
-    TIMEOUT_OR_NONE,
-    "How long a run may last from its submission; `none` is without limit. The default does not count time in which the run only \
-     waits for people.",
-)
-.or("1h");
+    RUN_TIMEOUT,
+    "How long a run may last from its submission; `none` is without limit, and `{active: 8h}` does not count time in which the run \
+     only waits for people. Absent: no limit in `phasm/v1`, and `{active: 1h}` in `aether/v1`.",
+);
 
 static PRIORITY: Field<u16> = Field::optional(
     "priority",
@@ -133,8 +129,7 @@ impl SpecDoc {
         let spec = Self {
             entrypoint: object.optional(&ENTRYPOINT),
             arguments: ParametersDoc::field(&object, &ARGUMENTS),
-            timeout: object.or_default(&TIMEOUT),
-            timeout_is_default: !object.has("timeout"),
+            timeout: object.optional(&TIMEOUT).unwrap_or_else(|| RunTimeout::default_of(Dialect::of(report))),
             priority: object.or_default(&PRIORITY),
             parallelism: object.optional(&PARALLELISM),
             max_nested_depth: object.or_default(&MAX_NESTED_DEPTH).into(),

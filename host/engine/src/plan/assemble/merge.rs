@@ -2,8 +2,8 @@
 
 use crate::{
     document::{
-        ActionDoc, ConditionsDoc, ExprDoc, HooksDoc, PolicyDoc, RecoveryDoc, RetryDoc, RuleDoc, SettingsDoc,
-        TasksDoc,
+        ActionDoc, ConditionsDoc, Dialect, ExprDoc, HooksDoc, PolicyDoc, RecoveryDoc, RetryDoc, RuleDoc,
+        SettingsDoc, TasksDoc, TimeoutPolicyDoc,
     },
     plan::{
         Condition, Hooks, Level, PhaseConditions, Policy, PolicyRule, Recovery, RetryFilter, RetryPolicy,
@@ -31,6 +31,8 @@ pub(super) struct CallSettings<'a> {
 
 /// The levels at which settings stand, the nearest first.
 pub(super) struct Layers<'a> {
+    /// The dialect of the workflow file, which decides what plugins leave open, too.
+    pub(super) dialect: &'static Dialect,
     pub(super) own: CallSettings<'a>,
     pub(super) template: Option<&'a SettingsDoc>,
     pub(super) manifest: Option<&'a SettingsDoc>,
@@ -64,12 +66,13 @@ impl<'a> Layers<'a> {
             Some((doc, level)) => Some(self.recovery(doc, level)?),
             None => None,
         };
+        let policy = |written: TimeoutPolicyDoc| written.policy(self.dialect);
         let conditions = self.nearest(|level| level.phase_conditions.as_ref());
         Some(Settings {
             timeout: self.value(|level| level.timeout).or(self.own.hook_run.then_some(HOOK_TIMEOUT)),
-            max_runtime: self.value(|level| level.max_runtime),
-            max_inactivity: self.value(|level| level.max_inactivity),
-            deadline: self.value(|level| level.deadline),
+            max_runtime: self.value(|level| level.max_runtime).map(policy),
+            max_inactivity: self.value(|level| level.max_inactivity).map(policy),
+            deadline: self.value(|level| level.deadline).map(policy),
             recovery,
             continue_on: self.tolerance(),
             phase_conditions: conditions.map(|(doc, level)| phase_conditions(doc, level)).unwrap_or_default(),

@@ -32,7 +32,7 @@ const MAX_ADDED_DELAYS: u32 = 10_000;
 /// Compares every wait with the clocks above it.
 pub(super) fn check(index: &Index<'_>, defaults: &Defaults<'_>) {
     let spec = &index.doc.spec;
-    let run = spec.timeout.map(|length| Clock::of_run(length, spec.timeout_is_default));
+    let run = spec.timeout.length.map(|length| Clock::of_run(length, &spec.timeout));
     let waits = Waits { index, defaults, told: RefCell::default(), seen: RefCell::default() };
     if let Some(entrypoint) = &spec.entrypoint {
         waits.call(index.called(entrypoint), None, &Around::of(run));

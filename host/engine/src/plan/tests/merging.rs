@@ -98,7 +98,7 @@ fn the_call_replaces_whole_objects_of_the_template() {
     with_node(PATIENT, inherited, |plan, node| {
         let settings = &node.settings;
         assert_eq!(settings.timeout, Some(60_000));
-        assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 5000, error_on_timeout: true }));
+        assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 5000, expiry: Expiry::Error }));
         assert!(
             matches!(&settings.recovery, Some(Recovery::Retry(retry)) if retry.max_attempts == MaxAttempts::Limited(3))
         );
@@ -115,7 +115,7 @@ fn the_call_replaces_whole_objects_of_the_template() {
     with_node(PATIENT, own, |_, node| {
         let settings = &node.settings;
         assert_eq!(settings.timeout, Some(120_000));
-        assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 1000, error_on_timeout: false }));
+        assert_eq!(settings.max_runtime, Some(TimeoutPolicy { timeout: 1000, expiry: Expiry::Cancelled }));
         assert!(matches!(&settings.recovery, Some(Recovery::Policy(policy)) if policy.rules.is_empty()));
         assert_eq!(settings.continue_on, Tolerance { error: true, ..Tolerance::default() });
         assert!(settings.phase_conditions.failed.is_none());
@@ -244,7 +244,7 @@ fn each_field_comes_from_its_nearest_level() {
         let Settings { max_runtime, max_inactivity, deadline, recovery, .. } = &*nodes(&plan)[0].settings;
         let time = |policy: &Option<TimeoutPolicy>| {
             policy.map_or("-".to_owned(), |policy| {
-                format!("{}{}", policy.timeout, if policy.error_on_timeout { "!" } else { "" })
+                format!("{}{}", policy.timeout, if policy.expiry == Expiry::Error { "!" } else { "" })
             })
         };
         let recovery = match recovery {

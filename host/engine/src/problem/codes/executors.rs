@@ -40,7 +40,8 @@ super::entries! {
         "tasks: [{name: work, template: work}, {name: ask, template: ask, dependencies: [work]}]";
     NEVER_FITS "P079" "Wait for people that its run cannot keep",
         "The task waits for a response for longer than a clock that is written around it allows, so that its own time can never be \
-         used up. A default `spec.timeout` does not count time in which the run only waits for people; a written one does.",
+         used up. A `spec.timeout` of active time (`{active: 1h}`, the default of `aether/v1`) does not count time in which the \
+         run only waits for people; a duration does.",
         "spec: {timeout: 1h}  # and: {name: ask, executor: {type: approval}, timeout: 7d}" =>
         "spec: {timeout: 8d}  # and: {name: ask, executor: {type: approval}, timeout: 7d}";
 }

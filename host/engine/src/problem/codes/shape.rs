@@ -1,6 +1,9 @@
 //! The form of a document (P01x): which fields there are and what they hold.
 
 super::entries! {
+    OTHER_DIALECT "P009" "Spelling of another dialect",
+        "Files of `phasm/v1` may write what files of `aether/v1` write in another way; the page on dialects has the table.",
+        "retry: {attempts: 3}" => "retry: {limit: 2}";
     WRONG_TYPE "P010" "Value of the wrong type",
         "A field holds text, a number, true or false, a list or an object, never another kind. null is a value of its own: leave \
          a field out instead of setting it to null.",

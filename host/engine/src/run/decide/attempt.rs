@@ -14,6 +14,7 @@ use crate::{
     phase::Phase,
     plan::{PhaseConditions, Recovery, Settings},
     run::state::{TaskIndex, TaskRun, merge_outputs},
+    settings::{Expiry, TimeoutPolicy},
     text,
     time::Millis,
     usage::ResourceUsage,
@@ -298,7 +299,10 @@ pub(super) fn end_of(limit: TimeLimit, settings: &Settings) -> Option<(Phase, Op
         TimeLimit::Timeout | TimeLimit::SpecTimeout => return None,
     };
     Some(match policy {
-        Some(policy) if policy.error_on_timeout => (Phase::Error, Some(reason)),
-        Some(_) | None => (Phase::Cancelled, Some(Reason::TimeoutPolicy)),
+        Some(TimeoutPolicy { expiry: Expiry::Error, .. }) => (Phase::Error, Some(reason)),
+        Some(TimeoutPolicy { expiry: Expiry::Timeout, .. }) => (Phase::Timeout, None),
+        Some(TimeoutPolicy { expiry: Expiry::Cancelled, .. }) | None => {
+            (Phase::Cancelled, Some(Reason::TimeoutPolicy))
+        }
     })
 }

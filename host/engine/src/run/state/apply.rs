@@ -60,7 +60,7 @@ impl State {
             }
             Event::CancelRequested | Event::TaskEnded(..) | Event::HookFailed(_) => {}
         }
-        self.pause_default_timeout();
+        self.pause_timeout();
         self.seq += 1;
         Ok(())
     }

@@ -78,10 +78,10 @@ impl State {
 }
 
 impl State {
-    /// Stops `spec.timeout` where it is the default and the run only waits for people, and lets it go on afterwards (R-T15). Time
+    /// Stops a `spec.timeout` of active time while the run only waits for people, and lets it go on afterwards (R-T15). Time
     /// passes between records only, so what changes within one record changes nothing.
-    pub(super) fn pause_default_timeout(&mut self) {
-        if !self.plan.timeout_is_default {
+    pub(super) fn pause_timeout(&mut self) {
+        if !self.plan.timeout_pauses {
             return;
         }
         let Some(at) = self.times.deadline_at else { return };

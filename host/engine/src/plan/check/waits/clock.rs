@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::time::Millis;
+use crate::{document::RunTimeout, time::Millis};
 
 /// A clock that ends what stands in it.
 #[derive(Clone, Debug)]
@@ -11,15 +11,18 @@ pub(super) struct Clock {
     pub(super) length: Millis,
     /// Whether nothing is written that says so.
     is_default: bool,
+    /// Whether time in which people are waited for does not count.
+    pauses: bool,
 }
 
 impl Clock {
     pub(super) fn written(name: &str, length: Millis) -> Self {
-        Self { name: name.to_owned(), length, is_default: false }
+        Self { name: name.to_owned(), length, is_default: false, pauses: false }
     }
 
-    pub(super) fn of_run(length: Millis, is_default: bool) -> Self {
-        Self { is_default, ..Self::written("spec.timeout", length) }
+    pub(super) fn of_run(length: Millis, timeout: &RunTimeout) -> Self {
+        let RunTimeout { is_default, pauses, .. } = *timeout;
+        Self { is_default, pauses, ..Self::written("spec.timeout", length) }
     }
 
     pub(super) fn of_hook(length: Millis) -> Self {
@@ -46,7 +49,7 @@ impl fmt::Display for Clock {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Around {
     tightest: Option<Clock>,
-    /// The shortest that is written. A run's default timeout does not count time in which people are waited for.
+    /// The shortest that is written and counts time in which people are waited for.
     written: Option<Clock>,
 }
 
@@ -58,7 +61,10 @@ impl Around {
     }
 
     pub(super) fn add(&mut self, clock: Clock) {
-        if !clock.is_default && self.written.as_ref().is_none_or(|known| clock.length < known.length) {
+        if !clock.is_default
+            && !clock.pauses
+            && self.written.as_ref().is_none_or(|known| clock.length < known.length)
+        {
             self.written = Some(clock.clone());
         }
         if self.tightest.as_ref().is_none_or(|known| clock.length < known.length) {

@@ -1,0 +1,168 @@
+//! Rewriting of files of `aether/v1` as files of `phasm/v1` that mean the same, edit by edit: comments and layout stay.
+
+use std::{collections::BTreeMap, fmt::Write as _};
+
+use crate::tree::{Key, Span, Tree, TreeNode};
+
+use super::dialect::{AETHER, PHASM};
+
+/// A file in the other dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    /// Its text.
+    pub text: String,
+    /// Places that keep an older spelling, as lines and the reason.
+    pub kept: Vec<(u32, &'static str)>,
+}
+
+/// Rewrites `text`, which `tree` was read from, as a file of `phasm/v1`; none if it is not a file of `aether/v1`.
+#[must_use]
+pub fn convert(text: &str, tree: &Tree) -> Option<Conversion> {
+    let version = member(tree, "apiVersion")?;
+    if !matches!(&version.node, TreeNode::String(name) if **name == *AETHER.name) {
+        return None;
+    }
+    let mut edits = Edits { text, by_place: BTreeMap::new(), kept: Vec::new() };
+    let quote = edits.quote_of(version.span);
+    edits.replace(version.span, format!("{quote}{}{quote}", PHASM.name));
+    let spec = member(tree, "spec")?;
+    edits.spec(member(spec, "workflowSpec").unwrap_or(spec));
+    Some(edits.applied())
+}
+
+fn member<'t>(tree: &'t Tree, name: &str) -> Option<&'t Tree> {
+    members(tree).iter().find(|(key, _)| &*key.name == name).map(|(_, value)| value)
+}
+
+fn members(tree: &Tree) -> &[(Key, Tree)] {
+    if let TreeNode::Object(members) = &tree.node { members } else { &[] }
+}
+
+fn items(tree: Option<&Tree>) -> &[Tree] {
+    if let Some(TreeNode::Array(items)) = tree.map(|tree| &tree.node) { items } else { &[] }
+}
+
+/// Changes of a text by the place where they begin. A value that an alias repeats is changed once.
+struct Edits<'t> {
+    text: &'t str,
+    by_place: BTreeMap<(usize, usize), String>,
+    kept: Vec<(u32, &'static str)>,
+}
+
+impl Edits<'_> {
+    fn spec(&mut self, spec: &Tree) {
+        if member(spec, "timeout").is_none() {
+            self.insert(spec, "timeout", |quote| {
+                format!("{{{quote}active{quote}: {}}}", quoted("1h", quote))
+            });
+        }
+        for template in items(member(spec, "templates")) {
+            for (_, body) in members(template) {
+                self.task(body);
+                items(member(body, "tasks")).iter().for_each(|task| self.task(task));
+            }
+        }
+    }
+
+    /// A task, or a labelled one.
+    fn task(&mut self, task: &Tree) {
+        if let [(_, labelled)] = members(task) {
+            member(labelled, "spec").into_iter().for_each(|spec| self.clocks(spec));
+        }
+        self.clocks(task);
+        member(task, "retry").into_iter().for_each(|retry| self.retry(retry));
+    }
+
+    fn clocks(&mut self, object: &Tree) {
+        for (key, value) in members(object) {
+            if !["maxRuntime", "maxInactivity", "deadline"].contains(&&*key.name) {
+                continue;
+            }
+            if let TreeNode::Object(_) = value.node {
+                if member(value, "errorOnTimeout").is_none() {
+                    self.insert(value, "errorOnTimeout", |_| "false".to_owned());
+                }
+                continue;
+            }
+            let quote = self.quote_of(key.span);
+            let Some(written) = self.text.get(value.span.start..value.span.end) else { continue };
+            let policy = format!("{{{quote}timeout{quote}: {written}, {quote}errorOnTimeout{quote}: false}}");
+            self.replace(value.span, policy);
+        }
+    }
+
+    fn retry(&mut self, retry: &Tree) {
+        let has = |name| member(retry, name).is_some();
+        // Without a count there is one attempt, and nothing to keep.
+        let filtered = has("expression");
+        for (key, value) in members(retry) {
+            let name = match &*key.name {
+                "limit" => {
+                    if let TreeNode::Number(limit) = &value.node
+                        && let Some(limit) = limit.as_u64()
+                    {
+                        self.replace(value.span, (limit + 1).to_string());
+                    }
+                    "attempts"
+                }
+                "maxAttempts" if filtered => "attempts",
+                "maxAttempts" => {
+                    self.kept.push((
+                        key.span.line,
+                        "`maxAttempts` also retries Failed, which `attempts` does not",
+                    ));
+                    continue;
+                }
+                "exponentialBackoff" => "backoff",
+                "expression" => "when",
+                _ => continue,
+            };
+            let quote = self.quote_of(key.span);
+            self.replace(key.span, format!("{quote}{name}{quote}"));
+        }
+    }
+
+    /// The quotation mark that stands at the beginning of `span`, if one does.
+    fn quote_of(&self, span: Span) -> &'static str {
+        match self.text.as_bytes().get(span.start) {
+            Some(b'"') => "\"",
+            Some(b'\'') => "'",
+            _ => "",
+        }
+    }
+
+    fn replace(&mut self, span: Span, with: String) {
+        self.by_place.insert((span.start, span.end), with);
+    }
+
+    /// Adds a member at the beginning of `object`, in the layout that it has.
+    fn insert(&mut self, object: &Tree, name: &str, value: impl Fn(&str) -> String) {
+        let Some((first, _)) = members(object).first() else { return };
+        let quote = self.quote_of(first.span);
+        let mut added = format!("{quote}{name}{quote}: {}", value(quote));
+        if self.text.as_bytes().get(object.span.start) == Some(&b'{') {
+            added.push_str(", ");
+        } else {
+            let indent = usize::try_from(first.span.column.saturating_sub(1)).unwrap_or_default();
+            let _written = write!(added, "\n{:indent$}", "");
+        }
+        // Before a replacement of the key itself.
+        self.by_place.insert((first.span.start, first.span.start), added);
+    }
+
+    fn applied(self) -> Conversion {
+        let mut text = String::with_capacity(self.text.len() + 64);
+        let mut at = 0;
+        for ((start, end), with) in &self.by_place {
+            text.push_str(self.text.get(at..*start).unwrap_or_default());
+            text.push_str(with);
+            at = *end;
+        }
+        text.push_str(self.text.get(at..).unwrap_or_default());
+        Conversion { text, kept: self.kept }
+    }
+}
+
+fn quoted(text: &str, quote: &str) -> String {
+    format!("{quote}{text}{quote}")
+}

@@ -1,0 +1,121 @@
+//! The table of dialects: what the same words mean in a file of each.
+
+use super::*;
+use crate::time::Millis;
+
+const DIALECTS: [&str; 2] = ["aether/v1", "phasm/v1"];
+
+const HOUR: Millis = 3_600_000;
+
+/// A file whose only task has these fields.
+fn in_dialect(dialect: &str, spec: &str, task: &str) -> Result<Plan, Vec<Problem>> {
+    let text = format!(
+        r#"{{"apiVersion": "{dialect}", "kind": "Workflow", "metadata": {{"name": "test"}}, "spec": {{"entrypoint": "main"{spec},
+            "templates": [{{"task": {{"name": "main", "executor": {{"type": "echo"}}{task}}}}}]}}}}"#
+    );
+    let tree = Tree::from(&Value::from_json(&text).unwrap());
+    let recorded = Draft::read(&tree).assemble(&PinnedExecutors::new(), &[]);
+    let planned = Draft::read(&tree).plan(&Executors::any(), &Value::Null)?;
+    // A recovered run has the same plan.
+    let outline = |plan: &Plan| format!("{:?} {:?}", (plan.timeout, plan.timeout_pauses), plan.root.settings);
+    assert_eq!(outline(&recorded.unwrap()), outline(&planned), "{text}");
+    Ok(planned)
+}
+
+/// R-W21. Fields, and for each dialect what they mean or the problem that they are.
+#[test]
+fn dialects_differ_as_the_table_says() {
+    let spec = |text: &str, dialect: &str| match in_dialect(dialect, text, "") {
+        Ok(plan) => format!("{:?} {}", plan.timeout, plan.timeout_pauses),
+        Err(problems) => codes(&problems),
+    };
+    for (text, expected) in [
+        ("", [format!("{:?} true", Some(HOUR)), "None false".to_owned()]),
+        (r#", "timeout": "none""#, ["None false".to_owned(), "None false".to_owned()]),
+        (r#", "timeout": "1h""#, [format!("{:?} false", Some(HOUR)), format!("{:?} false", Some(HOUR))]),
+        (
+            r#", "timeout": {"active": "1h"}"#,
+            ["P009 spec.timeout".to_owned(), format!("{:?} true", Some(HOUR))],
+        ),
+    ] {
+        assert_eq!(DIALECTS.map(|dialect| spec(text, dialect)), expected, "{text}");
+    }
+    let expiry = |text: &str, dialect: &str| {
+        let plan = in_dialect(dialect, "", text).unwrap();
+        let Settings { max_runtime, max_inactivity, deadline, .. } = &*plan.root.settings;
+        [max_runtime, max_inactivity, deadline]
+            .into_iter()
+            .flatten()
+            .map(|policy| policy.expiry)
+            .next()
+            .unwrap()
+    };
+    for field in ["maxRuntime", "maxInactivity", "deadline"] {
+        for (policy, expected) in [
+            (r#""1s""#, [Expiry::Cancelled, Expiry::Timeout]),
+            (r#"{"timeout": "1s"}"#, [Expiry::Cancelled, Expiry::Timeout]),
+            (r#"{"timeout": "1s", "errorOnTimeout": false}"#, [Expiry::Cancelled; 2]),
+            (r#"{"timeout": "1s", "errorOnTimeout": true}"#, [Expiry::Error; 2]),
+        ] {
+            let text = format!(r#", "{field}": {policy}"#);
+            assert_eq!(DIALECTS.map(|dialect| expiry(&text, dialect)), expected, "{text}");
+        }
+    }
+}
+
+/// R-R13.
+#[test]
+fn attempts_say_what_limit_and_max_attempts_say() {
+    let retry = |dialect: &str, text: &str| match in_dialect(dialect, "", &format!(r#", "retry": {text}"#)) {
+        Ok(plan) => match &plan.root.settings.recovery {
+            Some(Recovery::Retry(retry)) => {
+                let filter = match &retry.filter {
+                    RetryFilter::ErrorOrTimeout => "error",
+                    RetryFilter::AnyFailure => "any",
+                    RetryFilter::Expression(_) => "expression",
+                };
+                format!("{:?} {:?} {filter} {}", retry.max_attempts, retry.backoff, retry.jitter)
+            }
+            other => panic!("{other:?}"),
+        },
+        Err(problems) => codes(&problems),
+    };
+    for (new, old) in [
+        (r#"{"attempts": 3}"#, r#"{"limit": 2}"#),
+        (r#"{"attempts": 1}"#, r#"{"limit": 0}"#),
+        (
+            r#"{"attempts": 4, "delay": "1s", "backoff": 2, "maxDelay": "9s", "jitter": 0.5}"#,
+            r#"{"limit": 3, "delay": "1s", "exponentialBackoff": 2, "maxDelay": "9s", "jitter": 0.5}"#,
+        ),
+        (r#"{"attempts": 3, "when": "code == 2"}"#, r#"{"limit": 2, "expression": "code == 2"}"#),
+        (r#"{"attempts": -1, "when": "code == 2"}"#, r#"{"maxAttempts": -1, "expression": "code == 2"}"#),
+    ] {
+        assert_eq!(retry("phasm/v1", new), retry("aether/v1", old), "{new}");
+        // Files of the recommended dialect keep the older words.
+        assert_eq!(retry("phasm/v1", old), retry("aether/v1", old), "{old}");
+    }
+    for (text, problems) in [
+        (r#"{"attempts": 3}"#, "P009 retry.attempts"),
+        (r#"{"limit": 3, "delay": 9, "backoff": 2}"#, "P009 retry.backoff"),
+        (r#"{"limit": 3, "when": "true"}"#, "P009 retry.when"),
+    ] {
+        assert_eq!(retry("aether/v1", text), problems, "{text}");
+    }
+    for text in [
+        r#"{"attempts": 3, "limit": 2}"#,
+        r#"{"attempts": 3, "maxAttempts": 3}"#,
+        r#"{"attempts": 3, "delay": 9, "backoff": 2, "exponentialBackoff": 2}"#,
+        r#"{"attempts": 3, "when": "true", "expression": "true"}"#,
+    ] {
+        assert_eq!(retry("phasm/v1", text), "P032 retry", "{text}");
+    }
+    assert_eq!(retry("phasm/v1", r#"{"attempts": -2}"#), "P033 retry.attempts");
+}
+
+/// Codes, with the end of each path.
+fn codes(problems: &[Problem]) -> String {
+    let end = |path: &str| path.rsplit_once(".task.").map_or(path, |(_, end)| end).to_owned();
+    let all: Vec<_> =
+        problems.iter().map(|problem| format!("{} {}", problem.code, end(&problem.path))).collect();
+    all.join(", ")
+}
