@@ -8,6 +8,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::{
+    fmt::Write as _,
     fs,
     net::TcpListener,
     os::unix::{fs::symlink, process::CommandExt},
@@ -234,4 +235,45 @@ fn output_that_differs_is_found() {
     assert_eq!(missing("a\nb\n", &["b", "a"]), Some("a"));
     let page = "```yaml\n# a.txt\nx\n```\n```console\n$ cat a.txt\nx\n$ cat a.txt\ny\n$ false\n```\n";
     assert_eq!(tried(page).len(), 2, "{:?}", tried(page));
+}
+
+/// The text of `phasm ARGUMENTS --help`.
+fn help(command: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_phasm")).args(command).arg("--help").output().unwrap();
+    assert!(output.status.success(), "{command:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Names of the commands below the one that a help text is about.
+fn commands(help: &str) -> Vec<&str> {
+    let Some((_, list)) = help.split_once("\nCommands:\n") else { return Vec::new() };
+    let list = list.split("\n\n").next().unwrap();
+    // Lines that continue a description are indented further.
+    let names = list.lines().filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
+    names.filter_map(|line| line.split(' ').next()).filter(|name| *name != "help").collect()
+}
+
+fn write_help(page: &mut String, command: &[&str]) {
+    let text = help(command);
+    let title = ["phasm"].into_iter().chain(command.iter().copied()).collect::<Vec<_>>().join(" ");
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    write!(page, "\n## {title}\n\n```text\n{}\n```\n", lines.join("\n")).unwrap();
+    for name in commands(&text) {
+        write_help(page, &[command, &[name]].concat());
+    }
+}
+
+/// `PHASM_ACCEPT=1` rewrites the page.
+#[test]
+fn the_help_of_every_command_is_on_its_page() {
+    let path = docs().join("reference/help.md");
+    let mut page = "# Help of every command\n\nThis page is made from the command itself; \
+                    [the command line](cli.md) has examples and explanations.\n"
+        .to_owned();
+    write_help(&mut page, &[]);
+    if std::env::var_os("PHASM_ACCEPT").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == page, "host/docs/reference/help.md is stale; PHASM_ACCEPT=1 rewrites it");
 }
