@@ -31,7 +31,7 @@ fn missing(recipe: &str) -> Vec<String> {
 /// R-X10 to R-X13.
 #[test]
 fn every_recipe_does_what_the_page_says() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs/cookbook.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs/how-to/cookbook.md");
     let page = fs::read_to_string(page).unwrap();
     let recipes: Vec<&str> = page.split("\n## ").skip(1).collect();
     assert_eq!(recipes.len(), 5);

@@ -39,7 +39,8 @@ fn the_first_workflow_is_valid() {
 #[test]
 fn the_workflows_on_the_page_are_valid() {
     let is_whole = |block: &String| block.starts_with("apiVersion") && !block.contains("templates: []");
-    let documents: Vec<String> = blocks("host/docs/workflows.md").into_iter().filter(is_whole).collect();
+    let documents: Vec<String> =
+        blocks("host/docs/learn/workflows.md").into_iter().filter(is_whole).collect();
     assert_eq!(documents.len(), 5);
     for document in documents {
         let plan = Draft::read(&reader::read("workflows.yaml", &document).unwrap())
@@ -52,7 +53,7 @@ fn the_workflows_on_the_page_are_valid() {
 /// Every spelling of `retry` on the page is one.
 #[test]
 fn the_spellings_of_retry_are_valid() {
-    let spellings: Vec<String> = blocks("host/docs/workflows.md")
+    let spellings: Vec<String> = blocks("host/docs/learn/workflows.md")
         .iter()
         .flat_map(|block| block.lines())
         .filter(|line| line.starts_with("retry: "))
@@ -97,7 +98,7 @@ fn the_lines_for_editors_fit_together() {
 fn the_executor_in_javascript_fits_the_world() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let read = |path: &str| fs::read_to_string(root.join(path)).unwrap();
-    let page = read("host/docs/javascript.md");
+    let page = read("host/docs/how-to/javascript.md");
     for (kind, file) in [("js", "greet.js"), ("js", "build.js"), ("json", "greet.json")] {
         let text = read(&format!("host/examples/javascript/{file}"));
         assert!(page.contains(&format!("{file}`:\n\n```{kind}\n{text}```")), "{file}");
@@ -196,15 +197,30 @@ fn every_link_leads_somewhere() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
+/// The book's summary has every page once, and nothing else.
+#[test]
+fn every_page_is_in_the_summary() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs");
+    let mut listed: Vec<PathBuf> =
+        links(&docs.join("SUMMARY.md")).into_iter().map(|link| docs.join(link)).collect();
+    let mut written: Vec<PathBuf> = pages()
+        .into_iter()
+        .filter(|page| page.starts_with(&docs) && *page != docs.join("SUMMARY.md"))
+        .collect();
+    listed.sort();
+    written.sort();
+    assert_eq!(listed, written);
+}
+
 #[test]
 fn broken_links_are_found() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
     for (link, leads) in [
         ("LICENSE", true),
-        ("host/docs/cli.md#runs-in-a-file", true),
+        ("host/docs/reference/cli.md#runs-in-a-file", true),
         ("#in-an-editor", true),
         ("#in-no-editor", false),
-        ("host/docs/cli.md#runs-in-a-pile", false),
+        ("host/docs/reference/cli.md#runs-in-a-pile", false),
         ("host/docs/clay.md", false),
     ] {
         assert_eq!(leads_somewhere(&page, link), leads, "{link}");

@@ -10,7 +10,7 @@ use std::{
 use phasm_tests::hostile;
 
 fn docs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs/understand")
 }
 
 fn page(name: &str) -> String {
@@ -33,7 +33,7 @@ fn rows(text: &str) -> impl Iterator<Item = Vec<&str>> {
 }
 
 fn is_case(name: &str) -> bool {
-    docs().join("../../tests/hostile").join(format!("{name}.wat")).is_file()
+    docs().join("../../../tests/hostile").join(format!("{name}.wat")).is_file()
 }
 
 /// Every promise is held by tests, and these are there.
@@ -64,7 +64,7 @@ fn each_promise_is_held_by_a_test() {
 
 /// `1.2.3` of a package in `Cargo.lock`.
 fn locked(package: &str) -> String {
-    let lock = fs::read_to_string(docs().join("../../Cargo.lock")).unwrap();
+    let lock = fs::read_to_string(docs().join("../../../Cargo.lock")).unwrap();
     let (_, rest) = lock.split_once(&format!("name = \"{package}\"\nversion = \"")).unwrap();
     rest.split('"').next().unwrap().to_owned()
 }
@@ -108,7 +108,7 @@ fn each_advisory_is_fixed_and_tried() {
         }
     }
     assert!(seen.len() > 60 && cases > 25, "{} numbers, {cases} cases", seen.len());
-    for case in hostile::cases(&docs().join("../../tests/hostile")).unwrap() {
+    for case in hostile::cases(&docs().join("../../../tests/hostile")).unwrap() {
         let text = case.guest;
         let named = text.split([' ', '(', ')', ',', '.', '\n']).filter(|word| word.starts_with("RUSTSEC-"));
         named.for_each(|number| {

@@ -1,7 +1,7 @@
 //! Documents as they are written for Aether v1, through the real binary and the shipped `echo`.
 //!
 //! `aether/NAME.json` is a document, `aether/NAME.expect.json` what is expected of it: every member of [`Expected`] that is
-//! written. host/docs/aether.md says what such documents may rely on.
+//! written. host/docs/understand/aether.md says what such documents may rely on.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::{

@@ -23,7 +23,7 @@ fn anchors(page: &str) -> BTreeMap<String, String> {
 
 #[test]
 fn the_page_has_exactly_the_fields_of_the_schema() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs/configuration.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs/reference/configuration.md");
     let page = fs::read_to_string(&path).unwrap();
     let schema = config::schema();
     let defs = schema["$defs"].as_object().unwrap().iter().map(|(name, object)| (name.as_str(), object));
@@ -33,7 +33,7 @@ fn the_page_has_exactly_the_fields_of_the_schema() {
     assert!(shown.keys().map(String::as_str).eq(BTreeMap::keys(&tables).copied()), "{shown:?}");
     let mut pages = shown;
     for form in ["duration", "timeout"] {
-        pages.insert(form.to_owned(), "reference/README.md#durations".to_owned());
+        pages.insert(form.to_owned(), "fields/README.md#durations".to_owned());
     }
     let expected = rendered(&page, &tables, &Renderer { pages: &pages });
     if std::env::var_os("PHASM_ACCEPT").is_some() {
@@ -45,7 +45,7 @@ fn the_page_has_exactly_the_fields_of_the_schema() {
 
 #[test]
 fn the_examples_are_without_problems() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs/configuration.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs/reference/configuration.md");
     let page = fs::read_to_string(path).unwrap();
     let blocks: Vec<_> =
         page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();

@@ -25,7 +25,7 @@ const START: &str = "<!-- fields of ";
 const END: &str = "<!-- end -->";
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs/reference")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs/reference/fields")
 }
 
 /// Every page by its file's name.

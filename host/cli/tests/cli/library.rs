@@ -563,7 +563,7 @@ fn several_may_add_at_once() {
 /// The examples in the docs about plugins can be run as they stand, and print what the page says.
 #[test]
 fn the_page_about_plugins_holds() {
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/plugins.md")).unwrap();
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/how-to/plugins.md")).unwrap();
     let bench = Bench::new();
     bench.write("greet.wasm", fs::read(bench.path("plugins/echo.wasm")).unwrap());
     fs::create_dir(bench.path("bin")).unwrap();

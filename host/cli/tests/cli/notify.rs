@@ -235,7 +235,8 @@ fn an_endpoint_is_tried() {
 #[test]
 fn the_documented_receiver_works() {
     let bench = Bench::new();
-    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/webhooks.md")).unwrap();
+    let page =
+        fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/how-to/webhooks.md")).unwrap();
     let (_, script) = page.split_once("```python\n").unwrap();
     bench.write("hook.py", script.split_once("```").unwrap().0);
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -165,7 +165,8 @@ fn many_problems_are_not_said_to_be_a_thousand() {
 #[test]
 fn codes_are_explained() {
     let bench = Bench::new();
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/problems.md")).unwrap();
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/reference/problems.md"))
+        .unwrap();
     for code in ["P001", "w001", "C006"] {
         let ran = bench.phasm(&["validate", "--explain", code]);
         assert_eq!(ran.status, 0, "{ran:?}");

@@ -211,7 +211,7 @@ async fn nothing_that_anybody_makes_up_is_a_series() {
 #[tokio::test]
 async fn every_series_is_documented() {
     let found = scraped(&World::new().await).await.series();
-    let page = text_of("host/docs/observability.md");
+    let page = text_of("host/docs/reference/observability.md");
     let rows = page.lines().filter_map(|line| line.strip_prefix("| `")?.split_once("` | "));
     let documented: BTreeMap<_, _> = rows
         .filter(|(name, _)| !name.contains(' '))

@@ -1,4 +1,4 @@
-//! `host/docs/problems.md`, the catalogue as a page. `PHASM_ACCEPT=1` rewrites it.
+//! `host/docs/reference/problems.md`, the catalogue as a page. `PHASM_ACCEPT=1` rewrites it.
 
 use std::{fs, path::Path};
 
@@ -74,13 +74,13 @@ fn reported(entry: &Entry) -> String {
 
 #[test]
 fn the_page_is_what_the_catalogue_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/problems.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference/problems.md");
     let page = page();
     if std::env::var_os("PHASM_ACCEPT").is_some() {
         fs::write(&path, &page).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == page, "host/docs/problems.md is stale; PHASM_ACCEPT=1 rewrites it");
+    assert!(written == page, "host/docs/reference/problems.md is stale; PHASM_ACCEPT=1 rewrites it");
 }
 
 #[test]
