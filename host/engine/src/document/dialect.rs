@@ -1,4 +1,4 @@
-//! The languages of workflow files, and everything in which they differ. [The page](../../../docs/dialect.md) has the same table.
+//! The languages of workflow files, and everything in which they differ. [The page](../../../docs/reference/dialect.md) has the same table.
 
 use std::sync::Arc;
 
