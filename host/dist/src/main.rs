@@ -1,0 +1,87 @@
+//! Makes Phasm's packages of a built command, and tests each in an empty place.
+//!
+//! `phasm-dist packages BINARY OUT` makes them. `phasm-dist test OUT [EXECUTORS]` installs them and runs a workflow with each;
+//! EXECUTORS is the folder with the shipped executors, for a command that does not carry them.
+
+mod debian;
+mod folder;
+mod install;
+mod tarball;
+mod wheel;
+
+use std::{
+    env,
+    error::Error,
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+/// Result of a step, with a message for people.
+type Done<T = ()> = Result<T, Box<dyn Error>>;
+
+/// Version of the packages.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+const USAGE: &str = "usage: phasm-dist packages BINARY OUT\n       phasm-dist test OUT [EXECUTORS]";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = match arguments[..] {
+        ["packages", binary, out] => packages(Path::new(binary), Path::new(out)),
+        ["test", out] => install::test_all(Path::new(out), None),
+        ["test", out, executors] => install::test_all(Path::new(out), Some(Path::new(executors))),
+        _ => Err(USAGE.into()),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(io::stderr(), "error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Makes every package of `binary` in `out`.
+fn packages(binary: &Path, out: &Path) -> Done {
+    folder::make_empty(out)?;
+    let work = out.join("work");
+    folder::make_empty(&work)?;
+    let stripped = work.join("phasm");
+    run(Command::new("strip").arg("-o").arg(&stripped).arg(binary))?;
+    for package in [tarball::make, wheel::make, debian::make] {
+        writeln!(io::stdout(), "{}", package(&stripped, out)?.display())?;
+    }
+    Ok(std::fs::remove_dir_all(&work)?)
+}
+
+/// Runs `command`, and returns its standard output. Its failure is an error with all that it printed.
+fn run(command: &mut Command) -> Done<String> {
+    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        Ok(text)
+    } else {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{command:?}: {}\n{text}{errors}", output.status).into())
+    }
+}
+
+/// Returns the minor version of the C library 2.x that `binary` needs, at least 31, which is what packages promise to ask for.
+fn c_library(binary: &Path) -> Done<u32> {
+    let symbols = run(Command::new("objdump").arg("-T").arg(binary))?;
+    let versions = symbols.split("GLIBC_2.").skip(1);
+    let minors = versions.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
+    Ok(minors.max().unwrap_or(0).max(31))
+}
+
+/// Folder of the files that packages contain besides the command.
+fn files() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("files")
+}
+
+/// File with the licence of Phasm.
+fn licence() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../LICENSE")
+}
