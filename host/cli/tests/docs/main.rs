@@ -5,7 +5,7 @@
 //! end of its page. Blocks of other languages are not run. A page with a workflow file that no command of the page uses says what it
 //! needs, in a line that begins with `**Needs:**`.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     fmt::Write as _,
