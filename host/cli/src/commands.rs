@@ -3,6 +3,7 @@
 mod abandon;
 mod backup;
 mod cancel;
+mod convert;
 mod cron;
 mod events;
 mod generated;
@@ -52,6 +53,7 @@ pub(crate) enum Command {
     Serve(serve::ServeArguments),
     Open(open::OpenArguments),
     Validate(validate::ValidateArguments),
+    Convert(convert::ConvertArguments),
     Schema(schema::SchemaArguments),
     Resume(resume::ResumeArguments),
     Cancel(cancel::CancelArguments),
@@ -106,6 +108,7 @@ pub(crate) fn run(
         Command::Serve(arguments) => serve::serve(&arguments, screen),
         Command::Open(arguments) => open::open(&arguments, screen),
         Command::Validate(arguments) => validate::validate(&arguments, screen),
+        Command::Convert(arguments) => convert::convert(&arguments, screen),
         Command::Schema(arguments) => schema::schema(&arguments, screen),
         Command::Resume(arguments) => resume::resume(&arguments, log_level, screen),
         Command::Cancel(arguments) => cancel::cancel(&arguments, log_level, screen),
