@@ -3,6 +3,7 @@
 mod abandon;
 mod backup;
 mod cancel;
+mod convert;
 mod cron;
 mod events;
 mod examples;
@@ -61,6 +62,7 @@ pub(crate) enum Command {
     Serve(serve::ServeArguments),
     Open(open::OpenArguments),
     Validate(validate::ValidateArguments),
+    Convert(convert::ConvertArguments),
     Schema(schema::SchemaArguments),
     Approve(respond::ApproveArguments),
     Reject(respond::RejectArguments),
@@ -127,6 +129,7 @@ pub(crate) fn run(
         Command::Serve(arguments) => serve::serve(&arguments, screen),
         Command::Open(arguments) => open::open(&arguments, screen),
         Command::Validate(arguments) => validate::validate(&arguments, screen),
+        Command::Convert(arguments) => convert::convert(&arguments, screen),
         Command::Schema(arguments) => schema::schema(&arguments, screen),
         Command::Approve(arguments) => respond::approve(&arguments, log_level, screen),
         Command::Reject(arguments) => respond::reject(&arguments, log_level, screen),

@@ -216,3 +216,36 @@ fn every_subcommand_shows_an_example() {
         assert!(ran.stdout.contains("Examples:\n  phasm "), "{command:?}: {}", ran.stdout);
     }
 }
+
+/// R-W22: to stdout, or in place; files with problems and files of the other dialect stay.
+#[test]
+fn files_are_converted() {
+    let bench = Bench::new();
+    let old = "apiVersion: aether/v1 # Language.
+kind: Workflow
+metadata: { name: w }
+spec:
+  entrypoint: main
+  templates:
+    - task: { name: main, executor: { type: echo }, retry: { limit: 2 } } # Thrice.
+    - task: { name: other, executor: { type: echo }, retry: { maxAttempts: 2 } }
+";
+    let new = old
+        .replace("aether/v1", "phasm/v1")
+        .replace("  entrypoint", "  timeout: {active: 1h}\n  entrypoint")
+        .replace("limit: 2", "attempts: 3");
+    bench.write("w.yaml", old);
+    let ran = bench.phasm(&["convert", "w.yaml"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, new.as_str()), "{ran:?}");
+    assert!(ran.stderr.starts_with("w.yaml:8: kept as it is: `maxAttempts`"), "{ran:?}");
+    let ran = bench.phasm(&["convert", "w.yaml", "--write"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""), "{ran:?}");
+    assert_eq!(std::fs::read_to_string(bench.path("w.yaml")).unwrap(), new);
+    assert_eq!(bench.phasm(&["validate", "w.yaml"]).status, 0);
+    let ran = bench.phasm(&["convert", "w.yaml"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, new.as_str()), "{ran:?}");
+    bench.write("w.yaml", old.replace("limit: 2", "limit: -2"));
+    let ran = bench.phasm(&["convert", "w.yaml"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("P033"), "{ran:?}");
+}
