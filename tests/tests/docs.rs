@@ -209,7 +209,12 @@ fn every_page_is_in_the_summary() {
         .collect();
     listed.sort();
     written.sort();
-    assert_eq!(listed, written);
+    let missing: Vec<_> = written.iter().filter(|page| !listed.contains(page)).collect();
+    assert!(missing.is_empty(), "not in SUMMARY.md: {missing:#?}");
+    let stray: Vec<_> = listed.iter().filter(|page| !written.contains(page)).collect();
+    assert!(stray.is_empty(), "in SUMMARY.md, and no page: {stray:#?}");
+    let twice: Vec<_> = listed.array_windows().filter(|[one, next]| one == next).collect();
+    assert!(twice.is_empty(), "twice in SUMMARY.md: {twice:#?}");
 }
 
 #[test]

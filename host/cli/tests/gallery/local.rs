@@ -83,9 +83,9 @@ fn failed_records_are_corrected_by_a_person() {
         review["outputs"].as_array().unwrap().iter().find(|output| output["name"] == "asked").unwrap();
     assert_eq!(asked["value"]["details"][0]["record"]["name"], "Grace");
     let wrong = project
-        .sh("phasm resume @last review '{\"corrected\": [{\"name\": \"Grace\"}]}' --store runs.db --json");
+        .sh("phasm respond @last review '{\"corrected\": [{\"name\": \"Grace\"}]}' --store runs.db --json");
     assert_eq!(wrong.status, 2, "{wrong:?}");
-    let (status, view) = project.run("phasm resume", "");
+    let (status, view) = project.run("phasm respond", "");
     assert_eq!(
         (status, output(&view, "imported")),
         (0, json!(["Ada (36)", "Alan (41)", "Grace (85)"])),

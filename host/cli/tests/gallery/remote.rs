@@ -41,10 +41,10 @@ fn a_release_waits_for_approval() {
         _ => text(404, ""),
     });
     let project = Project::new("release-gate", Some(&peer));
-    for (response, expected, deployed) in [("true", 0, json!("1.4.0")), ("false", 1, json!(null))] {
+    for (word, expected, deployed) in [("approve", 0, json!("1.4.0")), ("reject", 1, json!(null))] {
         let (status, view) = project.run("phasm run", "");
         assert_eq!((status, phases(&view, "approve")), (6, vec!["Suspended".to_owned()]), "{view}");
-        let line = project.line("phasm resume").replace("true", response);
+        let line = project.line("phasm approve").replace("phasm approve", &format!("phasm {word}"));
         let ran = project.sh(&format!("{line} --json"));
         assert_eq!((ran.status, output(&ran.view(), "deployed")), (expected, deployed), "{ran:?}");
     }
