@@ -72,10 +72,10 @@ fn the_spellings_of_retry_are_valid() {
     }
 }
 
-/// The README's lines for editors name the file that its command writes, and leave the document what it is.
+/// The lines for editors name the file that its command writes, and leave the document what it is.
 #[test]
 fn the_lines_for_editors_fit_together() {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).unwrap();
+    let page = text_of("host/docs/how-to/editor.md");
     let file = page.split("phasm schema > ").nth(1).and_then(|rest| rest.lines().next()).unwrap();
     let line = page.lines().find(|line| line.starts_with("# yaml-language-server:")).unwrap();
     assert_eq!(line, format!("# yaml-language-server: $schema={file}"));
@@ -223,8 +223,8 @@ fn broken_links_are_found() {
     for (link, leads) in [
         ("LICENSE", true),
         ("host/docs/reference/cli.md#runs-in-a-file", true),
-        ("#in-an-editor", true),
-        ("#in-no-editor", false),
+        ("#as-a-library", true),
+        ("#as-no-library", false),
         ("host/docs/reference/cli.md#runs-in-a-pile", false),
         ("host/docs/clay.md", false),
     ] {
@@ -254,7 +254,7 @@ fn the_readme_says_why_not_something_else_and_what_is_not_there() {
         let (_, rest) = readme.split_once(&format!("\n{heading}\n")).unwrap();
         rest.split("\n## ").next().unwrap().to_owned()
     };
-    let (others, limits) = (part("### Why not …"), part("## Honest limits"));
+    let (others, limits) = (part("## How it compares"), part("## Limits"));
     for other in ["a shell script", "Argo Workflows", "Temporal"] {
         assert!(others.contains(&format!("\n| {other}")), "{other}");
     }

@@ -223,7 +223,7 @@ mod tests {
     /// R-L46: an entry is a line with its time, or an object; the entry's own names win.
     #[test]
     fn an_entry_has_its_time() {
-        let text = LogFormat::Text.entry(Level::Info, "served");
+        let text = anstream::adapter::strip_str(&LogFormat::Text.entry(Level::Info, "served")).to_string();
         let (time, rest) = text.split_once(' ').unwrap();
         assert!(phasm::engine::time::Timestamp::from_rfc3339(time).is_some() && rest == "served\n", "{text}");
         let fields = Map::from_iter([("key".to_owned(), "ci".into()), ("level".to_owned(), 7.into())]);

@@ -103,12 +103,12 @@ fn keys_are_shown_once_and_heeded_at_once() {
     assert!(refused.stderr.contains("`phasm key add NAME`"), "{refused:?}");
 }
 
-/// R-A18, R-A87: the README's lines for curl, as they stand there.
+/// R-A18, R-A87: the page's lines for curl, as they stand there.
 #[test]
 fn curl_alone_submits_watches_approves_and_cancels() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("README.md")).unwrap();
-    let section = page.split("## A server").nth(1).unwrap().split("\n## ").next().unwrap();
+    let page = fs::read_to_string(root.join("host/docs/how-to/server.md")).unwrap();
+    let section = page.split("## With curl").nth(1).unwrap().split("\n## ").next().unwrap();
     let blocks: Vec<_> =
         section.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     let script = blocks.iter().find(|block| block.contains("curl")).unwrap();
