@@ -6,10 +6,10 @@ use std::{
     process::Command,
 };
 
-use crate::{Done, VERSION, c_library, files, folder, licence, run};
+use crate::{DistResult, VERSION, c_library, files, folder, licence, run};
 
 /// Makes the package in `out`, and returns its path.
-pub(crate) fn make(binary: &Path, out: &Path) -> Done<PathBuf> {
+pub(crate) fn make(binary: &Path, out: &Path) -> DistResult<PathBuf> {
     let architecture = match ARCH {
         "x86_64" => "amd64",
         "aarch64" => "arm64",

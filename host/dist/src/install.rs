@@ -8,16 +8,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{Done, files, folder, run, tarball};
+use crate::{DistResult, files, folder, run, tarball};
 
 /// From the install command to the result of a workflow.
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// An installation in the empty folder `home`, which returns the path of the command.
-type Install = fn(out: &Path, home: &Path) -> Done<PathBuf>;
+type Install = fn(out: &Path, home: &Path) -> DistResult<PathBuf>;
 
 /// Installs every package in `out` and runs a workflow with it; prints how long each took.
-pub(crate) fn test_all(out: &Path, executors: Option<&Path>) -> Done {
+pub(crate) fn test_all(out: &Path, executors: Option<&Path>) -> DistResult {
     let out = fs::canonicalize(out).map_err(|error| format!("{}: {error}", out.display()))?;
     let executors = executors.map(fs::canonicalize).transpose()?;
     let ways: [(&str, Install); 3] =
@@ -39,7 +39,7 @@ pub(crate) fn test_all(out: &Path, executors: Option<&Path>) -> Done {
 }
 
 /// Runs the hello workflow by `command`, with nothing of this process' environment.
-fn hello(command: &Path, home: &Path, executors: Option<&Path>) -> Done {
+fn hello(command: &Path, home: &Path, executors: Option<&Path>) -> DistResult {
     let workflow = home.join("hello.yaml");
     folder::copy(&files().join("hello.yaml"), &workflow, 0o644)?;
     let mut hello = Command::new(command);
@@ -55,7 +55,7 @@ fn hello(command: &Path, home: &Path, executors: Option<&Path>) -> Done {
     }
 }
 
-fn from_tarball(out: &Path, home: &Path) -> Done<PathBuf> {
+fn from_tarball(out: &Path, home: &Path) -> DistResult<PathBuf> {
     let file = format!("{}.tar.gz", tarball::name());
     run(Command::new("sha256sum")
         .args(["--check", "--quiet"])
@@ -69,7 +69,7 @@ fn from_tarball(out: &Path, home: &Path) -> Done<PathBuf> {
     Ok(home.join(".local/bin/phasm"))
 }
 
-fn from_wheel(out: &Path, home: &Path) -> Done<PathBuf> {
+fn from_wheel(out: &Path, home: &Path) -> DistResult<PathBuf> {
     let venv = home.join("venv");
     run(Command::new("python3").args(["-m", "venv"]).arg(&venv))?;
     let mut pip = Command::new(venv.join("bin/pip"));
@@ -78,7 +78,7 @@ fn from_wheel(out: &Path, home: &Path) -> Done<PathBuf> {
 }
 
 /// Unpacks the package without installing it, as that would change the machine, and checks its unit.
-fn from_debian(out: &Path, home: &Path) -> Done<PathBuf> {
+fn from_debian(out: &Path, home: &Path) -> DistResult<PathBuf> {
     run(Command::new("dpkg-deb").arg("--extract").arg(only(out, "deb")?).arg(home))?;
     let command = home.join("usr/bin/phasm");
     // The unit names the place of an installed command; here it is elsewhere.
@@ -95,7 +95,7 @@ fn from_debian(out: &Path, home: &Path) -> Done<PathBuf> {
 }
 
 /// Returns the only file in `out` whose name ends so.
-fn only(out: &Path, ending: &str) -> Done<PathBuf> {
+fn only(out: &Path, ending: &str) -> DistResult<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(out)? {
         let path = entry?.path();

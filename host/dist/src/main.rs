@@ -18,7 +18,7 @@ use std::{
 };
 
 /// Result of a step, with a message for people.
-type Done<T = ()> = Result<T, Box<dyn Error>>;
+type DistResult<T = ()> = Result<T, Box<dyn Error>>;
 
 /// Version of the packages.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 }
 
 /// Makes every package of `binary` in `out`.
-fn packages(binary: &Path, out: &Path) -> Done {
+fn packages(binary: &Path, out: &Path) -> DistResult {
     folder::make_empty(out)?;
     let work = out.join("work");
     folder::make_empty(&work)?;
@@ -57,7 +57,7 @@ fn packages(binary: &Path, out: &Path) -> Done {
 }
 
 /// Runs `command`, and returns its standard output. Its failure is an error with all that it printed.
-fn run(command: &mut Command) -> Done<String> {
+fn run(command: &mut Command) -> DistResult<String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
@@ -69,7 +69,7 @@ fn run(command: &mut Command) -> Done<String> {
 }
 
 /// Returns the minor version of the C library 2.x that `binary` needs, at least 31, which is what packages promise to ask for.
-fn c_library(binary: &Path) -> Done<u32> {
+fn c_library(binary: &Path) -> DistResult<u32> {
     let symbols = run(Command::new("objdump").arg("-T").arg(binary))?;
     let versions = symbols.split("GLIBC_2.").skip(1);
     let minors = versions.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());

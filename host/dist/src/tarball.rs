@@ -9,7 +9,7 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{Done, VERSION, files, folder, licence, run};
+use crate::{DistResult, VERSION, files, folder, licence, run};
 
 /// Name of the folder in the tarball.
 pub(crate) fn name() -> String {
@@ -17,7 +17,7 @@ pub(crate) fn name() -> String {
 }
 
 /// Makes the tarball in `out`, and returns its path.
-pub(crate) fn make(binary: &Path, out: &Path) -> Done<PathBuf> {
+pub(crate) fn make(binary: &Path, out: &Path) -> DistResult<PathBuf> {
     let (work, name) = (out.join("work/tarball"), name());
     let dir = work.join(&name);
     folder::copy(binary, &dir.join("phasm"), 0o755)?;

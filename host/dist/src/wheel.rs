@@ -10,10 +10,10 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
 
-use crate::{Done, VERSION, c_library, folder, licence, run};
+use crate::{DistResult, VERSION, c_library, folder, licence, run};
 
 /// Makes the wheel in `out`, and returns its path.
-pub(crate) fn make(binary: &Path, out: &Path) -> Done<PathBuf> {
+pub(crate) fn make(binary: &Path, out: &Path) -> DistResult<PathBuf> {
     let dir = out.join("work/wheel");
     let info = format!("phasm-{VERSION}.dist-info");
     let tag = format!("py3-none-manylinux_2_{}_{ARCH}", c_library(binary)?);
