@@ -48,6 +48,13 @@ pub(super) fn convert(arguments: &ConvertArguments, screen: &Screen) -> Result<E
         }
         return Ok(Exit::Done);
     };
+    if !conversion.repeated.is_empty() {
+        let lines = conversion.repeated.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        return Err(Failure::call(format!(
+            "{} cannot be converted: aliases repeat values that would change (line {lines}); write these values out, without `&` and `*`",
+            file.name
+        )));
+    }
     for (line, why) in &conversion.kept {
         screen.err(&format!("{}:{line}: kept as it is: {why}\n", file.name));
     }

@@ -248,4 +248,13 @@ spec:
     let ran = bench.phasm(&["convert", "w.yaml"]);
     assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{ran:?}");
     assert!(ran.stderr.contains("P033"), "{ran:?}");
+    // An alias repeats a value that would change where it is repeated, too.
+    let repeated = old.replace("retry: { limit: 2 } } # Thrice.", "maxRuntime: &long 5s, timeout: *long }");
+    bench.write("w.yaml", &repeated);
+    let ran = bench.phasm(&["convert", "w.yaml", "--write"]);
+    assert!(
+        ran.status == 2 && ran.stderr.contains("aliases repeat values that would change (line 7)"),
+        "{ran:?}"
+    );
+    assert_eq!(std::fs::read_to_string(bench.path("w.yaml")).unwrap(), repeated);
 }

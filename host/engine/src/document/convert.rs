@@ -13,6 +13,8 @@ pub struct Conversion {
     pub text: String,
     /// Places that keep an older spelling, as lines and the reason.
     pub kept: Vec<(u32, &'static str)>,
+    /// Lines of values that an alias repeats elsewhere, where they would change as well: the text is of no use if there are any.
+    pub repeated: Vec<u32>,
 }
 
 /// Rewrites `text`, which `tree` was read from, as a file of `phasm/v1`; none if it is not a file of `aether/v1`.
@@ -27,7 +29,8 @@ pub fn convert(text: &str, tree: &Tree) -> Option<Conversion> {
     edits.replace(version.span, format!("{quote}{}{quote}", PHASM.name));
     let spec = member(tree, "spec")?;
     edits.spec(member(spec, "workflowSpec").unwrap_or(spec));
-    Some(edits.applied())
+    let repeated = edits.repeated(tree);
+    Some(edits.applied(repeated))
 }
 
 fn member<'t>(tree: &'t Tree, name: &str) -> Option<&'t Tree> {
@@ -150,7 +153,18 @@ impl Edits<'_> {
         self.by_place.insert((first.span.start, first.span.start), added);
     }
 
-    fn applied(self) -> Conversion {
+    /// Lines of edits in values that have several places in the file: an alias repeats what its anchor holds, with the anchor's spans.
+    fn repeated(&self, tree: &Tree) -> Vec<u32> {
+        let mut seen = BTreeMap::new();
+        count_spans(tree, &mut seen);
+        let is_within =
+            |span: &Span| self.by_place.keys().any(|(start, end)| span.start <= *start && *end <= span.end);
+        let lines =
+            seen.values().filter(|(span, count)| *count > 1 && is_within(span)).map(|(span, _)| span.line);
+        lines.collect()
+    }
+
+    fn applied(self, repeated: Vec<u32>) -> Conversion {
         let mut text = String::with_capacity(self.text.len() + 64);
         let mut at = 0;
         for ((start, end), with) in &self.by_place {
@@ -159,8 +173,17 @@ impl Edits<'_> {
             at = *end;
         }
         text.push_str(self.text.get(at..).unwrap_or_default());
-        Conversion { text, kept: self.kept }
+        Conversion { text, kept: self.kept, repeated }
     }
+}
+
+/// Counts the values at each span that is not empty.
+fn count_spans(tree: &Tree, seen: &mut BTreeMap<(usize, usize), (Span, usize)>) {
+    if tree.span.start < tree.span.end {
+        seen.entry((tree.span.start, tree.span.end)).or_insert((tree.span, 0)).1 += 1;
+    }
+    items(Some(tree)).iter().for_each(|item| count_spans(item, seen));
+    members(tree).iter().for_each(|(_, value)| count_spans(value, seen));
 }
 
 fn quoted(text: &str, quote: &str) -> String {
