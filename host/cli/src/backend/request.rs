@@ -62,7 +62,7 @@ pub(crate) async fn ask(
             }
             let watched = handle.watch(run.seq()).map_err(Failure::host)?;
             match verdict::refusal(response.map(|response| response.watched(watched))).await? {
-                Some(why) => screen.err(&verdict::refused(word, &why)),
+                Some(why) => screen.err(&format!("{}\n", verdict::refused(word, &why))),
                 None => screen.err(&format!("{word}: true\n")),
             }
         }
