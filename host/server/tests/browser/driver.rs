@@ -38,6 +38,24 @@ fn program(name: &str) -> Option<std::path::PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|dir| dir.join(name)).find(|path| path.is_file())
 }
 
+/// Starts a driver. Returns the port that it listens on, if it got one.
+fn started(driver: &Path) -> Option<(Child, u16)> {
+    let mut driver = Command::new(driver).arg("--port=0").stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let port = lines.find_map(|line| {
+        let line = line.unwrap();
+        let (_, rest) = line.split_once("successfully on port ")?;
+        rest.trim_end_matches('.').parse().ok()
+    });
+    match port {
+        Some(port) => Some((driver, port)),
+        None => {
+            driver.wait().unwrap();
+            None
+        }
+    }
+}
+
 impl Browser {
     /// Nothing where there is none, which fails the test if `PHASM_TEST_ALL` is set.
     pub(crate) fn open(profile: &Path) -> Option<Self> {
@@ -49,14 +67,9 @@ impl Browser {
             std::io::stderr().write_all(said.as_bytes()).unwrap();
             return None;
         };
-        let mut driver = Command::new(driver).arg("--port=0").stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines.find_map(|line| {
-            let line = line.unwrap();
-            let (_, rest) = line.split_once("successfully on port ")?;
-            rest.trim_end_matches('.').parse().ok()
-        });
-        let mut browser = Self { driver, port: port.unwrap(), session: String::new() };
+        // Drivers that start at once may choose the same port: the one that does not get it ends.
+        let (driver, port) = (0..5).find_map(|_| started(&driver)).unwrap();
+        let mut browser = Self { driver, port, session: String::new() };
         let profile = format!("--user-data-dir={}", profile.display());
         // Tests may run as root, and where there is little shared memory.
         let arguments = [
