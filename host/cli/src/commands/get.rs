@@ -5,7 +5,6 @@ mod usage;
 use clap::Args;
 use phasm::{
     engine::run::{Run, RunView},
-    journal,
     notify::NoticeSummary,
     store::RunRow,
     store::view::{RowWaits, RunState},
@@ -93,9 +92,7 @@ fn read(arguments: &GetArguments, target: &Target) -> Result<RunDetails, Failure
     let GetArguments { run, store, .. } = arguments;
     runtime()?.block_on(async {
         let (reader, run) = store.find(run).await?;
-        let loaded = reader.load(&run).await.map_err(Into::into);
-        let replayed = loaded.and_then(|records| journal::replay(&run, &records, |_, _, _, _| {}));
-        let run = replayed.map_err(|error| runs::unavailable(error, target))?;
+        let run = runs::recorded(&*reader, &run).await.map_err(|error| runs::unavailable(error, target))?;
         let row = reader.get(run.id()).await.map_err(Failure::host)?;
         let state = |row: RunRow| {
             let state = RunState::of(&row, reader.is_held());

@@ -10,7 +10,7 @@ use phasm::{
         phase::Phase,
         run::{Run, TaskRun},
     },
-    is_named, journal,
+    is_named,
     store::view::{LineView, LogView},
     store::{AttemptLog, ReadStore},
     tasks_named,
@@ -83,9 +83,8 @@ pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Scre
         let (reader, run_id) = store.find(run).await?;
         let reader = reader.shared();
         let printing = LogPrinter { reader: &*reader, wanted: task.as_ref(), json: *json, log_level, screen };
-        let loaded = reader.load(&run_id).await.map_err(Into::into);
-        let replayed = loaded.and_then(|records| journal::replay(&run_id, &records, |_, _, _, _| {}));
-        let run = replayed.map_err(|error| runs::unavailable(error, &target))?;
+        let run =
+            runs::recorded(&*reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
         let mut found = LogOutput::default();
         for id in tasks(&run, task.as_ref(), *follow, &target)? {
             found = found.and(printing.print(&run, id, None).await?);

@@ -91,7 +91,7 @@ pub(super) fn serve(arguments: &ServeArguments, screen: &Screen) -> Result<Exit,
     // Before anything asks how many there are.
     let open_files = descriptors::raise();
     let runtime = arguments.runtime()?;
-    let store = arguments.store()?;
+    let store = arguments.store.named()?;
     let served = runtime.block_on(serving(arguments, &store, screen, open_files));
     // Also where it failed: requests may still be carried out.
     runtime.shutdown_timeout(DROP_TIMEOUT);
@@ -132,10 +132,6 @@ impl ServeArguments {
         runtime.map_err(|error| {
             Failure::host(ContextError::new("the server's threads cannot be started", error))
         })
-    }
-
-    fn store(&self) -> Result<PathBuf, Failure> {
-        self.store.named()
     }
 
     /// How it was called.

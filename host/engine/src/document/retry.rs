@@ -166,7 +166,7 @@ impl RetryDoc {
         };
         let written = |field| object.key_site(field).map(|site| (field, site));
         let by_attempts = Dialect::of(object.report).retry_by_attempts;
-        let counts_hint = if by_attempts { ATTEMPTS_IN_ALL } else { LIMIT_OR_MAX_ATTEMPTS };
+        let counts_hint = counts_hint(object.report);
         if !is_counted(object) {
             let message = if by_attempts {
                 "no `attempts`, so there is one attempt; expected `attempts`"
@@ -215,6 +215,11 @@ impl RetryDoc {
     }
 }
 
+/// Hint for a file whose attempts are counted in no way, or in several.
+fn counts_hint(report: &Report) -> &'static str {
+    if Dialect::of(report).retry_by_attempts { ATTEMPTS_IN_ALL } else { LIMIT_OR_MAX_ATTEMPTS }
+}
+
 fn is_counted(object: &Object<'_, '_>) -> bool {
     COUNTS.iter().any(|field| object.has(field))
 }
@@ -224,9 +229,8 @@ fn report_together(fields: &[&'static str], object: &Object<'_, '_>, cursor: &Cu
     let found: Vec<_> = fields.iter().copied().filter(|field| object.has(field)).collect();
     if found.len() > 1 {
         let message = format!("{} together; expected one of them", joined(&found, "and"));
-        let by_attempts = Dialect::of(object.report).retry_by_attempts;
-        let hint = if by_attempts { ATTEMPTS_IN_ALL } else { LIMIT_OR_MAX_ATTEMPTS };
-        object.report.problem(cursor.problem(&values::TWO_RETRIES, message).with_hint(hint));
+        let problem = cursor.problem(&values::TWO_RETRIES, message);
+        object.report.problem(problem.with_hint(counts_hint(object.report)));
     }
 }
 
