@@ -28,18 +28,25 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser};
 
-use self::{commands::Command, terminal::screen::Screen, trace::LogLevel};
+use self::{commands::Command, store::order::store_order, terminal::screen::Screen, trace::LogLevel};
 
 /// Runs make and drop many small things of one size; glibc's allocator costs a run of 100 000 tasks a third of the engine's
 /// time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// End of the help: examples, and the order in which commands find runs.
+const AFTER_HELP: &str = concat!(
+    "Examples:\n  phasm run greet.yaml -p who=Ada\n  phasm validate greet.yaml\n  phasm plugin new greet\n  phasm help approve\n\n\
+     Commands find runs in this order: ",
+    store_order!(),
+    "."
+);
+
 /// Runs workflows whose every step is a sandboxed WebAssembly component.
 #[derive(Debug, Parser)]
 #[command(name = "phasm", version, propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = "Examples:\n  phasm run greet.yaml -p who=Ada\n  phasm validate greet.yaml\n  \
-                        phasm plugin new greet\n  phasm help approve")]
+#[command(after_help = AFTER_HELP)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

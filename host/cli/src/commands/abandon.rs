@@ -58,7 +58,7 @@ pub(super) fn abandon(arguments: &AbandonArguments, screen: &Screen) -> Result<E
 fn told(screen: &Screen, run: &str, recorded: bool) -> Exit {
     screen.err(&format!("{run} is abandoned\n"));
     if !recorded {
-        screen.err("its journal cannot be read: why it ended is not recorded\n");
+        screen.err("its journal cannot be read, so that the reason is not recorded\n");
     }
     Exit::Done
 }

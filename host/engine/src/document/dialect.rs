@@ -73,7 +73,7 @@ impl Dialect {
     pub(super) fn problem(&self, found: &str, expected: &str, site: &Site) -> Problem {
         let message = format!("{found} in a file of `{}`; expected {expected}", self.name);
         let hint =
-            format!("write `apiVersion: {}` at the top to use it, and see what else differs", PHASM.name);
+            format!("write `apiVersion: {}` at the top to use it, and see the other differences", PHASM.name);
         site.problem(&OTHER_DIALECT, message).with_hint(hint)
     }
 }

@@ -163,7 +163,7 @@ static AGGREGATE_TABLE: Table = Table::closed(
 static STRATEGY: Field<AggregateStrategy> = Field::optional(
     "strategy",
     word::<AggregateStrategy>(),
-    "The last or first succeeded iteration's value, by index; or a list of all, null for what did not succeed.",
+    "The last or first succeeded iteration's value, by index; or a list of all, with null for iterations that did not succeed.",
 )
 .or("last");
 

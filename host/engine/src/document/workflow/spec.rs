@@ -115,7 +115,7 @@ static HOOKS_FIELD: Field<HooksDoc> =
 static NOTIFY: Field<Vec<Name>> = Field::optional(
     "notify",
     TEXTS,
-    "Endpoints that are notified of its runs, besides those that the operator has notified of all: names of `[notify]` of the \
+    "Endpoints that are notified of its runs, in addition to those that are notified of all runs: names of `[notify]` of the \
      configuration.",
 );
 
