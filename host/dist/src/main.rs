@@ -2,11 +2,15 @@
 //!
 //! `phasm-dist packages BINARY OUT` makes them, and a bill of their crates. `phasm-dist commit` prints the variables that a build of the
 //! command records for `--version`. `phasm-dist test OUT [EXECUTORS]` installs them and runs a workflow with each;
+//! `phasm-dist image BINARY OUT` lays out the files of the container image; `phasm-dist containers BINARY` runs them as the Containerfile,
+//! the compose files and the Kubernetes manifests say.
 //! EXECUTORS is the folder with the shipped executors, for a command that does not carry them.
 
 mod commit;
+mod container;
 mod debian;
 mod folder;
+mod image;
 mod install;
 mod launcher;
 mod licences;
@@ -30,14 +34,15 @@ type DistResult<T = ()> = Result<T, Box<dyn Error>>;
 /// Version of the packages.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-const USAGE: &str =
-    "usage: phasm-dist packages BINARY OUT\n       phasm-dist commit\n       phasm-dist test OUT [EXECUTORS]";
+const USAGE: &str = "usage: phasm-dist packages BINARY OUT\n       phasm-dist commit\n       phasm-dist image BINARY OUT\n       phasm-dist containers BINARY\n       phasm-dist test OUT [EXECUTORS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
         ["packages", binary, out] => packages(Path::new(binary), Path::new(out)),
+        ["image", binary, out] => image::lay(Path::new(binary), Path::new(out)),
+        ["containers", binary] => container::test_all(Path::new(binary)),
         ["commit"] => commit::variables().and_then(|said| Ok(write!(io::stdout(), "{said}")?)),
         ["test", out] => install::test_all(Path::new(out), None),
         ["test", out, executors] => install::test_all(Path::new(out), Some(Path::new(executors))),
