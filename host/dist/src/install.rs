@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{DistResult, VERSION, files, folder, launcher, run, tarball};
+use crate::{DistResult, VERSION, commit, files, folder, launcher, run, tarball};
 
 /// From the install command to the result of a workflow.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -43,6 +43,11 @@ fn hello(command: &Path, home: &Path, executors: Option<&Path>) -> DistResult {
     let version = run(Command::new(command).arg("--version"))?;
     if !version.starts_with(&format!("phasm {VERSION}\ncommit: ")) {
         return Err(format!("--version: expected {VERSION} and the commit, found {version:?}").into());
+    }
+    if version.contains("commit: not recorded") && !commit::variables()?.is_empty() {
+        return Err(
+            "--version: expected the commit; build with the variables that `phasm-dist commit` prints".into(),
+        );
     }
     let workflow = home.join("hello.yaml");
     folder::copy(&files().join("hello.yaml"), &workflow, 0o644)?;

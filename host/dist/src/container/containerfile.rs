@@ -75,7 +75,7 @@ impl Image {
     fn take(&mut self, word: &str, rest: &str) -> DistResult {
         match word {
             "FROM" if rest == "scratch" => {}
-            "LABEL" | "EXPOSE" => {}
+            "ARG" | "EXPOSE" | "LABEL" => {}
             "COPY" => self.copies.push(CopyLine::parse(rest)?),
             "ENV" => {
                 for pair in rest.split_whitespace() {
@@ -176,6 +176,16 @@ mod tests {
         assert_eq!(image.stop_signal, Signal::TERM);
         assert_eq!(image.volumes, ["/var/lib/phasm"]);
         assert_eq!(image.program(), "/usr/bin/phasm");
+    }
+
+    /// R-L63: the version in the image is that of the command, and its executors are built as `phasm plugin build` does.
+    #[test]
+    fn the_image_is_built_as_the_command_says() {
+        let text = fs::read_to_string(folder_of("container/Containerfile")).unwrap();
+        assert!(text.contains(&format!("image.version=\"{}\"", crate::VERSION)));
+        let builder = fs::read_to_string(crate::root().join("host/builder/src/cargo.rs")).unwrap();
+        let flags = builder.split("const LINKER_FLAGS: &str = \"").nth(1).unwrap().split('"').next().unwrap();
+        assert!(text.contains(&format!("CARGO_BUILD_RUSTFLAGS=\"{flags}\"")), "{flags}");
     }
 
     /// R-L63: an instruction that the test of the image does not carry out is an error, and so is what is missing.
