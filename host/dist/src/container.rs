@@ -70,10 +70,10 @@ fn test_in(binary: &Path, home: &Path) -> DistResult {
 }
 
 /// Makes a pod of the image in a folder that has its root file system; `command` runs outside.
-type Plan = Box<dyn Fn(&Image, &Path, &Path) -> DistResult<Served>>;
+type Plan = Box<dyn Fn(&Image, &Path, &Path) -> DistResult<ServerPod>>;
 
 /// Pod with a server.
-struct Served {
+struct ServerPod {
     pod: Pod,
     /// Arguments of the command.
     arguments: Vec<String>,
@@ -95,8 +95,8 @@ fn accepts(command: &Path, arguments: &[String]) -> DistResult {
 }
 
 /// Serves in a pod, runs the hello workflow there, ends the server as the image says, and finds the run after another start.
-fn serve(image: &Image, served: &Served, dir: &Path) -> DistResult {
-    let Served { pod, arguments, key, probes } = served;
+fn serve(image: &Image, served: &ServerPod, dir: &Path) -> DistResult {
+    let ServerPod { pod, arguments, key, probes } = served;
     let key = match key {
         Some(key) => key.clone(),
         None => {

@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    Plan, Served, accepts,
+    Plan, ServerPod, accepts,
     containerfile::Image,
     documented, expect, folder_of, list,
     pod::{Mount, Pod, PodPlan},
@@ -45,7 +45,7 @@ pub(super) fn check(command: &Path, image: &Image) -> DistResult<Plan> {
             )?;
             accepts(command, &arguments(found, image))?;
             for port in list(found, "/ports") {
-                // Who can reach it is up to the operator.
+                // The operator decides which other machines may reach it.
                 expect(&what, port, &[("/host_ip", json!("127.0.0.1"))])?;
             }
             let names = found.pointer("/environment").and_then(Value::as_object);
@@ -81,9 +81,9 @@ fn arguments(service: &Value, image: &Image) -> Vec<String> {
 }
 
 /// Returns how the single server is run.
-fn plan(composed: &Value, image: &Image, dir: &Path) -> DistResult<Served> {
+fn plan(composed: &Value, image: &Image, dir: &Path) -> DistResult<ServerPod> {
     let (pod, arguments) = pod(composed, "phasm", image, dir, None)?;
-    Ok(Served { pod, arguments, key: None, probes: Vec::new() })
+    Ok(ServerPod { pod, arguments, key: None, probes: Vec::new() })
 }
 
 /// Makes the pod of a service, with a file of the names of others if there are any, and returns it with its arguments.
