@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, io, path::Path};
 
 use super::{
     circles::needs,
-    language::{Fault, faults, inside_words},
+    language::{Fault, faults},
     names::{is_participle, packed_tuples, types},
     source::{Source, files, is_test},
 };
@@ -26,10 +26,6 @@ const CRATES: [&str; 11] = [
 
 /// Files of the library have this many lines at most.
 const MAX_LINES: usize = 500;
-
-/// Pages about requirements, design and the code, which have words of the inside.
-const OURS: [&str; 4] =
-    ["CONTRIBUTING.md", "host/docs/specification/", "host/docs/design/", "host/docs/seeds.md"];
 
 /// A count, and where to look.
 #[derive(Clone, Debug)]
@@ -61,7 +57,6 @@ pub fn figures(root: &Path) -> io::Result<Vec<Figure>> {
         Figure { name: "types named by a participle", places: participles.collect() },
         Figure { name: "parameters packed into tuples", places: places(&production, packed_tuples) },
         Figure { name: "lines against the language rule", places: places_of_faults(&everything) },
-        Figure { name: "inside words where users read", places: inside(&everything) },
     ];
     let mut found = Vec::new();
     let mut blocks = Vec::new();
@@ -119,17 +114,6 @@ fn places(sources: &[&Source], of: impl Fn(&Source) -> Vec<String>) -> Vec<Strin
 
 fn places_of_faults(everything: &[Source]) -> Vec<String> {
     everything.iter().flat_map(faults).map(|fault| shown(&fault)).collect()
-}
-
-/// Pages for users, help of the command, and messages.
-fn inside(everything: &[Source]) -> Vec<String> {
-    let read = everything.iter().filter(|source| {
-        let is_page = source.path.ends_with(".md") && !OURS.iter().any(|page| source.path.starts_with(page));
-        is_production(&source.path) && (is_page || source.path.ends_with(".rs"))
-    });
-    read.flat_map(|source| inside_words(source, source.path.starts_with("host/cli/src/")))
-        .map(|fault| shown(&fault))
-        .collect()
 }
 
 fn shown(fault: &Fault) -> String {

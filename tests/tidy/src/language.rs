@@ -2,6 +2,7 @@
 //!
 //! A doc comment begins with a noun or a verb ("Returns", "Number of", "Set when"), a sentence has a subject, and people are "you"
 //! and "they". The rule is a list of words, so it finds the fault and not the cure: rewrite the sentence instead of the word.
+//! Words that users do not meet are in `tests/words.toml`.
 
 use super::source::Source;
 
@@ -43,30 +44,6 @@ const NOWHERE: [&str; 21] = [
 /// Words of [`NOWHERE`] that are faults only where a line begins with them.
 const FIRST_ONLY: [&str; 2] = ["that of", "none of it"];
 
-/// Words of the project's inside that users do not read, and the words to use instead.
-pub const INSIDE: [(&str, &str); 20] = [
-    ("park", "wait"),
-    ("parked", "waiting"),
-    ("parks", "waits"),
-    ("letter", "request"),
-    ("letters", "requests"),
-    ("mailbox", "request queue"),
-    ("mailboxes", "request queues"),
-    ("notice", "notification"),
-    ("notices", "notifications"),
-    ("instant", "time"),
-    ("instants", "times"),
-    ("beside", "next to, while"),
-    ("mend", "fix"),
-    ("mends", "fixes"),
-    ("knob", "setting"),
-    ("knobs", "settings"),
-    ("whoever", "anyone who"),
-    ("nobody", "no one, or a passive sentence"),
-    ("somebody", "someone, or the name of the role"),
-    ("go on with", "resume"),
-];
-
 /// A line against the rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
@@ -94,55 +71,6 @@ pub fn faults(source: &Source) -> Vec<Fault> {
         }));
     }
     found
-}
-
-/// Finds the words of [`INSIDE`] in what users read of a file: all of a `.md`, messages of `.rs`, and doc comments where `is_help`.
-#[must_use]
-pub fn inside_words(source: &Source, is_help: bool) -> Vec<Fault> {
-    let mut found = Vec::new();
-    let is_page = source.path.ends_with(".md");
-    for (number, line, prose) in read(source) {
-        let text = match prose {
-            Prose::Message(text) if is_name(&text) || is_statement(&text) => continue,
-            Prose::Message(text) => without_variables(&text),
-            Prose::Sentence(text) if is_page || (is_help && line.trim_start().starts_with("///")) => text,
-            Prose::Sentence(_) => continue,
-        };
-        let words = INSIDE.iter().filter(|(word, _)| holds(&text, word) && !is_of_alphabet(&text, word));
-        found.extend(words.map(|(word, _)| Fault {
-            place: format!("{}:{number}", source.path),
-            words: word,
-            line: line.trim().to_owned(),
-        }));
-    }
-    found
-}
-
-/// Returns whether a literal is one word: a name for programs, such as the member of an object, a class of CSS or a part of a path.
-fn is_name(text: &str) -> bool {
-    !text.trim().contains(char::is_whitespace)
-}
-
-/// Leaves out the names of variables in a format string.
-fn without_variables(text: &str) -> String {
-    let mut parts = text.split('{');
-    let first = parts.next().unwrap_or_default().to_owned();
-    parts.fold(first, |text, part| text + "{" + part.split_once('}').map_or(part, |(_, rest)| rest))
-}
-
-/// Returns whether a literal is a statement for a database, whose tables have names of the inside.
-fn is_statement(text: &str) -> bool {
-    ["SELECT ", "INSERT ", "UPDATE ", "DELETE ", "LISTEN "]
-        .iter()
-        .any(|verb| text.trim_start().starts_with(verb))
-}
-
-/// Returns whether letters are those of the alphabet, as in what a name may consist of.
-fn is_of_alphabet(text: &str, word: &str) -> bool {
-    word.starts_with("letter")
-        && ["digits", "lower-case", "capital", "a to z", "a name begins"]
-            .iter()
-            .any(|other| text.contains(other))
 }
 
 /// Text for people.
@@ -205,13 +133,15 @@ fn literals(line: &str) -> Vec<&str> {
     found
 }
 
-/// `x` stands for code in backquotes.
-fn without_code(text: &str) -> String {
+/// Returns `text` with `x` for code in backquotes.
+#[must_use]
+pub fn without_code(text: &str) -> String {
     text.split('`').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "x" }).collect()
 }
 
-/// Leaves out the targets of links, which are names of files and headings.
-fn without_targets(text: &str) -> String {
+/// Returns `text` without the targets of links, which are names of files and headings.
+#[must_use]
+pub fn without_targets(text: &str) -> String {
     let mut parts = text.split("](");
     let first = parts.next().unwrap_or_default().to_owned();
     parts.fold(first, |text, part| text + "](" + part.split_once(')').map_or(part, |(_, rest)| rest))
@@ -287,26 +217,5 @@ mod tests {
             ["a.md:1 It", "a.md:5 His"]
         );
         assert_eq!(found("a.md", "[a](nobody.md) b\n[nobody](a.md)\n"), ["a.md:2 nobody"]);
-    }
-
-    #[test]
-    fn words_of_the_inside_are_found_where_users_read() {
-        let text = "/// A letter.\n// a knob\nf(\"it is parked\");\n";
-        let places = |path: &str, is_help| {
-            let source = Source { path: path.to_owned(), text: text.to_owned() };
-            inside_words(&source, is_help).into_iter().map(|fault| fault.words).collect::<Vec<_>>()
-        };
-        assert_eq!(places("host/src/a.rs", false), ["parked"]);
-        assert_eq!(places("host/cli/src/a.rs", true), ["letter", "parked"]);
-        assert_eq!(places("README.md", false), ["letter", "knob", "parked"]);
-        let text = "f(\"notices\", \"/v1/notices\", \"the notices\", \"letters and digits\")";
-        let source = Source { path: "a.rs".to_owned(), text: text.to_owned() };
-        assert_eq!(
-            inside_words(&source, false).iter().map(|fault| fault.words).collect::<Vec<_>>(),
-            ["notices"]
-        );
-        let text = "f(\"DELETE FROM letters\", \"mail of {letter}\", \"a name begins with a letter\", \"letters wait\")";
-        let source = Source { path: "a.rs".to_owned(), text: text.to_owned() };
-        assert_eq!(inside_words(&source, false).len(), 1);
     }
 }

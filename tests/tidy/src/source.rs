@@ -80,6 +80,39 @@ pub fn code(text: &str) -> String {
     code
 }
 
+/// Text of a file of code for people: the number of its line, and what it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prose {
+    /// Number of its first line, from 1.
+    pub line: usize,
+    /// A comment with its slashes, or a literal with its quotes.
+    pub text: String,
+    /// End of the code in front of it.
+    pub before: String,
+}
+
+/// Returns the comments and literals of `text` in their order.
+#[must_use]
+pub fn prose(text: &str) -> Vec<Prose> {
+    let mut found = Vec::new();
+    let mut before = String::new();
+    let mut at = 0;
+    let mut line = 1;
+    while let Some(c) = text[at..].chars().next() {
+        let is_in_word = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let length = opaque(&text[at..], is_in_word).filter(|length| *length > 0);
+        let part = &text[at..at + length.unwrap_or(c.len_utf8())];
+        if length.is_some() {
+            let tail = before.char_indices().rev().nth(40).map_or(0, |(at, _)| at);
+            found.push(Prose { line, text: part.to_owned(), before: before[tail..].to_owned() });
+        }
+        before.push_str(if length.is_some() { " " } else { part });
+        line += part.matches('\n').count();
+        at += part.len();
+    }
+    found
+}
+
 fn blank(c: char) -> char {
     if c == '\n' { '\n' } else { ' ' }
 }
@@ -218,6 +251,15 @@ mod tests {
         for (text, expected) in rows {
             assert_eq!(code(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn comments_and_literals_are_prose() {
+        let text = "/// a\nf(\"b \\\n  \\\"c\", '\"', r#\"d\"e\"#); // f";
+        let found: Vec<(usize, String)> = prose(text).into_iter().map(|one| (one.line, one.text)).collect();
+        let expected = [(1, "/// a"), (2, "\"b \\\n  \\\"c\""), (3, "'\"'"), (3, "r#\"d\"e\"#"), (3, "// f")];
+        assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
+        assert_eq!(prose("expect(\"x\")").first().map(|one| one.before.as_str()), Some("expect("));
     }
 
     #[test]

@@ -6,14 +6,13 @@ use std::fmt::Write as _;
 use phasm_tidy::{figures::figures, source::root};
 
 /// Most places of each figure. The second number is the aim: a limit goes down to it and never up.
-const LIMITS: [(&str, usize, usize); 9] = [
+const LIMITS: [(&str, usize, usize); 8] = [
     ("modules directly in host/src", 20, 20),
     ("modules directly in host/cli/src", 18, 25),
     ("files of the library above 500 lines", 0, 0),
     ("types named by a participle", 1, 10),
     ("parameters packed into tuples", 0, 0),
     ("lines against the language rule", 0, 0),
-    ("inside words where users read", 0, 0),
     ("circles of files", 0, 0),
     ("impl blocks outside the folder of their type", 0, 0),
 ];

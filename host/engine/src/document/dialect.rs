@@ -20,6 +20,8 @@ pub(crate) struct Dialect {
     pub(crate) expiry: Expiry,
     /// Whether `retry` may be written with `attempts`, `backoff` and `when`.
     pub(crate) retry_by_attempts: bool,
+    /// Whether parameters may be written as a map, and paths without `parameters`.
+    pub(crate) short_forms: bool,
     /// Whether `spec.timeout` may be `{active: …}`.
     pub(crate) active_timeout: bool,
 }
@@ -30,6 +32,7 @@ pub(crate) static AETHER: Dialect = Dialect {
     run_timeout: Some(60 * 60 * 1000),
     expiry: Expiry::Cancelled,
     retry_by_attempts: false,
+    short_forms: false,
     active_timeout: false,
 };
 
@@ -39,6 +42,7 @@ pub(crate) static PHASM: Dialect = Dialect {
     run_timeout: None,
     expiry: Expiry::Timeout,
     retry_by_attempts: true,
+    short_forms: true,
     active_timeout: true,
 };
 

@@ -6,10 +6,11 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     expr::{
-        Comparison, Expr, Functions, Operation, Placeholder, PlaceholderError, Read, SyntaxError,
+        Comparison, Expr, Grammar, Operation, Placeholder, PlaceholderError, Read, SyntaxError,
         ValueTemplate,
     },
     form::{Cursor, Defs, Form, Report, Site},
+    names,
     problem::{
         Problem,
         codes::{Entry, expressions},
@@ -18,7 +19,7 @@ use crate::{
 };
 
 use super::{
-    notation,
+    Dialect, notation,
     passage::{Passage, word_at},
 };
 
@@ -106,7 +107,7 @@ impl ExprDoc {
                 return None;
             }
         };
-        match Expr::compile_with(&text, &functions_of(report)) {
+        match Expr::compile_with(&text, &grammar(report)) {
             Ok(expr) => {
                 let passage = Passage::new(text, cursor.tree);
                 Some(Self { expr, site: cursor.site(), passage, condition: None })
@@ -208,7 +209,7 @@ impl ValueDoc {
         }
         let mut texts = Texts::new();
         collect_texts(cursor.tree, &mut texts);
-        match ValueTemplate::compile_with(cursor.tree, raw, &functions_of(report)) {
+        match ValueTemplate::compile_with(cursor.tree, raw, &grammar(report)) {
             Ok(value) => Some(Self { value, site: cursor.site(), texts }),
             Err(errors) => {
                 for error in &errors {
@@ -266,9 +267,10 @@ fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Tex
     report_syntax(&site, passage, &error, &tree, report);
 }
 
-/// The functions of the document, which are read before everything that may call them.
-fn functions_of(report: &Report) -> Arc<Functions> {
-    report.provided().unwrap_or_default()
+/// Returns the language of the file's expressions; its functions are read before everything that may call them.
+fn grammar(report: &Report) -> Grammar {
+    let short = Dialect::of(report).short_forms;
+    Grammar { functions: report.provided().unwrap_or_default(), left_out: short.then_some(names::left_out) }
 }
 
 fn report_syntax(site: &Site, passage: &Passage, error: &SyntaxError, tree: &Tree, report: &Report) {

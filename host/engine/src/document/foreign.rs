@@ -81,9 +81,8 @@ pub(super) const CONTAINERS: Counterparts = &[
 pub(super) const SPEC: Counterparts = &[
     ("activeDeadlineSeconds", "write `timeout: 30s`"),
     ("dag", "write it as one of `templates`, and its name as `entrypoint`"),
-    ("inputs", "write `arguments: {parameters: [{name: …, default: …}]}`"),
+    ("inputs", "write `parameters: {NAME: {default: …}}`, in `aether/v1` `arguments: {parameters: [{name: …, default: …}]}`"),
     ("onExit", HOOKS),
-    ("parameters", "write `arguments: {parameters: [{name: …, default: …}]}`"),
     ("retryStrategy", "write `retry: {limit: 3, delay: 10s}` on the tasks"),
     ("steps", STEPS),
     ("tasks", "write `templates: [{dag: {name: main, tasks: […]}}]`, and `entrypoint: main`"),

@@ -10,12 +10,15 @@ use crate::{
         Dialect, HooksDoc, ParametersDoc, TemplateDoc,
         functions::{FUNCTIONS, check_used},
         hooks::HOOKS,
-        parameters::INPUTS,
+        parameters::{INPUTS, PARAMETERS},
         template::TEMPLATE,
         timing::{RUN_TIMEOUT, RunTimeout},
     },
     expr::Functions,
-    form::{AnyField as _, Cursor, Field, Form, Name, Report, TEXT, TEXTS, Table, whole},
+    form::{
+        AnyField as _, Cursor, Field, Form, Name, Refusal, Report, Rule, TEXT, TEXTS, Table, When, whole,
+    },
+    path::Path,
     problem::codes::shape,
 };
 
@@ -24,6 +27,8 @@ use crate::{
 pub(crate) struct SpecDoc {
     pub(crate) entrypoint: Option<Name>,
     pub(crate) arguments: ParametersDoc,
+    /// Where they are declared.
+    pub(crate) arguments_path: Path,
     pub(crate) timeout: RunTimeout,
     pub(crate) priority: u16,
     pub(crate) parallelism: Option<u32>,
@@ -43,6 +48,7 @@ static SPEC_TABLE: Table = Table::closed(
     &[
         &ENTRYPOINT,
         &ARGUMENTS,
+        &PARAMETERS_FIELD,
         &TIMEOUT,
         &PRIORITY,
         &PARALLELISM,
@@ -52,7 +58,13 @@ static SPEC_TABLE: Table = Table::closed(
         &HOOKS_FIELD,
         &NOTIFY,
     ],
-    &[],
+    &[Rule::Refused(Refusal {
+        fields: &["arguments"],
+        when: When::With("parameters"),
+        entry: &shape::NOT_ALLOWED,
+        why: "next to `parameters`, which are the same; expected one of them",
+        hint: "declare all parameters in `parameters`",
+    })],
 )
 .knowing(foreign::SPEC);
 
@@ -67,6 +79,13 @@ static ARGUMENTS: Field<ParametersDoc> = Field::optional(
     "arguments",
     INPUTS,
     "Parameters of the workflow: given when it is run, seen as `workflow.parameters.x`, and by name as the entrypoint's inputs.",
+);
+
+static PARAMETERS_FIELD: Field<ParametersDoc> = Field::optional(
+    "parameters",
+    PARAMETERS,
+    "Parameters of the workflow in `phasm/v1`: a map of names to `{type, default}`, or to default values; the short form of \
+     `arguments: {parameters: […]}`.",
 );
 
 static TIMEOUT: Field<RunTimeout> = Field::optional(
@@ -125,11 +144,21 @@ impl SpecDoc {
         // Before every expression that may call them.
         let functions = object.optional(&FUNCTIONS_FIELD);
         functions.iter().for_each(|functions| report.provide(functions.clone()));
+        let dialect = Dialect::of(report);
+        if !dialect.short_forms {
+            dialect.refuse(&["parameters"], &["arguments"], &object);
+        }
+        let (declared, arguments_path) = if object.has(PARAMETERS_FIELD.name()) {
+            (&PARAMETERS_FIELD, cursor.path.key(PARAMETERS_FIELD.name()))
+        } else {
+            (&ARGUMENTS, cursor.path.key(ARGUMENTS.name()).key("parameters"))
+        };
         let (templates, sound) = object.optional(&TEMPLATES).unwrap_or_default();
         let spec = Self {
             entrypoint: object.optional(&ENTRYPOINT),
-            arguments: ParametersDoc::field(&object, &ARGUMENTS),
-            timeout: object.optional(&TIMEOUT).unwrap_or_else(|| RunTimeout::default_of(Dialect::of(report))),
+            arguments: ParametersDoc::field(&object, declared),
+            arguments_path,
+            timeout: object.optional(&TIMEOUT).unwrap_or_else(|| RunTimeout::default_of(dialect)),
             priority: object.or_default(&PRIORITY),
             parallelism: object.optional(&PARALLELISM),
             max_nested_depth: object.or_default(&MAX_NESTED_DEPTH).into(),

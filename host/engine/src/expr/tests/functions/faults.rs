@@ -115,7 +115,7 @@ fn one_fault_is_no_other() {
     for (text, is_known) in
         [("f(1)", true), ("g(1)", true), ("late(1)", true), ("h(1)", false), ("g()", false)]
     {
-        assert_eq!(Expr::compile_with(text, &functions).is_ok(), is_known, "{text}");
+        assert_eq!(Expr::compile_with(text, &functions.clone().into()).is_ok(), is_known, "{text}");
     }
 }
 
@@ -130,7 +130,7 @@ fn calls_are_checked() {
         ("len(x)", 0, "there is no function `len`", "`x | length`"),
         ("lowr(x)", 0, "there is no function `lowr`", "`x | lower`"),
     ] {
-        let error = Expr::compile_with(text, &functions).unwrap_err();
+        let error = Expr::compile_with(text, &functions.clone().into()).unwrap_err();
         assert_eq!(error.offset, offset, "{text}: {error}");
         assert!(error.message.contains(message), "{text}: {error}");
         assert!(error.hint.as_deref().unwrap_or_default().contains(hint), "{text}: {error}");
