@@ -1,4 +1,4 @@
-//! Puts the examples into the program, and the components of the shipped executors where it is built to carry them.
+//! Puts the examples and the commit into the program, and the components of the shipped executors where it is built to carry them.
 
 use std::{
     env,
@@ -16,8 +16,16 @@ const EXAMPLES: &str = "../examples";
 /// File of an example that commands run.
 const WORKFLOW: &str = "workflow.yaml";
 
+/// Names the commit that is built: its id, with `-dirty` behind it if files were changed since.
+///
+/// Releases set it, as `phasm-dist commit` prints it. Git is not asked here: the program would have to be built again after each commit.
+const COMMIT: &str = "PHASM_COMMIT";
+/// Names the day of that commit, as `2026-01-31`.
+const COMMIT_DATE: &str = "PHASM_COMMIT_DATE";
+
 fn main() -> Result<(), Box<dyn Error>> {
     write_examples()?;
+    write_commit()?;
     println!("cargo::rerun-if-env-changed={VARIABLE}");
     if env::var_os("CARGO_FEATURE_EMBED_EXECUTORS").is_none() {
         return Ok(());
@@ -38,6 +46,39 @@ fn main() -> Result<(), Box<dyn Error>> {
     let carried = format!("(\"{:016x}\", &[\n{entries}])", hasher.finish());
     fs::write(Path::new(&env::var("OUT_DIR")?).join("executors.rs"), carried)?;
     Ok(())
+}
+
+/// Sets the variables that `--version` is made of.
+fn write_commit() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-env-changed={COMMIT}");
+    println!("cargo::rerun-if-env-changed={COMMIT_DATE}");
+    let commit = set(COMMIT).unwrap_or_else(|| format!("not recorded ({COMMIT} was not set in the build)"));
+    let date = set(COMMIT_DATE).unwrap_or_else(|| "not recorded".to_owned());
+    if set(COMMIT).is_some_and(|commit| !is_commit(&commit)) {
+        return Err(format!("{COMMIT} {commit:?}: expected an id of 7 or more hexadecimal digits, `-dirty` behind it or nothing").into());
+    }
+    if set(COMMIT_DATE).is_some_and(|date| !is_date(&date)) {
+        return Err(format!("{COMMIT_DATE} {date:?}: expected a day such as 2026-01-31").into());
+    }
+    println!("cargo::rustc-env=PHASM_BUILD_COMMIT={commit}");
+    println!("cargo::rustc-env=PHASM_BUILD_DATE={date}");
+    println!("cargo::rustc-env=PHASM_BUILD_TARGET={}", env::var("TARGET")?);
+    Ok(())
+}
+
+/// A variable of the environment. An empty one counts as not set.
+fn set(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+fn is_commit(text: &str) -> bool {
+    let id = text.strip_suffix("-dirty").unwrap_or(text);
+    id.len() >= 7 && id.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn is_date(text: &str) -> bool {
+    let shape = text.bytes().map(|byte| if byte.is_ascii_digit() { b'0' } else { byte });
+    shape.eq(*b"0000-00-00")
 }
 
 /// The components in `dir`, sorted.

@@ -10,6 +10,7 @@ mod examples;
 mod generated;
 mod get;
 mod graph;
+mod health;
 mod init;
 mod key;
 mod list;
@@ -60,6 +61,7 @@ pub(crate) enum Command {
     )]
     Workflow(workflow::WorkflowCommand),
     Serve(serve::ServeArguments),
+    Health(health::HealthArguments),
     Open(open::OpenArguments),
     Validate(validate::ValidateArguments),
     Convert(convert::ConvertArguments),
@@ -127,6 +129,7 @@ pub(crate) fn run(
         Command::Workflow(command) => workflow::workflow(&command, screen),
         Command::Submit(arguments) => submit::submit(&arguments, screen),
         Command::Serve(arguments) => serve::serve(&arguments, screen),
+        Command::Health(arguments) => health::health(&arguments, screen),
         Command::Open(arguments) => open::open(&arguments, screen),
         Command::Validate(arguments) => validate::validate(&arguments, screen),
         Command::Convert(arguments) => convert::convert(&arguments, screen),

@@ -9,7 +9,7 @@ use phasm::engine::phase::Phase;
 pub(super) enum Exit {
     /// 0: done; a run Succeeded or was Skipped.
     Done,
-    /// 1: the run Failed; a plugin could not be built.
+    /// 1: the run Failed; a plugin could not be built; a server is not ready.
     Failed,
     /// 2: problems in the document or the call.
     Problems,

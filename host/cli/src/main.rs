@@ -43,9 +43,20 @@ const AFTER_HELP: &str = concat!(
     "."
 );
 
+/// Version, commit and target, as `--version` prints them.
+const LONG_VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\ncommit: ",
+    env!("PHASM_BUILD_COMMIT"),
+    "\ndate: ",
+    env!("PHASM_BUILD_DATE"),
+    "\ntarget: ",
+    env!("PHASM_BUILD_TARGET"),
+);
+
 /// Runs workflows whose every step is a sandboxed WebAssembly component.
 #[derive(Debug, Parser)]
-#[command(name = "phasm", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "phasm", version, long_version = LONG_VERSION, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = AFTER_HELP)]
 struct Arguments {
     #[command(subcommand)]

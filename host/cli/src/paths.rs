@@ -92,6 +92,11 @@ pub(super) fn set(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
+/// Returns the value of an environment variable as text.
+pub(super) fn text(name: &str) -> Option<String> {
+    set(name).map(|value| value.to_string_lossy().into_owned())
+}
+
 /// Whether a variable names that very path.
 pub(super) fn says(name: &str, path: &Path) -> bool {
     set(name).is_some_and(|value| value == path.as_os_str())

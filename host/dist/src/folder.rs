@@ -31,7 +31,12 @@ pub(crate) fn write(to: &Path, content: &[u8], mode: u32) -> DistResult {
         fs::create_dir_all(parent)?;
     }
     fs::write(to, content)?;
-    Ok(fs::set_permissions(to, Permissions::from_mode(mode))?)
+    set_mode(to, mode)
+}
+
+/// Sets the permissions of a file or folder.
+pub(crate) fn set_mode(path: &Path, mode: u32) -> DistResult {
+    Ok(fs::set_permissions(path, Permissions::from_mode(mode))?)
 }
 
 /// Sets the time of everything below `dir`, and the permissions of folders.

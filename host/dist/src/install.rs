@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::{DistResult, files, folder, run, tarball};
+use crate::{DistResult, VERSION, commit, files, folder, launcher, run, tarball};
 
 /// From the install command to the result of a workflow.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -20,8 +20,8 @@ type Install = fn(out: &Path, home: &Path) -> DistResult<PathBuf>;
 pub(crate) fn test_all(out: &Path, executors: Option<&Path>) -> DistResult {
     let out = fs::canonicalize(out).map_err(|error| format!("{}: {error}", out.display()))?;
     let executors = executors.map(fs::canonicalize).transpose()?;
-    let ways: [(&str, Install); 3] =
-        [("tarball", from_tarball), ("wheel", from_wheel), ("debian", from_debian)];
+    let ways: [(&str, Install); 4] =
+        [("tarball", from_tarball), ("wheel", from_wheel), ("debian", from_debian), ("npm", from_npm)];
     for (name, install) in ways {
         let home = env::temp_dir().join(format!("phasm-dist-{}-{name}", std::process::id()));
         folder::make_empty(&home)?;
@@ -40,6 +40,15 @@ pub(crate) fn test_all(out: &Path, executors: Option<&Path>) -> DistResult {
 
 /// Runs the hello workflow by `command`, with nothing of this process' environment.
 fn hello(command: &Path, home: &Path, executors: Option<&Path>) -> DistResult {
+    let version = run(Command::new(command).arg("--version"))?;
+    if !version.starts_with(&format!("phasm {VERSION}\ncommit: ")) {
+        return Err(format!("--version: expected {VERSION} and the commit, found {version:?}").into());
+    }
+    if version.contains("commit: not recorded") && !commit::variables()?.is_empty() {
+        return Err(
+            "--version: expected the commit; build with the variables that `phasm-dist commit` prints".into(),
+        );
+    }
     let workflow = home.join("hello.yaml");
     folder::copy(&files().join("hello.yaml"), &workflow, 0o644)?;
     let mut hello = Command::new(command);
@@ -75,6 +84,21 @@ fn from_wheel(out: &Path, home: &Path) -> DistResult<PathBuf> {
     let mut pip = Command::new(venv.join("bin/pip"));
     run(pip.args(["install", "--quiet", "--no-index"]).arg(only(out, "whl")?))?;
     Ok(venv.join("bin/phasm"))
+}
+
+fn from_npm(out: &Path, home: &Path) -> DistResult<PathBuf> {
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]).arg(home);
+    npm.env("HOME", home).current_dir(home);
+    for entry in fs::read_dir(out)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "tgz") {
+            npm.arg(path);
+        }
+    }
+    run(&mut npm)?;
+    launcher::test(home)?;
+    Ok(home.join("node_modules/.bin/phasm"))
 }
 
 /// Unpacks the package without installing it, as that would change the machine, and checks its unit.

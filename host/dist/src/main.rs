@@ -1,11 +1,22 @@
 //! Makes Phasm's packages of a built command, and tests each in an empty place.
 //!
-//! `phasm-dist packages BINARY OUT` makes them. `phasm-dist test OUT [EXECUTORS]` installs them and runs a workflow with each;
+//! `phasm-dist packages BINARY OUT` makes them, and a bill of their crates. `phasm-dist commit` prints the variables that a build of the
+//! command records for `--version`. `phasm-dist test OUT [EXECUTORS]` installs them and runs a workflow with each;
+//! `phasm-dist image BINARY OUT` lays out the files of the container image; `phasm-dist containers BINARY` runs them as the Containerfile,
+//! the compose files and the Kubernetes manifests say.
 //! EXECUTORS is the folder with the shipped executors, for a command that does not carry them.
 
+mod commit;
+mod container;
 mod debian;
 mod folder;
+mod image;
 mod install;
+mod launcher;
+mod licences;
+mod npm;
+mod parts;
+mod sbom;
 mod tarball;
 mod wheel;
 
@@ -23,13 +34,16 @@ type DistResult<T = ()> = Result<T, Box<dyn Error>>;
 /// Version of the packages.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-const USAGE: &str = "usage: phasm-dist packages BINARY OUT\n       phasm-dist test OUT [EXECUTORS]";
+const USAGE: &str = "usage: phasm-dist packages BINARY OUT\n       phasm-dist commit\n       phasm-dist image BINARY OUT\n       phasm-dist containers BINARY\n       phasm-dist test OUT [EXECUTORS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
         ["packages", binary, out] => packages(Path::new(binary), Path::new(out)),
+        ["image", binary, out] => image::lay(Path::new(binary), Path::new(out)),
+        ["containers", binary] => container::test_all(Path::new(binary)),
+        ["commit"] => commit::variables().and_then(|said| Ok(write!(io::stdout(), "{said}")?)),
         ["test", out] => install::test_all(Path::new(out), None),
         ["test", out, executors] => install::test_all(Path::new(out), Some(Path::new(executors))),
         _ => Err(USAGE.into()),
@@ -50,7 +64,10 @@ fn packages(binary: &Path, out: &Path) -> DistResult {
     folder::make_empty(&work)?;
     let stripped = work.join("phasm");
     run(Command::new("strip").arg("-o").arg(&stripped).arg(binary))?;
-    for package in [tarball::make, wheel::make, debian::make] {
+    let parts = parts::read()?;
+    licences::write(&parts, &work)?;
+    sbom::write(&parts, out)?;
+    for package in [tarball::make, wheel::make, debian::make, npm::make_platform, npm::make_launcher] {
         writeln!(io::stdout(), "{}", package(&stripped, out)?.display())?;
     }
     Ok(std::fs::remove_dir_all(&work)?)
@@ -81,7 +98,18 @@ fn files() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("files")
 }
 
+/// Folder of the checkout.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
 /// File with the licence of Phasm.
 fn licence() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../LICENSE")
+    root().join("LICENSE")
+}
+
+/// Returns the version of Rust, whose standard library packages contain.
+fn rust_version() -> DistResult<String> {
+    let said = run(Command::new("rustc").arg("--version").current_dir(root()))?;
+    said.split(' ').nth(1).map(ToOwned::to_owned).ok_or_else(|| format!("rustc --version: {said:?}").into())
 }

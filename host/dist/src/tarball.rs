@@ -9,7 +9,7 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{DistResult, VERSION, files, folder, licence, run};
+use crate::{DistResult, VERSION, files, folder, licence, licences, run};
 
 /// Name of the folder in the tarball.
 pub(crate) fn name() -> String {
@@ -23,13 +23,20 @@ pub(crate) fn make(binary: &Path, out: &Path) -> DistResult<PathBuf> {
     folder::copy(binary, &dir.join("phasm"), 0o755)?;
     folder::copy(&files().join("install.sh"), &dir.join("install.sh"), 0o755)?;
     folder::copy(&licence(), &dir.join("LICENSE"), 0o644)?;
-    folder::settle(&work)?;
+    folder::copy(&out.join("work").join(licences::FILE), &dir.join(licences::FILE), 0o644)?;
     let file = format!("{name}.tar.gz");
     let path = out.join(&file);
-    let mut tar = Command::new("tar");
-    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=ustar", "-I", "gzip -n"]);
-    run(tar.arg("-cf").arg(&path).arg("-C").arg(&work).arg(&name))?;
+    archive(&work, &name, &path)?;
     let digest: String = Sha256::digest(fs::read(&path)?).iter().map(|byte| format!("{byte:02x}")).collect();
     fs::write(out.join(format!("{file}.sha256")), format!("{digest}  {file}\n"))?;
     Ok(path)
+}
+
+/// Writes the folder `name` of `work` to a compressed archive: the same content gives the same archive.
+pub(crate) fn archive(work: &Path, name: &str, path: &Path) -> DistResult {
+    folder::settle(work)?;
+    let mut tar = Command::new("tar");
+    tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner", "--format=ustar", "-I", "gzip -n"]);
+    run(tar.arg("-cf").arg(path).arg("-C").arg(work).arg(name))?;
+    Ok(())
 }

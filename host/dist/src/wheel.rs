@@ -10,7 +10,7 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
 
-use crate::{DistResult, VERSION, c_library, folder, licence, run};
+use crate::{DistResult, VERSION, c_library, folder, licence, licences, run};
 
 /// Makes the wheel in `out`, and returns its path.
 pub(crate) fn make(binary: &Path, out: &Path) -> DistResult<PathBuf> {
@@ -21,14 +21,17 @@ pub(crate) fn make(binary: &Path, out: &Path) -> DistResult<PathBuf> {
     folder::copy(binary, &dir.join(&command), 0o755)?;
     let metadata = format!(
         "Metadata-Version: 2.1\nName: phasm\nVersion: {VERSION}\nSummary: Runs workflows whose every step is a sandboxed \
-         WebAssembly component\nLicense: Apache-2.0\nLicense-File: LICENSE\n"
+         WebAssembly component\nLicense: Apache-2.0\nLicense-File: LICENSE\nLicense-File: {licences}\n",
+        licences = licences::FILE,
     );
     let wheel = format!("Wheel-Version: 1.0\nGenerator: phasm-dist\nRoot-Is-Purelib: false\nTag: {tag}\n");
     folder::write(&dir.join(&info).join("METADATA"), metadata.as_bytes(), 0o644)?;
     folder::write(&dir.join(&info).join("WHEEL"), wheel.as_bytes(), 0o644)?;
     folder::copy(&licence(), &dir.join(&info).join("LICENSE"), 0o644)?;
+    folder::copy(&out.join("work").join(licences::FILE), &dir.join(&info).join(licences::FILE), 0o644)?;
     let mut record = String::new();
-    for file in [command, format!("{info}/LICENSE"), format!("{info}/METADATA"), format!("{info}/WHEEL")] {
+    let listed = ["LICENSE", "METADATA", licences::FILE, "WHEEL"].map(|name| format!("{info}/{name}"));
+    for file in [command].into_iter().chain(listed) {
         let content = fs::read(dir.join(&file))?;
         let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(&content));
         record += &format!("{file},sha256={digest},{}\n", content.len());

@@ -127,6 +127,14 @@ impl Remote {
         self.get("/healthz", &[]).await.map(|_: Value| ())
     }
 
+    /// Asks whether the server can do its work: its store can be read, and it is not stopping.
+    ///
+    /// # Errors
+    /// When it does not respond, or refuses: with status 503 while it is not ready.
+    pub async fn is_ready(&self) -> Result<(), RemoteError> {
+        self.get("/readyz", &[]).await.map(|_: Value| ())
+    }
+
     /// Submits a document, as text, with parameters by name: values, and texts of which the server makes values. Returns what `submit --json` prints.
     ///
     /// # Errors

@@ -107,7 +107,7 @@ fn body(sends: Sends) -> Value {
 
 /// A document that can be run where there is the plugin `echo`.
 fn example() -> Value {
-    json!({ "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "greetings" }, "spec": { "entrypoint": "main",
+    json!({ "apiVersion": "phasm/v1", "kind": "Workflow", "metadata": { "name": "greetings" }, "spec": { "entrypoint": "main",
         "templates": [{ "task": { "name": "main", "executor": { "type": "echo" } } }] } })
 }
 

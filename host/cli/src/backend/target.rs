@@ -9,7 +9,7 @@ use phasm_server::client::Remote;
 use super::{Backend, LocalBackend, RemoteBackend};
 use crate::{
     address,
-    command_line::Target,
+    command_line::{self, Target},
     exit::Exit,
     failure::Failure,
     input::names::QualifiedName,
@@ -18,7 +18,7 @@ use crate::{
         argument::StoreArgument, default_store::default_store, order::store_order, reader::StoreReader,
         run_id,
     },
-    terminal::screen::Screen,
+    terminal::{screen::Screen, text},
 };
 
 /// Help of `--server`.
@@ -58,12 +58,38 @@ impl TargetArguments {
     /// # Errors
     /// For what is no URL of a server.
     pub(crate) fn remote(&self) -> Result<Option<Remote>, Failure> {
-        let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
-        let environment = || paths::set(SERVER).filter(|_| !self.store.is_given()).map(text);
-        let Some(url) = self.server.clone().or_else(environment).or_else(|| self.default_server()) else {
-            return Ok(None);
-        };
-        Remote::new(&url, paths::set(KEY).map(text)).map(Some).map_err(Failure::call)
+        let Some(url) = self.named_server().or_else(|| self.default_server()) else { return Ok(None) };
+        Remote::new(&url, paths::text(KEY)).map(Some).map_err(Failure::call)
+    }
+
+    /// Returns the URL of the server of `--server` or `PHASM_SERVER`, else that of the server that serves the store on this machine.
+    ///
+    /// # Errors
+    /// When no server is named and none serves the store.
+    pub(crate) fn server_url(&self) -> Result<String, Failure> {
+        if let Some(url) = self.named_server() {
+            return Ok(url);
+        }
+        let path = self.store.named()?;
+        address::known(&path).ok_or_else(|| {
+            let serve = ["serve", "--listen"];
+            let start = if self.store.is_named() {
+                Target::to(&path).command(&serve)
+            } else {
+                command_line::command(&serve)
+            };
+            let shown = command_line::shown(&path);
+            Failure::call(format!(
+                "no server of {} is known on this machine; start one with: {start}; or name one: --server URL",
+                text::clean(&shown)
+            ))
+        })
+    }
+
+    /// URL of the server of `--server`, or of `PHASM_SERVER` if `--store` is not given.
+    fn named_server(&self) -> Option<String> {
+        let environment = || paths::text(SERVER).filter(|_| !self.store.is_given());
+        self.server.clone().or_else(environment)
     }
 
     /// URL of the server that serves the default store, if no store is named.

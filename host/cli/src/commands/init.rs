@@ -20,7 +20,8 @@ use crate::{
 
 /// Writes a workflow to start from: the file, its schema for editors, a script that checks it, and a .gitignore.
 ///
-/// Existing files are never overwritten: if there is one, nothing is written.
+/// Existing files are never overwritten. A README.md and a .gitignore of yours are kept: the example's README is then
+/// EXAMPLE.md, and the lines for your .gitignore are printed. If another file exists already, nothing is written.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm init hello\n  phasm init\n  phasm init nightly --example nightly-alert\n  \
@@ -39,6 +40,10 @@ pub(crate) struct InitArguments {
 const SCHEMA: &str = "workflow.schema.json";
 const CONFIG: &str = "phasm.toml";
 const CHECK: &str = "check.sh";
+const IGNORE: &str = ".gitignore";
+const README: &str = "README.md";
+/// Name of the example's README in a folder that has a README already.
+const OTHER_README: &str = "EXAMPLE.md";
 const IGNORED: &str = "# Runs, and files that the system keeps next to them\n*.db\n*.db-*\n*.db.*\n# Results\n/out/\n# Secrets\n.env\n*.key\n";
 
 /// Writes the files of an example.
@@ -47,13 +52,24 @@ const IGNORED: &str = "# Runs, and files that the system keeps next to them\n*.d
 /// When a file exists already or cannot be written.
 pub(super) fn init(arguments: &InitArguments, screen: &Screen) -> Result<Exit, Failure> {
     let InitArguments { dir, example } = arguments;
-    let files = files(example);
     // Links that lead nowhere exist, too.
+    let exists = |path: &str| dir.join(path).symlink_metadata().is_ok();
+    let mut files = files(example);
+    // Folders of a repository have these two before they have a workflow.
+    let keeps_ignored = exists(IGNORE);
+    if keeps_ignored {
+        files.retain(|(path, _)| *path != IGNORE);
+    }
+    let readme = if exists(README) { OTHER_README } else { README };
+    for (path, _) in &mut files {
+        if *path == README {
+            *path = readme;
+        }
+    }
     let existing: Vec<_> = files
         .iter()
-        .map(|(path, _)| dir.join(path))
-        .filter(|path| path.symlink_metadata().is_ok())
-        .map(|path| text::clean(&path.display().to_string()).into_owned())
+        .filter(|(path, _)| exists(path))
+        .map(|(path, _)| text::clean(&dir.join(path).display().to_string()).into_owned())
         .collect();
     if !existing.is_empty() {
         return Err(Failure::call(format!(
@@ -68,7 +84,7 @@ pub(super) fn init(arguments: &InitArguments, screen: &Screen) -> Result<Exit, F
         })?;
     }
     // The files are in place, also if stdout is closed.
-    let _gone = screen.out(&next_steps(dir, example));
+    let _gone = screen.out(&next_steps(dir, example, readme, keeps_ignored));
     Ok(Exit::Done)
 }
 
@@ -89,7 +105,7 @@ fn files(example: &Example) -> Vec<(&'static str, Cow<'static, str>)> {
     );
     files.push((SCHEMA, format!("{:#}\n", document::schema()).into()));
     files.push((CHECK, check.into()));
-    files.push((".gitignore", IGNORED.into()));
+    files.push((IGNORE, IGNORED.into()));
     files
 }
 
@@ -106,14 +122,18 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-fn next_steps(dir: &Path, example: &Example) -> String {
+fn next_steps(dir: &Path, example: &Example, readme: &str, keeps_ignored: bool) -> String {
     let shown = text::clean(&dir.display().to_string()).into_owned();
     let at = |file: &str| dir.join(file).display().to_string();
-    let created = format!("created the example {} in {shown}\n\n", example.name);
+    let mut steps = format!("created the example {} in {shown}\n\n", example.name);
+    if keeps_ignored {
+        let lines = IGNORED.replace('\n', "\n  ");
+        steps += &format!("Your .gitignore is kept. Add these lines to it:\n  {}\n\n", lines.trim_end());
+    }
     if example.name == "hello" {
         let try_it = command_line::command(&["run", &at(WORKFLOW)]);
-        return format!("{created}Run it:\n  {try_it}\n");
+        return format!("{steps}Run it:\n  {try_it}\n");
     }
-    let readme = text::clean(&at("README.md")).into_owned();
-    format!("{created}Read {readme}: it has the requirements, and the commands to run.\n")
+    let readme = text::clean(&at(readme)).into_owned();
+    format!("{steps}Read {readme}: it has the requirements, and the commands to run.\n")
 }

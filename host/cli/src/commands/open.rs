@@ -12,9 +12,9 @@ use clap::Args;
 use phasm_server::client::Remote;
 
 use crate::{
-    address::{self, own},
+    address::own,
     backend::TargetArguments,
-    command_line::{self, Target},
+    command_line::Target,
     drive,
     exit::Exit,
     failure::Failure,
@@ -46,7 +46,7 @@ pub(crate) struct OpenArguments {
 
 /// Opens the page.
 pub(super) fn open(arguments: &OpenArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let remote = server(&arguments.store)?;
+    let remote = Remote::new(&arguments.store.server_url()?, paths::text(KEY)).map_err(Failure::call)?;
     let (url, shown) = drive::runtime()?.block_on(addresses(&remote, arguments.run.as_deref()))?;
     let _gone = screen.out(&format!("{url}\n"));
     if !browser::show(&shown) {
@@ -69,26 +69,6 @@ async fn addresses(remote: &Remote, run: Option<&str>) -> Result<(String, String
     let url = format!("{}{path}", remote.url());
     let shown = shown(remote, &url, &path).await?;
     Ok((url, shown))
-}
-
-/// The server that is meant.
-fn server(store: &TargetArguments) -> Result<Remote, Failure> {
-    if let Some(remote) = store.remote()? {
-        return Ok(remote);
-    }
-    let is_named = store.store.is_named();
-    let path = store.store.named()?;
-    let Some(url) = address::known(&path) else {
-        let serve = ["serve", "--listen"];
-        let start = if is_named { Target::to(&path).command(&serve) } else { command_line::command(&serve) };
-        let path = command_line::shown(&path);
-        let message = format!(
-            "no server of {} is known on this machine; start one with: {start}; or name one: --server URL",
-            text::clean(&path)
-        );
-        return Err(Failure::call(message));
-    };
-    Remote::new(&url, paths::set(KEY).map(|key| key.to_string_lossy().into_owned())).map_err(Failure::call)
 }
 
 /// Returns the address that the browser is called with: the page, or a file that leads there and signs in.

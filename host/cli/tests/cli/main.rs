@@ -13,6 +13,7 @@ mod damaged;
 mod database;
 mod generated;
 mod graph;
+mod health;
 mod http;
 #[cfg(unix)]
 mod idle;

@@ -85,12 +85,12 @@ fn existing_files_are_never_overwritten() {
     let write = |name: &str| fs::write(project.path(name), "mine").unwrap();
     fs::create_dir(project.path("used")).unwrap();
     write("used/README.md");
-    write("used/.gitignore");
+    write("used/EXAMPLE.md");
     #[cfg(unix)]
     std::os::unix::fs::symlink("nowhere", project.path("used/check.sh")).unwrap();
     let refused = project.sh("phasm init used --example saga");
     assert_eq!(refused.status, 2, "{refused:?}");
-    for name in ["used/README.md", "used/.gitignore", "used/check.sh"] {
+    for name in ["used/EXAMPLE.md", "used/check.sh"] {
         assert!(refused.stderr.contains(name), "{refused:?}");
     }
     let left = fs::read_dir(project.path("used")).unwrap().count();
@@ -98,4 +98,23 @@ fn existing_files_are_never_overwritten() {
     write("file");
     let refused = project.sh("phasm init file/below");
     assert!(refused.status == 2 && refused.stderr.contains("cannot be written"), "{refused:?}");
+}
+
+/// R-L45: a folder of a repository keeps its README and its .gitignore.
+#[test]
+fn a_repository_keeps_its_own_files() {
+    let project = Project::new("hello", None);
+    fs::create_dir(project.path("repository")).unwrap();
+    for name in ["README.md", ".gitignore"] {
+        fs::write(project.path(&format!("repository/{name}")), "mine").unwrap();
+    }
+    let made = project.sh("phasm init repository --example saga");
+    assert_eq!(made.status, 0, "{made:?}");
+    for part in ["repository/EXAMPLE.md", "*.db\n", "/out/\n"] {
+        assert!(made.stdout.contains(part), "{part}: {made:?}");
+    }
+    let text = |name: &str| project.text(&format!("repository/{name}"));
+    assert_eq!((text("README.md"), text(".gitignore")), ("mine".to_owned(), "mine".to_owned()));
+    project.sh("phasm init fresh --example saga");
+    assert_eq!(text("EXAMPLE.md"), project.text("fresh/README.md"));
 }

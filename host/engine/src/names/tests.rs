@@ -182,3 +182,12 @@ fn names_are_unique() {
     assert_eq!(names.len(), ROOTS.len());
     assert!(ROOTS.iter().all(|root| std::ptr::eq(find(root.name).unwrap(), *root)));
 }
+
+/// R-X9: the page of expressions has every name.
+#[test]
+fn the_page_has_every_name() {
+    let page = include_str!("../../../docs/reference/expressions.md");
+    for root in ROOTS {
+        assert!(page.contains(&format!("`{}`", root.name)), "{}", root.name);
+    }
+}

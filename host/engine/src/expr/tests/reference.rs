@@ -238,3 +238,13 @@ proptest! {
         prop_assert_eq!(bare.ok().map(|v| v.to_json()), wrapped.ok().map(|v| v.to_json()));
     }
 }
+
+/// R-X5: the page of expressions has every filter.
+#[test]
+fn the_page_has_every_filter() {
+    let page = include_str!("../../../../docs/reference/expressions.md");
+    for filter in &filter::FILTERS {
+        let written = [format!("`{}`", filter.name), format!("`{}(", filter.name)];
+        assert!(written.iter().any(|text| page.contains(text)), "{}", filter.name);
+    }
+}
