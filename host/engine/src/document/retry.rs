@@ -45,7 +45,8 @@ static RETRY_TABLE: Table = Table::closed(
         &EXPRESSION,
     ],
     &[Rule::Stated(|_| {
-        let together = |pair: [&str; 2]| json!({ "required": pair });
+        let together = |pair: [&str; 2]| json!({ "required": pair })
+.not_alone("write `retry: { attempts: 3 }`, in `aether/v1` `retry: { limit: 2 }`");
         let pairs = [["limit", "maxAttempts"], ["attempts", "limit"], ["attempts", "maxAttempts"]];
         let pairs = pairs.into_iter().chain(SPELLINGS).map(together);
         json!({ "not": { "anyOf": pairs.collect::<Vec<_>>() } })
