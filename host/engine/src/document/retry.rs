@@ -45,13 +45,14 @@ static RETRY_TABLE: Table = Table::closed(
         &EXPRESSION,
     ],
     &[Rule::Stated(|_| {
-        let together = |pair: [&str; 2]| json!({ "required": pair })
-.not_alone("write `retry: { attempts: 3 }`, in `aether/v1` `retry: { limit: 2 }`");
+        let together = |pair: [&str; 2]| json!({ "required": pair });
         let pairs = [["limit", "maxAttempts"], ["attempts", "limit"], ["attempts", "maxAttempts"]];
         let pairs = pairs.into_iter().chain(SPELLINGS).map(together);
         json!({ "not": { "anyOf": pairs.collect::<Vec<_>>() } })
     })],
-).knowing(foreign::RETRIES);
+)
+.knowing(foreign::RETRIES)
+.not_alone("write `retry: { attempts: 3 }`, in `aether/v1` `retry: { limit: 2 }`");
 
 /// Fields of `phasm/v1`, each with the one of `aether/v1` that means the same.
 const SPELLINGS: [[&str; 2]; 2] = [["backoff", "exponentialBackoff"], ["when", "expression"]];
