@@ -14,7 +14,7 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Marks an unrecoverable run as failed, such as one whose journal cannot be read, so that it can be deleted.
+/// Marks an unrecoverable run as Error, such as one whose journal cannot be read, so that it can be deleted.
 ///
 /// The run ends as Error. Where its journal can be read, the reason is recorded, and open tasks are Cancelled. Executors that have
 /// begun are not stopped: use `cancel` for a run that is merely not wanted any more. Where another process has the store, that

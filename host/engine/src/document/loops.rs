@@ -225,6 +225,13 @@ impl OverDoc {
 }
 
 fn items(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<ItemDoc>> {
+    if let TreeNode::String(text) = &cursor.tree.node
+        && (text.contains("{{") || text.contains('.'))
+    {
+        let problem = cursor.problem(&shape::WRONG_TYPE, "found string; expected a list");
+        report.problem(problem.with_hint(format!("for a list that is calculated write `itemsFrom: {text}`")));
+        return None;
+    }
     let items = cursor.items(report)?;
     let count = items.len();
     let list: Vec<_> = items.filter_map(|item| ItemDoc::read(&item, report)).collect();
