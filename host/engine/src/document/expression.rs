@@ -6,8 +6,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     expr::{
-        Comparison, Expr, Grammar, Operation, Placeholder, PlaceholderError, Read, SyntaxError,
-        ValueTemplate,
+        Comparison, Expr, Grammar, Operation, Placeholder, PlaceholderError, Read, SyntaxError, ValueTemplate,
     },
     form::{Cursor, Defs, Form, Report, Site},
     names,
