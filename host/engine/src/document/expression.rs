@@ -6,7 +6,8 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     expr::{
-        Comparison, Expr, Grammar, Operation, Placeholder, PlaceholderError, Read, SyntaxError, ValueTemplate,
+        Comparison, Expr, Grammar, Operation, Placeholder, PlaceholderError, Read, SyntaxError,
+        ValueTemplate,
     },
     form::{Cursor, Defs, Form, Report, Site},
     names,

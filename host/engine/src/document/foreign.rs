@@ -81,10 +81,7 @@ pub(super) const CONTAINERS: Counterparts = &[
 pub(super) const SPEC: Counterparts = &[
     ("activeDeadlineSeconds", "write `timeout: 30s`"),
     ("dag", "write it as one of `templates`, and its name as `entrypoint`"),
-    (
-        "inputs",
-        "write `parameters: {NAME: {default: …}}`, in `aether/v1` `arguments: {parameters: [{name: …, default: …}]}`",
-    ),
+    ("inputs", "write `parameters: {NAME: {default: …}}`, in `aether/v1` `arguments: {parameters: [{name: …, default: …}]}`"),
     ("onExit", HOOKS),
     ("retryStrategy", "write `retry: {limit: 3, delay: 10s}` on the tasks"),
     ("steps", STEPS),

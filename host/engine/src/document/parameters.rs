@@ -110,9 +110,7 @@ fn entries(kind: &'static Entries, cursor: &Cursor<'_>, report: &Report) -> Opti
             report.problem(not_a_map(cursor, members.first()));
             return None;
         }
-        return Some(
-            cursor.each_member(report)?.map(|(key, member)| kind.member(key, &member, report)).collect(),
-        );
+        return Some(cursor.each_member(report)?.map(|(key, member)| kind.member(key, &member, report)).collect());
     }
     Some(cursor.items(report)?.map(|item| kind.item(&item, report)).collect())
 }
@@ -162,10 +160,7 @@ impl ParametersDoc {
     ) -> Option<Self> {
         if is_plain_map(cursor, list, report) {
             let members = cursor.each_member(report)?;
-            return Some(Self::new(
-                members.map(|(key, value)| kind.plain(key, &value, report)).collect(),
-                report,
-            ));
+            return Some(Self::new(members.map(|(key, value)| kind.plain(key, &value, report)).collect(), report));
         }
         let object = cursor.object(table, report)?;
         object.warn_ignored(&ARTIFACTS, "parameters only", "");

@@ -75,7 +75,11 @@ impl ValueTemplate {
     ///
     /// # Errors
     /// Every placeholder that is no expression.
-    pub fn compile_with(tree: &Tree, raw: bool, grammar: &Grammar) -> Result<Self, Vec<PlaceholderError>> {
+    pub fn compile_with(
+        tree: &Tree,
+        raw: bool,
+        grammar: &Grammar,
+    ) -> Result<Self, Vec<PlaceholderError>> {
         if raw {
             return Ok(Self::Literal(tree.to_value()));
         }

@@ -125,8 +125,7 @@ fn unknown(plan: &Plan, known: &[&str], name: &Arc<str>, value: &Value, report: 
         if known.is_empty() { "none, as the workflow declares none".to_owned() } else { listed(known) };
     let message = format!("unknown parameter `{name}`; expected {expected}");
     let hint = report.did_you_mean(name, known.iter().copied());
-    BadArgument { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }
-        .at(&plan.arguments_path)
+    BadArgument { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&plan.arguments_path)
 }
 
 /// A written source of a parameter's value.

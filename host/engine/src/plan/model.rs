@@ -15,9 +15,7 @@ use std::{
 };
 
 use crate::schedule::Cron;
-use crate::{
-    json_text::JsonText, path::Path, problem::Problem, settings::SecretRef, time::Millis, value::Value,
-};
+use crate::{json_text::JsonText, path::Path, problem::Problem, settings::SecretRef, time::Millis, value::Value};
 
 pub use self::{
     hook::{Hook, Hooks},
