@@ -104,15 +104,6 @@ pub struct Read {
     pub(crate) hyphens: Vec<usize>,
 }
 
-/// The language of the expressions of a file.
-#[derive(Clone, Debug, Default)]
-pub struct Grammar {
-    /// The functions that they may call.
-    pub functions: Arc<Functions>,
-    /// Finds the segment that a short path leaves out: its place in the path, and its name.
-    pub left_out: Option<fn(&[Arc<str>]) -> Option<(usize, &'static str)>>,
-}
-
 /// A comparison (`==`, `!=`, `in`) of a path with a literal: lets a check find literals the path can never equal.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
@@ -147,21 +138,6 @@ pub struct Doubts {
     pub types: Vec<String>,
 }
 
-impl Grammar {
-    /// Adds the segments that a short path leaves out, so that everything behind the parser knows long paths only.
-    fn complete(&self, read: &mut Read) {
-        let Some((place, name)) = self.left_out.and_then(|left_out| left_out(&read.path)) else { return };
-        read.path.insert(place, name.into());
-        read.hyphens.iter_mut().filter(|at| **at >= place).for_each(|at| *at += 1);
-    }
-}
-
-impl From<Arc<Functions>> for Grammar {
-    fn from(functions: Arc<Functions>) -> Self {
-        Self { functions, left_out: None }
-    }
-}
-
 /// Invalid expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
@@ -183,22 +159,20 @@ impl Expr {
     /// # Errors
     /// The first thing that is no expression of this language.
     pub fn compile(text: &str) -> Result<Self, SyntaxError> {
-        Self::compile_with(text, &Grammar::default())
+        Self::compile_with(text, &Arc::default())
     }
 
-    /// Compiles the whole of `text`, which is written by `grammar`.
+    /// Compiles the whole of `text`, which may call `functions`.
     ///
     /// # Errors
     /// Fails like [`Expr::compile`].
-    pub fn compile_with(text: &str, grammar: &Grammar) -> Result<Self, SyntaxError> {
-        let functions = &grammar.functions;
+    pub fn compile_with(text: &str, functions: &Arc<Functions>) -> Result<Self, SyntaxError> {
         if text.len() > MAX_LENGTH {
             let message = format!("the expression has {} bytes; expected at most {MAX_LENGTH}", text.len());
             return Err(SyntaxError::new(MAX_LENGTH, message).hint("split it over several parameters"));
         }
-        let parse::ParsedExpr { root, mut reads, comparisons, operations, result } =
+        let parse::ParsedExpr { root, reads, comparisons, operations, result } =
             parse::parse(text, functions)?;
-        reads.iter_mut().for_each(|read| grammar.complete(read));
         let action = match (root.as_literal(), root.as_path()) {
             (Some(literal), _) => Action::Constant(literal.clone()),
             (None, Some(read)) => Action::Path(read),

@@ -68,7 +68,7 @@ pub(crate) async fn ask(
         }
         // The task timed out while no process had the run.
         Ok(false) | Err(RequestError::Ended) => {
-            let late = "false, as its time was over when the run was taken up";
+            let late = "false: its time was over when the run was resumed";
             screen.err(&format!("{} {word}: {late}\n", text::doubtful("warning:")));
         }
         Err(error) => return Err(Failure::host(ContextError::new("the request was not carried out", error))),

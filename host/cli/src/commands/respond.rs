@@ -28,7 +28,7 @@ pub(crate) struct ApproveArguments {
 
 /// Rejects the step that a run waits for, and continues the run.
 ///
-/// The same as `phasm approve`, with `approved: false`. The step says what follows: it fails, or the workflow decides.
+/// The same as `phasm approve`, with `approved: false`. The step decides what follows: it fails, or the workflow decides.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm reject @last --comment 'not before Monday' --store runs.db")]
 pub(crate) struct RejectArguments {

@@ -97,7 +97,7 @@ fn a_pipe_where_a_file_should_be_is_refused() {
     );
     for words in [["run", "pipe", "--config", "c.toml"], ["run", "w.yaml", "--config", "pipe"]] {
         let ran = bench.phasm(&words);
-        assert!(ran.status == 2 && ran.stderr.contains("no regular file but a pipe"), "{ran:?}");
+        assert!(ran.status == 2 && ran.stderr.contains("not a regular file but a pipe"), "{ran:?}");
     }
     for place in ["plugins/x.wasm", "plugins/echo.toml"] {
         pipe(&bench, place);

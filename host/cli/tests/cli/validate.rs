@@ -13,7 +13,7 @@ fn valid_documents_are_told_so() {
     assert_eq!(ran.stdout, "a.yaml: valid\na.yaml: valid\n");
     assert_eq!(
         bench.phasm(&["validate", "--json", "a.yaml"]).json(),
-        json!({ "problems": [], "warnings": [] })
+        json!({ "errors": [], "problems": [], "warnings": [] })
     );
 }
 
@@ -71,7 +71,9 @@ fn validate_is_as_strict_as_run() {
         assert!(ran.stderr.contains(says), "{says}: {ran:?}");
     }
     let found = bench.phasm(&["validate", "--json", "both.yaml"]).json();
-    assert!(found["problems"].as_array().is_some_and(|all| all.len() == 2), "{found}");
+    assert!(found["errors"].as_array().is_some_and(|all| all.len() == 2), "{found}");
+    // R-L9: the earlier name stands next to the new one.
+    assert_eq!(found["errors"], found["problems"]);
     assert_eq!(found["warnings"][0]["code"], "W016", "{found}");
     assert_eq!(bench.phasm(&["validate", "doubtful.yaml"]).status, 0);
     let strict = bench.phasm(&["validate", "--strict", "doubtful.yaml"]);

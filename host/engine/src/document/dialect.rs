@@ -20,8 +20,6 @@ pub(crate) struct Dialect {
     pub(crate) expiry: Expiry,
     /// Whether `retry` may be written with `attempts`, `backoff` and `when`.
     pub(crate) retry_by_attempts: bool,
-    /// Whether parameters may be written as a map, and paths without `parameters`.
-    pub(crate) short_forms: bool,
     /// Whether `spec.timeout` may be `{active: …}`.
     pub(crate) active_timeout: bool,
 }
@@ -32,7 +30,6 @@ pub(crate) static AETHER: Dialect = Dialect {
     run_timeout: Some(60 * 60 * 1000),
     expiry: Expiry::Cancelled,
     retry_by_attempts: false,
-    short_forms: false,
     active_timeout: false,
 };
 
@@ -42,7 +39,6 @@ pub(crate) static PHASM: Dialect = Dialect {
     run_timeout: None,
     expiry: Expiry::Timeout,
     retry_by_attempts: true,
-    short_forms: true,
     active_timeout: true,
 };
 
@@ -77,7 +73,7 @@ impl Dialect {
     pub(super) fn problem(&self, found: &str, expected: &str, site: &Site) -> Problem {
         let message = format!("{found} in a file of `{}`; expected {expected}", self.name);
         let hint =
-            format!("write `apiVersion: {}` at the top to use it, and see what else differs", PHASM.name);
+            format!("write `apiVersion: {}` at the top to use it, and see the other differences", PHASM.name);
         site.problem(&OTHER_DIALECT, message).with_hint(hint)
     }
 }

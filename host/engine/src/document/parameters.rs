@@ -5,24 +5,25 @@ mod source;
 
 use std::collections::BTreeSet;
 
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use crate::{
     expr::ValueTemplate,
-    form::{AnyField as _, Cursor, Defs, Field, Form, IGNORED, Object, Report, Table},
+    form::{AnyField as _, Cursor, Field, Form, IGNORED, Object, Report, Table},
     problem::{
         Problem,
         codes::{names, shape},
     },
     settings::{ParameterType, TypeMismatch},
-    suggest::did_you_mean,
     tree::{Key, Tree, TreeNode},
     value::Value,
 };
 
-use super::{Dialect, ValueDoc};
+use super::ValueDoc;
 
-use self::entry::{ARGUMENT, Entries, INPUT, OUTPUT};
+use self::entry::{ARGUMENT, INPUT, OUTPUT};
+
+pub(super) use self::entry::labelled;
 
 pub(crate) use self::{entry::ParameterDoc, source::SourceDoc};
 
@@ -40,28 +41,22 @@ impl Default for ParametersDoc {
     }
 }
 
-/// `inputs`: the parameters that are declared.
+/// `inputs`: what is declared.
 pub(super) const INPUTS: Form<ParametersDoc> = Form::new(
-    |cursor, report| ParametersDoc::read(cursor, report, &INPUTS_TABLE, &INPUT_LIST, &INPUT),
-    |defs| either(&INPUTS_TABLE, &INPUT, defs),
+    |cursor, report| ParametersDoc::read(cursor, report, &INPUTS_TABLE, &INPUT_LIST),
+    |defs| defs.object(&INPUTS_TABLE),
 );
 
-/// `outputs`: the parameters that are passed on.
+/// `outputs`: what is passed on.
 pub(super) const OUTPUTS: Form<ParametersDoc> = Form::new(
-    |cursor, report| ParametersDoc::read(cursor, report, &OUTPUTS_TABLE, &OUTPUT_LIST, &OUTPUT),
-    |defs| either(&OUTPUTS_TABLE, &OUTPUT, defs),
+    |cursor, report| ParametersDoc::read(cursor, report, &OUTPUTS_TABLE, &OUTPUT_LIST),
+    |defs| defs.object(&OUTPUTS_TABLE),
 );
 
-/// `arguments`: the values that a call gives.
+/// `arguments`: what a call gives.
 pub(super) const ARGUMENTS: Form<ParametersDoc> = Form::new(
-    |cursor, report| ParametersDoc::read(cursor, report, &ARGUMENTS_TABLE, &ARGUMENT_LIST, &ARGUMENT),
-    |defs| either(&ARGUMENTS_TABLE, &ARGUMENT, defs),
-);
-
-/// `spec.parameters`: the parameters that are declared, without an object around them.
-pub(super) const PARAMETERS: Form<ParametersDoc> = Form::new(
-    |cursor, report| Some(ParametersDoc::new(entries(&INPUT, cursor, report)?, report)),
-    |defs| list_or_map(&INPUT, defs),
+    |cursor, report| ParametersDoc::read(cursor, report, &ARGUMENTS_TABLE, &ARGUMENT_LIST),
+    |defs| defs.object(&ARGUMENTS_TABLE),
 );
 
 static INPUTS_TABLE: Table = Table::closed("inputs", "Input parameters.", &[&INPUT_LIST, &ARTIFACTS], &[]);
@@ -72,47 +67,43 @@ static OUTPUTS_TABLE: Table =
 static ARGUMENTS_TABLE: Table =
     Table::closed("arguments", "The parameters that a call gives.", &[&ARGUMENT_LIST, &ARTIFACTS], &[]);
 
-type List = Vec<Option<ParameterDoc>>;
+type Entries = Vec<Option<ParameterDoc>>;
 
-static INPUT_LIST: Field<List> = Field::optional(
+static INPUT_LIST: Field<Entries> = Field::optional(
     "parameters",
-    Form::new(|cursor, report| entries(&INPUT, cursor, report), |defs| list_or_map(&INPUT, defs)),
-    "The declared inputs, each name once; in `phasm/v1` also a map of names.",
+    Form::new(
+        |cursor, report| entries(&INPUT, cursor, report),
+        |defs| json!({ "type": "array", "items": INPUT.schema(defs) }),
+    ),
+    "The declared inputs, each name once.",
 );
 
-static OUTPUT_LIST: Field<List> = Field::optional(
+static OUTPUT_LIST: Field<Entries> = Field::optional(
     "parameters",
-    Form::new(|cursor, report| entries(&OUTPUT, cursor, report), |defs| list_or_map(&OUTPUT, defs)),
-    "The outputs that are passed on, each name once; others are not. In `phasm/v1` also a map of names.",
+    Form::new(
+        |cursor, report| entries(&OUTPUT, cursor, report),
+        |defs| json!({ "type": "array", "items": OUTPUT.schema(defs) }),
+    ),
+    "The outputs that are passed on, each name once; others are not.",
 );
 
-static ARGUMENT_LIST: Field<List> = Field::optional(
+static ARGUMENT_LIST: Field<Entries> = Field::optional(
     "parameters",
-    Form::new(|cursor, report| entries(&ARGUMENT, cursor, report), |defs| list_or_map(&ARGUMENT, defs)),
-    "The arguments, each name once; in `phasm/v1` also a map of names.",
+    Form::new(
+        |cursor, report| entries(&ARGUMENT, cursor, report),
+        |defs| json!({ "type": "array", "items": ARGUMENT.schema(defs) }),
+    ),
+    "The arguments, each name once.",
 );
 
 static ARTIFACTS: Field<()> = Field::optional("artifacts", IGNORED, "Ignored, with a warning.");
 
-fn list_or_map(kind: &'static Entries, defs: &mut Defs) -> Json {
-    let list = json!({ "type": "array", "items": kind.item_schema(defs) });
-    json!({ "anyOf": [list, kind.map_schema(defs)] })
-}
-
-/// Returns the schema of the object with `parameters`, and of the map of names and values.
-fn either(table: &'static Table, kind: &'static Entries, defs: &mut Defs) -> Json {
-    json!({ "anyOf": [defs.object(table), kind.plain_schema(defs)] })
-}
-
-fn entries(kind: &'static Entries, cursor: &Cursor<'_>, report: &Report) -> Option<List> {
+fn entries(form: &Form<ParameterDoc>, cursor: &Cursor<'_>, report: &Report) -> Option<Entries> {
     if let TreeNode::Object(members) = &cursor.tree.node {
-        if !Dialect::of(report).short_forms {
-            report.problem(not_a_map(cursor, members.first()));
-            return None;
-        }
-        return Some(cursor.each_member(report)?.map(|(key, member)| kind.member(key, &member, report)).collect());
+        report.problem(not_a_map(cursor, members.first()));
+        return None;
     }
-    Some(cursor.items(report)?.map(|item| kind.item(&item, report)).collect())
+    Some(cursor.items(report)?.map(|item| form.read(&item, report)).collect())
 }
 
 /// Names and values, as other engines write parameters.
@@ -137,14 +128,6 @@ impl ParametersDoc {
         self.list.iter().map(|parameter| &*parameter.name.value)
     }
 
-    /// Reads members that are the values of inputs, as a labelled task has them.
-    pub(super) fn of_members<'t>(
-        members: impl Iterator<Item = (&'t Key, Cursor<'t>)>,
-        report: &Report,
-    ) -> Self {
-        Self::new(members.map(|(key, value)| INPUT.plain(key, &value, report)).collect(), report)
-    }
-
     /// The field of `object`; absent is an empty list.
     pub(super) fn field(object: &Object<'_, '_>, field: &Field<Self>) -> Self {
         let unreadable = || Self { list: Vec::new(), sound: !object.has(field.name()) };
@@ -155,39 +138,20 @@ impl ParametersDoc {
         cursor: &Cursor<'_>,
         report: &Report,
         table: &'static Table,
-        list: &Field<List>,
-        kind: &'static Entries,
+        list: &Field<Entries>,
     ) -> Option<Self> {
-        if is_plain_map(cursor, list, report) {
-            let members = cursor.each_member(report)?;
-            return Some(Self::new(members.map(|(key, value)| kind.plain(key, &value, report)).collect(), report));
-        }
         let object = cursor.object(table, report)?;
         object.warn_ignored(&ARTIFACTS, "parameters only", "");
         if !object.has(list.name()) {
             return Some(Self::default());
         }
-        Some(Self::new(object.optional(list)?, report))
-    }
-
-    fn new(entries: List, report: &Report) -> Self {
+        let entries = object.optional(list)?;
         let sound = entries.iter().all(Option::is_some);
         let mut list: Vec<_> = entries.into_iter().flatten().collect();
         list.shrink_to_fit();
         check_names(&list, report);
-        Self { list, sound }
+        Some(Self { list, sound })
     }
-}
-
-/// Whether a map of names and values stands here, which only `phasm/v1` has. A list of parameters under a misspelt
-/// `parameters` is none.
-fn is_plain_map(cursor: &Cursor<'_>, list: &Field<List>, report: &Report) -> bool {
-    let TreeNode::Object(members) = &cursor.tree.node else { return false };
-    let is_long = |(key, value): &(Key, Tree)| {
-        [list.name(), ARTIFACTS.name()].contains(&&*key.name)
-            || (matches!(value.node, TreeNode::Array(_)) && did_you_mean(&key.name, [list.name()]).is_some())
-    };
-    Dialect::of(report).short_forms && !members.iter().any(is_long)
 }
 
 fn check_names(list: &[ParameterDoc], report: &Report) {

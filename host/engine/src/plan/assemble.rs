@@ -49,7 +49,6 @@ pub(super) fn plan(
         labels: doc.labels.clone(),
         cron: doc.cron.clone(),
         arguments: parameters(&spec.arguments),
-        arguments_path: spec.arguments_path.clone(),
         timeout: spec.timeout.length,
         timeout_pauses: spec.timeout.pauses,
         priority: spec.priority,
@@ -362,7 +361,6 @@ fn parameter(doc: &ParameterDoc) -> Parameter {
     let value = |value: &Option<ValueDoc>| value.as_ref().map(|value| value.value.clone());
     Parameter {
         name: doc.name.value.clone(),
-        path: doc.path.clone(),
         kind: doc.kind,
         value: value(&doc.value),
         value_from: doc.value_from.as_ref().map(value_from),

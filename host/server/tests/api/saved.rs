@@ -58,7 +58,16 @@ async fn a_schedule_is_kept_and_triggered() {
         (Some(&*run), Some("Succeeded"))
     );
     let problems = client.post(&format!("{path}/trigger?param.none=1")).await.expect(422).json();
-    assert_eq!(problems["problems"].as_array().unwrap().len(), 1, "{problems}");
+    assert_eq!(problems["errors"].as_array().unwrap().len(), 1, "{problems}");
+    // R-A88.
+    let body = r#"{"parameters": {"who": 5}}"#;
+    let json = &[("content-type", "application/json")];
+    let wrapped = client.send("POST", &format!("{path}/trigger"), json, body).await.expect(422).json();
+    let error = &wrapped["errors"][0];
+    assert!(
+        error["code"] == "P051" && error["hint"].as_str().unwrap().contains("the parameters themselves"),
+        "{wrapped}"
+    );
     client.send("DELETE", path, &[], "").await.expect(200);
     client.send("DELETE", path, &[], "").await.expect(404);
     client.get(&format!("/v1/runs/{run}")).await.expect(200);

@@ -10,15 +10,12 @@ use crate::{
         Dialect, HooksDoc, ParametersDoc, TemplateDoc,
         functions::{FUNCTIONS, check_used},
         hooks::HOOKS,
-        parameters::{INPUTS, PARAMETERS},
+        parameters::INPUTS,
         template::TEMPLATE,
         timing::{RUN_TIMEOUT, RunTimeout},
     },
     expr::Functions,
-    form::{
-        AnyField as _, Cursor, Field, Form, Name, Refusal, Report, Rule, TEXT, TEXTS, Table, When, whole,
-    },
-    path::Path,
+    form::{AnyField as _, Cursor, Field, Form, Name, Report, TEXT, TEXTS, Table, whole},
     problem::codes::shape,
 };
 
@@ -27,8 +24,6 @@ use crate::{
 pub(crate) struct SpecDoc {
     pub(crate) entrypoint: Option<Name>,
     pub(crate) arguments: ParametersDoc,
-    /// Where they are declared.
-    pub(crate) arguments_path: Path,
     pub(crate) timeout: RunTimeout,
     pub(crate) priority: u16,
     pub(crate) parallelism: Option<u32>,
@@ -48,7 +43,6 @@ static SPEC_TABLE: Table = Table::closed(
     &[
         &ENTRYPOINT,
         &ARGUMENTS,
-        &PARAMETERS_FIELD,
         &TIMEOUT,
         &PRIORITY,
         &PARALLELISM,
@@ -58,13 +52,7 @@ static SPEC_TABLE: Table = Table::closed(
         &HOOKS_FIELD,
         &NOTIFY,
     ],
-    &[Rule::Refused(Refusal {
-        fields: &["arguments"],
-        when: When::With("parameters"),
-        entry: &shape::NOT_ALLOWED,
-        why: "next to `parameters`, which are the same; expected one of them",
-        hint: "declare all parameters in `parameters`",
-    })],
+    &[],
 )
 .knowing(foreign::SPEC);
 
@@ -79,13 +67,6 @@ static ARGUMENTS: Field<ParametersDoc> = Field::optional(
     "arguments",
     INPUTS,
     "Parameters of the workflow: given when it is run, seen as `workflow.parameters.x`, and by name as the entrypoint's inputs.",
-);
-
-static PARAMETERS_FIELD: Field<ParametersDoc> = Field::optional(
-    "parameters",
-    PARAMETERS,
-    "Parameters of the workflow in `phasm/v1`: a map of names to `{type, default}`, or to default values; the short form of \
-     `arguments: {parameters: […]}`.",
 );
 
 static TIMEOUT: Field<RunTimeout> = Field::optional(
@@ -134,7 +115,7 @@ static HOOKS_FIELD: Field<HooksDoc> =
 static NOTIFY: Field<Vec<Name>> = Field::optional(
     "notify",
     TEXTS,
-    "Endpoints that are notified of its runs, besides those that the operator has notified of all: names of `[notify]` of the \
+    "Endpoints that are notified of its runs, in addition to those that are notified of all runs: names of `[notify]` of the \
      configuration.",
 );
 
@@ -144,21 +125,11 @@ impl SpecDoc {
         // Before every expression that may call them.
         let functions = object.optional(&FUNCTIONS_FIELD);
         functions.iter().for_each(|functions| report.provide(functions.clone()));
-        let dialect = Dialect::of(report);
-        if !dialect.short_forms {
-            dialect.refuse(&["parameters"], &["arguments"], &object);
-        }
-        let (declared, arguments_path) = if object.has(PARAMETERS_FIELD.name()) {
-            (&PARAMETERS_FIELD, cursor.path.key(PARAMETERS_FIELD.name()))
-        } else {
-            (&ARGUMENTS, cursor.path.key(ARGUMENTS.name()).key("parameters"))
-        };
         let (templates, sound) = object.optional(&TEMPLATES).unwrap_or_default();
         let spec = Self {
             entrypoint: object.optional(&ENTRYPOINT),
-            arguments: ParametersDoc::field(&object, declared),
-            arguments_path,
-            timeout: object.optional(&TIMEOUT).unwrap_or_else(|| RunTimeout::default_of(dialect)),
+            arguments: ParametersDoc::field(&object, &ARGUMENTS),
+            timeout: object.optional(&TIMEOUT).unwrap_or_else(|| RunTimeout::default_of(Dialect::of(report))),
             priority: object.or_default(&PRIORITY),
             parallelism: object.optional(&PARALLELISM),
             max_nested_depth: object.or_default(&MAX_NESTED_DEPTH).into(),

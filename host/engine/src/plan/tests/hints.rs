@@ -52,8 +52,8 @@ fn a_name_that_means_nothing_is_told_what_it_would_be_called() {
 #[test]
 fn an_argument_that_the_template_does_not_declare_is_named() {
     let rows = [
-        ("urll", "the argument `urll` is no input of `fetch`: write `url`"),
-        ("link", "pass an argument `url`, or declare a `default` for it; `link` is no input of `fetch`"),
+        ("urll", "the argument `urll` is not an input of `fetch`: write `url`"),
+        ("link", "pass an argument `url`, or declare a `default` for it; `link` is not an input of `fetch`"),
     ];
     for (argument, hint) in rows {
         let (message, found) = only(&format!(
