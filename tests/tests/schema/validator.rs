@@ -59,7 +59,7 @@ impl Validator {
     fn keyword(&self, keyword: &str, schema: &Value, all: &Map<String, Value>, value: &Value) -> bool {
         match keyword {
             "$schema" | "$defs" | "title" | "description" | "default" | "then" | "else" | "components"
-            | "contentEncoding" => true,
+            | "contentEncoding" | "deprecated" => true,
             "$ref" => self.fits(self.definition(schema.as_str().unwrap()), value),
             "anyOf" => self.each(schema).any(|schema| self.fits(schema, value)),
             "oneOf" => self.each(schema).filter(|schema| self.fits(schema, value)).count() == 1,
