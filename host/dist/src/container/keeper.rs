@@ -29,7 +29,7 @@ impl Keeper {
         if said.trim() == "ready" {
             Ok(keeper)
         } else {
-            Err(format!("name spaces, mounts and links need root, and {kinds:?} were refused:\n{script}")
+            Err(format!("name spaces, mounts and links need the superuser, and {kinds:?} were refused:\n{script}")
                 .into())
         }
     }
