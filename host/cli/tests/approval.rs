@@ -122,7 +122,7 @@ fn a_misspelt_setting_is_found_by_validate() {
                ask, executor: { type: approval, config: { notby: [ada], message: Deploy? } } }\n";
     std::fs::write(dir.path().join("ask.yaml"), ask).unwrap();
     let ran = output(dir.path(), &["run", "ask.yaml"]);
-    let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
     let hint = told.contains("P077") && told.contains("did you mean `notBy`?");
     assert!(ran.status.code() == Some(2) && hint, "{told}");
     std::fs::write(dir.path().join("ask.yaml"), ask.replace("notby", "notBy")).unwrap();

@@ -97,7 +97,7 @@ fn test(arguments: &TryArguments, screen: &Screen) -> Result<Exit, Failure> {
     let page = if *json {
         problems::json(screen, &json!({ "endpoint": name, "status": status }))
     } else {
-        format!("{name}: {}responded {status}\n", text::clean(&endpoint.shown()))
+        format!("{name}: {} responded {status}\n", text::clean(&endpoint.shown()))
     };
     // The notification was posted, also if stdout is closed.
     let _gone = screen.out(&page);

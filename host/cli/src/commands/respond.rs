@@ -120,6 +120,11 @@ fn decide(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let DecisionArguments { run, task, comment, given } = decision;
+    if given.param.iter().any(|given| given.name() == "approved") {
+        return Err(Failure::call(
+            "`approved` cannot be set with -p, as the command itself says it; use `phasm approve` or `phasm reject`",
+        ));
+    }
     let mut values = Map::from([("approved".into(), Value::Bool(is_approved))]);
     values.extend(comment.iter().map(|comment| ("comment".into(), comment.clone().into())));
     let word = if is_approved { "approved" } else { "rejected" };

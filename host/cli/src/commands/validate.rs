@@ -192,7 +192,7 @@ fn verdict(name: &str, problems: &[Problem], warnings: &[Problem], is_refused: b
         Some((last, listed)) if is_cut(last) => format!("more than {}", text::count(listed.len(), thing)),
         _ => text::count(found.len(), thing),
     };
-    let found = [(problems, "problem"), (warnings, "warning")];
+    let found = [(problems, "error"), (warnings, "warning")];
     let counts = found.into_iter().filter(|(found, _)| !found.is_empty());
     let mut parts: Vec<String> = counts.map(|(found, thing)| counted(found, thing)).collect();
     if !is_refused {

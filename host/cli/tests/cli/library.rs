@@ -79,7 +79,7 @@ fn other_content_of_the_same_version_is_refused() {
     );
     for (manifest, says) in [
         (r#"{"name": "greet"}"#, "does not say its version; say it: --as NAME@1.0.0"),
-        (r#"{"name": "greet", "version": "1"}"#, "\"1\" is no version"),
+        (r#"{"name": "greet", "version": "1"}"#, "\"1\" is not a version"),
         (
             r#"{"name": "greet", "version": "2.0.0", "wants": {"http": ["x"]}}"#,
             "wants.http: found \"x\": it has no scheme",

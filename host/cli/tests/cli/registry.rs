@@ -225,7 +225,7 @@ fn lies(good: &[u8], port: u16) -> Vec<Lie> {
             Vec::new(),
             "not a manifest of an image with one platform",
         ),
-        ("", ok(b"{}"), Vec::new(), "no manifest of an image"),
+        ("", ok(b"{}"), Vec::new(), "not a manifest of an image"),
         ("@digest", ok(&manifest(&digest, size)), ok(good), "the registry sent a manifest that is sha256:"),
         (
             "",
@@ -250,7 +250,7 @@ fn lies(good: &[u8], port: u16) -> Vec<Lie> {
                 b"",
             ),
             Vec::new(),
-            "for a token, which is not encrypted",
+            "requires a token from",
         ),
         ("", b"junk\r\n\r\n".to_vec(), Vec::new(), "oci://"),
         ("", Vec::new(), Vec::new(), "oci://"),

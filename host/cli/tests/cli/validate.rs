@@ -28,7 +28,7 @@ fn installed_executors_are_known() {
     let ran = bench.phasm(&["validate", "a.yaml", "b.yaml"]);
     assert_eq!(
         (ran.status, ran.stdout.as_str()),
-        (2, "a.yaml: 1 problem\nb.yaml: 1 problem, 1 warning\n"),
+        (2, "a.yaml: 1 error\nb.yaml: 1 error, 1 warning\n"),
         "{ran:?}"
     );
     let ran = bench.phasm(&["validate", "--allow-missing", "a.yaml", "b.yaml"]);
@@ -105,7 +105,7 @@ fn every_problem_of_every_document_at_once() {
     bench.task("bad.yaml", "echo", "timeout: 5 weeks\n        rety: {}");
     let ran = bench.phasm(&["validate", "bad.yaml", "none.yaml", "good.yaml"]);
     assert_eq!(ran.status, 2, "{ran:?}");
-    assert_eq!(ran.stdout, "bad.yaml: 2 problems\nnone.yaml: 1 problem\ngood.yaml: valid\n");
+    assert_eq!(ran.stdout, "bad.yaml: 2 errors\nnone.yaml: 1 error\ngood.yaml: valid\n");
     for says in
         ["bad.yaml:11:18: P", "bad.yaml:12:9: P", "did you mean `retry`?", "none.yaml: P006: no such file"]
     {
@@ -160,8 +160,8 @@ fn many_problems_are_not_said_to_be_a_thousand() {
     let bench = Bench::new();
     bench.write("many.yaml", format!("apiVersion: [{}1]\n", "1e999, ".repeat(3000)));
     let ran = bench.phasm(&["validate", "many.yaml"]);
-    assert_eq!(ran.stdout, "many.yaml: more than 1000 problems\n");
-    assert!(ran.stderr.contains("many.yaml: P000: more than 1000 problems"), "{}", ran.stderr.len());
+    assert_eq!(ran.stdout, "many.yaml: more than 1000 errors\n");
+    assert!(ran.stderr.contains("many.yaml: P000: more than 1000 errors"), "{}", ran.stderr.len());
 }
 
 #[test]

@@ -44,10 +44,13 @@ static RETRY_TABLE: Table = Table::closed(
         &EXPONENTIAL_BACKOFF,
         &EXPRESSION,
     ],
-    &[Rule::Stated(|_| {
+    &[Rule::Stated(|defs| {
         let together = |pair: [&str; 2]| json!({ "required": pair });
         let pairs = [["limit", "maxAttempts"], ["attempts", "limit"], ["attempts", "maxAttempts"]];
-        let pairs = pairs.into_iter().chain(SPELLINGS).map(together);
+        let refused = ["attempts"].into_iter().chain(SPELLINGS.map(|[new, _]| new));
+        let refused = refused.filter(|_| !Dialect::of_schema(defs).retry_by_attempts);
+        let refused = refused.map(|field| json!({ "required": [field] }));
+        let pairs = pairs.into_iter().chain(SPELLINGS).map(together).chain(refused);
         json!({ "not": { "anyOf": pairs.collect::<Vec<_>>() } })
     })],
 )

@@ -204,7 +204,7 @@ async fn schedules_have_pages() {
     let list = page(client, "/schedules?namespace=data").await;
     assert!(list.contains("Forbid: none starts") && list.contains(last), "{list}");
     assert!(page(client, "/runs?label=phasm%2Fschedule%3Dnightly").await.contains("schedule nightly"));
-    assert!(page(client, &format!("{at}/edit")).await.contains("Give the schedule nightly this document"));
+    assert!(page(client, &format!("{at}/edit")).await.contains("Replace the file of the schedule nightly"));
     page(client, &format!("{at}/remove")).await;
     assert_eq!(post(client, &format!("{at}/remove"), "").await.status, 303);
     assert_eq!(post(client, &format!("{at}/remove"), "").await.status, 404);

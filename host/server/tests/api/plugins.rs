@@ -81,7 +81,7 @@ async fn a_plugin_is_added_looked_at_approved_and_removed() {
     assert_eq!(put(client, "greet/1.0.0", &first).await.expect(200).json()["isNew"], false);
     let other = component("echo", &json!({ "name": "greet", "version": "1.0.0", "description": "Other" }));
     let taken = put(client, "greet/1.0.0", &other).await.expect(409);
-    assert!(taken.text("/detail").contains("is there already with other content"), "{taken:?}");
+    assert!(taken.text("/detail").contains("exists already with other content"), "{taken:?}");
     let again = [WASM, ("if-none-match", "*")];
     client.send_bytes("PUT", "/v1/plugins/greet/1.0.0", &again, &first).await.expect(412);
 

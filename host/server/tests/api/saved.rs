@@ -195,7 +195,7 @@ async fn what_is_not_what_the_path_says_is_refused() {
         ("/v1/schedules/data/nightly", workflow("data", &["ok"]), "has no schedule"),
         ("/v1/workflows/data/w", nightly("data", "w"), "is a schedule"),
         ("/v1/workflows/data/v", workflow("data", &["ok"]), "expected data/v"),
-        ("/v1/workflows/data/w", "a: 1".to_owned(), "have problems"),
+        ("/v1/workflows/data/w", "a: 1".to_owned(), "have errors"),
     ] {
         let refused = put(client, path, &document).await.expect(422);
         assert!(refused.text("/detail").contains(why), "{path}: {}", refused.body);

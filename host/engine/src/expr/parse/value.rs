@@ -250,7 +250,13 @@ impl Parser<'_> {
                 self.bounded(Ast::call(word, arguments))
             }
             _ => {
-                self.reads.push(Read { path: vec![word], offset, end: self.consumed(), hyphens: Vec::new() });
+                self.reads.push(Read {
+                    path: vec![word],
+                    offset,
+                    end: self.consumed(),
+                    hyphens: Vec::new(),
+                    implied: None,
+                });
                 Ok(Ast::path(self.reads.len() - 1))
             }
         }

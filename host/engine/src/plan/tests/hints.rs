@@ -71,7 +71,10 @@ fn parameters_as_a_map_are_told_how_a_list_is_written() {
         r#"{"task": {"name": "main", "executor": {"type": "echo"}, "inputs": {"parameters": {"url": "x"}}}}"#,
     );
     assert_eq!(message, "found object; expected a list");
-    assert_eq!(hint, r#"write each as an element of a list: `- {name: url, value: "x"}`"#);
+    assert_eq!(
+        hint,
+        r#"write each as an element of a list: `- {name: url, value: "x"}`; files of `phasm/v1` may have objects"#
+    );
 }
 
 #[test]
