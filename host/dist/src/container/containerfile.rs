@@ -103,7 +103,7 @@ impl Image {
     /// Checks that nothing is missing.
     fn complete(self) -> DistResult<Self> {
         if self.user.0 == 0 || self.user.1 == 0 {
-            return Err("expected a USER other than root".into());
+            return Err("expected a USER other than 0".into());
         }
         let command = &self.entrypoint;
         if command.as_slice() != ["/usr/bin/phasm"] || self.health.first() != command.first() {

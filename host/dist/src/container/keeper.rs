@@ -29,8 +29,10 @@ impl Keeper {
         if said.trim() == "ready" {
             Ok(keeper)
         } else {
-            Err(format!("name spaces, mounts and links need root, and {kinds:?} were refused:\n{script}")
-                .into())
+            Err(format!(
+                "name spaces, mounts and links need the superuser, and {kinds:?} were refused:\n{script}"
+            )
+            .into())
         }
     }
 

@@ -110,7 +110,7 @@ impl PodPlan {
                     if from.is_dir() {
                         fs::create_dir_all(&target)?;
                     } else {
-                        fs::create_dir_all(target.parent().ok_or("a mount at the root")?)?;
+                        fs::create_dir_all(target.parent().ok_or("a mount without a folder above it")?)?;
                         fs::write(&target, "")?;
                     }
                     script += &format!("mount --bind '{}' '{shown}'\n", from.display());
