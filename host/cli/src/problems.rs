@@ -1,17 +1,21 @@
 //! Problems and warnings, for people and for programs.
 
+use std::path::Path;
+
 use phasm::{
     engine::problem::{
         Problem,
-        codes::{source, warnings},
+        codes::{executors, source, warnings},
     },
     store::view::ProblemView,
 };
 use serde::Serialize;
 
 use crate::{
+    command_line,
     exit::Exit,
     failure::Failure,
+    plugins::dirs,
     terminal::{
         screen::{ClosedOutput, Screen},
         text,
@@ -74,6 +78,42 @@ pub(super) fn refuse(screen: &Screen, source: Source<'_>, problems: &[Problem], 
     Failure::shown(Exit::Problems)
 }
 
+/// Adds to each executor that is not installed the way to one that lies next to the workflow file, or in the working directory.
+pub(super) fn with_places(found: &[Problem], document: Option<&Path>) -> Vec<Problem> {
+    let with_place = |problem: &Problem| {
+        let place = uninstalled(problem).and_then(|name| Some((name, dirs::unsearched(name, document)?)));
+        let Some((name, dir)) = place else { return problem.clone() };
+        let shown = dir.to_string_lossy();
+        let hint = format!(
+            "there is a plugin `{name}` in {shown}, where plugins are used only if the folder is named: --plugins {}",
+            command_line::word(&shown)
+        );
+        problem.clone().with_hint(hint)
+    };
+    found.iter().map(with_place).collect()
+}
+
+/// Says of each executor that is not installed that it is the server that has none.
+pub(super) fn on_server(found: &[Problem]) -> Vec<Problem> {
+    let with_server = |problem: &Problem| {
+        match uninstalled(problem) {
+        Some(name) => problem.clone().with_hint(format!(
+            "the server has no executor `{name}`, whatever this machine has; `phasm plugin add` adds one where the server runs"
+        )),
+        None => problem.clone(),
+    }
+    };
+    found.iter().map(with_server).collect()
+}
+
+/// Returns the name of an executor that is not installed.
+fn uninstalled(problem: &Problem) -> Option<&str> {
+    let is_it =
+        problem.code == executors::NOT_INSTALLED.code || problem.code == warnings::UNKNOWN_EXECUTOR.code;
+    let rest = problem.message.strip_prefix("executor `").filter(|_| is_it)?;
+    rest.split_once('`').map(|(name, _)| name)
+}
+
 /// Prints problems to stderr.
 pub(super) fn show(screen: &Screen, source: Source<'_>, problems: &[Problem]) {
     print(screen, source, problems, |code| text::bad(code));
@@ -129,7 +169,8 @@ fn paragraph(source: Source<'_>, lines: &[(usize, &str)], problem: &Problem, cod
     let Problem { path, line, column, message, hint, span, .. } = problem;
     let place = if *line == 0 { name.to_owned() } else { format!("{name}:{line}:{column}") };
     let path = if path.is_empty() { String::new() } else { format!("{}: ", text::clean(path)) };
-    let mut shown = format!("{}: {code}: {path}{}\n", text::bold(place), text::clean(message));
+    let message = message.lines().map(text::clean).collect::<Vec<_>>().join("\n    ");
+    let mut shown = format!("{}: {code}: {path}{message}\n", text::bold(place));
     if let Some((start, excerpted)) = (*line as usize).checked_sub(1).and_then(|at| lines.get(at)) {
         let written = source.text.get(span.start..span.end).and_then(|text| text.lines().next());
         let width = written.map_or(1, |text| text.chars().take(MAX_EXCERPT_COLUMNS).count());
@@ -198,6 +239,17 @@ mod tests {
     fn a_caret_stands_under_what_is_meant() {
         let expected = "w.yaml:2:4: P001: spec: found x; expected y\n    2 | b: cde\n      |    ^^^\n";
         assert_eq!(shown("a\nb: cde\n", 2, 4, 5..8), expected);
+    }
+
+    /// R-L9: several lines of another program stay lines, below the place and further to the right, so that none looks like one.
+    #[test]
+    fn a_message_of_several_lines_is_shown_as_lines() {
+        let message = "plugin `greet` does not build; cargo says:\nerror[E0609]: no field\n  --> src/lib.rs:14\u{1b}[31m";
+        let problem = Problem::new(&SYNTAX, &Path::root(), Span::default(), message);
+        let paragraph = paragraph(Source { name: "w.yaml", text: "" }, &[], &problem, problem.code);
+        let expected = "w.yaml: P001: plugin `greet` does not build; cargo says:\n    error[E0609]: no field\n      --> \
+                        src/lib.rs:14\\u{1b}[31m\n";
+        assert_eq!(strip_str(&paragraph).to_string(), expected);
     }
 
     #[test]

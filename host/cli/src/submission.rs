@@ -140,7 +140,8 @@ impl<'a> OpenDocument<'a> {
         let max_parallelism = draft.max_parallelism();
         let purpose = Purpose { dir: text.dir(), allow_missing, max_parallelism, ..Purpose::default() };
         let planning = drive::open(paths, configured, screen, purpose)?;
-        let found = |found: Problems| refuse(&text, screen, as_json, &found);
+        let found =
+            |found: Problems| refuse(&text, screen, as_json, &problems::with_places(&found, text.dir()));
         let plan = planning.plan(draft).await.map_err(found)?;
         problems::show_warnings(screen, text.source(), &plan.warnings);
         let target = Target::to(store.unwrap_or(Path::new("runs.db"))).with(paths);

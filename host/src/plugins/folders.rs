@@ -32,11 +32,24 @@ pub fn other_crates(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Whether a folder is the source of a plugin: a crate that depends on `phasm-sdk`, or whose manifest has a table
-/// `[package.metadata.phasm]`.
+/// `[package.metadata.phasm]`. A manifest with errors counts if it has one of these words, or the plugin would seem not to be there.
 #[must_use]
 pub fn is_plugin(folder: &Path) -> bool {
-    let text = files::manifest(&folder.join(MANIFEST)).ok();
-    text.and_then(|text| text.parse::<toml::Table>().ok()).is_some_and(|manifest| says_so(&manifest))
+    let Ok(text) = files::manifest(&folder.join(MANIFEST)) else { return false };
+    match text.parse::<toml::Table>() {
+        Ok(manifest) => says_so(&manifest),
+        Err(_) => [SDK, "metadata.phasm"].iter().any(|word| text.contains(word)),
+    }
+}
+
+/// Returns the file, the line and the reason if the manifest of a crate is no TOML.
+pub(super) fn broken_manifest(folder: &Path) -> Option<String> {
+    let path = folder.join(MANIFEST);
+    let text = files::manifest(&path).ok()?;
+    let error = text.parse::<toml::Table>().err()?;
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    let line = before.matches('\n').count() + 1;
+    Some(format!("{}:{line}: {}", path.display(), error.message()))
 }
 
 const MANIFEST: &str = "Cargo.toml";
@@ -100,6 +113,8 @@ mod tests {
             ("[package]\n[dev-dependencies]\nphasm-sdk = '0.1'\n", false),
             ("[workspace]\n[workspace.dependencies]\nphasm-sdk = '0.1'\n", false),
             ("[package", false),
+            ("[package]\n[dependencies]\nphasm-sdk = '0.1'\nx = = 1\n", true),
+            ("[package]\n[package.metadata.phasm]\nx = = 1\n", true),
         ];
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("made");

@@ -10,7 +10,7 @@ use std::{
 use phasm_engine::plan::{ExecutorResolution, Executors};
 
 use super::{
-    folders::scan,
+    folders::{broken_manifest, scan},
     library::{Library, LibraryError, PluginVersion, VersionRequest, held, higher, no_version},
     manifest::Manifest,
     plugin::Means,
@@ -97,6 +97,18 @@ impl PluginInventory {
         }
     }
 
+    /// Returns the source folder that `executor_type` stands for, if it has to be built before its manifest is known.
+    #[must_use]
+    pub fn unbuilt(&self, executor_type: &str) -> Option<&Path> {
+        let (name, version) = split(executor_type);
+        let mut candidates = self.named.get(name)?.iter();
+        let first = candidates.find(|candidate| version.is_some() || candidate.is_offered())?;
+        match (&first.source, first.says(&self.means)) {
+            (Source::Folder(folder), None) => Some(folder),
+            _ => None,
+        }
+    }
+
     fn find(&self, executor_type: &str) -> ExecutorResolution {
         if executor_type.starts_with("sha256:") {
             return ExecutorResolution::Executor(Box::default());
@@ -159,6 +171,11 @@ impl Inspection {
     fn read(source: &Source, stored: Option<&PluginVersion>, means: &Means) -> Option<Result<Self, String>> {
         if source.is_compiled() {
             return None;
+        }
+        if let Source::Folder(folder) = source
+            && let Some(why) = broken_manifest(folder)
+        {
+            return Some(Err(why));
         }
         let read = match (source, stored) {
             (Source::File(path), Some(stored)) => stored.read(path).map(|bytes| (bytes.into(), None)),

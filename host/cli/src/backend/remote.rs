@@ -115,6 +115,7 @@ impl RemoteBackend<'_> {
             && !problems.is_empty()
         {
             let found: Vec<_> = problems.iter().map(|problem| problem_of(&text.text, problem)).collect();
+            let found = problems::on_server(&found);
             return problems::refuse(self.screen, text.source(), &found, self.json);
         }
         Failure::server(error)

@@ -19,6 +19,7 @@ use phasm::{
 };
 
 use crate::{
+    command_line,
     drive::configuration,
     exit::Exit,
     failure::{ContextError, Failure},
@@ -93,10 +94,11 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
                 known.extend(installed.names());
                 match draft {
                     Ok(draft) => {
-                        let executors = installed.executors(&draft.executor_types());
+                        let executors = known_executors(&installed, &draft.executor_types());
                         let executors = executors.allow_missing(arguments.allow_missing);
                         let found = draft.judge(&of_whom.with_endpoints(executors), &variables);
-                        (found.problems, found.warnings)
+                        let placed = |found: &[Problem]| problems::with_places(found, document.dir());
+                        (placed(&found.problems), placed(&found.warnings))
                     }
                     Err(problems) => (problems, Vec::new()),
                 }
@@ -131,6 +133,17 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
         let _gone = found.print(screen);
     }
     Ok(exit)
+}
+
+/// Resolves executor types; of source that has to be built first nothing but its name is known.
+fn known_executors(installed: &PluginInventory, types: &[Arc<str>]) -> Executors {
+    types.iter().fold(installed.executors(types), |all, executor_type| {
+        let Some(folder) = installed.unbuilt(executor_type) else { return all };
+        let folder = folder.to_string_lossy();
+        let why = format!("{folder} is source that is not built, or not up to date");
+        let build = command_line::command(&["plugin", "build", &folder]);
+        all.unbuilt(Arc::clone(executor_type), why, format!("build it: {build}"))
+    })
 }
 
 /// Returns the warnings that a run with this configuration would get.

@@ -2,6 +2,7 @@
 
 use std::{
     env,
+    ffi::OsStr,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -228,6 +229,16 @@ pub(crate) fn here() -> PluginDirs {
     let mut searched = PluginDirs::default();
     around(Path::new("."), &mut searched);
     searched
+}
+
+/// Returns the directory right around a workflow file, or the working directory, if it holds a plugin of that name: it is not
+/// searched, as it was not named, and nothing of it is built.
+pub(crate) fn unsearched(name: &str, document: Option<&Path>) -> Option<PathBuf> {
+    let name = name.split('@').next().filter(|name| Path::new(name).file_name() == Some(OsStr::new(name)))?;
+    let document = document.map(|dir| if dir.as_os_str().is_empty() { Path::new(".") } else { dir });
+    let holds =
+        |dir: &&Path| plugins::is_plugin(&dir.join(name)) || dir.join(format!("{name}.wasm")).is_file();
+    document.into_iter().chain([Path::new(".")]).find(holds).map(Path::to_owned)
 }
 
 /// Whether a folder is one crate, not only a workspace of several.

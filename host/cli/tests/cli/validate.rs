@@ -260,3 +260,30 @@ spec:
     );
     assert_eq!(std::fs::read_to_string(bench.path("w.yaml")).unwrap(), repeated);
 }
+
+/// R-L8, R-I6: a plugin that lies next to the workflow file is not used, as its folder was not named; the error says how it is. If it
+/// is named, what was never built is not checked, with a warning; and a manifest with errors is told with its line.
+#[test]
+fn plugins_in_source_next_to_the_file_are_told() {
+    let bench = Bench::new();
+    let manifest = "[package]\nname = 'greet'\n[dependencies]\nphasm-sdk = '0.1'\n";
+    bench.write("own/greet/Cargo.toml", manifest);
+    bench.task("own/w.yaml", "greet", "");
+    for command in ["validate", "run"] {
+        let ran = bench.phasm(&[command, "own/w.yaml"]);
+        assert!(ran.status == 2 && ran.stderr.contains("executor `greet` is not installed"), "{ran:?}");
+        let hint = "there is a plugin `greet` in own, where plugins are used only if the folder is named: --plugins own";
+        assert!(ran.stderr.contains(hint), "{ran:?}");
+    }
+    let ran = bench.phasm(&["validate", "own/w.yaml", "--plugins", "own"]);
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, "own/w.yaml: valid, 1 warning\n"), "{ran:?}");
+    for says in ["W026", "greet is source that is not built", " plugin build "] {
+        assert!(ran.stderr.contains(says), "{says}: {ran:?}");
+    }
+    assert_eq!(bench.phasm(&["validate", "--strict", "own/w.yaml", "--plugins", "own"]).status, 2);
+    bench.write("own/greet/Cargo.toml", format!("{manifest}x = = 1\n"));
+    for (command, says) in [("validate", "own/greet/Cargo.toml:5: "), ("run", "at line 5, column 5\n")] {
+        let ran = bench.phasm(&[command, "own/w.yaml", "--plugins", "own"]);
+        assert!(ran.status == 2 && ran.stderr.contains("P071") && ran.stderr.contains(says), "{ran:?}");
+    }
+}

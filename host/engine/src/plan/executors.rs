@@ -29,6 +29,8 @@ pub struct Executors {
     missing_allowed: bool,
     /// Endpoints that can be notified of runs, if known.
     endpoints: Option<Vec<Arc<str>>>,
+    /// Types whose inputs are not known yet, each with the reason and a hint.
+    unbuilt: BTreeMap<Arc<str>, [Arc<str>; 2]>,
 }
 
 /// The result of resolving one executor type.
@@ -55,6 +57,18 @@ impl Executors {
     #[must_use]
     pub fn with(mut self, executor_type: impl Into<Arc<str>>, found: ExecutorResolution) -> Self {
         self.found.insert(executor_type.into(), found);
+        self
+    }
+
+    /// Warns that the inputs of `executor_type` are not checked, for this reason and with this hint.
+    #[must_use]
+    pub fn unbuilt(
+        mut self,
+        executor_type: Arc<str>,
+        why: impl Into<Arc<str>>,
+        hint: impl Into<Arc<str>>,
+    ) -> Self {
+        self.unbuilt.insert(executor_type, [why.into(), hint.into()]);
         self
     }
 

@@ -1,7 +1,7 @@
 //! The names an expression sees in its place.
 
 use crate::{
-    document::{ParameterDoc, ParametersDoc, TaskDoc, TasksDoc, WorkflowDoc},
+    document::{KindDoc, LoopDoc, ParameterDoc, ParametersDoc, TaskDoc, TasksDoc, TemplateDoc, WorkflowDoc},
     form::Site,
     names::{self, ROOTS, Shape, Visibility},
     plan::{
@@ -222,18 +222,15 @@ pub(super) fn outputs_of<'a>(index: &Index<'a>, task: &'a TaskDoc) -> OutputName
 }
 
 /// The outputs that a call of the template can have.
-pub(super) fn outputs_of_template<'a>(
-    index: &Index<'a>,
-    template: &'a crate::document::TemplateDoc,
-) -> OutputNames<'a> {
-    use crate::document::KindDoc;
+pub(super) fn outputs_of_template<'a>(index: &Index<'a>, template: &'a TemplateDoc) -> OutputNames<'a> {
     if !template.outputs.list.is_empty() || !template.outputs.sound {
         return declared(&template.outputs, || OutputNames::Any);
     }
     match &template.kind {
         KindDoc::Dag(_) => OutputNames::None,
-        // A loop has what its bodies have, a pipeline what its last task has.
-        KindDoc::Loop(_) | KindDoc::Pipeline(_) => OutputNames::Any,
+        KindDoc::Loop(read) => outputs_of_body(index, read),
+        // It has what its last task has, and a jump may lead to any of them.
+        KindDoc::Pipeline(_) => OutputNames::Any,
         KindDoc::Task(task) => match index.wrapped(template) {
             Some((_, wrapped)) if matches!(wrapped.kind, KindDoc::Dag(_)) => {
                 outputs_of_template(index, wrapped)
@@ -244,12 +241,20 @@ pub(super) fn outputs_of_template<'a>(
     }
 }
 
+/// Returns the outputs that a loop can aggregate (R-B7), as far as its body names them itself: a body may lead to the loop again.
+fn outputs_of_body<'a>(index: &Index<'a>, read: &LoopDoc) -> OutputNames<'a> {
+    let Some((_, body)) = read.body.as_ref().and_then(|name| index.find(name)) else {
+        return OutputNames::Any;
+    };
+    let returned = || match (&body.kind, index.wrapped(body)) {
+        (KindDoc::Task(task), None) => returned_by_task(index, task),
+        _ => OutputNames::Any,
+    };
+    declared(&body.outputs, returned)
+}
+
 /// Returns the outputs that an attempt of the template can return, before its declared outputs pick from them (R-B6).
-pub(super) fn returned_by<'a>(
-    index: &Index<'a>,
-    template: &'a crate::document::TemplateDoc,
-) -> OutputNames<'a> {
-    use crate::document::KindDoc;
+pub(super) fn returned_by<'a>(index: &Index<'a>, template: &'a TemplateDoc) -> OutputNames<'a> {
     match (index.wrapped(template), &template.kind) {
         (Some((_, wrapped)), _) => outputs_of_template(index, wrapped),
         (None, KindDoc::Task(task)) => returned_by_task(index, task),

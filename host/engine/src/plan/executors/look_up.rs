@@ -12,7 +12,7 @@ use crate::{
     problem::codes::{
         Entry,
         executors::{NOT_INSTALLED, UNUSABLE},
-        warnings::{ABOVE_LIMIT, PLUGIN_DEFAULTS, UNKNOWN_EXECUTOR},
+        warnings::{ABOVE_LIMIT, PLUGIN_DEFAULTS, UNBUILT, UNKNOWN_EXECUTOR},
     },
 };
 
@@ -37,6 +37,9 @@ pub(in crate::plan) fn look_up<'a>(
     for uses in uses(doc, report) {
         let Some(found) = executors.found.get(uses.kind) else { continue };
         let known = uses.judge(found, executors);
+        if let Some([why, hint]) = executors.unbuilt.get(uses.kind) {
+            uses.warn_unbuilt(why, hint);
+        }
         if !known.defaults.is_empty() {
             settings.insert(uses.kind, uses.defaults(&known));
         }
@@ -78,6 +81,12 @@ impl Uses<'_, '_> {
             ExecutorResolution::Refused(why) => self.missing(&UNUSABLE, false, &self.unusable(why), None),
         }
         PinnedExecutor { missing: true, ..PinnedExecutor::default() }
+    }
+
+    fn warn_unbuilt(&self, why: &str, hint: &str) {
+        let Some(first) = self.calls.first() else { return };
+        let message = format!("inputs and outputs of executor `{}` are not checked: {why}", self.kind);
+        self.report.warning(first.kind.problem(&UNBUILT, message).with_hint(hint));
     }
 
     fn unusable(&self, why: &str) -> String {

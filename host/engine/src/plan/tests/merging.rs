@@ -321,3 +321,41 @@ fn executors_that_cannot_be_used_are_refused_with_the_reason() {
     assert_eq!((problem.code, &*problem.message), ("P071", "executor `echo` cannot be used: no component"));
     assert_eq!(problem.path, "spec.templates[0].task.executor.type");
 }
+
+/// R-I6: the first call of an executor whose manifest is not known yet has a warning, and the workflow is valid.
+#[test]
+fn executors_that_are_not_built_are_not_checked() {
+    let tree = Tree::from(&Value::from_json(&document(WORK_ALONE)).unwrap());
+    let unbuilt = Executors::any().with("echo", ExecutorResolution::Executor(Box::default())).unbuilt(
+        "echo".into(),
+        "it is source",
+        "build it",
+    );
+    let plan = Draft::read(&tree).plan(&unbuilt, &Value::Null).unwrap();
+    let found: Vec<_> = plan.warnings.iter().filter(|warning| warning.code == "W026").collect();
+    let [warning] = found.as_slice() else { panic!("{:#?}", plan.warnings) };
+    let told = (warning.code, &*warning.message, warning.hint.as_deref());
+    assert_eq!(
+        told,
+        ("W026", "inputs and outputs of executor `echo` are not checked: it is source", Some("build it"))
+    );
+}
+
+/// R-B7: a loop has the outputs that the executor of its body returns, and no others.
+#[test]
+fn a_loop_has_the_outputs_of_its_bodys_executor() {
+    let outputs =
+        r#"{"type": "object", "properties": {"text": {"type": "string"}}, "additionalProperties": false}"#;
+    let known = PinnedExecutor { outputs: Value::from_json(outputs).unwrap(), ..PinnedExecutor::default() };
+    let executors = Executors::any().with("echo", ExecutorResolution::Executor(Box::new(known)));
+    let codes = |name: &str| -> Vec<&str> {
+        let templates = r#"{"dag": {"name": "main", "tasks": [{"name": "each", "template": "each"}], "outputs": {"parameters": [
+            {"name": "all", "valueFrom": {"path": "tasks.each.outputs.parameters.NAME"}}]}}},
+            {"loop": {"name": "each", "body": "body", "items": [1]}}, {"task": {"name": "body", "executor": {"type": "echo"}}}"#;
+        let tree = Tree::from(&Value::from_json(&document(&templates.replace("NAME", name))).unwrap());
+        let planned = Draft::read(&tree).plan(&executors, &Value::Null);
+        planned.err().iter().flat_map(|found| found.iter().map(|problem| problem.code)).collect()
+    };
+    assert_eq!(codes("text"), [""; 0]);
+    assert_eq!(codes("txt"), ["P043"]);
+}
