@@ -55,10 +55,10 @@
 //! # runtime.block_on(async {
 //! let host = Host::builder().executor(Arc::new(SecondTime)).open()?;
 //! let document = r#"{
-//!     "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "twice" },
+//!     "apiVersion": "phasm/v1", "kind": "Workflow", "metadata": { "name": "twice" },
 //!     "spec": { "entrypoint": "main", "templates": [
 //!         { "task": { "name": "work", "executor": { "type": "anything" } } },
-//!         { "dag": { "name": "main", "tasks": [{ "name": "a", "template": "work", "retry": { "limit": 1 } }] } }
+//!         { "dag": { "name": "main", "tasks": [{ "name": "a", "template": "work", "retry": { "attempts": 2 } }] } }
 //!     ] }
 //! }"#;
 //! let plan = host.plan("twice.json", document).await?;

@@ -231,7 +231,7 @@ fn close(tokens: &[Token], from: usize) -> Option<usize> {
         match token {
             Token::Sign(sign) if sign == "(" => open += 1,
             Token::Sign(sign) if sign == ")" => open -= 1,
-            _ => {}
+            Token::Text(_) | Token::Number(_) | Token::Path(_) | Token::Value(_) | Token::Sign(_) => {}
         }
         if open == 0 {
             return Some(at);

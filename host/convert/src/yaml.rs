@@ -125,8 +125,8 @@ impl Output {
                     }
                 }
             }
-            other => {
-                text.push_str(&other.flow().unwrap_or_default());
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::Text(_) | Self::List(_) | Self::Map(_) => {
+                text.push_str(&self.flow().unwrap_or_default());
                 text.push('\n');
             }
         }

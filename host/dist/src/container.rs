@@ -1,7 +1,9 @@
 //! Test of all that runs the command in containers: the image, the compose files and the Kubernetes manifests.
 
+mod cluster;
 mod compose;
 mod containerfile;
+mod keeper;
 mod kubernetes;
 mod pod;
 
@@ -44,6 +46,15 @@ fn test_in(binary: &Path, home: &Path) -> DistResult {
     let composed = compose::check(&command, &image)?;
     let manifests = kubernetes::check(&command, home)?;
     writeln!(io::stdout(), "compose files and Kubernetes manifests: valid")?;
+    let dir = home.join("cluster");
+    image.assemble(&laid, &dir.join("root"))?;
+    let start = Instant::now();
+    cluster::test(&image, &dir).map_err(|error| format!("{}: {error}", compose::CLUSTER))?;
+    writeln!(
+        io::stdout(),
+        "cluster: a result, and another after a host was killed in {:.1?}",
+        start.elapsed()
+    )?;
     for (name, plan) in [("compose", composed), ("kubernetes", manifests)] {
         let dir = home.join(name);
         image.assemble(&laid, &dir.join("root"))?;
@@ -59,10 +70,10 @@ fn test_in(binary: &Path, home: &Path) -> DistResult {
 }
 
 /// Makes a pod of the image in a folder that has its root file system; `command` runs outside.
-type Plan = Box<dyn Fn(&Image, &Path, &Path) -> DistResult<Served>>;
+type Plan = Box<dyn Fn(&Image, &Path, &Path) -> DistResult<ServerPod>>;
 
 /// Pod with a server.
-struct Served {
+struct ServerPod {
     pod: Pod,
     /// Arguments of the command.
     arguments: Vec<String>,
@@ -84,8 +95,8 @@ fn accepts(command: &Path, arguments: &[String]) -> DistResult {
 }
 
 /// Serves in a pod, runs the hello workflow there, ends the server as the image says, and finds the run after another start.
-fn serve(image: &Image, served: &Served, dir: &Path) -> DistResult {
-    let Served { pod, arguments, key, probes } = served;
+fn serve(image: &Image, served: &ServerPod, dir: &Path) -> DistResult {
+    let ServerPod { pod, arguments, key, probes } = served;
     let key = match key {
         Some(key) => key.clone(),
         None => {
@@ -98,10 +109,6 @@ fn serve(image: &Image, served: &Served, dir: &Path) -> DistResult {
             pod.run(&add, None)?.trim().to_owned()
         }
     };
-    let hello = fs::File::open(files().join("hello.yaml"))?;
-    let server = ["--server", "http://127.0.0.1:8484"];
-    let ask =
-        |words: &[&str]| -> Vec<String> { words.iter().chain(&server).map(ToString::to_string).collect() };
     for round in 0..2 {
         let mut host = pod.spawn(arguments, &dir.join("log"))?;
         let tried = (|| {
@@ -110,17 +117,9 @@ fn serve(image: &Image, served: &Served, dir: &Path) -> DistResult {
                 pod.get(path)?;
             }
             if round == 0 {
-                let said = pod.run(&ask(&["submit", "-", "--wait"]), Some((&key, hello.try_clone()?)))?;
-                if !said.contains("hello from a package") {
-                    return Err(format!("expected the greeting among the outputs, found {said:?}").into());
-                }
+                hello(pod, &key)?;
             }
-            let said = pod.run(&ask(&["get", "@last"]), Some((&key, fs::File::open("/dev/null")?)))?;
-            if said.contains("Succeeded") {
-                Ok(())
-            } else {
-                Err(format!("expected Succeeded in {said:?}").into())
-            }
+            ask(pod, &["get", "@last"], &key, "Succeeded")
         })();
         let ended = host.end(image.stop_signal);
         let log = fs::read_to_string(dir.join("log")).unwrap_or_default();
@@ -131,6 +130,28 @@ fn serve(image: &Image, served: &Served, dir: &Path) -> DistResult {
         }
     }
     Ok(())
+}
+
+/// Runs the hello workflow by the server in a pod, and returns what is printed.
+fn hello(pod: &Pod, key: &str) -> DistResult<String> {
+    let workflow = fs::File::open(files().join("hello.yaml"))?;
+    let said = pod.run(&to_server(&["submit", "-", "--wait"]), Some((key, workflow)))?;
+    if said.contains("hello from a package") {
+        Ok(said)
+    } else {
+        Err(format!("expected the greeting among the outputs, found {said:?}").into())
+    }
+}
+
+/// Asks the server in a pod, and expects a word in its response.
+fn ask(pod: &Pod, words: &[&str], key: &str, expected: &str) -> DistResult {
+    let said = pod.run(&to_server(words), Some((key, fs::File::open("/dev/null")?)))?;
+    if said.contains(expected) { Ok(()) } else { Err(format!("expected {expected} in {said:?}").into()) }
+}
+
+/// Arguments of a command for the server in its pod.
+fn to_server(words: &[&str]) -> Vec<String> {
+    words.iter().chain(&["--server", "http://127.0.0.1:8484"]).map(ToString::to_string).collect()
 }
 
 /// Runs the image's health check until it succeeds.

@@ -118,28 +118,6 @@ pub(crate) fn find(name: &str) -> Option<&'static Root> {
     ROOTS.into_iter().find(|root| root.name == name)
 }
 
-/// Finds the `parameters` that a path leaves out behind `inputs` and `outputs`, which have no other member: its place.
-pub(crate) fn left_out(path: &[Arc<str>]) -> Option<(usize, &'static str)> {
-    const ONLY: &str = "parameters";
-    let (root, members) = path.split_first()?;
-    let mut shape = find(root)?.shape;
-    for (behind, segment) in members.iter().map(Some).chain([None]).enumerate() {
-        let known = match shape {
-            Shape::Object([(ONLY, _)]) if segment.is_none_or(|segment| **segment != *ONLY) => {
-                return Some((behind + 1, ONLY));
-            }
-            Shape::Object(known) | Shape::Open(known) => known,
-            Shape::Tasks => {
-                shape = TASK;
-                continue;
-            }
-            _ => return None,
-        };
-        shape = known.iter().find(|(name, _)| segment.is_some_and(|segment| **segment == **name))?.1;
-    }
-    None
-}
-
 /// The value at `path` for an expression that sees `run`; what is neither a root nor a label is one of the operator's
 /// variables.
 pub(crate) fn value(run: &dyn RunContext, path: Members<'_>) -> Value {

@@ -27,7 +27,7 @@ pub fn functions(data: &[u8]) {
     }
     let functions = Arc::new(functions);
     for call in CALLS {
-        let Ok(expr) = Expr::compile_with(call, &functions.clone().into()) else { continue };
+        let Ok(expr) = Expr::compile_with(call, &functions) else { continue };
         let value = expr.eval(&Asked::of(&DATA), &mut Doubts::default());
         assert_eq!(value, expr.eval(&Asked::of(&DATA), &mut Doubts::default()), "{text:?}");
         if let Ok(value) = &value {

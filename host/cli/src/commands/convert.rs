@@ -165,7 +165,7 @@ fn foreign(tree: &Tree, format: Format) -> Converted {
 /// Converts a file of `aether/v1`; one of `phasm/v1` stays as it is.
 fn own(file: &Text, tree: &Tree, screen: &Screen) -> Result<Converted, Failure> {
     let Some(conversion) = document::convert(&file.text, tree) else {
-        screen.err(&format!("{} is no file of `aether/v1`, and stays as it is\n", file.name));
+        screen.err(&format!("{} is not a file of `aether/v1`, and stays as it is\n", file.name));
         return Ok(Converted { text: file.text.clone(), notes: Vec::new(), more: 0 });
     };
     if !conversion.repeated.is_empty() {

@@ -46,7 +46,7 @@ fn validate(name: &str, text: &str) -> Result<(), String> {
     plan.map(|_| ()).map_err(|found| format!("{name}: {found:#?}\n{text}"))
 }
 
-/// R-W23: each source is converted to a valid file, whose text and notes are recorded.
+/// R-W26: each source is converted to a valid file, whose text and notes are recorded.
 #[test]
 fn sources_are_converted_to_valid_files() {
     let mut faults = Vec::new();
@@ -88,7 +88,7 @@ fn sprinkle(tree: &mut Tree) -> usize {
     }
 }
 
-/// R-W24: a field that nothing reads is reported, wherever it stands; or it is in the result, as all settings of some work are.
+/// R-W27: a field that nothing reads is reported, wherever it stands; or it is in the result, as all settings of some work are.
 #[test]
 fn no_field_is_left_out_in_silence() {
     for (name, format) in [("argo", Format::Argo), ("actions", Format::Actions)] {
@@ -172,7 +172,7 @@ fn mangle(tree: &mut Tree, random: &mut Random) {
     }
 }
 
-/// R-W25: whatever the fields hold, the result is YAML, and nothing panics.
+/// R-W28: whatever the fields hold, the result is YAML, and nothing panics.
 #[test]
 fn any_values_are_converted_or_reported() {
     let mut random = Random(0x5eed_cafe_f00d_d00d);
@@ -190,7 +190,7 @@ fn any_values_are_converted_or_reported() {
     }
 }
 
-/// R-W25: groups of steps, whose dependencies grow with the square, are bounded; so are notes.
+/// R-W28: groups of steps, whose dependencies grow with the square, are bounded; so are notes.
 #[test]
 fn large_files_stay_bounded() {
     let step = |group: usize, at: usize| format!("{{name: s{group}-{at}, template: w, other: 1}}");

@@ -412,7 +412,7 @@ fn converted(when: &Field<'_>, place: &mut Place) -> Option<String> {
     match converted {
         Some(_) => when.used(),
         None => {
-            when.leave("write `when`, an expression of Phasm; until then the task runs without a condition")
+            when.leave("write `when`, an expression of Phasm; until then the task runs without a condition");
         }
     }
     converted

@@ -12,7 +12,9 @@ pub(super) fn items(key: &str, items: &Field<'_>, place: &mut Place) -> (&'stati
             match items.value(&mut text) {
                 Output::List(list) => ("items", Output::List(list)),
                 Output::Text(text) => ("itemsFrom", Output::Text(text)),
-                other => ("items", Output::List(vec![other])),
+                other @ (Output::Null | Output::Bool(_) | Output::Number(_) | Output::Map(_)) => {
+                    ("items", Output::List(vec![other]))
+                }
             }
         }
         "withParam" => {

@@ -10,7 +10,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    Plan, Served, accepts,
+    Plan, ServerPod, accepts,
     containerfile::Image,
     documented, expect, folder_of, list,
     pod::{Mount, Pod, PodPlan},
@@ -161,7 +161,7 @@ fn selected(overlay: &str, objects: &[Value]) -> DistResult {
 }
 
 /// The pod of the deployment, with volumes as a kubelet makes them.
-fn plan(objects: &[Value], image: &Image, command: &Path, dir: &Path) -> DistResult<Served> {
+fn plan(objects: &[Value], image: &Image, command: &Path, dir: &Path) -> DistResult<ServerPod> {
     let deployment = objects.iter().find(|object| object["kind"] == "Deployment").ok_or("no deployment")?;
     let pod = deployment.pointer("/spec/template/spec").ok_or("no pod")?;
     let container = pod.pointer("/containers/0").ok_or("no container")?;
@@ -171,7 +171,7 @@ fn plan(objects: &[Value], image: &Image, command: &Path, dir: &Path) -> DistRes
     };
     let user = (number("/securityContext/runAsUser")?, number("/securityContext/runAsGroup")?);
     let group = number("/securityContext/fsGroup")?;
-    // As the page says: the key is made outside, and its file is the secret.
+    // The page about containers makes the key outside as well, and its file is the secret.
     let keys = dir.join("server.keys");
     let key = run(Command::new(command).args(["key", "add", "me", "--role", "admin", "--keys"]).arg(&keys))?;
     let mut mounts = Vec::new();
@@ -215,7 +215,7 @@ fn plan(objects: &[Value], image: &Image, command: &Path, dir: &Path) -> DistRes
     let environment = image.environment.clone();
     let root = dir.join("root");
     let pod = Pod::start(PodPlan { root, is_read_only: true, mounts, environment, user }, image)?;
-    Ok(Served { pod, arguments: texts(container, "/args"), key: Some(key.trim().to_owned()), probes })
+    Ok(ServerPod { pod, arguments: texts(container, "/args"), key: Some(key.trim().to_owned()), probes })
 }
 
 /// Gives a file or folder to root and a group.

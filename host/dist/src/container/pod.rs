@@ -2,7 +2,6 @@
 
 use std::{
     fs::{self, File},
-    io::{BufRead as _, BufReader, Write as _},
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     thread,
@@ -11,7 +10,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{LIMIT, PAUSE, containerfile::Image};
+use super::{LIMIT, PAUSE, containerfile::Image, keeper::Keeper};
 use crate::{DistResult, run};
 
 /// Something at a path of the pod.
@@ -35,30 +34,18 @@ pub(super) struct PodPlan {
 pub(super) struct Pod {
     plan: PodPlan,
     program: String,
-    keeper: Child,
+    keeper: Keeper,
 }
 
 impl Pod {
     /// Makes the name spaces and mounts.
     pub(super) fn start(plan: PodPlan, image: &Image) -> DistResult<Self> {
-        let mut keeper = Command::new("unshare")
-            .args(["--mount", "--net", "sh", "-eu"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("unshare: {error}"))?;
-        let script = plan.script()?;
-        let mut stdin = keeper.stdin.take().ok_or("no input of unshare")?;
-        stdin.write_all(script.as_bytes())?;
-        let mut said = String::new();
-        BufReader::new(keeper.stdout.take().ok_or("no output of unshare")?).read_line(&mut said)?;
-        // The shell waits for another line as long as its input is open.
-        keeper.stdin = Some(stdin);
-        if said.trim() != "ready" {
-            keeper.kill()?;
-            return Err(format!("name spaces with mounts need root: {:?}\n{script}", keeper.wait()?).into());
-        }
+        let keeper = Keeper::start(&["--mount", "--net"], &plan.script()?)?;
         Ok(Self { plan, program: image.program().to_owned(), keeper })
+    }
+
+    pub(super) fn keeper(&self) -> &Keeper {
+        &self.keeper
     }
 
     fn enter(&self, arguments: &[String]) -> Command {
@@ -100,16 +87,8 @@ impl Pod {
     /// Asks the server for a path, as a probe by HTTP does.
     pub(super) fn get(&self, path: &str) -> DistResult {
         let ask = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=5)";
-        let mut python = Command::new("nsenter");
-        python.arg(format!("--target={}", self.keeper.id())).args(["--net", "python3", "-c", ask]);
-        run(python.arg(format!("http://127.0.0.1:8484{path}"))).map(drop)
-    }
-}
-
-impl Drop for Pod {
-    fn drop(&mut self) {
-        drop(self.keeper.stdin.take());
-        let _ = self.keeper.wait();
+        let mut python = self.keeper.in_network();
+        run(python.args(["python3", "-c", ask]).arg(format!("http://127.0.0.1:8484{path}"))).map(drop)
     }
 }
 
@@ -117,7 +96,7 @@ impl PodPlan {
     /// Commands that make the mounts; the folders and files that they hide are made here, as engines do.
     fn script(&self) -> DistResult<String> {
         let root = self.root.display();
-        let mut script = format!("ip link set lo up\nmount --bind '{root}' '{root}'\n");
+        let mut script = format!("mount --bind '{root}' '{root}'\n");
         for name in ["proc", "dev"] {
             fs::create_dir_all(self.root.join(name))?;
             script += &format!("mount --rbind /{name} '{root}/{name}'\n");
@@ -148,7 +127,7 @@ impl PodPlan {
         if self.is_read_only {
             script += &format!("mount -o remount,bind,ro '{root}'\n");
         }
-        Ok(script + "echo ready\n")
+        Ok(script)
     }
 }
 
@@ -156,6 +135,13 @@ impl PodPlan {
 pub(super) struct Running(Child);
 
 impl Running {
+    /// Kills the command, as a machine that fails would.
+    pub(super) fn kill(&mut self) -> DistResult {
+        self.0.kill()?;
+        self.0.wait()?;
+        Ok(())
+    }
+
     /// Sends a signal, and waits until the command has ended by it.
     pub(super) fn end(&mut self, signal: Signal) -> DistResult {
         if self.0.try_wait()?.is_none() {

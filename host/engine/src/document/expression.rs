@@ -6,11 +6,10 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     expr::{
-        Comparison, Expr, Grammar, Operation, Placeholder, PlaceholderError, Read, SyntaxError,
+        Comparison, Expr, Functions, Operation, Placeholder, PlaceholderError, Read, SyntaxError,
         ValueTemplate,
     },
     form::{Cursor, Defs, Form, Report, Site},
-    names,
     problem::{
         Problem,
         codes::{Entry, expressions},
@@ -19,7 +18,7 @@ use crate::{
 };
 
 use super::{
-    Dialect, notation,
+    notation,
     passage::{Passage, word_at},
 };
 
@@ -107,7 +106,7 @@ impl ExprDoc {
                 return None;
             }
         };
-        match Expr::compile_with(&text, &grammar(report)) {
+        match Expr::compile_with(&text, &functions_of(report)) {
             Ok(expr) => {
                 let passage = Passage::new(text, cursor.tree);
                 Some(Self { expr, site: cursor.site(), passage, condition: None })
@@ -209,7 +208,7 @@ impl ValueDoc {
         }
         let mut texts = Texts::new();
         collect_texts(cursor.tree, &mut texts);
-        match ValueTemplate::compile_with(cursor.tree, raw, &grammar(report)) {
+        match ValueTemplate::compile_with(cursor.tree, raw, &functions_of(report)) {
             Ok(value) => Some(Self { value, site: cursor.site(), texts }),
             Err(errors) => {
                 for error in &errors {
@@ -267,10 +266,9 @@ fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Tex
     report_syntax(&site, passage, &error, &tree, report);
 }
 
-/// Returns the language of the file's expressions; its functions are read before everything that may call them.
-fn grammar(report: &Report) -> Grammar {
-    let short = Dialect::of(report).short_forms;
-    Grammar { functions: report.provided().unwrap_or_default(), left_out: short.then_some(names::left_out) }
+/// The functions of the document, which are read before everything that may call them.
+fn functions_of(report: &Report) -> Arc<Functions> {
+    report.provided().unwrap_or_default()
 }
 
 fn report_syntax(site: &Site, passage: &Passage, error: &SyntaxError, tree: &Tree, report: &Report) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use self::compile::Compiler;
 use super::{
-    Doubts, Env, EvalError, Expr, Grammar, SyntaxError,
+    Doubts, Env, EvalError, Expr, Functions, SyntaxError,
     budget::{Budget, check_built},
     value_ref::text_of,
 };
@@ -68,22 +68,22 @@ impl ValueTemplate {
     /// # Errors
     /// Every placeholder that is no expression.
     pub fn compile(tree: &Tree, raw: bool) -> Result<Self, Vec<PlaceholderError>> {
-        Self::compile_with(tree, raw, &Grammar::default())
+        Self::compile_with(tree, raw, &Arc::default())
     }
 
-    /// Compiles the placeholders of all strings in `tree`, which are written by `grammar`; with `raw` there are none.
+    /// Compiles the placeholders of all strings in `tree`, which may call `functions`; with `raw` there are none.
     ///
     /// # Errors
     /// Every placeholder that is no expression.
     pub fn compile_with(
         tree: &Tree,
         raw: bool,
-        grammar: &Grammar,
+        functions: &Arc<Functions>,
     ) -> Result<Self, Vec<PlaceholderError>> {
         if raw {
             return Ok(Self::Literal(tree.to_value()));
         }
-        let mut compiler = Compiler::new(grammar);
+        let mut compiler = Compiler::new(functions);
         let compiled = compiler.tree(tree);
         if compiler.errors.is_empty() { Ok(compiled) } else { Err(compiler.errors) }
     }

@@ -54,13 +54,13 @@ pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<BoundAr
     let report = Report::default();
     report_unknown(plan, given, &report);
     let (mut bound, mut doubted) = (Map::new(), Vec::new());
-    for parameter in &plan.arguments {
+    for (parameter, site) in plan.arguments.iter().zip(&plan.argument_paths) {
         let mut doubts = Doubts::default();
         let result = bind(parameter, given, &ArgumentEnv { env, bound: &bound }, &mut doubts);
         let result = result.and_then(|value| fits(parameter, value));
         match result {
             Ok(value) => drop(bound.insert(parameter.name.clone(), value)),
-            Err(fault) => report.problem(fault.at(&parameter.path)),
+            Err(fault) => report.problem(fault.at(site)),
         }
         if doubts != Doubts::default() {
             doubted.push(ParameterDoubts { parameter: parameter.name.clone(), doubts });
@@ -116,16 +116,17 @@ fn report_unknown(plan: &Plan, given: &Map, report: &Report) {
     let known: Vec<_> = plan.arguments.iter().map(|parameter| &*parameter.name).collect();
     let declared: BTreeSet<&str> = known.iter().copied().collect();
     for (name, value) in given.iter().filter(|(name, _)| !declared.contains(&***name)) {
-        report.problem(unknown(plan, &known, name, value, report));
+        report.problem(unknown(&known, name, value, report));
     }
 }
 
-fn unknown(plan: &Plan, known: &[&str], name: &Arc<str>, value: &Value, report: &Report) -> Problem {
+fn unknown(known: &[&str], name: &Arc<str>, value: &Value, report: &Report) -> Problem {
     let expected =
         if known.is_empty() { "none, as the workflow declares none".to_owned() } else { listed(known) };
     let message = format!("unknown parameter `{name}`; expected {expected}");
     let hint = report.did_you_mean(name, known.iter().copied());
-    BadArgument { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&plan.arguments_path)
+    let path = Path::root().key("spec").key("arguments").key("parameters");
+    BadArgument { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&path)
 }
 
 /// A written source of a parameter's value.

@@ -49,7 +49,7 @@ pub(super) fn plan(
         labels: doc.labels.clone(),
         cron: doc.cron.clone(),
         arguments: parameters(&spec.arguments),
-        arguments_path: spec.arguments_path.clone(),
+        argument_paths: spec.arguments.list.iter().map(|argument| argument.site.path.clone()).collect(),
         timeout: spec.timeout.length,
         timeout_pauses: spec.timeout.pauses,
         priority: spec.priority,
@@ -362,7 +362,6 @@ fn parameter(doc: &ParameterDoc) -> Parameter {
     let value = |value: &Option<ValueDoc>| value.as_ref().map(|value| value.value.clone());
     Parameter {
         name: doc.name.value.clone(),
-        path: doc.path.clone(),
         kind: doc.kind,
         value: value(&doc.value),
         value_from: doc.value_from.as_ref().map(value_from),

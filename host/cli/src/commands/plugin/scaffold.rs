@@ -32,7 +32,7 @@ crate-type = ["cdylib", "rlib"]
 [dependencies]
 phasm-sdk = {{sdk}}
 
-# Built by itself, wherever it lies.
+# Built by itself, in any folder.
 [workspace]
 
 [profile.release]
@@ -80,25 +80,18 @@ mod tests {
 }
 "#;
 
-const EXAMPLE: &str = r#"apiVersion: aether/v1
+const EXAMPLE: &str = r#"apiVersion: phasm/v1
 kind: Workflow
 metadata: { name: {{name}}-example }
 spec:
   entrypoint: main
-  arguments:
-    parameters:
-      - { name: name, type: string, default: World }
+  parameters: { name: { type: string, default: World } }
   templates:
     - dag:
         name: main
-        outputs:
-          parameters:
-            - { name: greeting, valueFrom: { path: tasks.greet.outputs.parameters.greeting } }
+        outputs: { greeting: tasks.greet.outputs.greeting }
         tasks:
           - name: greet
             executor: { type: {{name}} }
-            inputs:
-              parameters:
-                - { name: name, value: "{{ workflow.parameters.name }}" }
-                - { name: times, value: 2 }
+            inputs: { name: "{{ workflow.parameters.name }}", times: 2 }
 "#;

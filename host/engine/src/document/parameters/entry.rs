@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::{
     document::{
-        ValueDoc,
+        ExprDoc, ValueDoc,
         expression::{EXPRESSION, VALUE},
         name::{PARAMETER_NAME, check_parameter_name},
     },
@@ -12,10 +12,9 @@ use crate::{
         AnyField as _, BOOLEAN, Cursor, Defs, Field, Form, Name, Object, Refusal, Report, Rule, Site, TEXT,
         Table, When, Words, word,
     },
-    path::Path,
     problem::codes::shape,
     settings::ParameterType,
-    tree::{Key, TreeNode},
+    tree::Key,
     value::Value,
 };
 
@@ -28,8 +27,8 @@ use super::{
 #[derive(Clone, Debug)]
 pub(crate) struct ParameterDoc {
     pub(crate) name: Name,
-    /// Where it is declared.
-    pub(crate) path: Path,
+    /// Place of the whole.
+    pub(crate) site: Site,
     pub(crate) kind: ParameterType,
     pub(crate) value: Option<ValueDoc>,
     pub(crate) value_from: Option<SourceDoc>,
@@ -39,31 +38,131 @@ pub(crate) struct ParameterDoc {
     pub(crate) has_source: bool,
 }
 
-/// How the parameters of `inputs`, `outputs` or `arguments` are written.
-pub(super) struct Entries {
-    /// An element of a list.
-    item: &'static Table,
-    /// A member of a map, under its name.
-    member: &'static Table,
+/// The ways in which a parameter is written.
+pub(super) struct Spellings {
+    /// As an element of a list.
+    pub(super) listed: Form<ParameterDoc>,
+    /// Under its name, as an object with the other fields.
+    table: &'static Table,
     value_from: &'static Field<SourceDoc>,
-    /// Whether the plain value of a member is an expression.
-    calculated: bool,
+    /// The field that a value has that stands alone under the name.
+    alone: Meaning,
 }
 
-pub(super) static INPUT: Entries =
-    Entries { item: &INPUT_TABLE, member: &NAMED_INPUT, value_from: &VALUE_FROM, calculated: false };
+/// Meaning of a value that stands alone under a parameter's name.
+#[derive(Clone, Copy)]
+pub(super) enum Meaning {
+    /// The `value` of an argument, also null.
+    Argument,
+    /// The `value` of an input, and null declares the name only.
+    Input,
+    /// The `default`, and null declares the name only.
+    Default,
+    /// An expression, and null declares the name only.
+    Expression,
+}
 
-pub(super) static OUTPUT: Entries =
-    Entries { item: &OUTPUT_TABLE, member: &NAMED_OUTPUT, value_from: &OUTPUT_FROM, calculated: true };
+pub(super) static INPUT: Spellings = Spellings {
+    listed: Form::new(
+        |cursor, report| ParameterDoc::listed(&cursor.object(&INPUT_TABLE, report)?, &VALUE_FROM),
+        |defs| defs.object(&INPUT_TABLE),
+    ),
+    table: &NAMED_INPUT_TABLE,
+    value_from: &VALUE_FROM,
+    alone: Meaning::Default,
+};
 
-pub(super) static ARGUMENT: Entries =
-    Entries { item: &ARGUMENT_TABLE, member: &NAMED_ARGUMENT, value_from: &VALUE_FROM, calculated: false };
+pub(super) static OUTPUT: Spellings = Spellings {
+    listed: Form::new(
+        |cursor, report| ParameterDoc::listed(&cursor.object(&OUTPUT_TABLE, report)?, &OUTPUT_FROM),
+        |defs| defs.object(&OUTPUT_TABLE),
+    ),
+    table: &NAMED_OUTPUT_TABLE,
+    value_from: &OUTPUT_FROM,
+    alone: Meaning::Expression,
+};
+
+pub(super) static ARGUMENT: Spellings = Spellings {
+    listed: Form::new(
+        |cursor, report| ParameterDoc::listed(&cursor.object(&ARGUMENT_TABLE, report)?, &VALUE_FROM),
+        |defs| defs.object(&ARGUMENT_TABLE),
+    ),
+    table: &NAMED_ARGUMENT_TABLE,
+    value_from: &VALUE_FROM,
+    alone: Meaning::Argument,
+};
+
+impl Spellings {
+    /// Reads a parameter that stands under its name.
+    pub(super) fn named(&self, key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<ParameterDoc> {
+        if !cursor.is_object() {
+            return self.alone.read(key, cursor, report);
+        }
+        let object = cursor.object(self.table, report)?;
+        ParameterDoc::read(&object, self.value_from, Some(name_of(key, cursor, report)))
+    }
+
+    pub(super) fn schema_of_named(&self, defs: &mut Defs) -> Json {
+        json!({
+            "if": { "type": "object" },
+            "then": defs.object(self.table),
+            "else": self.alone.schema(defs),
+        })
+    }
+}
+
+impl Meaning {
+    /// Reads a value that stands alone under the name of a parameter.
+    pub(super) fn read(self, key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<ParameterDoc> {
+        let bare = ParameterDoc::bare(name_of(key, cursor, report), cursor.site());
+        if cursor.is_null() && !matches!(self, Self::Argument) {
+            return Some(bare);
+        }
+        let bare = ParameterDoc { has_source: true, ..bare };
+        Some(match self {
+            Self::Argument | Self::Input => ParameterDoc { value: VALUE.read(cursor, report), ..bare },
+            Self::Default => ParameterDoc { default: VALUE.read(cursor, report), ..bare },
+            Self::Expression if cursor.is_object() => {
+                let problem =
+                    cursor.problem(&shape::WRONG_TYPE, "found object; expected an expression, as text");
+                let hint = format!("declare a type or more as `parameters: {{{}: {{type: …}}}}`", key.name);
+                report.problem(problem.with_hint(hint));
+                return None;
+            }
+            Self::Expression => {
+                let source: Option<ExprDoc> = EXPRESSION.read(cursor, report);
+                ParameterDoc { value_from: source.map(SourceDoc::Expression), ..bare }
+            }
+        })
+    }
+
+    pub(super) fn schema(self, defs: &mut Defs) -> Json {
+        match self {
+            Self::Argument | Self::Input | Self::Default => VALUE.schema(defs),
+            Self::Expression => json!({ "anyOf": [EXPRESSION.schema(defs), { "type": "null" }] }),
+        }
+    }
+}
+
+fn name_of(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Name {
+    let site = Site { path: cursor.path.clone(), span: key.span };
+    let name = Name { value: key.name.clone(), site };
+    check_parameter_name(&name, report);
+    name
+}
 
 static INPUT_TABLE: Table = Table::closed(
     "input",
     "An input parameter. Its value is the first of these that is not null: the argument's `value` and \
      `valueFrom`, then its own `value`, `valueFrom` and `default`.",
     &[&NAME, &TYPE, &VALUE_FIELD, &VALUE_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
+    &[Rule::Stated(types)],
+);
+
+static NAMED_INPUT_TABLE: Table = Table::closed(
+    "namedInput",
+    "An input parameter under its name.",
+    &[&TYPE, &VALUE_FIELD, &VALUE_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
     &[Rule::Stated(types)],
 );
 
@@ -74,37 +173,28 @@ static OUTPUT_TABLE: Table = Table::closed(
     &[Rule::Stated(types)],
 );
 
+static NAMED_OUTPUT_TABLE: Table = Table::closed(
+    "namedOutput",
+    "An output parameter under its name.",
+    &[&TYPE, &VALUE_FIELD, &OUTPUT_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
+    &[Rule::Stated(types)],
+);
+
 static ARGUMENT_TABLE: Table = Table::closed(
     "argument",
     "A value for an input of the called template; `value` takes precedence over `valueFrom`.",
     &[&NAME, &TYPE, &VALUE_FIELD, &VALUE_FROM, &ENUM, &RAW, &DESCRIPTION],
-    ARGUMENT_RULES,
+    &[VALUE_OF_ARGUMENT, NO_DEFAULT, Rule::Stated(types)],
 );
 
-static NAMED_INPUT: Table = Table::closed(
-    "namedInput",
-    "An input parameter in a map of `phasm/v1`: an `input` whose name is its key.",
-    &[&TYPE, &VALUE_FIELD, &VALUE_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
-    &[NAMED_BY_ITS_KEY, Rule::Stated(types)],
-);
-
-static NAMED_OUTPUT: Table = Table::closed(
-    "namedOutput",
-    "An output parameter in a map of `phasm/v1`: an `output` whose name is its key.",
-    &[&TYPE, &VALUE_FIELD, &OUTPUT_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
-    &[NAMED_BY_ITS_KEY, Rule::Stated(types)],
-);
-
-static NAMED_ARGUMENT: Table = Table::closed(
+static NAMED_ARGUMENT_TABLE: Table = Table::closed(
     "namedArgument",
-    "An argument in a map of `phasm/v1`: an `argument` whose name is its key.",
+    "A value for an input of the called template, under the input's name.",
     &[&TYPE, &VALUE_FIELD, &VALUE_FROM, &ENUM, &RAW, &DESCRIPTION],
-    &[NAMED_BY_ITS_KEY, NEEDS_A_VALUE, NO_DEFAULT, Rule::Stated(types)],
+    &[VALUE_OF_ARGUMENT, NO_DEFAULT, Rule::Stated(types)],
 );
 
-const ARGUMENT_RULES: &[Rule] = &[NEEDS_A_VALUE, NO_DEFAULT, Rule::Stated(types)];
-
-const NEEDS_A_VALUE: Rule = Rule::Needed {
+const VALUE_OF_ARGUMENT: Rule = Rule::Needed {
     field: "value",
     when: When::Without(&["valueFrom", "default"]),
     expected: "`value` or `valueFrom`",
@@ -116,14 +206,6 @@ const NO_DEFAULT: Rule = Rule::Refused(Refusal {
     entry: &shape::NOT_ALLOWED,
     why: "in an argument; expected a value",
     hint: "write `value`, or declare the default where the template declares the input",
-});
-
-const NAMED_BY_ITS_KEY: Rule = Rule::Refused(Refusal {
-    fields: &["name"],
-    when: When::Always,
-    entry: &shape::NOT_ALLOWED,
-    why: "in a map of parameters; expected the name as the key",
-    hint: "write `NAME: {type: …}`, or a list: `- {name: NAME, type: …}`",
 });
 
 static NAME: Field<Name> = Field::required(
@@ -200,89 +282,27 @@ fn types(defs: &mut Defs) -> Json {
     })
 }
 
-impl Entries {
-    /// Reads an element of a list.
-    pub(super) fn item(&self, cursor: &Cursor<'_>, report: &Report) -> Option<ParameterDoc> {
-        let object = cursor.object(self.item, report)?;
-        ParameterDoc::read(&object, object.optional(&NAME), self.value_from)
-    }
-
-    /// Reads a member of `parameters`: an object has its fields, null declares it, anything else is its value.
-    pub(super) fn member(&self, key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<ParameterDoc> {
-        match &cursor.tree.node {
-            TreeNode::Object(_) => {
-                let name = named(key, cursor, report);
-                ParameterDoc::read(&cursor.object(self.member, report)?, Some(name), self.value_from)
-            }
-            TreeNode::Null => Some(ParameterDoc::plain(named(key, cursor, report), cursor)),
-            TreeNode::Bool(_) | TreeNode::Number(_) | TreeNode::String(_) | TreeNode::Array(_) => {
-                self.plain(key, cursor, report)
-            }
-        }
-    }
-
-    /// Reads a member that is the value of the parameter, whatever it is; that of an output is an expression.
-    pub(super) fn plain(&self, key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<ParameterDoc> {
-        let declared = ParameterDoc::plain(named(key, cursor, report), cursor);
-        if !self.calculated {
-            return Some(ParameterDoc {
-                value: Some(VALUE.read(cursor, report)?),
-                has_source: true,
-                ..declared
-            });
-        }
-        let text = matches!(cursor.tree.node, TreeNode::String(_));
-        if !text {
-            let problem = cursor.problem(
-                &shape::WRONG_TYPE,
-                format!("found {}; expected an expression, as text", cursor.tree.to_value().type_name()),
-            );
-            let hint = format!("for a constant write `parameters: {{{}: {{value: …}}}}`", key.name);
-            report.problem(problem.with_hint(hint));
-            return None;
-        }
-        let source = SourceDoc::Expression(EXPRESSION.read(cursor, report)?);
-        Some(ParameterDoc { value_from: Some(source), has_source: true, ..declared })
-    }
-
-    pub(super) fn item_schema(&self, defs: &mut Defs) -> Json {
-        defs.object(self.item)
-    }
-
-    /// Returns the schema of the map of `parameters`.
-    pub(super) fn map_schema(&self, defs: &mut Defs) -> Json {
-        let member = defs.object(self.member);
-        let plain = json!({ "type": if self.calculated { json!(["string", "null"]) } else {
-            json!(["null", "boolean", "number", "string", "array"])
-        } });
-        json!({
-            "type": "object",
-            "propertyNames": PARAMETER_NAME.schema(defs),
-            "additionalProperties": { "anyOf": [member, plain] },
-        })
-    }
-
-    /// Returns the schema of a map of names and values.
-    pub(super) fn plain_schema(&self, defs: &mut Defs) -> Json {
-        let value = if self.calculated { json!({ "type": "string" }) } else { json!({}) };
-        json!({
-            "type": "object",
-            "not": { "anyOf": [{ "required": ["parameters"] }, { "required": ["artifacts"] }] },
-            "propertyNames": PARAMETER_NAME.schema(defs),
-            "additionalProperties": value,
-        })
-    }
-}
-
-/// Returns the name that a key is.
-fn named(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Name {
-    let name = Name { value: key.name.clone(), site: Site { path: cursor.path.clone(), span: key.span } };
-    check_parameter_name(&name, report);
-    name
-}
-
 impl ParameterDoc {
-    fn read(object: &Object<'_, '_>, name: Option<Name>, value_from: &Field<SourceDoc>) -> Option<Self> {
+    /// A parameter of which nothing but the name is written.
+    fn bare(name: Name, site: Site) -> Self {
+        Self {
+            name,
+            site,
+            kind: ParameterType::Any,
+            value: None,
+            value_from: None,
+            default: None,
+            allowed: Vec::new(),
+            has_source: false,
+        }
+    }
+
+    fn listed(object: &Object<'_, '_>, value_from: &Field<SourceDoc>) -> Option<Self> {
+        let name = object.optional(&NAME);
+        Self::read(object, value_from, name)
+    }
+
+    fn read(object: &Object<'_, '_>, value_from: &Field<SourceDoc>, name: Option<Name>) -> Option<Self> {
         let kind = object.or_default(&TYPE);
         let raw = object.or_default(&RAW);
         object.optional(&DESCRIPTION);
@@ -290,7 +310,7 @@ impl ParameterDoc {
         check_allowed(object, kind);
         let parameter = Self {
             name: name?,
-            path: object.site.path.clone(),
+            site: object.site.clone(),
             kind,
             value: value(object, &VALUE_FIELD, raw),
             value_from: object.optional(value_from),
@@ -302,20 +322,6 @@ impl ParameterDoc {
             check_literal(value, kind, &parameter.allowed, object.report);
         }
         Some(parameter)
-    }
-
-    /// Declares a parameter of any type, without a value.
-    fn plain(name: Name, cursor: &Cursor<'_>) -> Self {
-        Self {
-            name,
-            path: cursor.path.clone(),
-            kind: ParameterType::Any,
-            value: None,
-            value_from: None,
-            default: None,
-            allowed: Vec::new(),
-            has_source: false,
-        }
     }
 }
 
@@ -340,4 +346,10 @@ fn check_allowed(object: &Object<'_, '_>, kind: ParameterType) {
             object.report.problem(item.problem(entry, message));
         }
     }
+}
+
+/// An input's declaration made of a member of seed 002's labelled form.
+pub(in crate::document) fn labelled(name: Name, value: Option<ValueDoc>) -> ParameterDoc {
+    let site = name.site.clone();
+    ParameterDoc { value, has_source: true, ..ParameterDoc::bare(name, site) }
 }

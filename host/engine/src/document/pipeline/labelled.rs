@@ -10,10 +10,10 @@ use crate::{
         ValueDoc, WorkDoc,
         conditions::CONDITIONS,
         executor::{EXECUTOR_TYPE, labelled_config},
-        expression::CONDITION,
+        expression::{CONDITION, VALUE},
         hooks::HOOKS,
-        name::{LABEL, PARAMETER_NAME},
-        parameters::OUTPUTS,
+        name::{LABEL, PARAMETER_NAME, check_parameter_name},
+        parameters::{self, OUTPUTS},
         policy::POLICY,
         retry::{is_legacy, report_legacy},
         task::{DEADLINE, MAX_INACTIVITY, MAX_RUNTIME, ORDERED_BY_THE_PIPELINE, RecoveryDoc},
@@ -42,6 +42,7 @@ static LABELLED_TABLE: Table = Table {
     rules: &[Rule::Refused(ORDERED_BY_THE_PIPELINE)],
     rest: Rest::Named(|defs| PARAMETER_NAME.schema(defs)),
     foreign: &[],
+    alone: "",
 };
 
 static KIND: Field<Name> = Field::required(
@@ -86,6 +87,7 @@ static SPEC_TABLE: Table = Table {
     rules: &[],
     rest: Rest::Anything,
     foreign: &[],
+    alone: "",
 };
 
 static SPEC_POLICY: Field<PolicyDoc> =
@@ -117,7 +119,7 @@ fn labelled(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<TaskDoc> 
         work,
         dependencies: Vec::new(),
         arguments: ParametersDoc::default(),
-        inputs: ParametersDoc::of_members(object.rest(), report),
+        inputs: inputs(&object),
         outputs: ParametersDoc::field(&object, &OUTPUTS_FIELD),
         when: object.optional(&WHEN),
         memory: None,
@@ -144,6 +146,17 @@ fn no_retry(cursor: &Cursor<'_>, report: &Report) -> Option<()> {
         report.problem(problem.with_hint("write `spec: {policy: {rules: […]}}`"));
     }
     None
+}
+
+fn inputs(object: &Object<'_, '_>) -> ParametersDoc {
+    let mut list = Vec::new();
+    for (key, value) in object.rest() {
+        let site = Site { path: value.path.clone(), span: key.span };
+        let name = Name { value: key.name.clone(), site };
+        check_parameter_name(&name, object.report);
+        list.push(parameters::labelled(name, VALUE.read(&value, object.report)));
+    }
+    ParametersDoc { list, sound: true }
 }
 
 /// Warns about a key that reaches the executor though it looks like one of the task's.

@@ -18,7 +18,6 @@ use crate::{
     form::{
         AnyField as _, Cursor, Field, Form, Name, Refusal, Report, Rule, TEXT, TEXTS, Table, When, whole,
     },
-    path::Path,
     problem::codes::shape,
 };
 
@@ -27,8 +26,6 @@ use crate::{
 pub(crate) struct SpecDoc {
     pub(crate) entrypoint: Option<Name>,
     pub(crate) arguments: ParametersDoc,
-    /// Where they are declared.
-    pub(crate) arguments_path: Path,
     pub(crate) timeout: RunTimeout,
     pub(crate) priority: u16,
     pub(crate) parallelism: Option<u32>,
@@ -47,8 +44,8 @@ static SPEC_TABLE: Table = Table::closed(
     "The definition of a workflow.",
     &[
         &ENTRYPOINT,
-        &ARGUMENTS,
         &PARAMETERS_FIELD,
+        &ARGUMENTS,
         &TIMEOUT,
         &PRIORITY,
         &PARALLELISM,
@@ -58,13 +55,22 @@ static SPEC_TABLE: Table = Table::closed(
         &HOOKS_FIELD,
         &NOTIFY,
     ],
-    &[Rule::Refused(Refusal {
-        fields: &["arguments"],
-        when: When::With("parameters"),
-        entry: &shape::NOT_ALLOWED,
-        why: "next to `parameters`, which are the same; expected one of them",
-        hint: "declare all parameters in `parameters`",
-    })],
+    &[
+        Rule::Refused(Refusal {
+            fields: &["parameters"],
+            when: When::With("arguments"),
+            entry: &shape::NOT_ALLOWED,
+            why: "next to `arguments`; expected one of them",
+            hint: "`spec.parameters` is the short form of `spec.arguments.parameters`",
+        }),
+        Rule::Stated(|defs| {
+            if Dialect::of_schema(defs).short_forms {
+                json!({})
+            } else {
+                json!({ "properties": { "parameters": false } })
+            }
+        }),
+    ],
 )
 .knowing(foreign::SPEC);
 
@@ -75,17 +81,17 @@ static ENTRYPOINT: Field<Name> = Field::required(
     "Name of the template that a run starts with: a dag, loop, pipeline or task.",
 );
 
+static PARAMETERS_FIELD: Field<ParametersDoc> = Field::optional(
+    "parameters",
+    PARAMETERS,
+    "Parameters of the workflow under their names: `name: {type: …, default: …}`, or the default alone. As `arguments.parameters`; not \
+     in `aether/v1`.",
+);
+
 static ARGUMENTS: Field<ParametersDoc> = Field::optional(
     "arguments",
     INPUTS,
     "Parameters of the workflow: given when it is run, seen as `workflow.parameters.x`, and by name as the entrypoint's inputs.",
-);
-
-static PARAMETERS_FIELD: Field<ParametersDoc> = Field::optional(
-    "parameters",
-    PARAMETERS,
-    "Parameters of the workflow in `phasm/v1`: a map of names to `{type, default}`, or to default values; the short form of \
-     `arguments: {parameters: […]}`.",
 );
 
 static TIMEOUT: Field<RunTimeout> = Field::optional(
@@ -134,30 +140,29 @@ static HOOKS_FIELD: Field<HooksDoc> =
 static NOTIFY: Field<Vec<Name>> = Field::optional(
     "notify",
     TEXTS,
-    "Endpoints that are notified of its runs, besides those that the operator has notified of all: names of `[notify]` of the \
+    "Endpoints that are notified of its runs, in addition to those that are notified of all runs: names of `[notify]` of the \
      configuration.",
 );
 
 impl SpecDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(&SPEC_TABLE, report)?;
+        let dialect = Dialect::of(report);
         // Before every expression that may call them.
         let functions = object.optional(&FUNCTIONS_FIELD);
         functions.iter().for_each(|functions| report.provide(functions.clone()));
-        let dialect = Dialect::of(report);
-        if !dialect.short_forms {
-            dialect.refuse(&["parameters"], &["arguments"], &object);
-        }
-        let (declared, arguments_path) = if object.has(PARAMETERS_FIELD.name()) {
-            (&PARAMETERS_FIELD, cursor.path.key(PARAMETERS_FIELD.name()))
-        } else {
-            (&ARGUMENTS, cursor.path.key(ARGUMENTS.name()).key("parameters"))
-        };
         let (templates, sound) = object.optional(&TEMPLATES).unwrap_or_default();
+        let arguments = if object.has(PARAMETERS_FIELD.name()) {
+            if !dialect.short_forms {
+                dialect.refuse(&["parameters"], &["arguments: {parameters: […]}"], &object);
+            }
+            ParametersDoc::field(&object, &PARAMETERS_FIELD)
+        } else {
+            ParametersDoc::field(&object, &ARGUMENTS)
+        };
         let spec = Self {
             entrypoint: object.optional(&ENTRYPOINT),
-            arguments: ParametersDoc::field(&object, declared),
-            arguments_path,
+            arguments,
             timeout: object.optional(&TIMEOUT).unwrap_or_else(|| RunTimeout::default_of(dialect)),
             priority: object.or_default(&PRIORITY),
             parallelism: object.optional(&PARALLELISM),

@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use super::{Piece, Placeholder, PlaceholderError, ValueTemplate};
 use crate::{
-    expr::{Expr, Grammar, SyntaxError, marks},
+    expr::{Expr, Functions, SyntaxError, marks},
     path::key_segment,
     tree::{Key, Span, Tree, TreeNode},
     value::{Map, Value},
@@ -15,14 +15,14 @@ use crate::{
 const MAX_ERRORS: usize = 100;
 
 pub(super) struct Compiler<'f> {
-    grammar: &'f Grammar,
+    functions: &'f Arc<Functions>,
     path: String,
     pub(super) errors: Vec<PlaceholderError>,
 }
 
 impl<'f> Compiler<'f> {
-    pub(super) fn new(grammar: &'f Grammar) -> Self {
-        Self { grammar, path: String::new(), errors: Vec::new() }
+    pub(super) fn new(functions: &'f Arc<Functions>) -> Self {
+        Self { functions, path: String::new(), errors: Vec::new() }
     }
 
     pub(super) fn tree(&mut self, tree: &Tree) -> ValueTemplate {
@@ -91,7 +91,7 @@ impl<'f> Compiler<'f> {
     fn placeholder(&mut self, text: &str, inside: Range<usize>, span: Span, pieces: &mut Vec<Piece>) {
         let offset = inside.start;
         let inside = text.get(inside).unwrap_or_default();
-        match marks::check(inside).and_then(|()| Expr::compile_with(inside, self.grammar)) {
+        match marks::check(inside).and_then(|()| Expr::compile_with(inside, self.functions)) {
             Ok(expr) => pieces.push(Piece::Placeholder(Placeholder { expr, offset, span })),
             Err(error) => {
                 let error = SyntaxError { offset: error.offset + offset, ..error };

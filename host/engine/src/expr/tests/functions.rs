@@ -20,7 +20,7 @@ fn defined(text: &str) -> Arc<Functions> {
 
 fn calling(functions: &str, text: &str) -> Expr {
     let functions = defined(functions);
-    Expr::compile_with(text, &functions.clone().into())
+    Expr::compile_with(text, &functions)
         .unwrap_or_else(|error| panic!("{error} at {} in {text}", error.offset))
 }
 
@@ -275,7 +275,7 @@ fn functions_call_each_other() {
 fn reads_and_use_are_known() {
     let functions =
         defined("fn f(a) { g(a) } fn g(a) { a } fn unused(a) { other(a) } fn other(a) { unused(a) }");
-    let expr = Expr::compile_with("f(tasks.x.code) || f(n)", &functions.clone().into()).unwrap();
+    let expr = Expr::compile_with("f(tasks.x.code) || f(n)", &functions).unwrap();
     let paths: Vec<_> = expr.reads().iter().map(|read| read.path.join(".")).collect();
     assert_eq!(paths, ["tasks.x.code", "n"]);
     assert_eq!(functions.unused(), [("other", 57), ("unused", 31)]);

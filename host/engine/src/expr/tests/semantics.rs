@@ -374,7 +374,7 @@ fn doubts_of(text: &str, functions: &str) -> Vec<String> {
     let (functions, errors) = Functions::read(functions);
     assert!(errors.is_empty() || functions.unused().is_empty(), "{errors:?}");
     let mut doubts = Doubts::default();
-    Expr::compile_with(text, &Arc::new(functions).into()).unwrap().eval(&env, &mut doubts).unwrap();
+    Expr::compile_with(text, &Arc::new(functions)).unwrap().eval(&env, &mut doubts).unwrap();
     let behind = |doubt: &String| doubt.strip_prefix(&format!("`{text}`: ")).unwrap().to_owned();
     doubts.types.iter().map(behind).collect()
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use crate::{
     expr::{Expr, ValueTemplate},
-    path::Path,
     settings::{ParameterType, SecretRef},
     value::Value,
 };
@@ -14,8 +13,6 @@ use crate::{
 pub struct Parameter {
     /// Its name.
     pub name: Arc<str>,
-    /// Where it is declared.
-    pub path: Path,
     /// Checked when bound (inputs) or warned about (outputs).
     pub kind: ParameterType,
     /// `value`.

@@ -58,7 +58,7 @@ fn the_stack_suffices_for_the_deepest_calls() {
         assert!(levels >= 10, "{levels}");
         let functions = Arc::new(functions);
         let text = format!("{}f(1, 2){}", "(1 + ".repeat(200), ")".repeat(200));
-        let error = Expr::compile_with(&text, &functions.clone().into())
+        let error = Expr::compile_with(&text, &functions)
             .unwrap()
             .eval(&Json::new(ENV), &mut Doubts::default())
             .unwrap_err();
@@ -72,7 +72,7 @@ fn the_stack_suffices_for_the_deepest_calls() {
             "a.x[b.y[f(a, b)]].z",
         ] {
             let functions = defined(&format!("fn f(a, b) {{ {body} }}"));
-            let error = Expr::compile_with("f(1 == 1, 1)", &functions.clone().into())
+            let error = Expr::compile_with("f(1 == 1, 1)", &functions)
                 .unwrap()
                 .eval(&Json::new(ENV), &mut Doubts::default());
             assert!(error.is_err() || body.starts_with("switch"), "{body}: {error:?}");
@@ -114,7 +114,7 @@ fn what_nests_too_deeply_is_refused() {
         ] {
             let (functions, errors) = Functions::read(&format!("fn f(a) {{ {text} }}"));
             if errors.is_empty() {
-                let expr = Expr::compile_with("f(1)", &Arc::new(functions).into()).unwrap();
+                let expr = Expr::compile_with("f(1)", &Arc::new(functions)).unwrap();
                 let _ = expr.eval(&Json::new(ENV), &mut Doubts::default());
             }
         }
@@ -194,7 +194,7 @@ proptest! {
             prop_assert!(errors.iter().all(|error| text.is_char_boundary(error.offset)), "{}", text);
             if errors.is_empty() {
                 let functions = Arc::new(functions);
-                if let Ok(expr) = Expr::compile_with("f(list)", &functions.clone().into()) {
+                if let Ok(expr) = Expr::compile_with("f(list)", &functions) {
                     let _ = expr.eval(&Json::new(ENV), &mut Doubts::default());
                 }
             }
