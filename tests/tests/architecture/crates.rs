@@ -29,7 +29,7 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
 /// The order of the layers. A crate that is new gets a row.
 #[test]
 fn a_crate_depends_on_those_below_it() {
-    let below: [(&str, &[&str]); 16] = [
+    let below: [(&str, &[&str]); 17] = [
         ("phasm-duration", &[]),
         ("phasm-number", &[]),
         ("phasm-sdk", &["phasm-duration", "phasm-number"]),
@@ -39,9 +39,10 @@ fn a_crate_depends_on_those_below_it() {
         ("phasm-sandbox", &["phasm-engine", "phasm-files", "phasm-workspace-hack"]),
         ("phasm-builder", &["phasm-files"]),
         ("phasm", &["phasm-engine", "phasm-files", "phasm-sandbox"]),
+        ("phasm-convert", &["phasm-engine"]),
         ("phasm-graph", &["phasm-engine"]),
         ("phasm-server", &["phasm", "phasm-files", "phasm-graph"]),
-        ("phasm-cli", &["phasm", "phasm-builder", "phasm-files", "phasm-graph", "phasm-server"]),
+        ("phasm-cli", &["phasm", "phasm-builder", "phasm-convert", "phasm-files", "phasm-graph", "phasm-server"]),
         ("phasm-edge", &["phasm"]),
         ("phasm-tests", &["phasm", "phasm-engine"]),
         ("phasm-tidy", &[]),

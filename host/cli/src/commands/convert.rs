@@ -1,4 +1,4 @@
-//! `phasm convert`: workflow files of `aether/v1` in `phasm/v1`.
+//! `phasm convert`: workflow files of `aether/v1` and of other systems in `phasm/v1`.
 
 use std::{fs, path::PathBuf};
 
@@ -7,24 +7,30 @@ use phasm::{
     engine::{
         document,
         plan::{Draft, Executors},
+        tree::Tree,
         value::Value,
     },
     reader,
 };
+use phasm_convert::{Format, NoteKind};
+use serde::Serialize;
 
 use crate::{
     exit::Exit,
     failure::{ContextError, Failure},
     input::document::Text,
-    problems,
+    problems::{self, Source},
     terminal::screen::Screen,
 };
 
-/// Rewrites a workflow file of `aether/v1` as one of `phasm/v1` that means the same.
+/// Converts a workflow file of `aether/v1`, Argo Workflows or GitHub Actions to `phasm/v1`.
 ///
-/// Comments and layout stay. The result is printed to stdout; what keeps an older spelling is listed on stderr.
+/// A file of `aether/v1` means the same afterwards, and keeps its comments and layout. From a file of another system, every field without a
+/// counterpart is listed on stderr and in a comment of the result, with the field to use instead. The result is printed to stdout.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  phasm convert old.yaml > new.yaml\n  phasm convert old.yaml --write")]
+#[command(
+    after_help = "Examples:\n  phasm convert old.yaml > new.yaml\n  phasm convert old.yaml --write\n  phasm convert argo.yaml --strict > workflow.yaml\n  phasm convert .github/workflows/ci.yml --json"
+)]
 pub(crate) struct ConvertArguments {
     /// Workflow file, JSON or YAML; `-` is stdin.
     #[arg(value_name = "FILE")]
@@ -33,20 +39,134 @@ pub(crate) struct ConvertArguments {
     /// Replace the file instead of printing the result.
     #[arg(long)]
     write: bool,
+
+    /// End with 1, and write nothing, if a field is left out or needs work.
+    #[arg(long)]
+    strict: bool,
+
+    /// Print {"text": …, "notes": […]} to stdout.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A converted file, and what is left to do.
+struct Converted {
+    text: String,
+    notes: Vec<Entry>,
+    more: usize,
+}
+
+/// A note, for programs.
+#[derive(Serialize)]
+struct Entry {
+    path: String,
+    line: u32,
+    column: u32,
+    value: String,
+    kind: &'static str,
+    advice: String,
+}
+
+/// Result of the command, for programs.
+#[derive(Serialize)]
+struct Report<'r> {
+    text: &'r str,
+    notes: &'r [Entry],
+    /// Number of further notes.
+    more: usize,
+}
+
+impl Entry {
+    fn line(&self, file: &str) -> String {
+        let Self { path, line, column, value, kind, advice } = self;
+        match *kind {
+            "kept" => format!("{file}:{line}: kept as it is: {advice}\n"),
+            "leftOut" => format!("{file}:{line}:{column}: {path} ({value}): left out: {advice}\n"),
+            _ => format!("{file}:{line}:{column}: {path} ({value}): {advice}\n"),
+        }
+    }
 }
 
 /// Converts a file, unless it has problems.
 pub(super) fn convert(arguments: &ConvertArguments, screen: &Screen) -> Result<Exit, Failure> {
-    let file = Text::read(&arguments.file).map_err(|unreadable| unreadable.refuse(screen, false))?;
-    let refuse = |found: &[_]| problems::refuse(screen, file.source(), found, false);
+    let file = Text::read(&arguments.file).map_err(|unreadable| unreadable.refuse(screen, arguments.json))?;
+    let refuse = |found: &[_]| problems::refuse(screen, file.source(), found, arguments.json);
     let tree = reader::read(&file.name, &file.text).map_err(|found| refuse(&found))?;
-    Draft::read(&tree).plan(&Executors::any(), &Value::Null).map_err(|found| refuse(&found))?;
-    let Some(conversion) = document::convert(&file.text, &tree) else {
-        screen.err(&format!("{} is not a file of `aether/v1`, and stays as it is\n", file.name));
-        if !arguments.write {
-            let _gone = screen.out(&file.text);
+    let converted = match Format::of(&tree) {
+        Some(format) => foreign(&tree, format),
+        None => {
+            Draft::read(&tree).plan(&Executors::any(), &Value::Null).map_err(|found| refuse(&found))?;
+            own(&file, &tree, screen)?
         }
-        return Ok(Exit::Done);
+    };
+    if !arguments.json {
+        for note in &converted.notes {
+            screen.err(&note.line(&file.name));
+        }
+        if converted.more > 0 {
+            screen.err(&format!("{}: and {} more\n", file.name, converted.more));
+        }
+    }
+    let is_refused = arguments.strict && !converted.notes.is_empty();
+    let writes = arguments.write && file.dir().is_some();
+    if writes && !is_refused {
+        fs::write(&arguments.file, &converted.text).map_err(|error| {
+            let context = format!("{} cannot be written", file.name);
+            Failure::call(ContextError::new(context, error))
+        })?;
+    }
+    // A closed stdout ends the output.
+    if arguments.json {
+        let report = Report { text: &converted.text, notes: &converted.notes, more: converted.more };
+        let _gone = screen.out(&problems::json(screen, &report));
+    } else if !writes && !is_refused {
+        let _gone = screen.out(&converted.text);
+    }
+    if is_refused {
+        return Ok(Exit::Failed);
+    }
+    check(&converted.text, screen, arguments.json)
+}
+
+/// Checks the result. What the other system accepts may still be an error here, such as a circle of dependencies.
+fn check(text: &str, screen: &Screen, as_json: bool) -> Result<Exit, Failure> {
+    let source = Source { name: "the converted file", text };
+    let found = match reader::read("converted.yaml", text) {
+        Ok(tree) => Draft::read(&tree).plan(&Executors::any(), &Value::Null).map(|_| ()),
+        Err(found) => Err(found),
+    };
+    let Err(found) = found else { return Ok(Exit::Done) };
+    if !as_json {
+        problems::show(screen, source, &found);
+    }
+    Err(Failure::shown(Exit::Problems))
+}
+
+fn foreign(tree: &Tree, format: Format) -> Converted {
+    let conversion = phasm_convert::convert(tree, format);
+    let entry = |note: phasm_convert::Note| Entry {
+        path: note.path,
+        line: note.line,
+        column: note.column,
+        value: note.value,
+        kind: match note.kind {
+            NoteKind::LeftOut => "leftOut",
+            NoteKind::Changed => "changed",
+        },
+        advice: note.advice,
+    };
+    Converted {
+        text: conversion.text,
+        notes: conversion.notes.into_iter().map(entry).collect(),
+        more: conversion.more,
+    }
+}
+
+/// Converts a file of `aether/v1`; one of `phasm/v1` stays as it is.
+fn own(file: &Text, tree: &Tree, screen: &Screen) -> Result<Converted, Failure> {
+    let Some(conversion) = document::convert(&file.text, tree) else {
+        screen.err(&format!("{} is not a file of `aether/v1`, and stays as it is\n", file.name));
+        return Ok(Converted { text: file.text.clone(), notes: Vec::new(), more: 0 });
     };
     if !conversion.repeated.is_empty() {
         let lines = conversion.repeated.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
@@ -55,17 +175,13 @@ pub(super) fn convert(arguments: &ConvertArguments, screen: &Screen) -> Result<E
             file.name
         )));
     }
-    for (line, why) in &conversion.kept {
-        screen.err(&format!("{}:{line}: kept as it is: {why}\n", file.name));
-    }
-    if arguments.write && file.dir().is_some() {
-        fs::write(&arguments.file, &conversion.text).map_err(|error| {
-            let context = format!("{} cannot be written", file.name);
-            Failure::call(ContextError::new(context, error))
-        })?;
-    } else {
-        // A closed stdout ends the output.
-        let _gone = screen.out(&conversion.text);
-    }
-    Ok(Exit::Done)
+    let entry = |(line, why): (u32, &str)| Entry {
+        path: String::new(),
+        line,
+        column: 0,
+        value: String::new(),
+        kind: "kept",
+        advice: why.to_owned(),
+    };
+    Ok(Converted { text: conversion.text, notes: conversion.kept.into_iter().map(entry).collect(), more: 0 })
 }

@@ -1,0 +1,51 @@
+//! Names by the rules of workflow files.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Longest name that is made, with room for a number.
+const MAX_NAME: usize = 50;
+
+/// Names that differ from each other.
+#[derive(Debug, Default)]
+pub(crate) struct Names {
+    taken: BTreeSet<String>,
+    numbers: BTreeMap<String, usize>,
+}
+
+impl Names {
+    /// Returns a name like `wish` that no other has.
+    pub(crate) fn fresh(&mut self, wish: &str) -> String {
+        let base = name(wish);
+        let number = self.numbers.entry(base.clone()).or_insert(1);
+        let mut found = base.clone();
+        while !self.taken.insert(found.clone()) {
+            *number += 1;
+            found = format!("{base}-{number}");
+        }
+        found
+    }
+}
+
+/// Returns lower-case letters, digits and inner hyphens.
+pub(crate) fn name(text: &str) -> String {
+    let mut name = String::new();
+    for c in text.chars() {
+        if name.len() >= MAX_NAME {
+            break;
+        }
+        if c.is_ascii_alphanumeric() {
+            name.push(c.to_ascii_lowercase());
+        } else if !name.is_empty() && !name.ends_with('-') {
+            name.push('-');
+        }
+    }
+    let name = name.trim_end_matches('-');
+    if name.is_empty() { "unnamed".to_owned() } else { name.to_owned() }
+}
+
+/// Returns letters, digits, `_` and, not first, `-`.
+pub(crate) fn parameter(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    let name: String = text.chars().take(MAX_NAME).map(|c| if is_part(c) { c } else { '_' }).collect();
+    if name.is_empty() || name.starts_with('-') { format!("_{name}") } else { name }
+}
