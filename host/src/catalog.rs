@@ -55,7 +55,7 @@ pub struct WrittenDocument<'a> {
     pub text: &'a str,
 }
 
-/// One version of a document that is kept.
+/// One stored version of a workflow file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Version {
@@ -96,7 +96,7 @@ pub struct CatalogItem<T> {
     pub namespace: Arc<str>,
     /// The name.
     pub name: Arc<str>,
-    /// When it is looked at next: of a schedule, its next instant.
+    /// Time of the next check; for a schedule, the time of its next run.
     #[serde(default, with = "instant::maybe", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<TimeText>")]
     pub next: Option<Timestamp>,
@@ -139,7 +139,7 @@ impl<T: DeserializeOwned> CatalogItem<T> {
             found: format!("{}: {found}", entry.name),
         };
         if entry.damaged {
-            return Err(corrupt(&"it is not what was written: its checksum differs"));
+            return Err(corrupt(&"it is damaged: its checksum differs"));
         }
         let what = serde_json::from_str(&entry.body).map_err(|error| corrupt(&error))?;
         Ok(Self {
@@ -193,10 +193,10 @@ pub async fn saved_text(store: &dyn ReadStore, digest: &str) -> Result<Option<St
     let Some(bytes) = store.text(digest).await? else { return Ok(None) };
     let damaged = |found: &dyn fmt::Display| StoreError::Corrupt {
         path: "store".into(),
-        found: format!("document {digest}: {found}"),
+        found: format!("workflow file {digest}: {found}"),
     };
     if Digest::of(&bytes).to_string() != digest {
-        return Err(damaged(&"it is not what was kept"));
+        return Err(damaged(&"it is damaged: its digest differs"));
     }
     String::from_utf8(bytes.to_vec()).map(Some).map_err(|error| damaged(&error))
 }

@@ -249,7 +249,7 @@ fn warn_of_limits(written: &ConfigTable, http: &HttpConfig, report: &Report) {
         let table = if limit.key().starts_with("http-") { "`[http]`" } else { "`[limits]`" };
         Some((
             limit.most(&written.limits.limits, &http.limits)?,
-            format!("what {table} lets every attempt use"),
+            format!("the limits of {table} for every attempt"),
         ))
     };
     written.grants.iter().for_each(|grant| grant.limits.warn(&codes::ABOVE_OTHERS, report, everybodys));
@@ -260,7 +260,7 @@ fn unknown_grant(granted: &Name, known: &[Arc<str>]) -> Problem {
     let names = || known.iter().map(AsRef::as_ref);
     let expected = match known {
         [] => "nothing is installed".to_owned(),
-        _ => format!("expected {}", form::listed_if_few(names(), "the name of one that is offered")),
+        _ => format!("expected {}", form::listed_if_few(names(), "the name of an offered one")),
     };
     let message = format!("no plugin is named `{}`; {expected}", granted.value);
     let warning = granted.problem(&codes::UNKNOWN_PLUGIN, message);

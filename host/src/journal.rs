@@ -31,11 +31,12 @@ use crate::{
 
 /// Reads the basis of a run, of which `submitted` has only the digest, and checks it against that.
 fn basis(digest: &str, kept: Option<&Document>) -> Result<Basis, serde_json::Error> {
-    let wrong =
-        |what| serde_json::Error::custom(format!("the document {digest} that it was submitted with {what}"));
+    let wrong = |what| {
+        serde_json::Error::custom(format!("the workflow file {digest} that it was submitted with {what}"))
+    };
     let kept = kept.ok_or_else(|| wrong("is not kept"))?;
     if Digest::of(&kept.bytes).to_string() != digest {
-        return Err(wrong("is not what was kept: its digest differs"));
+        return Err(wrong("is damaged: its digest differs"));
     }
     body::json(&kept.bytes)
 }
@@ -51,7 +52,7 @@ pub enum RecoverError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// Another host has it.
-    #[error("run {run_id} is driven by another host")]
+    #[error("run {run_id} is running on another host")]
     Driven {
         /// The run.
         run_id: Arc<str>,
@@ -83,7 +84,7 @@ pub enum RecoverError {
         source: ImpossibleHistory,
     },
     /// Something that it was submitted with is not there as it was.
-    #[error("run {run_id} cannot go on, as what it was submitted with is missing: {}", named(.missing))]
+    #[error("run {run_id} cannot continue: an executor or setting that it was submitted with is missing: {}", named(.missing))]
     Missing {
         /// The run.
         run_id: Arc<str>,
@@ -91,7 +92,7 @@ pub enum RecoverError {
         missing: Vec<UnmetRequirement>,
     },
     /// The document holds what this Phasm cannot read at all.
-    #[error("the document of run {run_id} has {} problems that keep this Phasm from reading it:\n{problems}", .problems.len())]
+    #[error("the workflow file of run {run_id} has {} errors in this version of Phasm:\n{problems}", .problems.len())]
     Document {
         /// The run.
         run_id: Arc<str>,

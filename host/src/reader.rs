@@ -125,7 +125,7 @@ impl Reading {
     fn cut(&mut self) {
         if self.problems.len() > MAX_PROBLEMS {
             self.problems.truncate(MAX_PROBLEMS);
-            self.problems.push(more(&entries::MORE_PROBLEMS, "problems", "fix these and validate again"));
+            self.problems.push(more(&entries::MORE_PROBLEMS, "errors", "fix these and validate again"));
         }
     }
 

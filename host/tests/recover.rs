@@ -322,7 +322,7 @@ async fn a_damaged_journal_does_not_keep_the_others_from_going_on() {
         ("later", r#"[{"invented": 1}]"#, "event 0 of run later cannot be read"),
         ("more", r#"[{"runPhase": "Created"}] 1"#, "event 0 of run more cannot be read"),
         ("first", r#"[{"runPhase": "Created"}]"#, "event 0 of run first cannot be read"),
-        ("invalid", submitted, "the document of run invalid has"),
+        ("invalid", submitted, "the workflow file of run invalid has"),
     ];
     for (run_id, body, _) in rows {
         store_record(&store, run_id, body).await;

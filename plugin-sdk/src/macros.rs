@@ -53,6 +53,9 @@
 /// `suspends: true` says that attempts may suspend, to wait for people: such an executor is refused as a hook, and a run's default
 /// timeout does not count its waits.
 ///
+/// `settings: ["rejection"]` lists the settings that the executor reads from `call.config`, next to its inputs: a workflow with another
+/// one is refused when it is submitted.
+///
 /// The policies are `retry`, `maxRuntime`, `maxInactivity` and `deadline`, each written as in a workflow; the host that loads the plugin
 /// checks their values. Texts must be JSON's as well as Rust's. Other fields do not compile:
 ///
@@ -161,6 +164,7 @@ macro_rules! executor {
     (@field maxInactivity) => { "maxInactivity" };
     (@field deadline) => { "deadline" };
     (@field wants) => { "wants" };
+    (@field settings) => { "settings" };
     (@field suspends) => { "suspends" };
     (@value { $first:ident : $value:literal $(, $more:ident : $other:literal)* $(,)? }) => {
         ::core::concat!(

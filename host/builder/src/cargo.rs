@@ -67,7 +67,7 @@ fn run(
     if !locked || output.status.success() || !output.stderr.contains("--locked") {
         return Ok(output);
     }
-    progress.step("Cargo.lock lacks what a Cargo.toml asks for: cargo adds it");
+    progress.step("Cargo.lock lacks a dependency of a Cargo.toml: cargo adds it");
     run_once(guests, first, toolchain, false, progress)
 }
 

@@ -25,9 +25,11 @@ impl Failure {
         Self { exit: Exit::Problems, error: Some(error.into()) }
     }
 
-    /// The machine failed us.
+    /// The machine failed us, or the server that was asked refused.
     pub(super) fn host(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { exit: Exit::Error, error: Some(error.into()) }
+        let error = error.into();
+        let exit = if is_refusal(&*error) { Exit::Problems } else { Exit::Error };
+        Self { exit, error: Some(error) }
     }
 
     /// A store cannot be opened. Names the server that has it, if one does.
@@ -77,6 +79,12 @@ impl Failure {
         }
         self.exit
     }
+}
+
+/// Returns whether a server has refused a request, such as one without a key that it knows: nothing failed there.
+fn is_refusal(error: &(dyn Error + 'static)) -> bool {
+    let is_one = matches!(error.downcast_ref(), Some(StoreError::Refused { .. }));
+    is_one || error.source().is_some_and(is_refusal)
 }
 
 /// An error with what was being done.

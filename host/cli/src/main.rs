@@ -28,12 +28,20 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser};
 
-use self::{commands::Command, terminal::screen::Screen, trace::LogLevel};
+use self::{commands::Command, store::order::store_order, terminal::screen::Screen, trace::LogLevel};
 
 /// Runs make and drop many small things of one size; glibc's allocator costs a run of 100 000 tasks a third of the engine's
 /// time.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// End of the help: examples, and the order in which commands find runs.
+const AFTER_HELP: &str = concat!(
+    "Examples:\n  phasm run greet.yaml -p who=Ada\n  phasm validate greet.yaml\n  phasm plugin new greet\n  phasm help approve\n\n\
+     Commands find runs in this order: ",
+    store_order!(),
+    "."
+);
 
 /// Version, commit and target, as `--version` prints them.
 const LONG_VERSION: &str = concat!(
@@ -49,8 +57,7 @@ const LONG_VERSION: &str = concat!(
 /// Runs workflows whose every step is a sandboxed WebAssembly component.
 #[derive(Debug, Parser)]
 #[command(name = "phasm", version, long_version = LONG_VERSION, propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = "Examples:\n  phasm run greet.yaml -p who=Ada\n  phasm validate greet.yaml\n  \
-                        phasm plugin new greet\n  phasm help approve")]
+#[command(after_help = AFTER_HELP)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -130,7 +130,11 @@ mod tests {
         let plugins = root.join("a/plugins");
         fs::create_dir_all(plugins.join("x")).unwrap();
         fs::write(plugins.join("y.wasm"), "").unwrap();
-        assert_eq!(doubt(&plugins), None, "the directory of temporary files is everybody's, and sticky");
+        assert_eq!(
+            doubt(&plugins),
+            None,
+            "the directory of temporary files is writable for all users, and sticky"
+        );
         for (path, mode) in
             [("a/plugins/x", 0o777), ("a/plugins/y.wasm", 0o666), ("a/plugins", 0o1777), ("a", 0o777)]
         {

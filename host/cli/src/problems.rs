@@ -31,13 +31,16 @@ pub(super) struct Source<'a> {
 /// Errors and warnings in several texts.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct ProblemReport {
+    errors: Vec<ProblemView>,
+    /// The earlier name of `errors`, which this format version keeps.
     problems: Vec<ProblemView>,
     warnings: Vec<ProblemView>,
 }
 
 impl ProblemReport {
     pub(super) fn add(&mut self, source: Source<'_>, problems: &[Problem], warnings: &[Problem]) {
-        self.problems.extend(problems.iter().map(|problem| ProblemView::of(source.name, problem)));
+        self.errors.extend(problems.iter().map(|problem| ProblemView::of(source.name, problem)));
+        self.problems.clone_from(&self.errors);
         self.warnings.extend(warnings.iter().map(|warning| ProblemView::of(source.name, warning)));
     }
 

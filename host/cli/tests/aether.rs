@@ -170,7 +170,11 @@ fn schedules_are_validated_and_do_not_run() {
     for (file, expected) in &documents {
         let (bench, name) = (Bench { dir: tempfile::tempdir().unwrap() }, file.to_str().unwrap());
         let (status, found) = bench.phasm(&["validate", name]);
-        assert_eq!((status, found), (Some(0), json!({ "problems": [], "warnings": [] })), "{name}");
+        assert_eq!(
+            (status, found),
+            (Some(0), json!({ "errors": [], "problems": [], "warnings": [] })),
+            "{name}"
+        );
         let (status, refusal) = bench.play(name, expected);
         let why = refusal["stderr"].as_str().unwrap_or_default();
         assert_eq!(status, Some(expected.status), "{name}: {refusal}");

@@ -114,6 +114,21 @@ fn a_response_without_its_task_is_refused_unless_one_waits() {
     refused(&["approve", "@last"], "has already ended");
 }
 
+/// R-S15: a misspelt setting is an error before anything runs, as it would let everyone respond.
+#[test]
+fn a_misspelt_setting_is_found_by_validate() {
+    let dir = tempfile::tempdir().unwrap();
+    let ask = "apiVersion: phasm/v1\nkind: Workflow\nmetadata: { name: m }\nspec:\n  entrypoint: ask\n  templates:\n    - task: { name: \
+               ask, executor: { type: approval, config: { notby: [ada], message: Deploy? } } }\n";
+    std::fs::write(dir.path().join("ask.yaml"), ask).unwrap();
+    let ran = output(dir.path(), &["run", "ask.yaml"]);
+    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
+    let hint = told.contains("P077") && told.contains("did you mean `notBy`?");
+    assert!(ran.status.code() == Some(2) && hint, "{told}");
+    std::fs::write(dir.path().join("ask.yaml"), ask.replace("notby", "notBy")).unwrap();
+    assert_eq!(output(dir.path(), &["run", "ask.yaml"]).status.code(), Some(6));
+}
+
 /// R-S14: a refused answer is status 2 and leaves nothing behind, whatever was wrong with it.
 #[test]
 fn a_refused_answer_leaves_nothing_behind() {

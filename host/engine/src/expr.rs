@@ -64,6 +64,9 @@ pub const MAX_LENGTH: usize = 10_000;
 /// Characters of an expression that a doubt about it repeats.
 const MAX_SHOWN_CHARS: usize = 200;
 
+/// The member of `inputs` and `outputs` that has their names.
+const PARAMETERS: &str = "parameters";
+
 /// The words that mean something by themselves.
 pub const WORDS: [&str; 9] = ["true", "false", "null", "none", "None", "in", "not", "and", "or"];
 
@@ -102,6 +105,8 @@ pub struct Read {
     pub end: usize,
     /// The segments written with a hyphen that may have been meant as a minus.
     pub(crate) hyphens: Vec<usize>,
+    /// Position of the segment `parameters` that a short path such as `inputs.url` leaves out.
+    pub(crate) implied: Option<usize>,
 }
 
 /// A comparison (`==`, `!=`, `in`) of a path with a literal: lets a check find literals the path can never equal.
@@ -171,8 +176,9 @@ impl Expr {
             let message = format!("the expression has {} bytes; expected at most {MAX_LENGTH}", text.len());
             return Err(SyntaxError::new(MAX_LENGTH, message).hint("split it over several parameters"));
         }
-        let parse::ParsedExpr { root, reads, comparisons, operations, result } =
+        let parse::ParsedExpr { root, mut reads, comparisons, operations, result } =
             parse::parse(text, functions)?;
+        reads.iter_mut().for_each(Read::complete);
         let action = match (root.as_literal(), root.as_path()) {
             (Some(literal), _) => Action::Constant(literal.clone()),
             (None, Some(read)) => Action::Path(read),
@@ -283,6 +289,26 @@ impl Expr {
 
     fn read(&self, index: usize, env: &dyn Env) -> ReadResult {
         self.0.reads.get(index).map_or(ReadResult::Value(Value::Null), |read| lookup::value(read, env))
+    }
+}
+
+impl Read {
+    /// Inserts the segment `parameters` that a short path leaves out.
+    fn complete(&mut self) {
+        let position = match self.path.iter().map(|segment| &**segment).collect::<Vec<_>>().as_slice() {
+            ["inputs", name, ..] if *name != PARAMETERS => 1,
+            ["tasks", _, "outputs", name, ..] if *name != PARAMETERS => 3,
+            _ => return,
+        };
+        self.path.insert(position, PARAMETERS.into());
+        self.hyphens.iter_mut().filter(|hyphen| **hyphen >= position).for_each(|hyphen| *hyphen += 1);
+        self.implied = Some(position);
+    }
+
+    /// The segments as they are written.
+    pub(crate) fn written(&self) -> impl Iterator<Item = &str> {
+        let implied = |(at, _): &(usize, &Arc<str>)| Some(*at) != self.implied;
+        self.path.iter().enumerate().filter(implied).map(|(_, segment)| &**segment)
     }
 }
 

@@ -26,5 +26,6 @@ pub use plain::{BOOLEAN, IGNORED, SOME_TEXT, TEXT, TEXTS, Words, word};
 pub use report::{MAX_PROBLEMS, Report, more};
 pub use rule::{Refusal, Rule, When};
 pub use schema::{Defs, schema};
+pub(crate) use schema::{Variant, schema_with_variant};
 pub use table::{AnyField, Field, Form, Rest, Table};
 pub use words::{joined, listed, listed_if_few};

@@ -107,7 +107,7 @@ fn bars(run: &Run, task: &TaskRun, suspensions: &Suspensions, now: Timestamp) ->
         suspended.extend(task.suspended_at.map(|from| Suspension { from, to: None }));
     }
     let suspension = |Suspension { from, to }| {
-        bar(BarKind::Suspension, from, to.or(task.finished_at).unwrap_or(now), "waited for an answer")
+        bar(BarKind::Suspension, from, to.or(task.finished_at).unwrap_or(now), "waited for approval")
     };
     bars.extend(suspended.into_iter().filter_map(suspension));
     bars

@@ -151,7 +151,7 @@ impl fmt::Display for TraceContext {
 /// Text that is no [`TraceContext`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "expected `traceparent` as W3C Trace Context has it, and `tracestate` after a space, if there is one"
+    "expected `traceparent` in the form of W3C Trace Context, and `tracestate` after a space, if there is one"
 )]
 pub struct NotAContext;
 

@@ -54,7 +54,7 @@ struct Inner {
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
     /// The server was not reached, or its response cannot be read.
-    #[error("{url} cannot be asked: {why}")]
+    #[error("{url} cannot be reached: {why}")]
     Unreached {
         /// The server.
         url: String,
@@ -227,7 +227,7 @@ impl Remote {
     async fn ask<T: DeserializeOwned>(&self, asked: ClientRequest<'_>) -> Result<T, RemoteError> {
         let answer = self.send(asked).await?;
         serde_json::from_slice(&answer.body)
-            .map_err(|error| self.unreached(format!("what it says is not understood: {error}")))
+            .map_err(|error| self.unreached(format!("the response cannot be read: {error}")))
     }
 
     async fn send(&self, asked: ClientRequest<'_>) -> Result<HttpAnswer, RemoteError> {
@@ -270,7 +270,12 @@ impl Remote {
                 None => "; PHASM_KEY is not set. `phasm key add NAME` on the server's machine makes a key",
             };
         }
-        let problems = said.get("problems").and_then(Value::as_array).cloned().unwrap_or_default();
+        let problems = said
+            .get("errors")
+            .or_else(|| said.get("problems"))
+            .and_then(Value::as_array)
+            .cloned()
+            .unwrap_or_default();
         RemoteError::Refused { url: self.0.url.clone(), status: answer.status, detail, problems }
     }
 
@@ -364,6 +369,9 @@ fn failed(error: RemoteError, run_id: Option<&str>) -> StoreError {
         (RemoteError::Unreached { url, why }, _) => {
             StoreError::Unavailable { server: url.into(), source: Arc::new(io::Error::other(why)) }
         }
+        (RemoteError::Refused { url, status: 400..500, detail, .. }, _) => {
+            StoreError::Refused { server: url, why: detail }
+        }
         (RemoteError::Refused { url, detail, .. }, _) => senseless(&url, detail),
     }
 }
@@ -374,7 +382,7 @@ fn senseless(url: &str, why: String) -> StoreError {
 
 /// The error of a method that the API does not offer.
 fn untold<T: Send + 'static>(url: &str) -> Pending<T> {
-    let error = senseless(url, "a server does not tell that; name its store".to_owned());
+    let error = senseless(url, "the server does not offer that; name its store".to_owned());
     Pending::new(async move { Err(error) })
 }
 

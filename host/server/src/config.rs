@@ -8,7 +8,7 @@ pub struct ServerConfig {
     /// The key file, which need not exist. Without keys every client may do everything, and the server only listens on
     /// loopback addresses.
     pub keys: Option<PathBuf>,
-    /// Names under which the server is reached, besides `localhost` and addresses in numbers.
+    /// Names under which the server is reached, in addition to `localhost` and addresses in numbers.
     pub hosts: Vec<String>,
     /// The certificate and its key.
     pub tls: Option<TlsFiles>,

@@ -43,6 +43,7 @@ pub(crate) async fn read(context: &mut RequestContext) -> Result<DocumentRequest
 fn sent(name: &'static str, text: &str) -> Result<DocumentRequest, ProblemResponse> {
     let tree = reader::read(name, text).map_err(|found| ProblemResponse::problems(name, &found))?;
     let (name, draft, parameters) = match wrapped(&tree) {
+        None if is_bare(&tree) => return Err(ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, BARE)),
         None => (name, Draft::read(&tree), Map::new()),
         Some(members) => unwrap(name, members)?,
     };
@@ -106,10 +107,21 @@ fn file(context: &RequestContext) -> Result<&'static str, ProblemResponse> {
 pub(crate) async fn text(context: &mut RequestContext) -> Result<String, ProblemResponse> {
     let bytes = context.bytes().await?;
     String::from_utf8(bytes.into())
-        .map_err(|_| ProblemResponse::new(StatusCode::BAD_REQUEST, "the body is no text; expected UTF-8"))
+        .map_err(|_| ProblemResponse::new(StatusCode::BAD_REQUEST, "the body is not text; expected UTF-8"))
 }
 
 type Members = [(phasm::engine::tree::Key, Tree)];
+
+/// The answer to parameters without a workflow file.
+const BARE: &str = "the body has no workflow file: expected one, with `apiVersion`, `kind`, `metadata` and `spec`, or \
+                    `{\"document\": …, \"parameters\": {…}}`. The route of a saved workflow takes parameters by themselves";
+
+/// Returns whether a body has members, and none of them is a member of a workflow file.
+fn is_bare(tree: &Tree) -> bool {
+    const MEMBERS: [&str; 4] = ["apiVersion", "kind", "metadata", "spec"];
+    let TreeNode::Object(members) = &tree.node else { return false };
+    !members.is_empty() && !members.iter().any(|(key, _)| MEMBERS.contains(&&*key.name))
+}
 
 /// The members of an object that has a `document`, which no document has.
 fn wrapped(tree: &Tree) -> Option<&Members> {
@@ -134,7 +146,7 @@ fn unwrap(name: &'static str, members: &Members) -> Result<(&'static str, Draft,
             }
             (other, _) => {
                 let detail = format!(
-                    "`{other}` is not expected so; expected `document`, an object or a text, and `parameters`, an object, each once"
+                    "`{other}` is not expected here; expected `document`, an object or a text, and `parameters`, an object, each once"
                 );
                 return Err(ProblemResponse::new(StatusCode::BAD_REQUEST, detail));
             }

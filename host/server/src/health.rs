@@ -33,7 +33,7 @@ pub(crate) async fn readyz(context: RequestContext) -> Result<Response, ProblemR
             Err(not_ready("the store cannot be read; the server's log says why".to_owned()).of_host(&error))
         }
         Err(_late) => {
-            Err(not_ready(format!("the store does not answer within {}s", STORE_TIMEOUT.as_secs())))
+            Err(not_ready(format!("the store does not respond within {}s", STORE_TIMEOUT.as_secs())))
         }
     }
 }

@@ -149,7 +149,7 @@ impl Scrape {
         sheet.bytes("phasm_store_file", "The file of the store, with its log", size(|room| room.file))?;
         sheet.bytes(
             "phasm_store_disk_free",
-            "What is free on the disk of the store",
+            "Free space on the disk of the store",
             size(|room| room.free),
         )?;
         sheet.bytes("phasm_store_disk", "The disk of the store", size(|room| room.disk))

@@ -164,12 +164,12 @@ fn headers(route: &Route, status: u16) -> Option<Value> {
             json!({ "type": "string", "pattern": "^/v1/runs/" }),
         ),
         200 if route.id == "getRun" => Some(json!({
-            "ETag": { "description": "Of what the answer says.", "required": true, "schema": { "type": "string", "pattern": "^\"[0-9a-f]+\"$" } },
+            "ETag": { "description": "Digest of the response.", "required": true, "schema": { "type": "string", "pattern": "^\"[0-9a-f]+\"$" } },
             "Link": { "description": "Where the next page is, if there is one.", "schema": text } })),
         200 if pages => header("Link", false, "Where the next page is, if there is one.", text),
-        304 => header("ETag", true, "Of what the answer would say.", text),
-        401 => header("WWW-Authenticate", true, "What is asked for.", text),
-        415 => header("Accept", true, "What is read.", text),
+        304 => header("ETag", true, "Digest of the response, had it been sent.", text),
+        401 => header("WWW-Authenticate", true, "The authentication scheme.", text),
+        415 => header("Accept", true, "The media types that are read.", text),
         429 => header("Retry-After", true, "Seconds.", json!({ "type": "integer", "minimum": 1 })),
         _ => None,
     }

@@ -46,7 +46,10 @@ pub(crate) fn whose(
         }
         (None, [only]) => Ok(Some(Arc::clone(only))),
         (None, [_, _, ..]) => {
-            let detail = format!("whose plugin is it? expected `tenant` as one of {}", own.join(", "));
+            let detail = format!(
+                "the tenant of the plugin is missing; expected `tenant` as one of {}",
+                own.join(", ")
+            );
             Err(ProblemResponse::new(StatusCode::BAD_REQUEST, detail))
         }
         (Some(_), _) | (None, []) => {

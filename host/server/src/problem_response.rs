@@ -47,7 +47,7 @@ impl ProblemResponse {
     /// A document or parameters with problems.
     pub(crate) fn problems(name: &str, found: &[Problem]) -> Self {
         let problems = found.iter().map(|problem| ProblemView::of(name, problem)).collect();
-        let detail = "the document or its parameters have problems; nothing was stored";
+        let detail = "the workflow file or its parameters have errors; nothing was stored";
         // No text at all, wherever it stands, and not a mistake in a workflow.
         let has_nul = found.iter().any(|problem| problem.code == codes::source::NUL.code);
         let status = if has_nul { StatusCode::BAD_REQUEST } else { StatusCode::UNPROCESSABLE_ENTITY };
@@ -56,7 +56,7 @@ impl ProblemResponse {
 
     /// A document with warnings, for a client that takes them for errors.
     pub(crate) fn strict(problems: Vec<ProblemView>) -> Self {
-        let detail = "the document has warnings, which `strict` treats as errors";
+        let detail = "the workflow file has warnings, which `strict` treats as errors";
         Self { problems, ..Self::new(StatusCode::UNPROCESSABLE_ENTITY, detail) }
     }
 
@@ -130,7 +130,10 @@ impl ProblemResponse {
         let mut body = json!({ "type": format!("{KINDS}{kind}"), "title": self.title(), "status": self.status.as_u16(),
             "detail": self.detail });
         if let Some(object) = body.as_object_mut().filter(|_| !self.problems.is_empty()) {
-            object.insert("problems".to_owned(), serde_json::to_value(&self.problems).unwrap_or_default());
+            let errors = serde_json::to_value(&self.problems).unwrap_or_default();
+            // The earlier name stays for this format version.
+            object.insert("problems".to_owned(), errors.clone());
+            object.insert("errors".to_owned(), errors);
         }
         body
     }
@@ -187,6 +190,7 @@ impl From<StoreError> for ProblemResponse {
             | StoreError::Newer { .. }
             | StoreError::Older { .. }
             | StoreError::Corrupt { .. }
+            | StoreError::Refused { .. }
             | StoreError::Stopped => Self::failed(&error),
         }
     }

@@ -99,7 +99,7 @@ impl RequestContext {
     /// # Errors
     /// 429 if there is none in time.
     pub(crate) async fn enter(&mut self, resource: Resource) -> Result<(), ProblemResponse> {
-        debug_assert!(self.uses.contains(&resource), "{} is not among those of the route", resource.word());
+        debug_assert!(self.uses.contains(&resource), "{} is not a parameter of this route", resource.word());
         let place = self.app.resources.enter(resource, &self.holder).await?;
         self.places.push(place);
         Ok(())
@@ -212,7 +212,7 @@ impl RequestContext {
     pub(crate) fn last_event(&self) -> Result<Option<u64>, ProblemResponse> {
         let Some(given) = self.parts.headers.get(&LAST_EVENT_ID) else { return Ok(None) };
         let number = given.to_str().ok().and_then(|text| text.trim().parse::<u32>().ok());
-        let detail = "Last-Event-ID: expected the number of an event, as a stream has told it";
+        let detail = "Last-Event-ID: expected the number of an event of the stream";
         number
             .map(|number| Some(number.into()))
             .ok_or_else(|| ProblemResponse::new(StatusCode::BAD_REQUEST, detail))

@@ -100,6 +100,6 @@ async fn nothing(request: Request) -> ProblemResponse {
 }
 
 async fn not_so(request: Request) -> ProblemResponse {
-    let detail = format!("{} cannot be asked with {}", request.uri().path(), request.method());
+    let detail = format!("{} does not allow {}", request.uri().path(), request.method());
     std::future::ready(ProblemResponse::new(StatusCode::METHOD_NOT_ALLOWED, detail)).await
 }

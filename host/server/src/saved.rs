@@ -198,7 +198,7 @@ fn check_name(meant: &(String, String), plan: &Plan, own: &str) -> Result<(), Pr
         return Ok(());
     }
     let detail =
-        format!("the document is {}/{own}; expected {namespace}/{name}, as the path says", plan.namespace);
+        format!("the workflow file is {}/{own}; expected {namespace}/{name}, as in the path", plan.namespace);
     Err(ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
 }
 

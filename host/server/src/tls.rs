@@ -44,7 +44,7 @@ impl Tls {
                 Ok(acceptor) => *read = (now, acceptor),
                 // Said once for each state of the files.
                 Err(error) => {
-                    tracing::warn!(%error, "the certificate cannot be read again; the one before goes on");
+                    tracing::warn!(%error, "the new certificate cannot be read; the earlier one stays in use");
                     read.0 = now;
                 }
             },

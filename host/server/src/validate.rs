@@ -15,6 +15,9 @@ use crate::{
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "Validated")]
 pub(crate) struct ValidationView {
+    errors: Vec<ProblemView>,
+    /// The earlier name of `errors`; a later format version will not have it.
+    #[schemars(extend("deprecated" = true))]
     problems: Vec<ProblemView>,
     warnings: Vec<ProblemView>,
 }
@@ -35,5 +38,5 @@ pub(crate) async fn validate(mut context: RequestContext) -> Result<Response, Pr
     if strict && !warnings.is_empty() {
         return Err(ProblemResponse::strict(warnings));
     }
-    Ok(json(StatusCode::OK, &ValidationView { problems: Vec::new(), warnings }))
+    Ok(json(StatusCode::OK, &ValidationView { errors: Vec::new(), problems: Vec::new(), warnings }))
 }

@@ -112,7 +112,7 @@ pub(crate) struct WireRows {
     pub(crate) next: Option<String>,
 }
 
-/// A run as its store has it.
+/// A run as stored.
 #[derive(Debug, Deserialize, Serialize, JsonSchema)]
 #[schemars(rename = "KeptRun")]
 pub(crate) struct WireRun {
@@ -133,5 +133,5 @@ pub(crate) struct WireNotices {
 }
 
 fn decoded(text: &str) -> Result<Vec<u8>, String> {
-    BASE64.decode(text).map_err(|error| format!("the server sent bytes that are none: {error}"))
+    BASE64.decode(text).map_err(|error| format!("the server sent bytes that are not valid: {error}"))
 }

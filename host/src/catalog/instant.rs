@@ -9,7 +9,7 @@ pub(super) fn serialize<S: Serializer>(at: &Timestamp, serializer: S) -> Result<
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
     let text = String::deserialize(deserializer)?;
-    Timestamp::from_rfc3339(&text).ok_or_else(|| D::Error::custom(format!("{text} is no time")))
+    Timestamp::from_rfc3339(&text).ok_or_else(|| D::Error::custom(format!("{text} is not a time")))
 }
 
 /// One that may not be there.

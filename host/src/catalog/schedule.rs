@@ -33,7 +33,7 @@ pub const SCHEDULED_LABEL: &str = "phasm/scheduled-at";
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Schedule")]
 pub struct ScheduleState {
-    /// Its document.
+    /// Its workflow file.
     pub document: Version,
     /// The workflow name of its runs.
     pub workflow: Arc<str>,
@@ -64,7 +64,7 @@ pub struct ScheduleState {
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
 pub enum Suspension {
-    /// Its document: `suspend: true`.
+    /// Its workflow file: `suspend: true`.
     ByDocument,
     /// A request. A new version of the file does not end it.
     ByHand,
@@ -75,7 +75,7 @@ pub enum Suspension {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Firing")]
 pub struct FiringNote {
-    /// The instant.
+    /// The time.
     #[serde(with = "instant")]
     #[schemars(with = "TimeText")]
     pub at: Timestamp,
@@ -94,7 +94,7 @@ pub struct FiringNote {
     /// The phase in which the run ended, once that was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// Short reason for the run's end, or a remark on it, as its row has it; not stored with the schedule.
+    /// Short reason for the run's end, or a remark on it, from the run's row; not stored with the schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remark: Option<Arc<str>>,
     /// Whether it is to be cancelled, as another one replaces it.
@@ -301,7 +301,7 @@ pub async fn suspend_schedule(
     .await
 }
 
-/// Has a schedule that pauses go on from `now`: what came meanwhile is not made up for.
+/// Resumes a paused schedule from `now` on. Missed runs are not started.
 ///
 /// # Errors
 /// [`SaveError::NotFound`], or when the store fails, or its document cannot be read any more.
@@ -402,7 +402,7 @@ pub(crate) async fn read(
     let text = saved_text(store, &version.digest).await?;
     let text = text.ok_or_else(|| StoreError::Corrupt {
         path: "store".into(),
-        found: format!("{name} has no document {}", version.digest),
+        found: format!("{name} has no workflow file {}", version.digest),
     })?;
     let named = |found| Problems::from(found).of_file(Arc::clone(&version.file));
     let draft = Draft::read(&reader::read(&version.file, &text).map_err(named)?);

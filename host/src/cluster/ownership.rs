@@ -28,7 +28,7 @@ const CHECK_INTERVAL: Duration = Duration::from_secs(30);
 pub(crate) struct OwnershipCheck;
 
 impl BackgroundTask for OwnershipCheck {
-    const WORK: &'static str = "find runs that this host owns without driving them";
+    const WORK: &'static str = "find runs that this host owns and does not run";
 
     fn wake(&self, core: &HostCore) -> Wake {
         let doubt = Arc::clone(&core.ownership_doubt);
@@ -54,7 +54,7 @@ impl BackgroundTask for OwnershipCheck {
                 Err(RecoverError::Store(error)) if error.is_passing() => return Err(error),
                 Err(error) => tracing::warn!(
                     error = &error as &dyn std::error::Error,
-                    "run {run_id} is owned by this host and cannot be driven here"
+                    "run {run_id} is owned by this host and cannot be run here"
                 ),
             }
         }

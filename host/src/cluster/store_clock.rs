@@ -59,11 +59,11 @@ fn correct(core: &HostCore, asked_at: Timestamp, told: Timestamp, took: Millis) 
     }
     core.clock.correct(correction);
     if correction == 0 {
-        tracing::info!("the clock of this host agrees with that of the store again");
+        tracing::info!("the clock of this host agrees with the store's clock again");
     } else {
         let (seconds, way) = (ahead.unsigned_abs() / 1000, if ahead > 0 { "behind" } else { "ahead of" });
         tracing::warn!(
-            "the clock of this host is {seconds} s {way} that of the store; delays and schedules go by the store's: set the host's clock"
+            "the clock of this host is {seconds} s {way} the store's clock; delays and schedules use the store's clock: set the host's clock"
         );
     }
     core.wake_clocks();

@@ -33,9 +33,8 @@ pub static TAKEN_NAMESPACE: Entry = Entry {
 /// A directory of a tenant outside of its root.
 pub static OUTSIDE_ROOT: Entry = Entry {
     code: "C011",
-    title: "Directory outside of the tenant's root",
-    explanation: "A tenant with a `root` has only directories within it: directories that its plugins are granted are paths relative to \
-                  the root, and do not lead out of it.",
+    title: "Directory outside of the tenant's folder",
+    explanation: "A tenant with a `root` has only directories within it: directories that its plugins are granted are paths relative to that folder, and do not lead out of it.",
     wrong: "[tenants.acme]\nroot = \"acme\"\ngrants = { file = { dirs = [{ host = \"../other\", guest = \"/data\" }] } }",
     right: "[tenants.acme]\nroot = \"acme\"\ngrants = { file = { dirs = [{ host = \"data\", guest = \"/data\" }] } }",
 };
@@ -140,7 +139,7 @@ pub static NO_SECRET: Entry = Entry {
 pub static NO_DIRECTORY: Entry = Entry {
     code: "C103",
     title: "Granted directory that does not exist",
-    explanation: "Attempts of the plugin end with code 3 until the directory exists; `create = true` has it created before a run.",
+    explanation: "Attempts of the plugin end with code 3 until the directory exists; with `create = true` it is created before a run.",
     wrong: "dirs = [{ host = \"out\", guest = \"/out\", mode = \"rw\" }]",
     right: "dirs = [{ host = \"out\", guest = \"/out\", mode = \"rw\", create = true }]",
 };
@@ -158,7 +157,7 @@ pub static UNKNOWN_PLUGIN: Entry = Entry {
 pub static ABOVE_OTHERS: Entry = Entry {
     code: "C105",
     title: "Limit that bounds nothing",
-    explanation: "Limits of a tenant or a plugin can only lower those of `[limits]`, of `[http]` and, for a tenant's plugins, of the tenant: \
+    explanation: "Limits of a tenant or a plugin can only lower the limits of `[limits]`, of `[http]` and, for a tenant's plugins, of the tenant: \
                   the smallest one counts.",
     wrong: "[limits]\nmemory = \"64 MiB\"\n[tenants.acme]\nlimits = { memory = \"1 GiB\" }",
     right: "[limits]\nmemory = \"1 GiB\"\n[tenants.acme]\nlimits = { memory = \"64 MiB\" }",

@@ -58,14 +58,13 @@ static RANDOM_SEED: Field<Randomness> = Field::optional(
 static ISOLATION_TIER: Field<isolation::Tier> = Field::optional(
     "isolation",
     ISOLATION,
-    "Isolation of its attempts: together in the host's process (`shared`), or in locked-down processes of their own (`process`); \
-     by default that of `limits.isolation`.",
+    "Isolation of its attempts: together in the host's process (`shared`), or in locked-down processes of their own (`process`); by default as in `limits.isolation`.",
 );
 
 static LIMITS: Field<AllowanceTable> = Field::optional(
     "limits",
     ALLOWANCE,
-    "Limits of each of its attempts, where they are lower than those of `[limits]` and `[http]`.",
+    "Limits of each of its attempts, where they are lower than the limits of `[limits]` and `[http]`.",
 );
 
 /// One plugin's grants as written.

@@ -102,7 +102,7 @@ static RESOURCES: Field<u32> =
 static DESCRIPTORS: Field<u32> = Field::optional(
     "descriptors",
     COUNT,
-    "Files, directories and streams of them that an attempt has open at once. All attempts together have half of what the process may open, \
+    "Files, directories and streams of them that an attempt has open at once. All attempts together have half of the descriptors of the process, \
      a plugin's as many of these as are free, a tenant's three times as many.",
 )
 .or("64");
@@ -124,7 +124,7 @@ static THREADS: Field<u32> =
 static ENGINE_THREADS: Field<u32> = Field::optional(
     "engine-threads",
     COUNT,
-    "Threads that drive runs; without it a quarter of the cores, at least one.",
+    "Threads that schedule runs; without it a quarter of the cores, at least one.",
 );
 
 /// `[limits]` as written, over the defaults.

@@ -48,7 +48,7 @@ static SIGNING: Field<Vec<SecretSource>> = Field::required(
 static ON: Field<Vec<NotifyPhase>> = Field::optional(
     "on",
     PHASES,
-    "Phases that are notified: those of runs, and `Suspended` when tasks wait for approval; without it all but `Running`.",
+    "Phases that are notified: phases of runs, and `Suspended` when tasks wait for approval; without it all but `Running`.",
 );
 static NAMESPACES: Field<Vec<Name>> =
     Field::optional("namespaces", TEXTS, "Runs of these namespaces; without it, all.");

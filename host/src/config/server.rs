@@ -21,7 +21,7 @@ static KEYS: Field<Name> = Field::optional(
 static HOSTS: Field<Vec<Name>> = Field::optional(
     "hosts",
     TEXTS,
-    "Names under which the server is reached, besides `localhost` and addresses in numbers. Requests under other names are refused.",
+    "Names under which the server is reached, in addition to `localhost` and addresses in numbers. Requests under other names are refused.",
 )
 .or("[]");
 static TLS_CERTIFICATE: Field<Name> = Field::optional(

@@ -42,14 +42,14 @@ pub(super) static CONFIGURATION: Table = Table::closed(
 static PLUGINS: Field<Vec<Name>> = Field::optional(
     "plugins",
     TEXTS,
-    "Directories with plugins, relative to this file, searched after those of `--plugins`.",
+    "Directories with plugins, relative to this file, searched after the directories of `--plugins`.",
 );
 static GRANTS: Field<Vec<Grant>> =
     Field::optional("grants", grants::GRANTS, "Grants by plugin; by default none.");
 static DIRS: Field<Vec<SharedDir>> = Field::optional(
     "dirs",
     dirs::SHARED_DIRECTORIES,
-    "Directories that several plugins see, besides those of their grants.",
+    "Directories that several plugins see, in addition to their grants.",
 );
 static VARS: Field<Map> = Field::optional(
     "vars",

@@ -155,7 +155,7 @@ impl Header {
     fn read(&self, around: &ConfigSource<'_>, report: &Report) -> Option<(String, String)> {
         let is_token = |b: u8| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b);
         if self.name.value.is_empty() || !self.name.value.bytes().all(is_token) {
-            let message = format!("`{}` is no name of a header", self.name.value);
+            let message = format!("`{}` is not a name of a header", self.name.value);
             report.problem(self.name.problem(&codes::NO_COLLECTOR, message));
             return None;
         }
@@ -178,7 +178,7 @@ fn collector(otlp: &Name, report: &Report) -> Option<String> {
     }
     // A user name or a query may hold a secret.
     let message = if otlp.value.contains(['@', '?']) {
-        "expected a collector such as http://localhost:4318, without a password and a query; what it wants to know of who asks goes into `headers`".to_owned()
+        "expected a collector such as http://localhost:4318, without a password and a query; credentials go into `headers`".to_owned()
     } else {
         format!("found `{}`; expected a collector such as http://localhost:4318", otlp.value)
     };

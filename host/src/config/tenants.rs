@@ -38,7 +38,7 @@ const COUNT: Form<u32> = whole::<u32, 1, 1_000_000>();
 static NAMESPACES: Field<Vec<Name>> = Field::optional(
     "namespaces",
     TEXTS,
-    "Its namespaces, besides the one of its name; `*` stands for all that no tenant owns.",
+    "Its namespaces, in addition to the one with its name; `*` stands for all that no tenant owns.",
 );
 static WEIGHT: Field<u32> = Field::optional(
     "weight",
@@ -50,12 +50,12 @@ static QUOTAS: Field<Quotas> = Field::optional("quotas", QUOTAS_FORM, "Its quota
 static LIMITS: Field<AllowanceTable> = Field::optional(
     "limits",
     ALLOWANCE,
-    "Limits of each of its attempts, where they are lower than those of `[limits]` and `[http]`.",
+    "Limits of each of its attempts, where they are lower than the limits of `[limits]` and `[http]`.",
 );
 static ISOLATION_TIER: Field<isolation::Tier> = Field::optional(
     "isolation",
     ISOLATION,
-    "Isolation of its attempts unless the plugin's grant sets it; by default that of `limits.isolation`.",
+    "Isolation of its attempts unless the plugin's grant sets it; by default as in `limits.isolation`.",
 );
 static PLUGINS: Field<Vec<Name>> = Field::optional(
     "plugins",
@@ -65,24 +65,24 @@ static PLUGINS: Field<Vec<Name>> = Field::optional(
 static GRANTS: Field<Vec<Grant>> = Field::optional(
     "grants",
     grants::GRANTS,
-    "Grants by plugin in its runs. They replace those of `[grants]` for that plugin, except that `limits` there apply as well, and \
+    "Grants by plugin in its runs. They replace the grants of `[grants]` for that plugin, except that `limits` there apply as well, and \
      `isolation` unless it is set here.",
 );
 static ROOT: Field<Name> = Field::optional(
     "root",
     TEXT,
-    "The root of its directories, relative to this file. Directories of its grants are relative to the root and within it, and it has none of those of `[grants]`.",
+    "The folder of its directories, relative to this file. Directories of its grants are relative to that folder and within it, and directories of `[grants]` do not apply.",
 );
 static SECRETS: Field<Vec<Secret>> = Field::optional(
     "secrets",
     secrets::SECRETS,
-    "Secrets of its own, which replace those of `[secrets]` with the same name and key.",
+    "Secrets of its own, which replace the secrets of `[secrets]` with the same name and key.",
 );
 
 static TRUST: Field<TrustTable> = Field::optional(
     "trust",
     trust::TENANT_TRUST_FORM,
-    "Keys by which its plugins are trusted, instead of those of `[trust]`.",
+    "Keys by which its plugins are trusted, instead of the keys of `[trust]`.",
 );
 
 static RUNNING: Field<u32> =

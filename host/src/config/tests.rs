@@ -321,11 +321,11 @@ fn limits_above_others_are_doubtful() {
     let warned: Vec<_> = parse(text).unwrap().warnings.into_iter().filter(|one| one.code == "C105").collect();
     let told: Vec<_> = warned.iter().map(|one| format!("{}: {}", one.path, one.message)).collect();
     let expected = [
-        "tenants.acme.limits.memory: 1024 MiB is above what `[limits]` lets every attempt use, 64 MiB, which counts; expected 64 MiB or less",
-        "tenants.acme.limits.http-requests: 11 is above what `[http]` lets every attempt use, 10, which counts; expected 10 or less",
+        "tenants.acme.limits.memory: 1024 MiB is above the limits of `[limits]` for every attempt, 64 MiB, which counts; expected 64 MiB or less",
+        "tenants.acme.limits.http-requests: 11 is above the limits of `[http]` for every attempt, 10, which counts; expected 10 or less",
         "tenants.acme.grants.jq.limits.cpu: 6s is above `limits` of tenant `acme`, 5s, which counts; expected 5s or less",
-        "tenants.acme.grants.jq.limits.memory: 65 MiB is above what `[limits]` lets every attempt use, 64 MiB, which counts; expected 64 MiB or less",
-        "grants.jq.limits.output: 9 MiB is above what `[limits]` lets every attempt use, 8 MiB, which counts; expected 8 MiB or less",
+        "tenants.acme.grants.jq.limits.memory: 65 MiB is above the limits of `[limits]` for every attempt, 64 MiB, which counts; expected 64 MiB or less",
+        "grants.jq.limits.output: 9 MiB is above the limits of `[limits]` for every attempt, 8 MiB, which counts; expected 8 MiB or less",
     ];
     assert_eq!(told, expected);
 }

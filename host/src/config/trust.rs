@@ -14,7 +14,7 @@ static TRUST: Table = Table::closed(
 
 static TENANT_TRUST: Table = Table::closed(
     "tenantTrust",
-    "Keys by which one tenant's plugins are trusted, instead of those of `[trust]`.",
+    "Keys by which one tenant's plugins are trusted, instead of the keys of `[trust]`.",
     &[&KEYS, &REQUIRED],
     &[],
 );
@@ -83,7 +83,7 @@ impl TrustTable {
     pub(super) fn policy(&self, report: &Report) -> Policy {
         let read = |key: &Name| {
             let of_number = "that is a key's number, with which nothing can be checked; the key itself is the last line of the file that \
-                             `phasm plugin keygen FILE` has written beside it, FILE.pub";
+                             `phasm plugin keygen FILE` has written next to it, FILE.pub";
             let hint = PublicKey::is_number(&key.value).then(|| of_number.to_owned());
             let wrong =
                 |why| key.problem(&codes::NO_KEY, format!("`{}`: {why}", key.value)).with_hint_if(hint);

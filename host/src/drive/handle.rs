@@ -31,7 +31,7 @@ pub enum RunError {
     #[error("the run stopped here, because what happened could not be recorded")]
     Lost(#[source] Arc<StoreError>),
     /// The host was dropped.
-    #[error("the host was closed while the run went on")]
+    #[error("the host was closed before the run ended")]
     Closed,
 }
 

@@ -115,7 +115,7 @@ impl Host {
         self.change(tenant, version, approve).await
     }
 
-    /// Has a name stand for a version no more. Runs that were submitted with it go on.
+    /// Removes a version. Runs that were submitted with it continue.
     ///
     /// # Errors
     /// [`PluginAdminError`], where there is none.

@@ -49,7 +49,7 @@ pub enum RerunError {
     },
     /// The results that the new run would take over do not fit into its first record.
     #[error(
-        "the results to take over from run {run_id} have {size} bytes, of at most {limit}; a rerun from the beginning takes over none"
+        "the results to reuse from run {run_id} have {size} bytes, of at most {limit}; a rerun from the beginning reuses none"
     )]
     TooLarge {
         /// The earlier run.

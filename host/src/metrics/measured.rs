@@ -93,7 +93,7 @@ pub struct TenantUse {
 /// Runs that a host has, has had and has lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeaseCounts {
-    /// Runs that this host drives.
+    /// Runs that this host is running.
     pub driven: u64,
     /// Runs that this host has claimed.
     pub claimed: u64,

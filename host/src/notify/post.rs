@@ -83,8 +83,8 @@ impl Poster {
 /// The message for a status that is no success.
 pub(crate) fn refusal(status: u16) -> String {
     match status {
-        300..400 => format!("it answered {status}; redirects are not followed"),
-        410 => "it answered 410: it wants nothing more of this run".to_owned(),
-        _ => format!("it answered {status}"),
+        300..400 => format!("it responded {status}; redirects are not followed"),
+        410 => "it responded 410: no more notifications of this run are sent to it".to_owned(),
+        _ => format!("it responded {status}"),
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Progress {
     pub(crate) standing: NoticeProgress,
 }
 
-/// How a notice stands.
+/// State of a delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(inline)]
@@ -62,7 +62,7 @@ pub struct NoticeTry {
     pub why: Option<String>,
 }
 
-/// A notice as it is shown.
+/// One delivery of a notification.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Notice")]
@@ -111,7 +111,7 @@ impl Progress {
     pub(crate) fn read(notice: &NoticeRow) -> Result<Self, StoreError> {
         let corrupt = |found| StoreError::Corrupt { path: notice.id.to_string().into(), found };
         if notice.damaged {
-            return Err(corrupt("the notification is not what was written: its checksum differs".to_owned()));
+            return Err(corrupt("the notification is damaged: its checksum differs".to_owned()));
         }
         serde_json::from_str(&notice.body)
             .map_err(|error| corrupt(format!("a notification that cannot be read: {error}")))

@@ -10,7 +10,7 @@ use crate::store::{Notices, ReadStore, StoreError};
 /// Notices that are counted: the latest.
 const COUNTED: usize = 100;
 
-/// How the latest notices of a run stand.
+/// State of the latest deliveries of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoticeSummary {
@@ -22,7 +22,7 @@ pub struct NoticeSummary {
     pub given_up: usize,
     /// Notifications that the endpoint does not want.
     pub gone: usize,
-    /// Why the last try failed of the latest one that was not taken: the endpoint, and what it answered.
+    /// Why the latest delivery failed: the endpoint and its response.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
     /// Whether there are earlier ones, which are not counted.

@@ -29,7 +29,7 @@ pub fn read_component(path: &Path) -> Result<Vec<u8>, String> {
         // Whether the bytes are what they should be is found out when they are authenticated.
         Some(_) if is_artefact(path) => Ok(bytes),
         Some(kind) => {
-            Err(format!("{} is no WebAssembly component but {kind}; build it again", path.display()))
+            Err(format!("{} is not a WebAssembly component but {kind}; build it again", path.display()))
         }
     }
 }
@@ -92,7 +92,7 @@ mod tests {
         for (bytes, kind) in rows {
             fs::write(&path, bytes).unwrap();
             let expected =
-                format!("{} is no WebAssembly component but {kind}; build it again", path.display());
+                format!("{} is not a WebAssembly component but {kind}; build it again", path.display());
             assert_eq!(read_component(&path), Err(expected));
         }
         let artefact = path.with_extension("cwasm");

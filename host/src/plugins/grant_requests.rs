@@ -106,7 +106,7 @@ impl GrantRequests {
             return None;
         }
         let lines: Vec<_> = self.members().iter().map(|line| format!("`{line}`")).collect();
-        Some(format!("{} under `[grants.{}]` grants what it asks for", lines.join(" and "), key(name)))
+        Some(format!("{} under `[grants.{}]` grants these permissions", lines.join(" and "), key(name)))
     }
 
     /// Each line of a configuration that grants some of it.

@@ -206,7 +206,7 @@ impl Library {
         };
         let stored = index.insert(&new.name, &version, entry);
         index.write(&self.dir)?;
-        let stored = stored.ok_or_else(|| LibraryError::Refused("its digest is none".to_owned()))?;
+        let stored = stored.ok_or_else(|| LibraryError::Refused("its digest is not valid".to_owned()))?;
         let beyond = beyond.map(|ExtraRequests { newest, more, .. }: ExtraRequests| (newest, more));
         Ok(AddResult { stored, manifest, beyond, is_new: true })
     }
@@ -378,7 +378,7 @@ impl PluginVersion {
             return Ok(bytes);
         }
         Err(format!(
-            "{} is not what was added as {}@{}; remove it and add it again",
+            "{} is not the file that was added as {}@{}; remove it and add it again",
             path.display(),
             self.name,
             self.version
@@ -391,7 +391,7 @@ fn described(new: &NewPlugin) -> Result<(Manifest, String), LibraryError> {
     let refused = |why: String| Err(LibraryError::Refused(why));
     if !is_name(&new.name) || new.name.starts_with("sha256:") {
         return refused(format!(
-            "{:?} is no name for a plugin; expected one without blanks and `@`",
+            "{:?} is not a name for a plugin; expected one without blanks and `@`",
             new.name
         ));
     }
@@ -407,9 +407,9 @@ fn described(new: &NewPlugin) -> Result<(Manifest, String), LibraryError> {
     };
     match version.parse::<semver::Version>() {
         Ok(_) => Ok((Manifest { version: Some(version.clone()), ..manifest }, version)),
-        Err(error) => {
-            refused(format!("{version:?} is no version: {error}; expected one such as 1.2.0 or 2.0.0-beta.1"))
-        }
+        Err(error) => refused(format!(
+            "{version:?} is not a version: {error}; expected one such as 1.2.0 or 2.0.0-beta.1"
+        )),
     }
 }
 
@@ -418,7 +418,7 @@ fn same(known: PluginVersion, digest: Digest) -> Result<PluginVersion, LibraryEr
         return Ok(known);
     }
     Err(LibraryError::Taken(format!(
-        "{}@{} is there already with other content, {}; this is {digest}: give it another version",
+        "{}@{} exists already with other content, {}; this is {digest}: give it another version",
         known.name, known.version, known.digest
     )))
 }
@@ -463,7 +463,7 @@ pub(super) fn held(name: &str, version: Option<&str>, shelf: &[&PluginVersion]) 
     let held = shelf.iter().find(is_it)?;
     let exactly = format!("{name}@{}", held.version);
     let why = held.held.join("; ");
-    Some(format!("plugin {exactly} is held: {why}; `phasm plugin approve {exactly}` has it used"))
+    Some(format!("plugin {exactly} is held: {why}; approve it with `phasm plugin approve {exactly}`"))
 }
 
 /// That there is no such version of a plugin that is on the shelf.

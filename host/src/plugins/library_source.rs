@@ -137,7 +137,7 @@ impl Plugins {
             Ok(holding) => self.put_up(at, holding),
             Err(error) => {
                 let (error, library) = (&error as &dyn std::error::Error, library.dir().display());
-                tracing::warn!(error, %library, "a library cannot be read; what it held before is used still");
+                tracing::warn!(error, %library, "a library cannot be read; its earlier content is still used");
             }
         }
     }

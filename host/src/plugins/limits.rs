@@ -11,7 +11,7 @@ use phasm_sandbox::{Allowance, Limit};
 
 static TABLE: Table = Table::closed(
     "allowance",
-    "Limits of each attempt. The smallest of several values counts, so none of these raises those of `[limits]` and `[http]`; the \
+    "Limits of each attempt. The smallest of several values counts, so none of these raises the limits of `[limits]` and `[http]`; the \
      message of an attempt that meets one says who set it.",
     &[
         &MEMORY,

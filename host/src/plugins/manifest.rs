@@ -1,6 +1,6 @@
 //! Manifests of plugins.
 
-use std::{io, path::Path};
+use std::{io, path::Path, sync::Arc};
 
 use phasm_engine::{
     plan::{PinnedExecutor, check_defaults},
@@ -51,6 +51,9 @@ pub struct Manifest {
     /// The JSON Schema of its outputs, likewise.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub outputs: Value,
+    /// Settings in `executor.config` next to its inputs. If there are any, others are refused when a workflow is submitted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub settings: Vec<Arc<str>>,
     /// Whether it waits for people: its attempts may suspend.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub suspends: bool,
@@ -210,8 +213,14 @@ impl Manifest {
     /// The part of the manifest that a plan keeps.
     pub(super) fn pinned(&self) -> PinnedExecutor {
         let (inputs, outputs) = (self.inputs.clone(), self.outputs.clone());
-        let suspends = self.suspends;
-        PinnedExecutor { inputs, outputs, suspends, ..PinnedExecutor::with_defaults(self.defaults.fields()) }
+        let (settings, suspends) = (self.settings.clone(), self.suspends);
+        PinnedExecutor {
+            inputs,
+            outputs,
+            settings,
+            suspends,
+            ..PinnedExecutor::with_defaults(self.defaults.fields())
+        }
     }
 
     fn find(bytes: &[u8], path: Option<&Path>) -> Result<NamedManifest, String> {

@@ -82,8 +82,7 @@ impl Plugins {
         }
         if is_unsigned {
             why += &format!(
-                "; a store keeps components without what vouches for them, and no library here knows a signature of this one: add what has \
-                 these bytes and is signed ({digest}): phasm plugin add"
+                "; a store keeps components without their signatures, and no library here has a signature of this one. Add the signed component with digest {digest}: phasm plugin add"
             );
         }
         Err(why)

@@ -23,7 +23,7 @@ pub fn text_of(path: &FilePath) -> Result<String, Box<Problem>> {
     // Opening a pipe may block for ever, and a device may have no end.
     if !kind.is_file() {
         return Err(unreadable(
-            "no regular file but a pipe or device",
+            "not a regular file but a pipe or device",
             Some("pass it to stdin and write `-`"),
         ));
     }
@@ -81,7 +81,7 @@ fn decoded(bytes: Vec<u8>) -> Result<String, Box<Problem>> {
         let at = String::from_utf8_lossy(before);
         let span = SourceText::new(&at).span(at.trim_start_matches('\u{feff}').len(), at.len());
         let byte = error.as_bytes().get(valid).copied().unwrap_or_default();
-        let what = format!("byte 0x{byte:02X} is no UTF-8");
+        let what = format!("byte 0x{byte:02X} is not UTF-8");
         no_text(&what, "save the file as UTF-8, not as Latin-1 or Windows-1252", span)
     })
 }
@@ -95,9 +95,10 @@ fn no_text(what: &str, hint: &str, span: Span) -> Box<Problem> {
 fn foreign(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     let utf_16 = ("text in UTF-16", "save the file as UTF-8");
     match bytes {
-        [0, b'a', b's', b'm', ..] => {
-            Some(("a WebAssembly component", "a document names it by `executor.type`; give the document"))
-        }
+        [0, b'a', b's', b'm', ..] => Some((
+            "a WebAssembly component",
+            "a workflow file names it by `executor.type`; give the workflow file",
+        )),
         [0xFF, 0xFE, ..]
         | [0xFE, 0xFF, ..]
         | [0, 1..=0x7F, 0, 1..=0x7F, ..]

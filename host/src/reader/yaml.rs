@@ -42,7 +42,9 @@ fn document(source: &SourceText<'_>, builder: &mut TreeBuilder<'_>) -> Result<Tr
             builder.handle(event, span)?;
         }
     }
-    builder.take_root().ok_or_else(|| Box::new(syntax(source.span(0, 0), "no document; expected a workflow")))
+    builder
+        .take_root()
+        .ok_or_else(|| Box::new(syntax(source.span(0, 0), "no content; expected a workflow file")))
 }
 
 fn invalid(source: &SourceText<'_>, error: &ScanError, bracket: Option<usize>) -> Fatal {

@@ -133,7 +133,7 @@ fn check_size(payload: &Map) -> Result<(), RequestError> {
     if size <= MAX_LETTER_BYTES {
         return Ok(());
     }
-    let refused = format!("the answer has {size} bytes, of at most {MAX_LETTER_BYTES}");
+    let refused = format!("the response has {size} bytes, of at most {MAX_LETTER_BYTES}");
     Err(RequestError::Refused(refused))
 }
 
@@ -188,11 +188,11 @@ pub enum RequestError {
     Refused(String),
     /// The host that drives the run has not replied; the request is kept, and the host that continues the run reads it.
     #[error(
-        "the host that drives the run has not replied; the request is kept, and the host that continues the run reads it"
+        "the host that runs it has not replied; the request is kept, and the host that continues the run reads it"
     )]
     Unanswered,
     /// The host was dropped.
-    #[error("the host was closed while the run went on")]
+    #[error("the host was closed before the run ended")]
     Closed,
 }
 

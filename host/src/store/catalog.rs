@@ -125,7 +125,7 @@ impl Change {
             return Err(crowded(format!("{MAX_ENTRIES} of them")));
         }
         if bytes.saturating_add(own) > MAX_TEXT_BYTES {
-            return Err(crowded(format!("{} MiB of their documents", MAX_TEXT_BYTES >> 20)));
+            return Err(crowded(format!("{} MiB of their files", MAX_TEXT_BYTES >> 20)));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use super::CatalogKind;
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// The sequence check failed.
-    #[error("run {run_id} has {found} events, {expected} were expected: another driver has advanced it")]
+    #[error("run {run_id} has {found} events, {expected} were expected: another host has advanced it")]
     Conflict {
         /// The run.
         run_id: Arc<str>,
@@ -42,7 +42,9 @@ pub enum StoreError {
         run_id: Arc<str>,
     },
     /// Too many letters to the run wait for an answer.
-    #[error("{limit} requests to run {run_id} wait for an answer; it takes no more until some are answered")]
+    #[error(
+        "{limit} requests to run {run_id} wait for a reply; no more are accepted until some are carried out"
+    )]
     MailboxFull {
         /// The run.
         run_id: Arc<str>,
@@ -164,12 +166,22 @@ pub enum StoreError {
     },
     /// The server of the store is not to be had, or went away in between: what was asked for may have been done. The store goes on
     /// once the server is back.
-    #[error("{server} cannot be reached, or was lost on the way: whether it did what was asked is open")]
+    #[error(
+        "{server} cannot be reached, or the connection was lost; the request may or may not have been carried out"
+    )]
     Unavailable {
         /// Its URL, without the password.
         server: PathBuf,
         /// Reason of the system or the server.
         source: Arc<io::Error>,
+    },
+    /// The server of the store refused to read it, as for a key that it does not know.
+    #[error("{server} refused: {why}")]
+    Refused {
+        /// Its URL.
+        server: String,
+        /// Its reason, for people.
+        why: String,
     },
     /// The store's own thread has ended, which only a panic on it makes happen before the store is dropped.
     #[error("the store has stopped; restart the process")]
@@ -198,6 +210,7 @@ impl StoreError {
             | Self::Older { .. }
             | Self::Corrupt { .. }
             | Self::Gone { .. }
+            | Self::Refused { .. }
             | Self::Stopped => false,
         }
     }

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::{Note, Pending, RunHead, RunRow, StoreError};
 
-/// A process that drives runs of a store; never used again once it has ended.
+/// A process that runs workflows of a store; its id is never used again.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]

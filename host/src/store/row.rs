@@ -40,7 +40,7 @@ pub type Labels = BTreeMap<Arc<str>, Arc<str>>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunStatus {
-    /// Its root's phase.
+    /// Its phase.
     pub phase: Phase,
     /// When `phase` became terminal.
     pub finished_at: Option<Timestamp>,
@@ -98,7 +98,7 @@ pub struct RunRow {
     pub status: RunStatus,
     /// How many events its journal has.
     pub seq: u64,
-    /// The host that has it, if one has; it may be gone.
+    /// The host that runs it, if there is one; it may be gone.
     pub owner: Option<HostId>,
     /// Time at which the run is due, if it has no owner and gets no request before; none if only a request wakes it.
     pub wake_at: Option<Timestamp>,

@@ -69,7 +69,7 @@ pub struct Sqlite {
     changed: Arc<watch::Sender<()>>,
     entries_changed: Arc<watch::Sender<()>>,
     notices_changed: Arc<watch::Sender<()>>,
-    followed: Subscriptions,
+    followed: Arc<Subscriptions>,
     gone: Arc<watch::Sender<Option<StoreError>>>,
     _lock: Option<Lock>,
 }
@@ -132,7 +132,7 @@ impl Sqlite {
             changed: Arc::default(),
             entries_changed: Arc::default(),
             notices_changed: Arc::default(),
-            followed: Subscriptions::default(),
+            followed: Arc::default(),
             gone,
             _lock: lock,
         })
@@ -174,7 +174,8 @@ impl Sqlite {
         replies: Vec<Reply>,
     ) -> JobHandle<()> {
         let lease = lease.clone();
-        let mut told: Vec<_> = self.followed.of(&lease.head.run_id).into_iter().collect();
+        let (followed, run_id) = (Arc::clone(&self.followed), Arc::clone(&lease.head.run_id));
+        let mut told = Vec::new();
         if !replies.is_empty() {
             told.push(Arc::clone(&self.changed));
         }
@@ -183,7 +184,11 @@ impl Sqlite {
         }
         let work =
             move |tx: &mut WriteTransaction<'_>| Ok(((), tx.append(&lease, status, &record, &replies)?));
-        writer::job(work, told)
+        writer::job(work, move || {
+            // Looked up after the commit: a subscriber that came before it may have read the run before it, too.
+            told.extend(followed.of(&run_id));
+            writer::notify(told)();
+        })
     }
 
     /// Queues what is to be written; it returns what is answered, and how many bytes it wrote.
@@ -191,7 +196,7 @@ impl Sqlite {
         &self,
         work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(checked(work), Vec::new());
+        let (job, answered) = writer::job(checked(work), || {});
         self.writer.send(job);
         Pending::sent(answered)
     }
@@ -209,7 +214,7 @@ impl Sqlite {
         told: &Arc<watch::Sender<()>>,
         work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
     ) -> Pending<T> {
-        let (job, answered) = writer::job(checked(work), vec![Arc::clone(told)]);
+        let (job, answered) = writer::job(checked(work), writer::notify(vec![Arc::clone(told)]));
         self.writer.send(job);
         Pending::sent(answered)
     }
@@ -257,7 +262,7 @@ impl Journal for Sqlite {
         let lease = lease.clone();
         let told = vec![Arc::clone(&self.changed), Arc::clone(&self.notices_changed)];
         let work = move |tx: &mut WriteTransaction<'_>| Ok((records::abandon(tx, &lease, at, &notices)?, 0));
-        let (job, answered) = writer::job(checked(work), told);
+        let (job, answered) = writer::job(checked(work), writer::notify(told));
         self.writer.send(job);
         Pending::sent(answered)
     }
@@ -355,7 +360,7 @@ impl Catalog for Sqlite {
             told.push(Arc::clone(&self.notices_changed));
         }
         let work = move |tx: &mut WriteTransaction<'_>| catalog::fire(tx, &lease, status, &record, &change);
-        let (job, answered) = writer::job(work, told);
+        let (job, answered) = writer::job(work, writer::notify(told));
         self.writer.send(job);
         Pending::sent(answered)
     }

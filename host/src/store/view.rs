@@ -34,7 +34,17 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// Its word.
+    /// Its word for people.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Driven => "running",
+            Self::Parked => "suspended",
+            Self::Ended | Self::Waiting | Self::Orphaned => self.word(),
+        }
+    }
+
+    /// Its word for programs, in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -140,7 +150,7 @@ pub struct RowView<'r> {
     pub workflow: &'r str,
     /// `metadata.namespace`.
     pub namespace: &'r str,
-    /// The root's phase.
+    /// The phase of the run.
     pub phase: Phase,
     /// Whether anything of it has not ended.
     pub open: bool,
@@ -271,7 +281,7 @@ impl<'l> LineView<'l> {
     }
 }
 
-/// One problem; every member is always there.
+/// One error or warning; every member is always there.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Fault")]
 pub struct ProblemView {
@@ -279,7 +289,7 @@ pub struct ProblemView {
     pub file: String,
     /// The catalogue's code.
     pub code: &'static str,
-    /// Where in the document.
+    /// Path in the workflow file.
     pub path: String,
     /// From 1; 0 when there is no source text.
     pub line: u32,
@@ -287,7 +297,7 @@ pub struct ProblemView {
     pub column: u32,
     /// The offending value, shortened.
     pub value: Option<Value>,
-    /// Fault, and what was expected.
+    /// The fault, and the expected value.
     pub message: String,
     /// Advice how to correct it.
     pub hint: Option<String>,

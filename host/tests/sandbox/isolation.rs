@@ -126,7 +126,7 @@ async fn a_refusal_says_what_grants_the_wishes_of_a_manifest() {
     plugins.register("fine", bytes("echo"), Grants::default());
     plugins.register("plain", guest("directories"), Grants::default());
     let lines = "`dirs = [{ host = \"WHERE\", guest = \"/data\", mode = \"ro\" }, { host = \"WHERE\", guest = \"/out\", \
-                 mode = \"rw\" }]` and `env = { A = \"WHAT\" }` under `[grants.\"my dirs\"]` grants what it asks for";
+                 mode = \"rw\" }]` and `env = { A = \"WHAT\" }` under `[grants.\"my dirs\"]` grants these permissions";
     for (name, expected) in [
         ("my dirs", format!("not granted: directories; {lines}")),
         ("plain", "not granted: directories".to_owned()),

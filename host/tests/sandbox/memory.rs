@@ -94,8 +94,7 @@ async fn one_alone_leaves_something_to_others() {
     let plugins = plugins(config, &["allocate"]);
     assert_eq!(plugins.sandbox().memory_limit(), 18 * MIB);
     let outcome = call(&plugins, invocation("allocate")).await;
-    let message =
-        "memory limit of 18 MiB reached, as much as one attempt gets of what all share (limits.all-memory)";
+    let message = "memory limit of 18 MiB reached, the most that one attempt gets of the shared memory (limits.all-memory)";
     assert_eq!((outcome.code, &*outcome.message), (ERROR, message));
 }
 

@@ -114,5 +114,5 @@ fn shown(value: &Value) -> String {
 }
 
 fn at(path: &str) -> &str {
-    path.strip_prefix('.').unwrap_or("the answer")
+    path.strip_prefix('.').unwrap_or("the response")
 }

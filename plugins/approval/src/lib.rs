@@ -53,6 +53,7 @@ executor!(approval, {
         approved: Option<bool>,
         ..
     },
+    settings: ["schema", "rejection", "approvers", "notBy", "message", "details"],
     suspends: true,
 });
 

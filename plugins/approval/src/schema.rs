@@ -28,7 +28,7 @@ pub(crate) fn default_schema() -> Value {
     json!({
         "type": "object",
         "properties": {
-            "approved": { "type": "boolean", "description": "whether it may go on" },
+            "approved": { "type": "boolean", "description": "whether the run continues" },
             "by": { "type": "string", "description": "a name to show, which is not checked" },
             "comment": { "type": "string", "description": "why" },
         },

@@ -43,10 +43,10 @@ fn objects(page: &str) -> impl Iterator<Item = &str> {
     page.split(START).skip(1).map(|rest| rest.split_once(" -->").unwrap().0)
 }
 
-/// The objects that the schema has, the document itself among them.
+/// The objects that the schema has, without the variants of `aether/v1`.
 fn objects_of(schema: &Value) -> BTreeMap<&str, &Value> {
     let defs = schema["$defs"].as_object().unwrap().iter().map(|(name, object)| (name.as_str(), object));
-    defs.chain([("workflow", schema)]).filter(|(_, object)| object["properties"].is_object()).collect()
+    defs.filter(|(name, object)| !name.ends_with("-aether") && object["properties"].is_object()).collect()
 }
 
 /// The page with its tables as they should be.

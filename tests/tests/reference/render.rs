@@ -58,7 +58,10 @@ impl Renderer<'_> {
             }
         }
         if schema.get("if").is_some() {
-            return self.either([&schema["else"], &schema["then"]["additionalProperties"]].into_iter());
+            let then = &schema["then"];
+            let has_kind = ["$ref", "type"].iter().any(|keyword| then.get(keyword).is_some());
+            let then = if has_kind { then } else { &then["additionalProperties"] };
+            return self.either([&schema["else"], then].into_iter());
         }
         if let Some(value) = schema.get("const") {
             return format!("`{}`", written(value));

@@ -40,8 +40,6 @@ fn is_beyond(problem: &Problem) -> bool {
     let says = |text| problem.message.contains(text);
     let is_text = matches!(problem.value, Some(phasm_engine::value::Value::String(_)));
     match problem.code {
-        // The dialect stands at the top of the file.
-        "P009" => true,
         // From start to end are more than a million values.
         "P015" => says("values; expected at most 1000000"),
         // The pairs of a duration's text add up to more than 2^63 − 1 ms.

@@ -28,15 +28,20 @@ impl Validator {
         self.fits(&self.root, value)
     }
 
-    /// The fields of objects that no value has had so far, as `object.field`.
+    /// The fields of objects that no value has had so far in any dialect, as `object.field`.
     pub(crate) fn not_met(&self) -> Vec<String> {
         let defs = self.root["$defs"].as_object().unwrap().iter();
         let fields = defs.flat_map(|(object, schema)| {
+            let object = object.strip_suffix("-aether").unwrap_or(object);
             let fields = schema["properties"].as_object().into_iter().flatten();
             fields.map(move |(field, schema)| (format!("{object}.{field}"), schema))
         });
         let met = self.met.borrow();
-        fields.filter(|(_, schema)| !met.contains(&ptr::from_ref(*schema))).map(|(name, _)| name).collect()
+        let mut by_name = BTreeMap::new();
+        for (name, schema) in fields {
+            *by_name.entry(name).or_insert(false) |= met.contains(&ptr::from_ref(schema));
+        }
+        by_name.into_iter().filter(|(_, is_met)| !is_met).map(|(name, _)| name).collect()
     }
 
     fn fits(&self, schema: &Value, value: &Value) -> bool {
@@ -54,7 +59,7 @@ impl Validator {
     fn keyword(&self, keyword: &str, schema: &Value, all: &Map<String, Value>, value: &Value) -> bool {
         match keyword {
             "$schema" | "$defs" | "title" | "description" | "default" | "then" | "else" | "components"
-            | "contentEncoding" => true,
+            | "contentEncoding" | "deprecated" => true,
             "$ref" => self.fits(self.definition(schema.as_str().unwrap()), value),
             "anyOf" => self.each(schema).any(|schema| self.fits(schema, value)),
             "oneOf" => self.each(schema).filter(|schema| self.fits(schema, value)).count() == 1,

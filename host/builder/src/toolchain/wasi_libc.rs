@@ -65,7 +65,9 @@ pub(super) fn add(recipe: &Recipe<'_>, own: &Package, private: &Private) -> Resu
 }
 
 fn stable_variant(recipe: &Recipe<'_>, own: &Package) -> Option<PathBuf> {
-    recipe.progress.step("this release's wasi-libc is for WASI 0.1: taking that of Debian's current release");
+    recipe
+        .progress
+        .step("this release's wasi-libc is for WASI 0.1: using the one of Debian's current release");
     match fetch_stable(recipe, own) {
         Ok(tree) => variants(&tree).into_iter().next().filter(|dir| dir.ends_with(TARGET)),
         Err(error) => {

@@ -55,10 +55,7 @@ pub(crate) async fn ask(
             runs::recorded(&*reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
         let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
     } else {
-        screen.err(&format!(
-            "another process drives the run; follow it: {}\n",
-            target.command(&["watch", &run_id])
-        ));
+        screen.err(&format!("another process runs it; follow it: {}\n", target.command(&["watch", &run_id])));
     }
     Ok(Some(Exit::Done))
 }
@@ -100,9 +97,9 @@ pub(crate) async fn abandon(
             Ok(Some((run_id.to_string(), is_recorded)))
         }
         Err(error) => Err(Failure::call(ContextError::new("the run was not abandoned", error))),
-        Ok(_) => {
-            Err(Failure::call("the run was not abandoned: the process that has it knows of no such request"))
-        }
+        Ok(_) => Err(Failure::call(
+            "the run was not abandoned: the process that holds the store does not know this request; update it",
+        )),
     }
 }
 
@@ -119,16 +116,18 @@ pub(crate) fn told(
 ) -> Result<Exit, Failure> {
     match said {
         Ok(true) => {
-            screen.err(&format!("{word}: true\n"));
+            screen.err(&format!("{}\n", runs::done(word)));
             Ok(Exit::Done)
         }
-        Ok(false) => Err(Failure::call(format!("{word}: false, as the task went on meanwhile"))),
+        Ok(false) => {
+            Err(Failure::call(format!("{}: the task continued in the meantime", runs::undone(word))))
+        }
         Err(RequestError::Ended) => {
             Err(Failure::call(format!("run {run_id} ended before it could be asked")))
         }
-        Err(RequestError::Refused(why)) => Err(Failure::call(format!("{word}: false; {why}"))),
+        Err(RequestError::Refused(why)) => Err(Failure::call(format!("{}; {why}", runs::undone(word)))),
         Err(RequestError::Unanswered) => Err(Failure::call(format!(
-            "the process that has the run has not answered; the request stays queued until the run is resumed: {}",
+            "the process that runs it has not replied; the request stays queued until the run is resumed: {}",
             target.command(&["recover", run_id])
         ))),
         Err(error) => Err(Failure::host(ContextError::new("the request was not carried out", error))),

@@ -1,6 +1,6 @@
 //! A store, or a server that has one: what looks at runs, or asks something of them, takes either.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use clap::Args;
 use phasm::store::CatalogKind;
@@ -14,9 +14,18 @@ use crate::{
     failure::Failure,
     input::names::QualifiedName,
     paths::{self, KEY, PathArguments, SERVER},
-    store::{argument::StoreArgument, default_store::default_store, reader::StoreReader, run_id},
+    store::{
+        argument::StoreArgument, default_store::default_store, order::store_order, reader::StoreReader,
+        run_id,
+    },
     terminal::{screen::Screen, text},
 };
+
+/// Help of `--server`.
+const SERVER_HELP: &str = concat!(
+    "The server that has the runs, in place of a store; PHASM_KEY has its key [env: PHASM_SERVER]. The order is: ",
+    store_order!()
+);
 
 /// Where runs are.
 #[derive(Args, Clone, Debug)]
@@ -24,10 +33,22 @@ pub(crate) struct TargetArguments {
     #[command(flatten)]
     pub(crate) store: StoreArgument,
 
-    /// The server that has the runs, in place of a store; PHASM_KEY has the key for it [env: PHASM_SERVER] [default: the server of the
-    /// default store, if one serves it]
-    #[arg(long, value_name = "URL", conflicts_with = "store")]
+    /// Set by `--server`.
+    #[arg(long, value_name = "URL", conflicts_with = "store", help = SERVER_HELP, long_help = SERVER_HELP)]
     server: Option<String>,
+
+    #[arg(skip)]
+    default_server: DefaultServer,
+}
+
+/// The server that serves the default store, if there is one. It is looked for once in a command.
+#[derive(Clone, Debug, Default)]
+struct DefaultServer(OnceLock<Option<String>>);
+
+impl DefaultServer {
+    fn url(&self, look: impl FnOnce() -> Option<String>) -> Option<String> {
+        self.0.get_or_init(look).clone()
+    }
 }
 
 impl TargetArguments {
@@ -73,7 +94,10 @@ impl TargetArguments {
 
     /// URL of the server that serves the default store, if no store is named.
     fn default_server(&self) -> Option<String> {
-        if self.store.is_named() { None } else { address::known(&default_store().ok()?) }
+        if self.store.is_named() {
+            return None;
+        }
+        self.default_server.url(|| address::known(&default_store().ok()?))
     }
 
     /// Returns what the command works on. `paths` are the plugins and the configuration of what a local store is given.
@@ -137,5 +161,24 @@ impl TargetArguments {
         let reader = self.read()?;
         let run_id = run_id::find(&*reader, meant, &self.target()?).await?;
         Ok((reader, run_id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-L30: all parts of a command ask the same server, although it may stop in between.
+    #[test]
+    fn the_default_server_is_looked_for_once() {
+        let (server, mut looks) = (DefaultServer::default(), 0);
+        for _ in 0..3 {
+            let url = server.url(|| {
+                looks += 1;
+                Some(format!("http://127.0.0.1:{looks}"))
+            });
+            assert_eq!(url.as_deref(), Some("http://127.0.0.1:1"));
+        }
+        assert_eq!(looks, 1);
     }
 }

@@ -5,7 +5,10 @@ use std::time::Duration;
 use phasm::{PendingResponse, RecoverError, RequestError, ResponseVerdict, RunRequest, engine::run::Run};
 use tokio::time::timeout;
 
-use crate::failure::{ContextError, Failure};
+use crate::{
+    failure::{ContextError, Failure},
+    store::runs,
+};
 
 /// Time for which a command waits for the executor's verdict on a response.
 const VERDICT_TIME: Duration = Duration::from_secs(10);
@@ -33,7 +36,7 @@ pub(crate) async fn check(
 
 /// Message about a response that was refused.
 pub(crate) fn refused(word: &str, why: &str) -> String {
-    format!("{word}: false; the response was refused: {why}; the task still waits")
+    format!("{}; the response was refused: {why}; the task still waits", runs::undone(word))
 }
 
 /// Waits for the executor's verdict on a response that was recorded. Returns the reason if the executor refuses it.

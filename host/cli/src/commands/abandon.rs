@@ -14,7 +14,7 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Marks an unrecoverable run as failed, such as one whose journal cannot be read, so that it can be deleted.
+/// Marks an unrecoverable run as Error, such as one whose journal cannot be read, so that it can be deleted.
 ///
 /// The run ends as Error. Where its journal can be read, the reason is recorded, and open tasks are Cancelled. Executors that have
 /// begun are not stopped: use `cancel` for a run that is merely not wanted any more. Where another process has the store, that
@@ -58,7 +58,7 @@ pub(super) fn abandon(arguments: &AbandonArguments, screen: &Screen) -> Result<E
 fn told(screen: &Screen, run: &str, recorded: bool) -> Exit {
     screen.err(&format!("{run} is abandoned\n"));
     if !recorded {
-        screen.err("its journal cannot be read: why it ended is not recorded\n");
+        screen.err("its journal cannot be read, so that the reason is not recorded\n");
     }
     Exit::Done
 }

@@ -36,7 +36,7 @@ pub(super) fn backup(arguments: &BackupArguments, screen: &Screen) -> Result<Exi
         ));
     };
     if to.exists() {
-        return Err(Failure::call(format!("{} is there already; name a file that is not", to.display())));
+        return Err(Failure::call(format!("{} exists already; name a new file", to.display())));
     }
     let copied = runtime()?.block_on(file.backup(to));
     copied.map_err(|error| Failure::host(ContextError::new("the store could not be copied", error)))?;

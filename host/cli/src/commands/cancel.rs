@@ -13,8 +13,8 @@ use crate::{
 
 /// Cancels a run, or one of its tasks, and continues the run as `run` does.
 ///
-/// The exit status is the run's, as of `run`: 5 for one that is Cancelled; 2 if there is no such run or task, if it has
-/// already ended. A run that another process drives is cancelled there, and the exit status is 0 once that is recorded.
+/// The exit status is the run's, like `run`: 5 for one that is Cancelled; 2 if there is no such run or task, if it has
+/// already ended. A run that another process is running is cancelled there, and the exit status is 0 once that is recorded.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cancel RUN --store runs.db\n  \
                         phasm cancel @last --task audit/mirror --store runs.db")]

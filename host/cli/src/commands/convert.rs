@@ -42,7 +42,7 @@ pub(super) fn convert(arguments: &ConvertArguments, screen: &Screen) -> Result<E
     let tree = reader::read(&file.name, &file.text).map_err(|found| refuse(&found))?;
     Draft::read(&tree).plan(&Executors::any(), &Value::Null).map_err(|found| refuse(&found))?;
     let Some(conversion) = document::convert(&file.text, &tree) else {
-        screen.err(&format!("{} is no file of `aether/v1`, and stays as it is\n", file.name));
+        screen.err(&format!("{} is not a file of `aether/v1`, and stays as it is\n", file.name));
         if !arguments.write {
             let _gone = screen.out(&file.text);
         }

@@ -14,7 +14,7 @@ use crate::{
 
 /// Prints the recorded journal of a run, one JSON object per line.
 ///
-/// The lines are those of `run --events`, without what guests log and tell of their progress.
+/// The lines are the same as in `run --events`, without the log lines and progress of executors.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm events @last -f --store runs.db\n  phasm events RUN --store runs.db | \

@@ -59,7 +59,7 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
     } else if arguments.usage {
         usage::table(&RunView::of(&run))
     } else {
-        let page = summary_with_tree(&run, state.word(), &tree(&run), Some(&target));
+        let page = summary_with_tree(&run, state.label(), &tree(&run), Some(&target));
         let orphaned = (state == RunState::Orphaned).then(|| target.go_on(&[run.id()], &[]));
         let left = waits.as_ref().and_then(waiting::page);
         let more = details(&run, notices.as_ref(), &target);

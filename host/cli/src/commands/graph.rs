@@ -34,7 +34,7 @@ use crate::{
                         phasm graph @last --store runs.db --svg last.svg\n  \
                         phasm graph @last --store runs.db --timeline --svg last.svg")]
 pub(crate) struct GraphArguments {
-    /// A document, JSON or YAML (`-` is stdin); or a run of the store: its id, 4 or more characters that only its id begins or ends
+    /// A workflow file, JSON or YAML (`-` is stdin); or a run of the store: its id, 4 or more characters that only its id begins or ends
     /// with, or `@last`.
     #[arg(value_name = "FILE|RUN")]
     what: String,
@@ -42,7 +42,7 @@ pub(crate) struct GraphArguments {
     #[command(flatten)]
     store: TargetArguments,
 
-    /// The operator's configuration, of which a document may read variables [env: PHASM_CONFIG]
+    /// The operator's configuration, whose variables a workflow may read [env: PHASM_CONFIG]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 

@@ -15,7 +15,7 @@ use crate::{
     terminal::{screen::Screen, text},
 };
 
-/// Asks a server whether it can do its work, and prints the answer in one line.
+/// Asks a server whether it can do its work, and prints the response in one line.
 ///
 /// The exit status is 0 if the server is ready: its store can be read, and it is not stopping. It is 1 if the server is not ready, cannot be
 /// reached or does not respond in time, and 2 if the command line is wrong or names no server. The server is the one of `--server`, else the

@@ -25,9 +25,9 @@ pub(crate) enum KeyCommand {
     Remove(RemoveKeyArguments),
 }
 
-/// Makes a key and prints it, this once: a digest of it is all that is kept.
+/// Makes a key and prints it. It cannot be shown again: only its digest is kept.
 ///
-/// From the first key on a server asks for one; it heeds what is added and removed at once.
+/// A server with at least one key asks for one. Added and removed keys apply at once.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm key add ci --role run --namespace builds\n  phasm key add me --role admin"
@@ -65,7 +65,7 @@ pub(crate) struct ListKeysArguments {
     json: bool,
 }
 
-/// Removes a key: from now on it is not known any more. Streams that it has open go on.
+/// Removes a key. It is refused from now on; streams that it has open continue.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm key remove ci")]
 pub(crate) struct RemoveKeyArguments {
@@ -146,7 +146,9 @@ fn list(arguments: &ListKeysArguments, screen: &Screen) -> Result<Exit, Failure>
         table(&keys)
     };
     if keys.is_empty() {
-        screen.err("there is no key: a server on loopback lets everybody do everything, and none listens elsewhere\n");
+        screen.err(
+            "there is no key: a server on loopback accepts every request, and no server listens elsewhere\n",
+        );
     }
     let _gone = screen.out(&page);
     Ok(Exit::Done)

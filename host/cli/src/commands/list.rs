@@ -22,9 +22,9 @@ use crate::{
 
 /// Lists the runs of a store, the newest first.
 ///
-/// STATE says what happens next: `ended` nothing; `driven` a process is running it; `parked` it waits for an answer to a
-/// suspended task; `waiting` the process that has the store continues it in time; `orphaned` it waits for `phasm recover`;
-/// `damaged` the store does not have it as it was written, which ends the command with status 3.
+/// STATE is `ended`; `running` in a process; `suspended` until a suspended task gets a response; `waiting` for its next time; `orphaned`: no process runs
+/// it, so it waits for `phasm recover`; or `damaged` in the store, which ends the command with status 3. With `--json`, `running` is `driven` and
+/// `suspended` is `parked`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm list --store runs.db\n  phasm list --store runs.db --open\n  \
                         phasm list --store runs.db --workflow release --phase Failed --since 2d --json\n  \
@@ -184,7 +184,7 @@ fn cells(row: &RunRow, state: RunState) -> [String; 8] {
     let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
     [
         text::clean(&head.run_id).into_owned(),
-        if is_damaged { "damaged".to_owned() } else { state.word().to_owned() },
+        if is_damaged { "damaged".to_owned() } else { state.label().to_owned() },
         if is_damaged {
             "?".to_owned()
         } else {

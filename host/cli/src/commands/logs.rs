@@ -49,7 +49,7 @@ pub(crate) struct LogsArguments {
     #[command(flatten)]
     store: TargetArguments,
 
-    /// Go on printing what attempts wrote as they end, until the run has ended or, of a file, no process has the store.
+    /// Continue printing the output of attempts as they end, until the run has ended or, of a file, no process has the store.
     #[arg(short, long)]
     follow: bool,
 

@@ -14,7 +14,7 @@ use crate::{
 /// Brings a store to the store format of this version.
 ///
 /// Other commands leave a store of an earlier format as it is, and exit with status 2; `phasm serve` migrates it when it starts.
-/// A file can be migrated while no process has it. A database can be migrated at any time; hosts of an earlier version that cannot
+/// A file can be migrated while no process uses it. A database can be migrated at any time; hosts of an earlier version that cannot
 /// use the new format end with an error at their next write. All of the store is migrated, or nothing. Make a backup first.
 #[derive(Args, Debug)]
 #[command(

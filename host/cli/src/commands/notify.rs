@@ -88,18 +88,16 @@ fn test(arguments: &TryArguments, screen: &Screen) -> Result<Exit, Failure> {
         return Err(Failure::call(format!("the configuration has no [notify.{name}]{hint}")));
     };
     if endpoint.secrets.is_empty() {
-        return Err(Failure::call(format!(
-            "[notify.{name}] has no secret that is there: nothing is posted without"
-        )));
+        return Err(Failure::call(format!("[notify.{name}] has no secret: nothing is posted unsigned")));
     }
     let posted = runtime()?.block_on(try_endpoint(name, endpoint, config.http.clone()));
     let status = posted.map_err(|why| {
-        Failure::host(ContextError::new(format!("{} has not taken it", endpoint.shown()), why))
+        Failure::host(ContextError::new(format!("{} did not accept it", endpoint.shown()), why))
     })?;
     let page = if *json {
         problems::json(screen, &json!({ "endpoint": name, "status": status }))
     } else {
-        format!("{name}: {} answered {status}\n", text::clean(&endpoint.shown()))
+        format!("{name}: {} responded {status}\n", text::clean(&endpoint.shown()))
     };
     // The notification was posted, also if stdout is closed.
     let _gone = screen.out(&page);

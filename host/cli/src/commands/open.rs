@@ -27,11 +27,10 @@ use crate::{
 /// Page that the browser is shown to sign it in.
 const BRIDGE: &str = "open.html";
 
-/// Opens the page of a server in the browser, or that of one of its runs, and prints where it is.
+/// Opens the page of a server, or of one of its runs, in the browser, and prints its address.
 ///
-/// The server is the one of `--server`, else the one that serves the store on this machine; the store is, if none is named, the file in the user's
-/// data directory, as of `serve --listen`. Where the server asks for keys, that of PHASM_KEY signs the browser in; the key is never on the browser's
-/// command line. The browser is that of BROWSER, or the system's (`xdg-open`, `open`).
+/// The server is the one of `--server`, else the one that serves the store on this machine. If the server asks for keys, the key in PHASM_KEY signs the
+/// browser in; the key is never on the browser's command line. The browser is the one in BROWSER, or the system's (`xdg-open`, `open`).
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm open\n  phasm open @last\n  phasm open RUN --server https://phasm.example.com"
@@ -93,7 +92,7 @@ fn bridge(dir: &Path, address: &str) -> io::Result<PathBuf> {
     let address = address.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let page = format!(
         "<!DOCTYPE html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\"><title>Phasm</title>\
-         <meta http-equiv=\"refresh\" content=\"0;url={address}\"><p><a href=\"{address}\">Go on to the page</a></p></html>\n"
+         <meta http-equiv=\"refresh\" content=\"0;url={address}\"><p><a href=\"{address}\">Continue to the page</a></p></html>\n"
     );
     own(OpenOptions::new().create_new(true).write(true)).open(&file)?.write_all(page.as_bytes())?;
     Ok(file)

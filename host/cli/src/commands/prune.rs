@@ -41,7 +41,7 @@ pub(crate) struct PruneArguments {
     #[command(flatten)]
     store: StoreArgument,
 
-    /// Runs that ended longer ago than that.
+    /// Only runs that ended longer ago.
     #[arg(long, value_name = "DURATION", value_parser = times::length)]
     older_than: Option<Duration>,
 
@@ -95,7 +95,7 @@ impl PruneArguments {
         };
         if retention == Retention::default() {
             return Err(Failure::call(
-                "nothing says which runs to delete; expected `--older-than DURATION`, `--keep N` or both, or a `--config FILE` \
+                "no condition says which runs to delete; expected `--older-than DURATION`, `--keep N` or both, or a `--config FILE` \
                  with `[retention]`",
             ));
         }

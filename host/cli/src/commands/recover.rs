@@ -18,11 +18,11 @@ use crate::{
     trace::LogLevel,
 };
 
-/// Resumes interrupted runs of a store, or those named, until they end or wait for an answer.
+/// Resumes interrupted runs of a store, or those named, until they end or wait for a response.
 ///
-/// Runs that wait for an answer, or for longer than a minute, stay where they are unless they are named or `--wait` is given; the
+/// Runs that wait for a response, or for longer than a minute, stay where they are unless they are named or `--wait` is given; the
 /// last line says how many and why. Waits keep their times. Interrupted attempts are executed again under the same numbers. Suspended tasks stay
-/// suspended. The exit status is that of the run to worry about most, in the order 3, 4, 1, 5, 6, 0 of `run`'s; 2 if
+/// suspended. The exit status is the worst of all runs, in the order 3, 4, 1, 5, 6, 0 of `run`'s; 2 if
 /// another process holds the store. Ctrl-C leaves the runs open and exits with 130, SIGTERM with 143.
 #[derive(Args, Debug)]
 #[command(
@@ -146,7 +146,7 @@ impl RemainingRuns {
             screen.err(&if census.owned == 0 {
                 none(file)
             } else {
-                let driven = ["is driven by another host", "are driven by other hosts"];
+                let driven = ["is running on another host", "are running on other hosts"];
                 runs(census.owned, driven) + "\n"
             });
         }
@@ -166,13 +166,16 @@ fn runs(count: u64, [one, many]: [&str; 2]) -> String {
 fn left(Census { waiting, parked, next, .. }: &Census, target: &Target) -> String {
     let mut left = String::new();
     if *parked > 0 {
-        let waits = runs(*parked, ["is waiting for an answer", "are waiting for an answer"]);
+        let waits = runs(
+            *parked,
+            ["is waiting for approval or a response", "are waiting for approval or a response"],
+        );
         left += &format!("{waits}: {}\n", target.command(&["list", "--open"]));
     }
     if let Some(next) = next.filter(|_| *waiting > 0) {
         let waits = runs(*waiting, ["is waiting for its next time", "are waiting for their next time"]);
         let wait = target.command(&["recover", "--wait"]);
-        left += &format!("{waits}, the next until {}; stay with them: {wait}\n", next.to_rfc3339());
+        left += &format!("{waits}, the next until {}; to wait for them: {wait}\n", next.to_rfc3339());
     }
     left
 }

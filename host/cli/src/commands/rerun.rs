@@ -14,7 +14,7 @@ use crate::{
 
 /// Runs a run again: a new run with the same workflow, executors and parameters.
 ///
-/// The earlier run stays as it is. The exit status is the new run's, as of `run`; 2 if there is no such run, if it has not
+/// The earlier run stays as it is. The exit status is the new run's, like `run`; 2 if there is no such run, if it has not
 /// ended, if its executors, grants or secrets are not there as they were, or if another process holds the store.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm rerun @last --from-failed --store runs.db\n  \
@@ -24,11 +24,11 @@ pub(crate) struct RerunArguments {
     #[arg(value_name = "RUN")]
     run: String,
 
-    /// Execute what had not succeeded, and what follows from it; take over the rest.
+    /// Execute the tasks that had not succeeded and those after them; reuse the results of the others.
     #[arg(long)]
     from_failed: bool,
 
-    /// Another value for a parameter of spec.arguments, as of `run`; the others stay as they were.
+    /// Another value for a parameter of spec.arguments, like `run`; the others stay as they were.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
     param: Vec<ParameterArgument>,
 
@@ -39,7 +39,7 @@ pub(crate) struct RerunArguments {
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 
-    /// Answers the next suspension of a task, as of `run`; once, in order.
+    /// Response to the next suspension of a task, like `run`; once, in order.
     #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
     resume: Vec<Answer>,
 

@@ -28,7 +28,7 @@ pub(crate) struct ApproveArguments {
 
 /// Rejects the step that a run waits for, and continues the run.
 ///
-/// The same as `phasm approve`, with `approved: false`. The step says what follows: it fails, or the workflow decides.
+/// The same as `phasm approve`, with `approved: false`. The step decides what follows: it fails, or the workflow decides.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm reject @last --comment 'not before Monday' --store runs.db")]
 pub(crate) struct RejectArguments {
@@ -120,6 +120,11 @@ fn decide(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let DecisionArguments { run, task, comment, given } = decision;
+    if given.param.iter().any(|given| given.name() == "approved") {
+        return Err(Failure::call(
+            "`approved` cannot be set with -p, as the command itself says it; use `phasm approve` or `phasm reject`",
+        ));
+    }
     let mut values = Map::from([("approved".into(), Value::Bool(is_approved))]);
     values.extend(comment.iter().map(|comment| ("comment".into(), comment.clone().into())));
     let word = if is_approved { "approved" } else { "rejected" };

@@ -19,7 +19,7 @@ use crate::{
 
 /// Runs a workflow file to its end in this process.
 ///
-/// The exit status is 0 Succeeded or Skipped, 1 Failed, 2 problems in the document or the call, 3 Error, 4 Timeout,
+/// The exit status is 0 Succeeded or Skipped, 1 Failed, 2 errors in the workflow file or the call, 3 Error, 4 Timeout,
 /// 5 Cancelled, 6 waiting (only suspended tasks keep the run open), 130 interrupted, 143 ended by SIGTERM, which leaves a
 /// run in a file open.
 #[derive(Args, Debug)]
@@ -34,7 +34,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE|memory")]
     store: Option<PathBuf>,
 
-    /// Answers the next suspension of a task, named `taskName` or `scope/taskName`, with an object; once, in order.
+    /// Response to the next suspension of a task, named `taskName` or `scope/taskName`, with an object; once, in order.
     #[arg(long, value_name = "TASK=JSON", value_parser = answer)]
     resume: Vec<Answer>,
 

@@ -61,7 +61,7 @@ pub(crate) struct ServeArguments {
     #[command(flatten)]
     paths: PathArguments,
 
-    /// Answer over HTTP at that address, or at 127.0.0.1:8484, and have a page there. Without a key (`phasm key add`) it has to be
+    /// Serve HTTP at that address, or at 127.0.0.1:8484, and have a page there. Without a key (`phasm key add`) it has to be
     /// one of loopback.
     #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8484")]
     listen: Option<SocketAddr>,

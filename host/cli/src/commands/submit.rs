@@ -18,8 +18,8 @@ use crate::{
 /// Submits a run to a store or a server, and prints its id.
 ///
 /// The workflow file and the parameters are checked as `run` does. Once the id is printed the run is durable, and due for any
-/// `phasm serve` of the store, also one that is started later. The exit status is 0, or 2 for problems in the document or the
-/// call; with `--wait` the run's, as of `run`.
+/// `phasm serve` of the store, also one that is started later. The exit status is 0, or 2 for errors in the workflow file or the
+/// call; with `--wait` it is the run's, like `run`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm submit greet.yaml -p name=Ada --store runs.db\n  \
                         phasm submit nightly.yaml --key nightly-2026-11-22 --store postgres://phasm@db/phasm")]

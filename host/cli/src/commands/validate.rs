@@ -42,7 +42,7 @@ use crate::{
     after_help = "Examples:\n  phasm validate build.yaml release.json\n  phasm validate audit.yaml --plugins executors --json\n  phasm validate --explain P012"
 )]
 pub(crate) struct ValidateArguments {
-    /// Documents, JSON or YAML; `-` is stdin.
+    /// Workflow files, JSON or YAML; `-` is stdin.
     #[arg(value_name = "FILE", required_unless_present = "explain")]
     files: Vec<PathBuf>,
 
@@ -57,11 +57,11 @@ pub(crate) struct ValidateArguments {
     #[arg(long)]
     strict: bool,
 
-    /// Print {"problems": […], "warnings": […]} to stdout.
+    /// Print {"errors": […], "warnings": […]} to stdout.
     #[arg(long)]
     json: bool,
 
-    /// Explain a code that problems carry, with an example.
+    /// Explain the code of an error or a warning, with an example.
     #[arg(long, value_name = "CODE", conflicts_with_all = ["files", "plugins", "config", "allow_missing", "strict", "json"])]
     explain: Option<String>,
 }
@@ -192,7 +192,7 @@ fn verdict(name: &str, problems: &[Problem], warnings: &[Problem], is_refused: b
         Some((last, listed)) if is_cut(last) => format!("more than {}", text::count(listed.len(), thing)),
         _ => text::count(found.len(), thing),
     };
-    let found = [(problems, "problem"), (warnings, "warning")];
+    let found = [(problems, "error"), (warnings, "warning")];
     let counts = found.into_iter().filter(|(found, _)| !found.is_empty());
     let mut parts: Vec<String> = counts.map(|(found, thing)| counted(found, thing)).collect();
     if !is_refused {

@@ -41,9 +41,9 @@ pub(crate) fn payload(json: &str) -> Result<Map, String> {
             Some(problem) => Err(format!("{}: {}", problem.path, problem.message)),
             None => Ok(payload.as_ref().clone()),
         },
-        Ok(other) => Err(format!("{} as answer; expected an object of values by name", other.type_name())),
+        Ok(other) => Err(format!("{} as response; expected an object of values by name", other.type_name())),
         Err(JsonError::Syntax(error)) => {
-            Err(format!("no JSON: {error}; expected an object such as `{{\"approved\": true}}`"))
+            Err(format!("not JSON: {error}; expected an object such as `{{\"approved\": true}}`"))
         }
         Err(JsonError::Number(complaint)) => Err(format!("{complaint}; {}", number::HINT)),
     }

@@ -65,7 +65,7 @@ pub(super) const fn is_suspension(event: &Event) -> bool {
 /// Returns the failure of a run that cannot be followed any more.
 pub(super) fn deaf(error: &RecoverError) -> String {
     let why = error.to_string();
-    format!("{} what happens cannot be told any more: {}\n", text::doubtful("warning:"), text::clean(&why))
+    format!("{} events cannot be read any more: {}\n", text::doubtful("warning:"), text::clean(&why))
 }
 
 /// Returns the line about events that were missed.

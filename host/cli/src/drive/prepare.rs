@@ -300,8 +300,7 @@ impl PreparedHost {
         if !names.is_empty() {
             let names = names.into_keys().collect::<Vec<_>>().join(", ");
             screen.err(&format!(
-                "{} this store is served with a configuration that knows tenants ({}), and none is named here: what they may submit is \
-                 judged by it, and neither `running` nor their limits, grants and secrets hold; name it: --config\n",
+                "{} this store is served with a configuration that knows tenants ({}), and no configuration is named here: their quotas apply, but neither `running` nor their limits, grants and secrets do. Name it with --config\n",
                 text::doubtful("warning:"),
                 text::short(&names, 200)
             ));

@@ -268,7 +268,7 @@ impl Session {
             if self.options.target.is_none() {
                 self.say(&lost_with_process(&waiting));
             }
-            let stands = self.stands("parked").await?;
+            let stands = self.stands("suspended").await?;
             let is_refused = self.answers.are_refused(&waiting);
             return Ok(Some(SessionEnd::Parked { stands, is_refused }));
         }
@@ -373,5 +373,5 @@ fn lost(error: RunError) -> Failure {
 }
 
 fn refused(error: RequestError) -> Failure {
-    Failure::host(ContextError::new("a suspended task could not be answered", error))
+    Failure::host(ContextError::new("the response was not delivered to a suspended task", error))
 }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use phasm::engine::{
-    event::{Reason, TaskId},
-    phase::Phase,
-    plan::Work,
-    run::{Run, TaskRun, WaitsFor},
-    value::Value,
+use phasm::{
+    engine::{
+        event::{Reason, TaskId},
+        phase::Phase,
+        plan::Work,
+        run::{Run, TaskRun, WaitsFor},
+        value::Value,
+    },
+    store::view::RunState,
 };
 
 use super::callers;
@@ -54,7 +57,12 @@ fn brief(run: &Run, open: &str, tree: &str, target: Option<&Target>) -> String {
     page += &table("not succeeded", notable(run).map(|task| row(run, task)));
     match tasks(run).filter(|task| is_leaf(run, task) && is_swept_away(task)).count() {
         0 => {}
-        n => page += &format!("{} cancelled because the scope had ended\n", text::count(n, "task")),
+        n => {
+            page += &format!(
+                "{} not finished because another one failed or the time was up\n",
+                text::count(n, "task")
+            );
+        }
     }
     if let Some(target) = target.filter(|_| is_unfinished(run.phase())) {
         page += &format!("run the rest again: {}\n", target.command(&["rerun", run.id(), "--from-failed"]));
@@ -90,8 +98,11 @@ fn headline(run: &Run, open: &str) -> String {
     let root = run.tasks().first();
     let phase = text::ended(run.phase(), root.and_then(|root| root.reason));
     let remarks = root.map(|root| run.remarks(root)).unwrap_or_default();
-    let phase =
-        if run.phase().is_terminal() { text::remarked(phase, &remarks) } else { format!("{open} {phase}") };
+    let phase = match run.phase() {
+        ended if ended.is_terminal() => text::remarked(phase, &remarks),
+        Phase::Running if open == RunState::Driven.label() => phase,
+        _ => format!("{open} {phase}"),
+    };
     let reused = match tasks(run).filter(|task| task.reused).count() {
         0 => String::new(),
         n => format!(" ({n} reused)"),

@@ -71,7 +71,7 @@ impl QualifiedName {
 /// Which of those that a store has.
 #[derive(Args, Debug)]
 pub(crate) struct NamespaceFilter {
-    /// Only those of this namespace.
+    /// Only entries in this namespace.
     #[arg(long, value_name = "NAME")]
     pub(crate) namespace: Option<String>,
 }

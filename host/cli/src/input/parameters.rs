@@ -37,6 +37,11 @@ pub(crate) fn given(text: &str) -> Result<ParameterArgument, String> {
 }
 
 impl ParameterArgument {
+    /// Returns the name of the parameter.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns names and texts, for callers that know the types of the parameters.
     pub(crate) fn pairs(given: &[Self]) -> Vec<(&str, &str)> {
         given.iter().map(|given| (&*given.name, given.text.as_str())).collect()

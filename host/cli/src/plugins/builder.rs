@@ -102,7 +102,10 @@ pub(crate) fn build(folders: &[PathBuf], screen: &Screen) -> Vec<Result<Artefact
 /// Reason for not building anything below: cargo would read a file of another user.
 fn unsafe_above(folder: &Path) -> Option<String> {
     let planted = ownership::planted(folder)?;
-    Some(format!("{} is not built: cargo would read what is above it, and {planted}", folder.display()))
+    Some(format!(
+        "{} is not built: cargo would read files of the folders above it, and {planted}",
+        folder.display()
+    ))
 }
 
 /// Tells steps as lines of stderr, and signs of life below them where that can be drawn over.

@@ -121,7 +121,7 @@ pub(crate) fn plugin_dirs(
         config.into_iter().flat_map(|config| config.tenants.values().flat_map(|tenant| &tenant.plugins));
     let named = || asked.iter().chain(configured.unwrap_or_default()).chain(tenants.clone());
     if let Some(missing) = named().find(|dir| !dir.is_dir()) {
-        let message = format!("{} is no directory; expected one with plugins", missing.display());
+        let message = format!("{} is not a directory; expected one with plugins", missing.display());
         return Err(Failure::call(message));
     }
     if let Some(plugin) = named().find(|dir| is_plugin(dir)) {

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc};
 
 use clap::Args;
 
-use super::{default_store::default_store, reader::StoreReader, run_id};
+use super::{default_store::default_store, order::ORDER, reader::StoreReader, run_id};
 use crate::{
     command_line::Target,
     drive::{self, DriveArguments, LoadedConfig, PreparedHost, Purpose},
@@ -13,9 +13,6 @@ use crate::{
     plugins::provenance,
     terminal::screen::Screen,
 };
-
-/// Ways to name a store or a server, in their order.
-const NAMES_OF_STORES: &str = "`--server URL` or `--store FILE`, else PHASM_SERVER, else PHASM_STORE";
 
 /// The file that runs are kept in.
 #[derive(Args, Clone, Debug)]
@@ -47,11 +44,11 @@ impl StoreArgument {
         }
         let shown = path.display();
         Err(Failure::call(if self.is_named() {
-            format!("there is no store {shown}; expected the file that `run --store FILE` was given")
+            format!("there is no store {shown}; expected the file that `run --store FILE` was given. {ORDER}")
         } else {
             format!(
                 "there are no runs yet: no store is named, and the default store {shown} does not exist; `phasm submit` and `phasm serve \
-                 --listen` create it. To name another: {NAMES_OF_STORES}"
+                 --listen` create it. {ORDER}"
             )
         }))
     }

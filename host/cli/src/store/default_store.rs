@@ -2,6 +2,7 @@
 
 use std::{fs, path::PathBuf};
 
+use super::order::ORDER;
 use crate::{
     failure::{ContextError, Failure},
     user_dirs,
@@ -31,6 +32,6 @@ pub(crate) fn own_dir() -> Result<PathBuf, Failure> {
 /// Error of a user without a data directory.
 pub(crate) fn nowhere(expected: &str) -> Failure {
     Failure::call(format!(
-        "there is no place for it: neither XDG_DATA_HOME nor HOME is set; expected {expected}"
+        "there is no place for it: neither XDG_DATA_HOME nor HOME is set; expected {expected}. {ORDER}"
     ))
 }

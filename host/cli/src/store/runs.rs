@@ -69,7 +69,7 @@ pub(crate) fn task(
 /// # Errors
 /// When there is none, or when several wait and none is named.
 pub(crate) fn waiting_task(run: &Run, name: Option<&str>, word: &str) -> Result<TaskId, Failure> {
-    let refused = format!("{word}: false");
+    let refused = undone(word);
     if let Some(name) = name {
         return task(run, name, &refused, "suspended", is_suspended);
     }
@@ -89,6 +89,20 @@ pub(crate) fn waiting_task(run: &Run, name: Option<&str>, word: &str) -> Result<
             )))
         }
     }
+}
+
+/// Says that a request was carried out. The decisions speak for themselves: after `reject`, `approved: false` could mean either.
+pub(crate) fn done(word: &str) -> String {
+    if is_decision(word) { word.to_owned() } else { format!("{word}: true") }
+}
+
+/// Says that a request was not carried out.
+pub(crate) fn undone(word: &str) -> String {
+    if is_decision(word) { format!("not {word}") } else { format!("{word}: false") }
+}
+
+fn is_decision(word: &str) -> bool {
+    matches!(word, "approved" | "rejected")
 }
 
 /// Line with the question of a task that waits.

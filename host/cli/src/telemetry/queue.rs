@@ -81,7 +81,7 @@ impl SpanQueue {
             let left = self.0.queue.max_capacity() - self.0.queue.capacity();
             let dropped = self.0.dropped.swap(0, Relaxed);
             tracing::warn!(
-                "{left} spans and what was on its way to the collector are lost, as it takes too long; {dropped} found the queue full"
+                "{left} spans and those being sent are lost: the collector takes too long; {dropped} found the queue full"
             );
         }
     }

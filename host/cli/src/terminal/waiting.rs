@@ -21,7 +21,9 @@ pub(crate) fn of_row(waits: &RowWaits<'_>) -> String {
         ("missing" | "quota", Some(why), Some(since)) => {
             format!("since {since}: {}", text::short(why, MAX_REASON_CHARS))
         }
-        ("answer", ..) => ["an answer".to_owned()].into_iter().chain(until).collect::<Vec<_>>().join(", "),
+        ("answer", ..) => {
+            ["approval or a response".to_owned()].into_iter().chain(until).collect::<Vec<_>>().join(", ")
+        }
         ("time", ..) => until.unwrap_or_default(),
         _ => "a host".to_owned(),
     }
@@ -43,7 +45,7 @@ pub(crate) fn told(waiting: &Waiting) -> String {
         WaitsFor::Parallelism => format!("waits for the parallelism of {}", text::short(at, 80)),
         WaitsFor::Start => "is about to start".to_owned(),
         WaitsFor::Retry => "waits to be tried again".to_owned(),
-        WaitsFor::Answer => "waits for an answer".to_owned(),
+        WaitsFor::Answer => "waits for approval or a response".to_owned(),
     }
 }
 

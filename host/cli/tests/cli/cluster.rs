@@ -56,9 +56,9 @@ fn a_host_of_a_cluster_is_killed_and_its_run_goes_on() {
     let submitted = phasm(&["submit", wide.to_str().unwrap(), "-p", "tasks=200"]);
     assert_eq!(submitted.status, 0, "{submitted:?}");
     let run = submitted.stdout.trim();
-    assert!(lines.any(|line| line.contains("wide is driven here")), "no process drives it");
+    assert!(lines.any(|line| line.contains("wide is running here")), "no process drives it");
     let driver = (1..=3).find(|host| {
-        fs::read_to_string(dir.join(format!("host{host}.log"))).unwrap().contains("wide is driven here")
+        fs::read_to_string(dir.join(format!("host{host}.log"))).unwrap().contains("wide is running here")
     });
     let killed = script(&["kill", &driver.unwrap().to_string()]).output().unwrap();
     assert!(killed.status.success(), "{killed:?}");

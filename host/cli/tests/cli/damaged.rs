@@ -89,7 +89,7 @@ fn damaged_logs_and_schedules_are_named_and_the_others_are_shown() {
     let listed = on_store(&bench, &["cron", "list"]);
     assert_eq!(listed.status, 3, "{listed:?}");
     assert!(listed.stdout.contains("two") && !listed.stdout.contains("one"), "{listed:?}");
-    assert!(listed.stderr.contains("schedule default/one: it is not what was written"), "{listed:?}");
+    assert!(listed.stderr.contains("schedule default/one: it is damaged"), "{listed:?}");
 }
 
 /// R-H33: only `migrate` and `serve` bring a file of the format before up to date; other commands leave it as it is.

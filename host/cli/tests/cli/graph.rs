@@ -48,7 +48,7 @@ fn a_run_is_drawn() {
     }
     let ran = bench.phasm(&["graph", "@last", "--store", "runs.db", "--timeline", "--svg", "-"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran:?}");
-    for says in ["Timeline of release, run ", "attempt 1: Succeeded", "waited for an answer"] {
+    for says in ["Timeline of release, run ", "attempt 1: Succeeded", "waited for approval"] {
         assert!(ran.stdout.contains(says), "{says}: {ran:?}");
     }
 }

@@ -74,7 +74,7 @@ fn a_copy_holds_what_was_recorded() {
     assert_eq!(one, other);
     let again = on_store(&bench, &["backup", "copy.db"]);
     assert_eq!(again.status, 2, "{again:?}");
-    assert!(again.stderr.contains("copy.db is there already"), "{again:?}");
+    assert!(again.stderr.contains("copy.db exists already"), "{again:?}");
 }
 
 /// R-H18.
@@ -89,7 +89,7 @@ fn a_run_whose_journal_is_damaged_is_abandoned_and_deleted() {
     assert_eq!(on_store(&bench, &["get", "@last"]).status, 3);
     let abandoned = on_store(&bench, &["abandon", "@last"]);
     assert_eq!(abandoned.status, 0, "{abandoned:?}");
-    assert!(abandoned.stderr.contains("why it ended is not recorded"), "{abandoned:?}");
+    assert!(abandoned.stderr.contains("the reason is not recorded"), "{abandoned:?}");
     assert_eq!(on_store(&bench, &["recover"]).status, 0);
     assert_eq!(on_store(&bench, &["abandon", "@last"]).status, 2);
     assert_eq!(on_store(&bench, &["prune", "--keep", "0"]).stderr, "1 run deleted\n");

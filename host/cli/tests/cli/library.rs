@@ -74,12 +74,12 @@ fn other_content_of_the_same_version_is_refused() {
         component(&bench, "other", r#"{"name": "greet", "version": "1.0.0", "description": "Other"}"#);
     let ran = bench.phasm(&["plugin", "add", &other]);
     assert!(
-        ran.status == 2 && ran.stderr.contains("greet@1.0.0 is there already with other content, sha256:"),
+        ran.status == 2 && ran.stderr.contains("greet@1.0.0 exists already with other content, sha256:"),
         "{ran:?}"
     );
     for (manifest, says) in [
         (r#"{"name": "greet"}"#, "does not say its version; say it: --as NAME@1.0.0"),
-        (r#"{"name": "greet", "version": "1"}"#, "\"1\" is no version"),
+        (r#"{"name": "greet", "version": "1"}"#, "\"1\" is not a version"),
         (
             r#"{"name": "greet", "version": "2.0.0", "wants": {"http": ["x"]}}"#,
             "wants.http: found \"x\": it has no scheme",
@@ -121,7 +121,7 @@ fn a_version_that_asks_for_more_is_held() {
     assert_eq!(pinned(&bench, "greet").unwrap(), same["digest"]);
     let held = pinned(&bench, "greet@1.2.0").unwrap_err();
     assert!(held.contains("plugin greet@1.2.0 is held: it asks for the directory /data"), "{held}");
-    assert!(held.contains("`phasm plugin approve greet@1.2.0` has it used"), "{held}");
+    assert!(held.contains("approve it with `phasm plugin approve greet@1.2.0`"), "{held}");
     let list = bench.phasm(&["plugin", "list", "--json"]).json();
     let states: Vec<_> = list
         .as_array()
@@ -133,7 +133,7 @@ fn a_version_that_asks_for_more_is_held() {
     assert_eq!(states, ["held", "approved", "approved"]);
     let approved = bench.paste(&ran.stdout, "approve it with: ", &[]);
     assert!(
-        approved.status == 0 && approved.stdout.contains("asks for what it is not granted"),
+        approved.status == 0 && approved.stdout.contains("asks for permissions that it is not granted"),
         "{approved:?}"
     );
     assert_ne!(pinned(&bench, "greet").unwrap(), same["digest"]);
@@ -192,7 +192,7 @@ fn what_nobody_vouches_for_is_refused() {
     let ran = phasm(&["plugin", "add", &path]);
     assert!(ran.status == 0 && ran.stdout.contains(&format!("signed by {ours} (")), "{ran:?}");
     let refused = phasm(&["plugin", "add", "packed/1.1.0/greet.wasm"]);
-    let asks = format!("`[trust]` of the configuration asks for a signature by {ours}");
+    let asks = format!("`[trust]` of the configuration requires a signature by {ours}");
     assert!(
         refused.status == 1 && refused.stderr.contains("it is signed with another key, of the number "),
         "{refused:?}"
@@ -241,7 +241,7 @@ fn a_run_goes_on_only_where_its_plugins_are_vouched_for() {
     let refused = resume();
     assert!(refused.status == 2 && refused.stderr.contains("executor `suspend`: "), "{refused:?}");
     assert!(
-        refused.stderr.contains("it is not signed; `[trust]` of the configuration asks for"),
+        refused.stderr.contains("it is not signed; `[trust]` of the configuration requires"),
         "{refused:?}"
     );
     sign(&bench, "ours.key", "plugins/suspend.wasm");
@@ -328,7 +328,7 @@ fn what_is_known_of_a_version_is_said() {
     let first = phasm(&["plugin", "inspect", "greet@1.0.0"]);
     let says = [
         format!("signature  signed by {name}, saying: timestamp:"),
-        "`[trust]` has it used".to_owned(),
+        "accepted by `[trust]`".to_owned(),
         "state      approved".to_owned(),
     ];
     for says in says {
@@ -341,8 +341,8 @@ fn what_is_known_of_a_version_is_said() {
         "plugin approve greet@1.1.0\n",
         &format!("signed by {} (", keys[1]),
         "not used: it is signed with another key, of the number ",
-        &format!("asks for a signature by {name}"),
-        "`[tenants.acme.trust]` has it used",
+        &format!("requires a signature by {name}"),
+        "accepted by `[tenants.acme.trust]`",
     ] {
         assert!(second.stdout.contains(says), "{says}: {}", second.stdout);
     }
@@ -426,7 +426,7 @@ fn keys_are_their_owners_alone() {
     assert_eq!(mode & 0o777, 0o600);
     let again = bench.phasm(&["plugin", "keygen", "ours.key"]);
     assert_eq!(again.status, 2, "none is replaced");
-    assert!(again.stderr.contains("ours.key is there already, and no key is written over"), "{again:?}");
+    assert!(again.stderr.contains("ours.key exists already; keys are never overwritten"), "{again:?}");
     let public = bench.phasm(&["plugin", "sign", "--key", "ours.key.pub", "greet"]);
     assert!(public.status == 2 && public.stderr.contains("it is a public key"), "{public:?}");
     assert!(Command::new("chmod").arg("644").arg(bench.path("ours.key")).status().unwrap().success());
@@ -509,8 +509,7 @@ fn a_run_goes_on_after_a_plain_prune() {
     assert_eq!(phasm(&["run", "ask.yaml", "--store", "runs.db"]).status, 6);
     fs::remove_dir_all(bench.path("data/phasm/library")).unwrap();
     let refused = resume();
-    let says =
-        "no library here knows a signature of this one: add what has these bytes and is signed (sha256:";
+    let says = "no library here has a signature of this one. Add the signed component with digest sha256:";
     assert!(refused.status == 2 && refused.stderr.contains(says), "{refused:?}");
     assert_eq!(add(), 0);
     assert_eq!(resume().status, 0);
@@ -526,7 +525,7 @@ fn what_was_changed_in_the_library_is_not_used() {
     let bytes = fs::read(&blob).unwrap();
     fs::write(&blob, [&bytes[..], &[0, 2, 1, b'x']].concat()).unwrap();
     let changed = pinned(&bench, "greet").unwrap_err();
-    assert!(changed.contains("is not what was added as greet@1.0.0"), "{changed}");
+    assert!(changed.contains("is not the file that was added as greet@1.0.0"), "{changed}");
     fs::write(&blob, bytes).unwrap();
     assert!(pinned(&bench, "greet").is_ok());
     let library = bench.path("data/phasm/library");
@@ -537,7 +536,7 @@ fn what_was_changed_in_the_library_is_not_used() {
     assert!(add.status == 2 && add.stderr.contains("others can write"), "{add:?}");
     bench.write("data/phasm/library/index.json", "{");
     let broken = bench.phasm(&["run", "w.yaml", "--library", "data/phasm/library"]);
-    assert!(broken.status == 3 && broken.stderr.contains("is no index of a library"), "{broken:?}");
+    assert!(broken.status == 3 && broken.stderr.contains("is not an index of a library"), "{broken:?}");
 }
 
 /// R-I30: of several processes that add at once none is lost.

@@ -64,10 +64,7 @@ fn a_run_that_another_process_drives_is_answered_there() {
         resumed = resume("wait-external");
     }
     assert_eq!((resumed.status, resumed.stdout.as_str()), (0, ""), "{resumed:?}");
-    assert!(
-        resumed.stderr.contains("resumed: true\nanother process drives the run; follow it: "),
-        "{resumed:?}"
-    );
+    assert!(resumed.stderr.contains("resumed: true\nanother process runs it; follow it: "), "{resumed:?}");
 
     let ran = driving.ended();
     assert_eq!(ran.status, 0, "{ran:?}");

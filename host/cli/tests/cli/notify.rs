@@ -162,7 +162,7 @@ fn what_was_told_is_listed() {
     host.signal(Signal::TERM);
     host.end();
     let table = listed(&bench, "@last", &[]).stdout;
-    assert!(table.contains("run.suspended") && table.contains("it answered 404"), "{table}");
+    assert!(table.contains("run.suspended") && table.contains("it responded 404"), "{table}");
 }
 
 /// R-Y8, R-L30: a server tells the same of notices as its store, and who looks at a run sees how they stand.
@@ -197,11 +197,11 @@ fn a_server_tells_of_notices_what_its_store_does() {
         assert_eq!((told.status, plain(&told)), (0, plain(&kept)), "{arguments:?}: {told:?}");
     }
     let page = bench.phasm(&["get", &run, "--store", "runs.db"]).stdout;
-    let told = "\nnotifications: 1 not wanted (chat: it answered 410: it wants nothing more of this run): ";
+    let told = "\nnotifications: 1 not wanted (chat: it responded 410: no more notifications of this run are sent to it): ";
     assert!(page.contains(told) && page.contains(&format!(" notify list {run} --store runs.db\n")), "{page}");
     let view = bench.phasm(&["get", &run, "--json", "--store", "runs.db"]).json();
     let expected = serde_json::json!({ "waiting": 0, "delivered": 0, "givenUp": 0, "gone": 1, "more": false,
-        "failure": "chat: it answered 410: it wants nothing more of this run" });
+        "failure": "chat: it responded 410: no more notifications of this run are sent to it" });
     assert_eq!(view["notices"], expected, "{view}");
     host.signal(Signal::TERM);
     host.end();
@@ -215,7 +215,7 @@ fn an_endpoint_is_tried() {
     configured(&bench, &url);
     let tried = bench.phasm(&["notify", "test", "chat", "--config", "phasm.toml"]);
     assert_eq!(tried.status, 0, "{tried:?}");
-    assert!(tried.stdout.ends_with(" answered 204\n") && !tried.stdout.contains("hook-path"), "{tried:?}");
+    assert!(tried.stdout.ends_with(" responded 204\n") && !tried.stdout.contains("hook-path"), "{tried:?}");
     assert!(next(&ids).starts_with("test_"));
     let wrong = bench.phasm(&["notify", "test", "chut", "--config", "phasm.toml"]);
     assert_eq!(wrong.status, 2, "{wrong:?}");
@@ -228,7 +228,7 @@ fn an_endpoint_is_tried() {
     configured(&bench, &url);
     let failed = bench.phasm(&["notify", "test", "chat", "--config", "phasm.toml"]);
     assert_eq!(failed.status, 3, "{failed:?}");
-    assert!(failed.stderr.contains("it answered 500"), "{failed:?}");
+    assert!(failed.stderr.contains("it responded 500"), "{failed:?}");
 }
 
 /// R-Y4: the receiver of the documentation takes what is signed, and nothing else.
@@ -255,7 +255,7 @@ fn the_documented_receiver_works() {
     assert!(line.starts_with("test_") && line.contains(" phasm.test "), "{line}");
     bench.write("hook.key", "whsec_bmV4dCBzZWNyZXQgdGhhdCBpcyBhZGRlZCBmaXJzdA==");
     let other = bench.phasm(&["notify", "test", "chat", "--config", "phasm.toml"]);
-    assert!(other.status == 3 && other.stderr.contains("it answered 401"), "{other:?}");
+    assert!(other.status == 3 && other.stderr.contains("it responded 401"), "{other:?}");
     python.kill().unwrap();
     python.wait().unwrap();
 }

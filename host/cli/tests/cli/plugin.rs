@@ -149,10 +149,10 @@ fn a_key_that_is_none_and_a_plugin_that_is_none_are_refused() {
     let bench = Bench::new();
     bench.write("short.key", "0123");
     let ran = bench.phasm(&["plugin", "compile", "echo", "-o", "out", "--key", "short.key"]);
-    assert!(ran.status == 2 && ran.stderr.contains("short.key is no key"), "{ran:?}");
+    assert!(ran.status == 2 && ran.stderr.contains("short.key is not a key"), "{ran:?}");
     bench.write("junk.wasm", "junk");
     let ran = bench.phasm(&["plugin", "compile", "./junk.wasm", "-o", "out"]);
-    assert!(ran.status == 2 && ran.stderr.contains("junk.wasm is no WebAssembly component"), "{ran:?}");
+    assert!(ran.status == 2 && ran.stderr.contains("junk.wasm is not a WebAssembly component"), "{ran:?}");
     assert!(!bench.path("out/junk.cwasm").exists());
 }
 
@@ -226,9 +226,9 @@ fn a_file_that_is_no_component_is_said_to_be_what_it_is() {
     bench.write("plugins/bad.wasm", "(component)");
     let ran = bench.phasm(&["plugin", "inspect", "bad"]);
     assert_eq!(ran.status, 2, "{ran:?}");
-    assert!(ran.stderr.contains("plugins/bad.wasm is no WebAssembly component but a text"), "{ran:?}");
+    assert!(ran.stderr.contains("plugins/bad.wasm is not a WebAssembly component but a text"), "{ran:?}");
     bench.task("bad.yaml", "bad", "");
     let ran = bench.phasm(&["run", "bad.yaml"]);
     assert_ne!(ran.status, 0, "{ran:?}");
-    assert!(ran.stderr.contains("plugins/bad.wasm is no WebAssembly component but a text"), "{ran:?}");
+    assert!(ran.stderr.contains("plugins/bad.wasm is not a WebAssembly component but a text"), "{ran:?}");
 }

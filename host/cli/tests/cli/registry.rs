@@ -116,7 +116,7 @@ fn a_real_registry_gives_back_what_it_was_given() {
         none.status == 1
             && none
                 .stderr
-                .contains("the registry has no 9.9.9 of it: the registry answered 404: MANIFEST_UNKNOWN"),
+                .contains("the registry has no 9.9.9 of it: the registry responded 404: MANIFEST_UNKNOWN"),
         "{none:?}"
     );
     let other = add(&format!("{reference}@{}", Digest::of(b"")), "library0");
@@ -223,9 +223,9 @@ fn lies(good: &[u8], port: u16) -> Vec<Lie> {
             "",
             ok(&named("application/vnd.oci.image.index.v1+json")),
             Vec::new(),
-            "no manifest of an image with one platform",
+            "not a manifest of an image with one platform",
         ),
-        ("", ok(b"{}"), Vec::new(), "no manifest of an image"),
+        ("", ok(b"{}"), Vec::new(), "not a manifest of an image"),
         ("@digest", ok(&manifest(&digest, size)), ok(good), "the registry sent a manifest that is sha256:"),
         (
             "",
@@ -240,7 +240,7 @@ fn lies(good: &[u8], port: u16) -> Vec<Lie> {
             "which is not encrypted",
         ),
         ("", ok(&manifest(&digest, size)), to("/v2/a/greet/blobs/again".to_owned()), "more than 3 times"),
-        ("", answer(500, "", b"\x1b[2J"), Vec::new(), "the registry answered 500"),
+        ("", answer(500, "", b"\x1b[2J"), Vec::new(), "the registry responded 500"),
         ("", answer(401, "www-authenticate: Basic realm=\"x\"\r\n", b""), Vec::new(), "docker login"),
         (
             "",
@@ -250,7 +250,7 @@ fn lies(good: &[u8], port: u16) -> Vec<Lie> {
                 b"",
             ),
             Vec::new(),
-            "for a token, which is not encrypted",
+            "requires a token from",
         ),
         ("", b"junk\r\n\r\n".to_vec(), Vec::new(), "oci://"),
         ("", Vec::new(), Vec::new(), "oci://"),

@@ -95,6 +95,25 @@ fn a_schedule_is_triggered_with_texts() {
     );
 }
 
+/// R-L40: variables of a configuration that is not named are null, which a trigger says.
+#[test]
+fn a_trigger_without_a_configuration_warns_of_variables() {
+    let bench = Bench::new();
+    bench.write("phasm.toml", "[vars]\nday = 1\n");
+    let argument =
+        "    entrypoint: main\n    arguments: { parameters: [{ name: day, value: '{{ vars.day }}' }] }\n";
+    bench.write(
+        "nightly.yaml",
+        schedule("nightly", "suspend: true").replace("    entrypoint: main\n", argument),
+    );
+    assert_eq!(cron(&bench, &["add", "nightly.yaml", "--config", "phasm.toml"]).status, 0);
+    let warning = "no configuration is named, so that `vars` is null";
+    let without = cron(&bench, &["trigger", "nightly"]);
+    assert!(without.status == 0 && without.stderr.contains(warning), "{without:?}");
+    let with = cron(&bench, &["trigger", "nightly", "--config", "phasm.toml"]);
+    assert!(with.status == 0 && !with.stderr.contains(warning), "{with:?}");
+}
+
 /// R-W4: running or submitting a schedule says what to do with it; a document without one, or with errors, is not saved.
 #[test]
 fn a_schedule_is_not_run_and_a_workflow_not_scheduled() {

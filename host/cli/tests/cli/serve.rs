@@ -39,7 +39,7 @@ fn what_is_submitted_is_driven_by_whoever_serves() {
     let mut host = Running::start(&bench, &SERVE);
     host.until(&["serving runs.db", "slots; plugins: assert, code", &format!("{early_id} w Succeeded")]);
     let late = submit(&bench, &["nap.yaml"]);
-    host.until(&[&format!("{late} w is driven here"), &format!("{late} w Succeeded")]);
+    host.until(&[&format!("{late} w is running here"), &format!("{late} w Succeeded")]);
     assert_eq!(state(&bench, &late), "Succeeded");
     bench.task("code.yaml", "code", "");
     let waited =
@@ -135,7 +135,7 @@ fn a_run_is_abandoned_beside_a_host() {
     assert!(shown.stdout.contains("it is of no use"), "{shown:?}");
     let ended = abandon(&broken);
     assert_eq!(ended.status, 0, "{ended:?}");
-    assert!(ended.stderr.contains("why it ended is not recorded"), "{ended:?}");
+    assert!(ended.stderr.contains("the reason is not recorded"), "{ended:?}");
     let refused = abandon(&sound);
     assert_eq!(refused.status, 2, "{refused:?}");
     assert!(refused.stderr.contains("can continue it; `phasm cancel` ends it"), "{refused:?}");
@@ -193,7 +193,7 @@ fn hosts_of_a_database_share_its_runs() {
     hosts.iter().for_each(|host| host.signal(Signal::TERM));
     let said: String = hosts.map(|host| host.end().stderr).concat();
     assert_eq!(
-        (said.matches("is driven here").count(), said.matches("Succeeded").count()),
+        (said.matches("is running here").count(), said.matches("Succeeded").count()),
         (10, 10),
         "{said}"
     );
@@ -335,7 +335,7 @@ fn a_host_whose_file_is_gone_ends() {
     bench.task("linger.yaml", "linger", "maxRuntime: 2s");
     let run = submit(&bench, &["linger.yaml"]);
     let mut host = Running::start(&bench, &SERVE);
-    host.until(&[&format!("{run} w is driven here")]);
+    host.until(&[&format!("{run} w is running here")]);
     std::fs::rename(bench.path("runs.db"), bench.path("moved.db")).unwrap();
     let ended = host.end();
     assert_eq!(ended.status, 7, "{ended:?}");

@@ -76,7 +76,7 @@ fn a_suspended_approval_parks_and_is_completed_by_resume() {
     let view = on_store(&bench, &["get", &run, "--json"]).json();
     assert_eq!(phases(&view), ["Succeeded", "Suspended", "Created"]);
     let shown = on_store(&bench, &["get", &run]);
-    assert!(shown.stdout.starts_with("release parked Running, 1 of 3 tasks"), "{shown:?}");
+    assert!(shown.stdout.starts_with("release suspended Running, 1 of 3 tasks"), "{shown:?}");
     let words = |line: &str| line.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
     let tree: Vec<_> = shown.stdout.lines().skip(1).take(4).map(words).collect();
     assert_eq!(
@@ -145,7 +145,7 @@ fn an_answer_after_the_timeout_comes_too_late() {
     approval(&bench, "20m");
     let run = park(&bench, "release.yaml");
     for (minutes, answer, phase) in
-        [(10, "resumed: true", "Succeeded"), (30, "resumed: false, as its time was over", "Timeout")]
+        [(10, "resumed: true", "Succeeded"), (30, "resumed: false: its time was over", "Timeout")]
     {
         later(&bench, &run, minutes);
         let ran = bench.phasm(&["resume", &run, "wait-external", "--store", "late.db", "--json"]);
@@ -484,7 +484,7 @@ fn runs_are_listed_newest_first() {
         plain.lines().map(|line| (line[38..].split(' ').next(), line.find("  20"))).collect::<Vec<_>>();
     assert_eq!(
         columns,
-        [(Some("STATE"), None), (Some("parked"), Some(53)), (Some("parked"), Some(53))],
+        [(Some("STATE"), None), (Some("suspended"), Some(56)), (Some("suspended"), Some(56))],
         "{plain}"
     );
     let none = on_store(&bench, &["list", "--workflow", "absent"]);
@@ -532,8 +532,11 @@ fn every_open_run_is_recovered_and_the_worst_decides() {
     let runs = [park(&bench, "ask.yaml"), park(&bench, "ask.yaml")];
     let left = on_store(&bench, &["recover", "--json"]);
     assert_eq!((left.status, left.json()), (6, json!([])), "{left:?}");
-    assert!(left.stderr.starts_with("2 runs are waiting for an answer: "), "{left:?}");
-    assert!(bench.paste(&left.stderr, "waiting for an answer: ", &[]).stdout.contains("parked"), "{left:?}");
+    assert!(left.stderr.starts_with("2 runs are waiting for approval or a response: "), "{left:?}");
+    assert!(
+        bench.paste(&left.stderr, "waiting for approval or a response: ", &[]).stdout.contains("suspended"),
+        "{left:?}"
+    );
     let named = ["recover", &runs[0], &runs[1]];
     let parked = on_store(&bench, &[&named[..], &["--json"]].concat());
     assert_eq!(parked.status, 6, "{parked:?}");
@@ -541,7 +544,7 @@ fn every_open_run_is_recovered_and_the_worst_decides() {
     assert_eq!(ids, runs);
     let people = on_store(&bench, &named);
     assert!(people.stderr.contains(&format!("{}: recovered ask\n", runs[1])), "{people:?}");
-    assert_eq!(people.stdout.matches("ask parked Running").count(), 2, "{people:?}");
+    assert_eq!(people.stdout.matches("ask suspended Running").count(), 2, "{people:?}");
 }
 
 /// R-I9: a run keeps to the component that it was submitted with, whatever lies in the plugin directory by then.

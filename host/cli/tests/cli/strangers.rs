@@ -92,12 +92,12 @@ fn a_pipe_where_a_file_should_be_is_refused() {
     assert!(ran.stderr.contains("large cannot be read: more than 64 KiB, the most that is read"), "{ran:?}");
     let key = bench.phasm(&["plugin", "compile", "echo", "-o", "out", "--key", "pipe"]);
     assert!(
-        key.status == 2 && key.stderr.contains(&format!("pipe is no key\n  caused by: {says}")),
+        key.status == 2 && key.stderr.contains(&format!("pipe is not a key\n  caused by: {says}")),
         "{key:?}"
     );
     for words in [["run", "pipe", "--config", "c.toml"], ["run", "w.yaml", "--config", "pipe"]] {
         let ran = bench.phasm(&words);
-        assert!(ran.status == 2 && ran.stderr.contains("no regular file but a pipe"), "{ran:?}");
+        assert!(ran.status == 2 && ran.stderr.contains("not a regular file but a pipe"), "{ran:?}");
     }
     for place in ["plugins/x.wasm", "plugins/echo.toml"] {
         pipe(&bench, place);

@@ -81,7 +81,7 @@ fn whoever_names_no_configuration_is_judged_or_warned() {
     );
     let recover = |more: &[&str]| bench.phasm(&[&["recover", "--store", "runs.db"], more].concat());
     let warned = recover(&[]);
-    let says = "warning: this store is served with a configuration that knows tenants (acme), and none is named here";
+    let says = "warning: this store is served with a configuration that knows tenants (acme), and no configuration is named here";
     assert!(warned.status == 0 && warned.stderr.contains(says), "{warned:?}");
     assert!(!recover(&["--config", "phasm.toml"]).stderr.contains("tenants"));
     bench.write("none.toml", "");

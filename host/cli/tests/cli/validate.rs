@@ -13,7 +13,7 @@ fn valid_documents_are_told_so() {
     assert_eq!(ran.stdout, "a.yaml: valid\na.yaml: valid\n");
     assert_eq!(
         bench.phasm(&["validate", "--json", "a.yaml"]).json(),
-        json!({ "problems": [], "warnings": [] })
+        json!({ "errors": [], "problems": [], "warnings": [] })
     );
 }
 
@@ -28,7 +28,7 @@ fn installed_executors_are_known() {
     let ran = bench.phasm(&["validate", "a.yaml", "b.yaml"]);
     assert_eq!(
         (ran.status, ran.stdout.as_str()),
-        (2, "a.yaml: 1 problem\nb.yaml: 1 problem, 1 warning\n"),
+        (2, "a.yaml: 1 error\nb.yaml: 1 error, 1 warning\n"),
         "{ran:?}"
     );
     let ran = bench.phasm(&["validate", "--allow-missing", "a.yaml", "b.yaml"]);
@@ -71,7 +71,9 @@ fn validate_is_as_strict_as_run() {
         assert!(ran.stderr.contains(says), "{says}: {ran:?}");
     }
     let found = bench.phasm(&["validate", "--json", "both.yaml"]).json();
-    assert!(found["problems"].as_array().is_some_and(|all| all.len() == 2), "{found}");
+    assert!(found["errors"].as_array().is_some_and(|all| all.len() == 2), "{found}");
+    // R-L9: the earlier name stands next to the new one.
+    assert_eq!(found["errors"], found["problems"]);
     assert_eq!(found["warnings"][0]["code"], "W016", "{found}");
     assert_eq!(bench.phasm(&["validate", "doubtful.yaml"]).status, 0);
     let strict = bench.phasm(&["validate", "--strict", "doubtful.yaml"]);
@@ -103,7 +105,7 @@ fn every_problem_of_every_document_at_once() {
     bench.task("bad.yaml", "echo", "timeout: 5 weeks\n        rety: {}");
     let ran = bench.phasm(&["validate", "bad.yaml", "none.yaml", "good.yaml"]);
     assert_eq!(ran.status, 2, "{ran:?}");
-    assert_eq!(ran.stdout, "bad.yaml: 2 problems\nnone.yaml: 1 problem\ngood.yaml: valid\n");
+    assert_eq!(ran.stdout, "bad.yaml: 2 errors\nnone.yaml: 1 error\ngood.yaml: valid\n");
     for says in
         ["bad.yaml:11:18: P", "bad.yaml:12:9: P", "did you mean `retry`?", "none.yaml: P006: no such file"]
     {
@@ -158,8 +160,8 @@ fn many_problems_are_not_said_to_be_a_thousand() {
     let bench = Bench::new();
     bench.write("many.yaml", format!("apiVersion: [{}1]\n", "1e999, ".repeat(3000)));
     let ran = bench.phasm(&["validate", "many.yaml"]);
-    assert_eq!(ran.stdout, "many.yaml: more than 1000 problems\n");
-    assert!(ran.stderr.contains("many.yaml: P000: more than 1000 problems"), "{}", ran.stderr.len());
+    assert_eq!(ran.stdout, "many.yaml: more than 1000 errors\n");
+    assert!(ran.stderr.contains("many.yaml: P000: more than 1000 errors"), "{}", ran.stderr.len());
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn refused(port: u16) -> Vec<(&'static str, String, String)> {
         (
             "GET",
             format!("http://127.1:{port}/v1/x"),
-            "its host is invalid: it ends with a number and is no IPv4 address of four decimal numbers"
+            "its host is invalid: it ends with a number and is not an IPv4 address of four decimal numbers"
                 .to_owned(),
         ),
         ("GET", format!("http://2130706433:{port}/v1/x"), "its host is invalid".to_owned()),

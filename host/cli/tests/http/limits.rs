@@ -66,8 +66,13 @@ async fn limits_are_met_and_named() {
             json!({}),
             "timeout of the whole request",
         ),
-        (usual(), Reply::Stall, json!({ "timeout": { "read": 0.05 } }), "timeout of waiting for the answer"),
-        (usual(), Reply::Hang, json!({ "timeout": { "read": 0.05 } }), "timeout of waiting for the answer"),
+        (
+            usual(),
+            Reply::Stall,
+            json!({ "timeout": { "read": 0.05 } }),
+            "timeout of waiting for the response",
+        ),
+        (usual(), Reply::Hang, json!({ "timeout": { "read": 0.05 } }), "timeout of waiting for the response"),
     ];
     for (row, (limits, reply, mut inputs, expected)) in rows.into_iter().enumerate() {
         let server = Server::start([reply]).await;

@@ -84,9 +84,15 @@ async fn the_example_runs_as_it_is_written() {
         ("403", vec![status(403)], 1, Phase::Failed, "403 Forbidden"),
         ("404", vec![status(404)], 3, Phase::Failed, "404 Not Found"),
         ("reset, then ok", vec![Reply::Reset, page()], 2, Phase::Succeeded, ""),
-        ("resets all along", vec![Reply::Reset], 3, Phase::Error, "closed the connection before it answered"),
+        (
+            "resets all along",
+            vec![Reply::Reset],
+            3,
+            Phase::Error,
+            "closed the connection before it responded",
+        ),
         ("hangs, then ok", vec![Reply::Hang, page()], 2, Phase::Succeeded, ""),
-        ("hangs all along", vec![Reply::Hang], 3, Phase::Timeout, "timeout of waiting for the answer"),
+        ("hangs all along", vec![Reply::Hang], 3, Phase::Timeout, "timeout of waiting for the response"),
     ];
     for (row, replies, asked, phase, message) in rows {
         let (view, requests) = run(replies).await;

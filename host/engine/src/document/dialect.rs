@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    form::{Object, Report, Site, Words, listed},
+    form::{Defs, Object, Report, Site, Words, listed},
     problem::{Problem, codes::shape::OTHER_DIALECT},
     settings::Expiry,
     time::Millis,
@@ -20,6 +20,8 @@ pub(crate) struct Dialect {
     pub(crate) expiry: Expiry,
     /// Whether `retry` may be written with `attempts`, `backoff` and `when`.
     pub(crate) retry_by_attempts: bool,
+    /// Whether `inputs`, `outputs` and `arguments` may be written by name, and paths without `parameters`.
+    pub(crate) short_forms: bool,
     /// Whether `spec.timeout` may be `{active: …}`.
     pub(crate) active_timeout: bool,
 }
@@ -30,6 +32,7 @@ pub(crate) static AETHER: Dialect = Dialect {
     run_timeout: Some(60 * 60 * 1000),
     expiry: Expiry::Cancelled,
     retry_by_attempts: false,
+    short_forms: false,
     active_timeout: false,
 };
 
@@ -39,6 +42,7 @@ pub(crate) static PHASM: Dialect = Dialect {
     run_timeout: None,
     expiry: Expiry::Timeout,
     retry_by_attempts: true,
+    short_forms: true,
     active_timeout: true,
 };
 
@@ -60,6 +64,11 @@ impl Dialect {
         report.provided::<DialectOfFile>().map_or(&PHASM, |file| file.0)
     }
 
+    /// Returns the dialect whose schema is made.
+    pub(super) fn of_schema(defs: &Defs) -> &'static Self {
+        defs.context::<&'static Self>().map_or(&PHASM, |dialect| *dialect)
+    }
+
     /// Reports fields that the dialect does not have, and names those that it has instead.
     pub(super) fn refuse(&self, fields: &[&'static str], instead: &[&str], object: &Object<'_, '_>) {
         for field in fields {
@@ -73,7 +82,7 @@ impl Dialect {
     pub(super) fn problem(&self, found: &str, expected: &str, site: &Site) -> Problem {
         let message = format!("{found} in a file of `{}`; expected {expected}", self.name);
         let hint =
-            format!("write `apiVersion: {}` at the top to use it, and see what else differs", PHASM.name);
+            format!("write `apiVersion: {}` at the top to use it, and see the other differences", PHASM.name);
         site.problem(&OTHER_DIALECT, message).with_hint(hint)
     }
 }

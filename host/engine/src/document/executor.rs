@@ -34,7 +34,8 @@ static EXECUTOR_TABLE: Table = Table::closed(
     "The executor that does a task's work, and its settings.",
     &[&TYPE, &CONFIG],
     &[],
-);
+)
+.not_alone("write `executor: { type: NAME }`");
 
 static TYPE: Field<Name> = Field::required(
     "type",

@@ -9,7 +9,7 @@ const TIMEOUT: &str = "write `timeout: 30s` for all attempts together, `maxRunti
 const ITEMS: &str = "call a loop template: `loop: {name: …, body: …, items: […]}`; its body sees `item`";
 const HOOKS: &str = "write `hooks: {onExit: {template: …}}`";
 const STEPS: &str =
-    "write a `dag`, whose tasks say their `dependencies`, or a `pipeline`, whose tasks run in order";
+    "write a `dag`, whose tasks list their `dependencies`, or a `pipeline`, whose tasks run in order";
 const ARGUMENTS: &str = "write `arguments: {parameters: [{name: …, value: …}]}`";
 
 /// Foreign names for fields of tasks, wherever the task is written.
@@ -34,7 +34,7 @@ pub(super) const TASK: Counterparts = &[
     ("run", EXECUTOR),
     ("script", EXECUTOR),
     ("steps", STEPS),
-    ("templateRef", "write `template`; what is called stands in the same document"),
+    ("templateRef", "write `template`, with the name of a template in the same file"),
     ("uses", EXECUTOR),
     ("with", ARGUMENTS),
     ("withItems", ITEMS),

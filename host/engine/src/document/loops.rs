@@ -163,7 +163,7 @@ static AGGREGATE_TABLE: Table = Table::closed(
 static STRATEGY: Field<AggregateStrategy> = Field::optional(
     "strategy",
     word::<AggregateStrategy>(),
-    "The last or first succeeded iteration's value, by index; or a list of all, null for what did not succeed.",
+    "The last or first succeeded iteration's value, by index; or a list of all, with null for iterations that did not succeed.",
 )
 .or("last");
 
@@ -225,6 +225,13 @@ impl OverDoc {
 }
 
 fn items(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<ItemDoc>> {
+    if let TreeNode::String(text) = &cursor.tree.node
+        && (text.contains("{{") || text.contains('.'))
+    {
+        let problem = cursor.problem(&shape::WRONG_TYPE, "found string; expected a list");
+        report.problem(problem.with_hint(format!("for a list that is calculated write `itemsFrom: {text}`")));
+        return None;
+    }
     let items = cursor.items(report)?;
     let count = items.len();
     let list: Vec<_> = items.filter_map(|item| ItemDoc::read(&item, report)).collect();

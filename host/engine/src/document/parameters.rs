@@ -5,11 +5,11 @@ mod source;
 
 use std::collections::BTreeSet;
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use crate::{
     expr::ValueTemplate,
-    form::{AnyField as _, Cursor, Field, Form, IGNORED, Object, Report, Table},
+    form::{AnyField as _, Cursor, Defs, Field, Form, IGNORED, Object, Report, Site, Table},
     problem::{
         Problem,
         codes::{names, shape},
@@ -19,9 +19,9 @@ use crate::{
     value::Value,
 };
 
-use super::ValueDoc;
+use super::{Dialect, ValueDoc, name::PARAMETER_NAME};
 
-use self::entry::{ARGUMENT, INPUT, OUTPUT};
+use self::entry::{ARGUMENT, INPUT, Meaning, OUTPUT, Spellings};
 
 pub(super) use self::entry::labelled;
 
@@ -43,21 +43,109 @@ impl Default for ParametersDoc {
 
 /// `inputs`: what is declared.
 pub(super) const INPUTS: Form<ParametersDoc> = Form::new(
-    |cursor, report| ParametersDoc::read(cursor, report, &INPUTS_TABLE, &INPUT_LIST),
-    |defs| defs.object(&INPUTS_TABLE),
+    |cursor, report| ParametersDoc::read(cursor, report, &INPUTS_GROUP),
+    |defs| INPUTS_GROUP.schema(defs),
 );
 
 /// `outputs`: what is passed on.
 pub(super) const OUTPUTS: Form<ParametersDoc> = Form::new(
-    |cursor, report| ParametersDoc::read(cursor, report, &OUTPUTS_TABLE, &OUTPUT_LIST),
-    |defs| defs.object(&OUTPUTS_TABLE),
+    |cursor, report| ParametersDoc::read(cursor, report, &OUTPUTS_GROUP),
+    |defs| OUTPUTS_GROUP.schema(defs),
 );
 
 /// `arguments`: what a call gives.
 pub(super) const ARGUMENTS: Form<ParametersDoc> = Form::new(
-    |cursor, report| ParametersDoc::read(cursor, report, &ARGUMENTS_TABLE, &ARGUMENT_LIST),
-    |defs| defs.object(&ARGUMENTS_TABLE),
+    |cursor, report| ParametersDoc::read(cursor, report, &ARGUMENTS_GROUP),
+    |defs| ARGUMENTS_GROUP.schema(defs),
 );
+
+/// `spec.parameters`: parameters of the workflow by name.
+pub(super) const PARAMETERS: Form<ParametersDoc> = Form::new(
+    |cursor, report| {
+        if !Dialect::of(report).short_forms {
+            // The object around it refuses the field.
+            return Some(ParametersDoc { list: Vec::new(), sound: false });
+        }
+        Some(ParametersDoc::of(INPUT_LIST.read(cursor, report)?, cursor.is_list(), report))
+    },
+    |defs| INPUT_LIST.schema(defs),
+);
+
+/// Parameters of one kind, and how they are written.
+struct Group {
+    table: &'static Table,
+    list: &'static Field<Entries>,
+    /// Meaning of the members of the short form.
+    short: Meaning,
+    name: &'static str,
+    /// How `aether/v1` writes an entry of the short form, behind its name.
+    long: &'static str,
+}
+
+static INPUTS_GROUP: Group = Group {
+    table: &INPUTS_TABLE,
+    list: &INPUT_LIST,
+    short: Meaning::Input,
+    name: "inputs",
+    long: "value: …",
+};
+
+static OUTPUTS_GROUP: Group = Group {
+    table: &OUTPUTS_TABLE,
+    list: &OUTPUT_LIST,
+    short: Meaning::Expression,
+    name: "outputs",
+    long: "valueFrom: {expression: …}",
+};
+
+static ARGUMENTS_GROUP: Group = Group {
+    table: &ARGUMENTS_TABLE,
+    list: &ARGUMENT_LIST,
+    short: Meaning::Argument,
+    name: "arguments",
+    long: "value: …",
+};
+
+impl Group {
+    fn schema(&self, defs: &mut Defs) -> Json {
+        let long = defs.object(self.table);
+        if !Dialect::of_schema(defs).short_forms {
+            return long;
+        }
+        let fields = self.table.names().map(|field| json!({ "required": [field] }));
+        json!({
+            "if": { "anyOf": fields.collect::<Vec<_>>() },
+            "then": long,
+            "else": by_name(&self.short.schema(defs), defs),
+        })
+    }
+
+    /// Whether the members that stand at `cursor` are parameters: none is a field of the long form.
+    fn is_short(&self, cursor: &Cursor<'_>) -> bool {
+        let TreeNode::Object(members) = &cursor.tree.node else { return false };
+        !members.is_empty() && !self.table.names().any(|field| cursor.has(field))
+    }
+
+    /// Reads parameters by name, or reports that the dialect has none.
+    fn read_short(&self, cursor: &Cursor<'_>, report: &Report) -> Option<ParametersDoc> {
+        let dialect = Dialect::of(report);
+        let mut members = cursor.each_member(report)?;
+        if dialect.short_forms {
+            let entries = members.map(|(key, value)| self.short.read(key, &value, report)).collect();
+            return Some(ParametersDoc::of(entries, false, report));
+        }
+        let (key, value) = members.next()?;
+        let site = Site { path: value.path.clone(), span: key.span };
+        let expected = format!("`parameters: [{{name: {}, {}}}]`", key.name, self.long);
+        report.problem(dialect.problem(&format!("`{}` by name", self.name), &expected, &site));
+        None
+    }
+}
+
+/// An object with parameters under their names, each a value of this schema.
+fn by_name(value: &Json, defs: &mut Defs) -> Json {
+    json!({ "type": "object", "propertyNames": PARAMETER_NAME.schema(defs), "additionalProperties": value })
+}
 
 static INPUTS_TABLE: Table = Table::closed("inputs", "Input parameters.", &[&INPUT_LIST, &ARTIFACTS], &[]);
 
@@ -71,39 +159,45 @@ type Entries = Vec<Option<ParameterDoc>>;
 
 static INPUT_LIST: Field<Entries> = Field::optional(
     "parameters",
-    Form::new(
-        |cursor, report| entries(&INPUT, cursor, report),
-        |defs| json!({ "type": "array", "items": INPUT.schema(defs) }),
-    ),
-    "The declared inputs, each name once.",
+    Form::new(|cursor, report| entries(&INPUT, cursor, report), |defs| schema_of_entries(&INPUT, defs)),
+    "The declared inputs, each name once: a list, or in `phasm/v1` also an object with each under its name, where a value alone is \
+     the default.",
 );
 
 static OUTPUT_LIST: Field<Entries> = Field::optional(
     "parameters",
-    Form::new(
-        |cursor, report| entries(&OUTPUT, cursor, report),
-        |defs| json!({ "type": "array", "items": OUTPUT.schema(defs) }),
-    ),
-    "The outputs that are passed on, each name once; others are not.",
+    Form::new(|cursor, report| entries(&OUTPUT, cursor, report), |defs| schema_of_entries(&OUTPUT, defs)),
+    "The outputs that are passed on, each name once; others are not. A list, or in `phasm/v1` also an object with each under its \
+     name, where a text alone is an expression.",
 );
 
 static ARGUMENT_LIST: Field<Entries> = Field::optional(
     "parameters",
-    Form::new(
-        |cursor, report| entries(&ARGUMENT, cursor, report),
-        |defs| json!({ "type": "array", "items": ARGUMENT.schema(defs) }),
-    ),
-    "The arguments, each name once.",
+    Form::new(|cursor, report| entries(&ARGUMENT, cursor, report), |defs| schema_of_entries(&ARGUMENT, defs)),
+    "The arguments, each name once: a list, or in `phasm/v1` also an object with each under its name.",
 );
 
 static ARTIFACTS: Field<()> = Field::optional("artifacts", IGNORED, "Ignored, with a warning.");
 
-fn entries(form: &Form<ParameterDoc>, cursor: &Cursor<'_>, report: &Report) -> Option<Entries> {
-    if let TreeNode::Object(members) = &cursor.tree.node {
-        report.problem(not_a_map(cursor, members.first()));
-        return None;
+fn schema_of_entries(spellings: &Spellings, defs: &mut Defs) -> Json {
+    let list = json!({ "type": "array", "items": spellings.listed.schema(defs) });
+    if !Dialect::of_schema(defs).short_forms {
+        return list;
     }
-    Some(cursor.items(report)?.map(|item| form.read(&item, report)).collect())
+    let entry = spellings.schema_of_named(defs);
+    json!({ "if": { "type": "object" }, "then": by_name(&entry, defs), "else": list })
+}
+
+fn entries(spellings: &Spellings, cursor: &Cursor<'_>, report: &Report) -> Option<Entries> {
+    if let TreeNode::Object(members) = &cursor.tree.node {
+        if !Dialect::of(report).short_forms {
+            report.problem(not_a_map(cursor, members.first()));
+            return None;
+        }
+        let named = |(key, value): (&Key, Cursor<'_>)| spellings.named(key, &value, report);
+        return Some(cursor.each_member(report)?.map(named).collect());
+    }
+    Some(cursor.items(report)?.map(|item| spellings.listed.read(&item, report)).collect())
 }
 
 /// Names and values, as other engines write parameters.
@@ -112,7 +206,9 @@ fn not_a_map(cursor: &Cursor<'_>, first: Option<&(Key, Tree)>) -> Problem {
     let (name, value) = first.map_or(("url", "…".to_owned()), |(key, value)| {
         (&*key.name, if is_plain(value) { value.to_value().to_json() } else { "…".to_owned() })
     });
-    problem.with_hint(format!("write each as an element of a list: `- {{name: {name}, value: {value}}}`"))
+    problem.with_hint(format!(
+        "write each as an element of a list: `- {{name: {name}, value: {value}}}`; files of `phasm/v1` may have objects"
+    ))
 }
 
 fn is_plain(value: &Tree) -> bool {
@@ -134,23 +230,25 @@ impl ParametersDoc {
         object.optional(field).unwrap_or_else(unreadable)
     }
 
-    fn read(
-        cursor: &Cursor<'_>,
-        report: &Report,
-        table: &'static Table,
-        list: &Field<Entries>,
-    ) -> Option<Self> {
-        let object = cursor.object(table, report)?;
-        object.warn_ignored(&ARTIFACTS, "parameters only", "");
-        if !object.has(list.name()) {
-            return Some(Self::default());
+    fn read(cursor: &Cursor<'_>, report: &Report, group: &Group) -> Option<Self> {
+        if group.is_short(cursor) {
+            return group.read_short(cursor, report);
         }
-        let entries = object.optional(list)?;
+        let object = cursor.object(group.table, report)?;
+        object.warn_ignored(&ARTIFACTS, "parameters only", "");
+        let Some(parameters) = object.get(group.list.name()) else { return Some(Self::default()) };
+        Some(Self::of(object.optional(group.list)?, parameters.is_list(), report))
+    }
+
+    /// Parameters of a list, whose names may occur twice, or of an object, whose keys are checked elsewhere.
+    fn of(entries: Entries, is_list: bool, report: &Report) -> Self {
         let sound = entries.iter().all(Option::is_some);
         let mut list: Vec<_> = entries.into_iter().flatten().collect();
         list.shrink_to_fit();
-        check_names(&list, report);
-        Some(Self { list, sound })
+        if is_list {
+            check_names(&list, report);
+        }
+        Self { list, sound }
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) const POLICY: Form<PolicyDoc> = Form::new(PolicyDoc::read, |defs| def
 
 static POLICY_TABLE: Table = Table::closed(
     "policy",
-    "Rules that are evaluated after every attempt, in order: the first that matches says what happens next.",
+    "Rules that are evaluated after every attempt, in order: the first that matches decides the next step.",
     &[&RULES, &ON_UNMATCHED],
     &[],
 );

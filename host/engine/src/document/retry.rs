@@ -30,8 +30,8 @@ pub(super) const RETRY: Form<RetryDoc> = Form::new(RetryDoc::read, |defs| defs.o
 
 static RETRY_TABLE: Table = Table::closed(
     "retry",
-    "How often an attempt that did not succeed is retried, when, and after which delay: with `attempts`, or as \
-     `aether/v1` has it with `limit` or `maxAttempts`.",
+    "How often an attempt that did not succeed is retried, when, and after which delay: with `attempts`, or, in \
+     `aether/v1`, with `limit` or `maxAttempts`.",
     &[
         &ATTEMPTS,
         &DELAY,
@@ -44,13 +44,18 @@ static RETRY_TABLE: Table = Table::closed(
         &EXPONENTIAL_BACKOFF,
         &EXPRESSION,
     ],
-    &[Rule::Stated(|_| {
+    &[Rule::Stated(|defs| {
         let together = |pair: [&str; 2]| json!({ "required": pair });
         let pairs = [["limit", "maxAttempts"], ["attempts", "limit"], ["attempts", "maxAttempts"]];
-        let pairs = pairs.into_iter().chain(SPELLINGS).map(together);
+        let refused = ["attempts"].into_iter().chain(SPELLINGS.map(|[new, _]| new));
+        let refused = refused.filter(|_| !Dialect::of_schema(defs).retry_by_attempts);
+        let refused = refused.map(|field| json!({ "required": [field] }));
+        let pairs = pairs.into_iter().chain(SPELLINGS).map(together).chain(refused);
         json!({ "not": { "anyOf": pairs.collect::<Vec<_>>() } })
     })],
-).knowing(foreign::RETRIES);
+)
+.knowing(foreign::RETRIES)
+.not_alone("write `retry: { attempts: 3 }`, in `aether/v1` `retry: { limit: 2 }`");
 
 /// Fields of `phasm/v1`, each with the one of `aether/v1` that means the same.
 const SPELLINGS: [[&str; 2]; 2] = [["backoff", "exponentialBackoff"], ["when", "expression"]];

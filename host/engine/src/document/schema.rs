@@ -1,14 +1,17 @@
 //! The JSON Schema of a workflow, and what it finds.
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::{
-    form::{self, Report},
+    form::{Defs, Report, Variant, schema_with_variant},
     problem::Problem,
     tree::Tree,
 };
 
-use super::workflow;
+use super::{
+    dialect::{AETHER, PHASM},
+    workflow,
+};
 
 /// Returns the JSON Schema (draft 2020-12) of a document.
 ///
@@ -16,11 +19,16 @@ use super::workflow;
 /// (JSON leaves them undefined), expressions, and a few sums and orders. The latter are the length of a sequence from `start` to
 /// `end`, that a schedule's ranges go upwards and its days exist, that a month has a day, the bound of a duration's or size's
 /// text, that an `else` rule is the last, that a value is one of its parameter's `enum`, that names are unique, and whether a
-/// text with `{{` consists of exactly one placeholder (other text may surround the placeholder, or the text may be raw). Nor does
-/// it see the dialect from inside the file: it accepts the spellings of all.
+/// text with `{{` consists of exactly one placeholder (other text may surround the placeholder, or the text may be raw).
+///
+/// Definitions of `aether/v1` that differ from those of `phasm/v1` end with `-aether`. A file without either word is judged as one
+/// of `phasm/v1`.
 #[must_use]
 pub fn schema() -> Json {
-    form::schema(&workflow::WORKFLOW, "Phasm workflow")
+    let version =
+        json!({ "properties": { "apiVersion": { "const": AETHER.name } }, "required": ["apiVersion"] });
+    let variant = Variant { condition: version, name: "aether", defs: Defs::within(&AETHER) };
+    schema_with_variant(&workflow::WORKFLOW, "Phasm workflow", Defs::within(&PHASM), variant)
 }
 
 /// Finds the problems that show in single objects of a document: types, fields, words, numbers, names, and the rules among the

@@ -29,10 +29,13 @@ impl RunTimeout {
     }
 }
 
-pub(super) const RUN_TIMEOUT: Form<RunTimeout> = Form::new(
-    run_timeout,
-    |defs| json!({ "anyOf": [TIMEOUT.schema(defs), { "const": "none" }, defs.object(&ACTIVE_TABLE)] }),
-);
+pub(super) const RUN_TIMEOUT: Form<RunTimeout> = Form::new(run_timeout, |defs| {
+    let mut forms = vec![TIMEOUT.schema(defs), json!({ "const": "none" })];
+    if Dialect::of_schema(defs).active_timeout {
+        forms.push(defs.object(&ACTIVE_TABLE));
+    }
+    json!({ "anyOf": forms })
+});
 
 static ACTIVE_TABLE: Table = Table::closed(
     "activeTimeout",

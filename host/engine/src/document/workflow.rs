@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::json;
 
 use super::{
-    dialect::{AETHER, Dialect},
+    dialect::{Dialect, PHASM},
     foreign,
 };
 use crate::{
@@ -65,7 +65,7 @@ static API_VERSION: Field<&'static Dialect> = Field::required(
     "apiVersion",
     "`phasm/v1` or `aether/v1`",
     word::<&'static Dialect>(),
-    "The language of the workflow file: `phasm/v1`, or `aether/v1` as the engines wrote it that it comes from.",
+    "The language of the workflow file: `phasm/v1`, or `aether/v1` for files of the engine Aether.",
 );
 
 static KIND: Field<DocumentKind> = Field::required(
@@ -104,7 +104,8 @@ impl Words for DocumentKind {
 /// Reads a document; `None` when there is no spec to look at.
 pub(crate) fn read(tree: &Tree, report: &Report) -> Option<WorkflowDoc> {
     let object = Cursor::root(tree).object(&WORKFLOW, report)?;
-    let dialect = object.optional(&API_VERSION).unwrap_or(&AETHER);
+    // Where it is unknown, no spelling is wrong.
+    let dialect = object.optional(&API_VERSION).unwrap_or(&PHASM);
     // Before everything that differs by it.
     dialect.begin(report);
     let is_cron = object.optional(&KIND) == Some(DocumentKind::Cron);

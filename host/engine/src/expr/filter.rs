@@ -142,7 +142,7 @@ pub(super) fn unknown(name: &str, offset: usize) -> SyntaxError {
     let known = names().collect::<Vec<_>>().join(", ");
     let error = SyntaxError::new(offset, format!("there is no filter `{name}`; expected one of {known}"));
     if name == "get" {
-        return error.hint("write `x['key']`; what is missing is null, `x['key'] | default(y)` is y then");
+        return error.hint("write `x['key']`; a missing member is null; `x['key'] | default(y)` is y then");
     }
     match nearest(name, names()) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
@@ -171,8 +171,9 @@ pub(super) fn no_function<'n>(name: &str, own: impl Iterator<Item = &'n str>, of
     let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == name).map(|(_, own)| *own);
     match foreign.or_else(|| nearest(name, names())) {
         Some(near) => error.hint(format!("write it as a filter: `x | {near}` or `x.{near}()`")),
-        None => error
-            .hint("there are the filters, `x | length` or `x.length()`, and what `spec.functions` defines"),
+        None => error.hint(
+            "there are the filters, `x | length` or `x.length()`, and the functions of `spec.functions`",
+        ),
     }
 }
 

@@ -162,17 +162,15 @@ fn head<'t>(parser: &Engine, piece: &Definition<'t>) -> Result<Head<'t>, SyntaxE
     if !piece.is_function() {
         return Err(SyntaxError::new(
             piece.offset,
-            "this is no function; expected `fn name(parameter, …) { … }`",
+            "this is not a function; expected `fn name(parameter, …) { … }`",
         )
-        .hint(
-            "only definitions stand here; what they are called with stands in the document's expressions",
-        ));
+        .hint("only definitions stand here; calls stand in expressions"));
     }
     let ast = parser.compile(piece.text).map_err(|error| faults::syntax(&error, piece))?;
     let mut functions = ast.iter_functions();
     let (Some(function), None) = (functions.next(), functions.next()) else {
         return Err(SyntaxError::new(piece.offset, "there is a function within this function")
-            .hint("define it next to this one, and pass it what it needs"));
+            .hint("define it next to this one, and pass values as parameters"));
     };
     if function.this_type.is_some() {
         return Err(SyntaxError::new(

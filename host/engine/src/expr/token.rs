@@ -232,7 +232,7 @@ impl<'a> Lexer<'a> {
             let c = rest.chars().next().unwrap_or_default();
             let error = SyntaxError::new(self.at, format!("unexpected character {c:?}"));
             return Err(if c.is_alphabetic() {
-                error.hint("a name with other letters than a to z is written in brackets: `x['…']`")
+                error.hint("a name with characters other than a to z is written in brackets: `x['…']`")
             } else {
                 error
             });

@@ -112,7 +112,7 @@ impl ValueRef<'_> {
         }
     }
 
-    /// The member or element at `at`; negative indexes count from the end, what is missing is null.
+    /// The member or element at `at`; negative indexes count from the end, a missing member is null.
     pub(super) fn at(self, at: ValueRef<'_>, budget: &mut Budget) -> Result<Value, String> {
         let found = match (self, at) {
             (Self::Object(map), ValueRef::Text(key)) => map.get(key).cloned(),

@@ -24,7 +24,14 @@ impl<'t> Cursor<'t> {
     /// of `table`.
     pub fn object<'r>(&self, table: &'static Table, report: &'r Report) -> Option<Object<'t, 'r>> {
         let TreeNode::Object(members) = &self.tree.node else {
-            self.wrong_type(&expected(table), report);
+            let is_plain = matches!(self.tree.node, TreeNode::String(_) | TreeNode::Number(_));
+            if is_plain && !table.alone.is_empty() {
+                let found = self.tree.to_value().type_name();
+                let message = format!("found {found}; expected {}", expected(table));
+                report.problem(self.problem(&shape::WRONG_TYPE, message).with_hint(table.alone));
+            } else {
+                self.wrong_type(&expected(table), report);
+            }
             return None;
         };
         let object = Object { site: self.site(), members, table, report };

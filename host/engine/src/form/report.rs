@@ -114,7 +114,7 @@ impl Report {
     /// Problems and warnings, each in the order of the document.
     pub fn into_parts(self) -> (Vec<Problem>, Vec<Problem>) {
         let hint = "fix these and validate again";
-        let problems = self.problems.into_inner().sorted(&MORE_PROBLEMS, "problems", hint);
+        let problems = self.problems.into_inner().sorted(&MORE_PROBLEMS, "errors", hint);
         (problems, self.warnings.into_inner().sorted(&MORE_WARNINGS, "warnings", hint))
     }
 }

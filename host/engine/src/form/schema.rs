@@ -1,6 +1,6 @@
 //! The JSON Schema of an object, made of the definitions that the reader goes by.
 
-use std::collections::BTreeMap;
+use std::{any::Any, collections::BTreeMap, sync::Arc};
 
 use serde_json::{Map, Value as Json, json};
 
@@ -11,9 +11,23 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// The definitions that a schema refers to, by name.
 #[derive(Default)]
-pub struct Defs(BTreeMap<&'static str, Json>);
+pub struct Defs {
+    definitions: BTreeMap<&'static str, Json>,
+    /// Context for forms whose schema depends on it.
+    context: Option<Arc<dyn Any + Send + Sync>>,
+}
 
 impl Defs {
+    /// Creates an empty set for forms whose schema depends on `context`.
+    pub(crate) fn within<T: Any + Send + Sync>(context: T) -> Self {
+        Self { definitions: BTreeMap::new(), context: Some(Arc::new(context)) }
+    }
+
+    /// Returns the context, if it has that type.
+    pub(crate) fn context<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
+        Arc::clone(self.context.as_ref()?).downcast().ok()
+    }
+
     /// A reference to an object.
     pub fn object(&mut self, table: &'static Table) -> Json {
         self.named(table.name, |defs| schema_of(table, defs))
@@ -21,9 +35,9 @@ impl Defs {
 
     /// A reference to the definition `name`, which `schema` makes when it is first referred to.
     pub fn named(&mut self, name: &'static str, schema: impl FnOnce(&mut Self) -> Json) -> Json {
-        if !self.0.contains_key(name) {
+        if !self.definitions.contains_key(name) {
             let definition = schema(self);
-            self.0.insert(name, definition);
+            self.definitions.insert(name, definition);
         }
         json!({ "$ref": format!("#/$defs/{name}") })
     }
@@ -33,13 +47,98 @@ impl Defs {
 #[must_use]
 pub fn schema(table: &'static Table, title: &str) -> Json {
     let mut defs = Defs::default();
-    let mut schema = schema_of(table, &mut defs);
+    let schema = schema_of(table, &mut defs);
+    entitled(schema, title, defs.definitions.into_iter())
+}
+
+fn entitled<N: Into<String>>(
+    mut schema: Json,
+    title: &str,
+    definitions: impl Iterator<Item = (N, Json)>,
+) -> Json {
     if let Json::Object(members) = &mut schema {
         members.insert("$schema".to_owned(), DIALECT.into());
         members.insert("title".to_owned(), title.into());
-        members.insert("$defs".to_owned(), defs.0.into_iter().collect());
+        let definitions = definitions.map(|(name, definition)| (name.into(), definition));
+        members.insert("$defs".to_owned(), Json::Object(definitions.collect()));
     }
     schema
+}
+
+/// A JSON Schema of which some documents are written in a variant.
+pub(crate) struct Variant {
+    /// The condition under which a document is written in it, as JSON Schema.
+    pub(crate) condition: Json,
+    /// Its name, which definitions end with that differ from the common ones.
+    pub(crate) name: &'static str,
+    /// Its definitions.
+    pub(crate) defs: Defs,
+}
+
+/// The JSON Schema of a document that is an object of `table`, written in `variant` or with `common` definitions. Definitions
+/// that are the same in both occur once.
+#[must_use]
+pub(crate) fn schema_with_variant(
+    table: &'static Table,
+    title: &str,
+    mut common: Defs,
+    variant: Variant,
+) -> Json {
+    let Variant { condition, name, mut defs } = variant;
+    let (root, own_root) = (common.object(table), defs.object(table));
+    let mut different: Vec<&'static str> = Vec::new();
+    loop {
+        let is_new = |(own, definition): &(&&'static str, &Json)| {
+            !different.contains(*own)
+                && (common.definitions.get(**own) != Some(*definition) || refers(definition, &different))
+        };
+        let found: Vec<_> = defs.definitions.iter().filter(is_new).map(|(own, _)| *own).collect();
+        if found.is_empty() {
+            break;
+        }
+        different.extend(found);
+    }
+    let own_name = |own: &str| format!("{own}-{name}");
+    let own = defs.definitions.into_iter().filter(|(own, _)| different.contains(own));
+    let own = own.map(|(own, definition)| (own_name(own), renamed(definition, &different, &own_name)));
+    let own: Vec<_> = own.collect();
+    let definitions = common.definitions.into_iter().map(|(name, definition)| (name.to_owned(), definition));
+    let choice = json!({ "if": condition, "then": renamed(own_root, &different, &own_name), "else": root });
+    entitled(choice, title, definitions.chain(own))
+}
+
+const REFERENCE: &str = "#/$defs/";
+
+/// Whether `schema` has a reference to one of `names`.
+fn refers(schema: &Json, names: &[&'static str]) -> bool {
+    match schema {
+        Json::Object(members) => {
+            let reference = members.get("$ref").and_then(Json::as_str);
+            let name = reference.and_then(|reference| reference.strip_prefix(REFERENCE));
+            name.is_some_and(|name| names.contains(&name))
+                || members.values().any(|member| refers(member, names))
+        }
+        Json::Array(items) => items.iter().any(|item| refers(item, names)),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => false,
+    }
+}
+
+/// `schema` with the new names of `names` in its references.
+fn renamed(schema: Json, names: &[&'static str], new: &impl Fn(&str) -> String) -> Json {
+    match schema {
+        Json::Object(members) => {
+            let member = |(key, value): (String, Json)| {
+                let name = value.as_str().and_then(|reference| reference.strip_prefix(REFERENCE));
+                match name.filter(|name| key == "$ref" && names.contains(name)) {
+                    Some(name) => (key, Json::String(format!("{REFERENCE}{}", new(name)))),
+                    None => (key, renamed(value, names, new)),
+                }
+            };
+            members.into_iter().map(member).collect()
+        }
+        Json::Array(items) => items.into_iter().map(|item| renamed(item, names, new)).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => schema,
+    }
 }
 
 fn schema_of(table: &Table, defs: &mut Defs) -> Json {

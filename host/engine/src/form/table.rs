@@ -38,6 +38,8 @@ pub struct Table {
     pub rest: Rest,
     /// Names from other engines, each with the name to use here.
     pub foreign: &'static [(&'static str, &'static str)],
+    /// Hint for a text or number that is written in place of the object; empty if there is none.
+    pub alone: &'static str,
 }
 
 /// Members of an object that are no fields of it.
@@ -150,12 +152,17 @@ impl Table {
         fields: &'static [&'static dyn AnyField],
         rules: &'static [Rule],
     ) -> Self {
-        Self { name, about, fields, rules, rest: Rest::Unknown, foreign: &[] }
+        Self { name, about, fields, rules, rest: Rest::Unknown, foreign: &[], alone: "" }
     }
 
     /// Gives hints for fields that other engines have: their names, and what to write here.
     pub const fn knowing(self, foreign: &'static [(&'static str, &'static str)]) -> Self {
         Self { foreign, ..self }
+    }
+
+    /// Gives a hint for a text or number that is written in place of the object.
+    pub const fn not_alone(self, alone: &'static str) -> Self {
+        Self { alone, ..self }
     }
 
     /// Returns the text to write in place of an unknown field.

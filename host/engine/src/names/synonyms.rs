@@ -14,7 +14,7 @@ const FOR_ROOTS: [(&str, &str); 8] = [
     ("status", "what became of an attempt is its `phase`"),
     ("message", "the message of an attempt is `msg`"),
     ("steps", "the tasks of a dag or pipeline are `tasks`"),
-    ("env", "what the operator configures for expressions is `vars`"),
+    ("env", "the operator's values for expressions are `vars`"),
 ];
 
 /// Members by what they are called elsewhere.

@@ -54,14 +54,13 @@ pub fn bind_arguments(plan: &Plan, given: &Map, env: &dyn Env) -> Result<BoundAr
     let report = Report::default();
     report_unknown(plan, given, &report);
     let (mut bound, mut doubted) = (Map::new(), Vec::new());
-    for (position, parameter) in plan.arguments.iter().enumerate() {
-        let site = Path::root().key("spec").key("arguments").key("parameters").index(position);
+    for (parameter, site) in plan.arguments.iter().zip(&plan.argument_paths) {
         let mut doubts = Doubts::default();
         let result = bind(parameter, given, &ArgumentEnv { env, bound: &bound }, &mut doubts);
         let result = result.and_then(|value| fits(parameter, value));
         match result {
             Ok(value) => drop(bound.insert(parameter.name.clone(), value)),
-            Err(fault) => report.problem(fault.at(&site)),
+            Err(fault) => report.problem(fault.at(site)),
         }
         if doubts != Doubts::default() {
             doubted.push(ParameterDoubts { parameter: parameter.name.clone(), doubts });

@@ -49,6 +49,7 @@ pub(super) fn plan(
         labels: doc.labels.clone(),
         cron: doc.cron.clone(),
         arguments: parameters(&spec.arguments),
+        argument_paths: spec.arguments.list.iter().map(|argument| argument.site.path.clone()).collect(),
         timeout: spec.timeout.length,
         timeout_pauses: spec.timeout.pauses,
         priority: spec.priority,

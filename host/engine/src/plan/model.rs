@@ -15,7 +15,9 @@ use std::{
 };
 
 use crate::schedule::Cron;
-use crate::{json_text::JsonText, problem::Problem, settings::SecretRef, time::Millis, value::Value};
+use crate::{
+    json_text::JsonText, path::Path, problem::Problem, settings::SecretRef, time::Millis, value::Value,
+};
 
 pub use self::{
     hook::{Hook, Hooks},
@@ -43,6 +45,8 @@ pub struct Plan {
     pub cron: Option<Cron>,
     /// `spec.arguments`: the parameters a run may be given.
     pub arguments: Vec<Parameter>,
+    /// Paths in the workflow file at which they are declared, in the same order.
+    pub argument_paths: Vec<Path>,
     /// `spec.timeout`; `None` when switched off.
     pub timeout: Option<Millis>,
     /// Whether it counts active time only: none in which the run only waits for people.

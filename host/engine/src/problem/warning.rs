@@ -13,7 +13,7 @@ use crate::{path::Path, tree::Span};
 pub struct DocumentWarning {
     /// The catalogue's code.
     pub code: Arc<str>,
-    /// Where in the document.
+    /// Path in the workflow file.
     pub path: Arc<str>,
     /// The doubtful fact and the expected one.
     pub message: Arc<str>,

@@ -86,7 +86,9 @@ impl Inbound {
                 }
                 ChildMessage::Result(returned) => return Ok(Ok(returned.into())),
                 ChildMessage::Failure(why) => return Ok(Err(cut(&why, MAX_REASON_BYTES).to_owned())),
-                ChildMessage::Ready => return Err(io::Error::other("it says what it was not asked")),
+                ChildMessage::Ready => {
+                    return Err(io::Error::other("it sent a message that was not asked for"));
+                }
             }
         }
     }

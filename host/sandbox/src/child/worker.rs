@@ -78,7 +78,7 @@ impl Worker {
             | ChildMessage::Http(_)
             | ChildMessage::Quota(_)
             | ChildMessage::Usage(_)
-            | ChildMessage::Result(_) => Err(io::Error::other("it says what it was not asked")),
+            | ChildMessage::Result(_) => Err(io::Error::other("it sent a message that was not asked for")),
         }
     }
 

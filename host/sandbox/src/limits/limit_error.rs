@@ -30,7 +30,9 @@ impl LimitError {
                 Some(key) => format!(" (`{key}`) under `[http]`"),
                 None => format!(" (limits.{key})"),
             },
-            SetBy::Host => ", as much as one attempt gets of what all share (limits.all-memory)".to_owned(),
+            SetBy::Host => {
+                ", the most that one attempt gets of the shared memory (limits.all-memory)".to_owned()
+            }
             SetBy::Tenant => format!(", set for tenant {tenant} ([tenants.{tenant}] limits.{key})"),
             SetBy::Plugin => format!(", set for plugin {plugin} ([grants.{plugin}] limits.{key})"),
             SetBy::Manifest => format!(", set by the manifest of plugin {plugin} (limits.{key})"),

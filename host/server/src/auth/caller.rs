@@ -89,7 +89,8 @@ impl Caller {
             return Ok(());
         }
         let own = self.namespaces.join("`, `");
-        let detail = format!("the key is bound to the namespaces `{own}`; the document says `{namespace}`");
+        let detail =
+            format!("the key is bound to the namespaces `{own}`; the workflow file says `{namespace}`");
         Err(ProblemResponse::new(StatusCode::FORBIDDEN, detail))
     }
 }

@@ -70,7 +70,7 @@ impl Remote {
         .await
     }
 
-    /// Has a version be used that is held.
+    /// Approves a version that is on hold.
     ///
     /// # Errors
     /// When it refuses, or cannot be reached.
@@ -78,7 +78,7 @@ impl Remote {
         self.ask(post(format!("{}/approve", address(name, version)), None)).await
     }
 
-    /// Has a name stand for a version no more.
+    /// Removes a version.
     ///
     /// # Errors
     /// When it refuses, or cannot be reached.

@@ -164,7 +164,7 @@ impl Remote {
     pub async fn ticket(&self) -> Result<String, RemoteError> {
         let said: Value = self.ask(post("/v1/tickets".to_owned(), None)).await?;
         let word = said.get("ticket").and_then(Value::as_str).map(ToOwned::to_owned);
-        word.ok_or_else(|| self.unreached("what it says is no ticket".to_owned()))
+        word.ok_or_else(|| self.unreached("the response is not a ticket".to_owned()))
     }
 
     /// Returns the saved document of that name, as a store would.
@@ -207,7 +207,7 @@ impl Remote {
     fn entry_of(&self, shelf: CatalogKind, said: &Value) -> Result<CatalogEntry, StoreError> {
         let text = |name: &str| said.get(name).and_then(Value::as_str);
         let (Some(namespace), Some(name)) = (text("namespace"), text("name")) else {
-            return Err(senseless(self.url(), format!("what it says is no {shelf}: {said}")));
+            return Err(senseless(self.url(), format!("the response is not a {shelf}: {said}")));
         };
         let name = EntryName { shelf, namespace: namespace.into(), name: name.into() };
         let due = text("next").and_then(Timestamp::from_rfc3339);

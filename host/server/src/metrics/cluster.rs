@@ -20,13 +20,13 @@ impl Scrape {
         let interrupted = "Times that a run was stopped, as its store failed";
         sheet.counter("phasm_runs_interrupted", interrupted, leases.interrupted)?;
         let beats = [("ok", leases.heartbeats), ("failed", leases.heartbeats_failed)];
-        let heard = "Times that this host has told its store that it is there, by whether the store heard it";
+        let heard = "Heartbeats of this host to its store, by whether they succeeded";
         sheet.counters("phasm_heartbeats", heard, with_result(beats))?;
         let waiting = self.census.map(|census| (Vec::new(), census.letters));
-        let letters_waiting = "Requests to runs of the store that wait for an answer";
+        let letters_waiting = "Requests to runs of the store that wait for a reply";
         sheet.gauges("phasm_letters_waiting", letters_waiting, waiting)?;
         let answered = [("carried_out", letters.carried_out), ("refused", letters.refused)];
-        let letters = "Requests that runs of this host have answered, by result";
+        let letters = "Requests to runs of this host that were carried out or refused, by result";
         sheet.counters("phasm_letters_answered", letters, with_result(answered))?;
         let instants = [("fired", schedules.fired), ("not_fired", schedules.not_fired)];
         let what = "Times of schedules that this host has handled, by result";

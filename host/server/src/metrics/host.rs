@@ -43,7 +43,7 @@ impl Scrape {
             [("driven", owned), ("due", due), ("waiting", waiting), ("parked", parked)]
         });
         sheet.gauges("phasm_runs_open", open, census.map(|(state, count)| (by("state", state), count)))?;
-        sheet.gauge("phasm_runs_driven", "Runs that this host drives", measured.leases.driven)?;
+        sheet.gauge("phasm_runs_driven", "Runs that this host is running", measured.leases.driven)?;
         sheet.gauge("phasm_runs_loaded", "Runs in memory", self.loaded)
     }
 
@@ -51,7 +51,7 @@ impl Scrape {
         let measured = &self.measured;
         let begun = "Attempts that have begun on this host";
         sheet.counter("phasm_attempts_begun", begun, measured.attempts_begun)?;
-        let ended = "Attempts that are over on this host, by executor and what they came to";
+        let ended = "Attempts that ended on this host, by executor and result";
         let codes = measured.attempts_ended.iter().flat_map(|of| {
             let executor = of.executor.as_deref().unwrap_or(OTHER);
             let told = of.ended.iter().filter(|(_, count)| *count > 0);
@@ -70,7 +70,7 @@ impl Scrape {
         let waiting = waiting.map(|(what, count)| (by("for", what), count));
         sheet.gauges(
             "phasm_attempts_waiting",
-            "Attempts of this host's runs that wait, by what for",
+            "Attempts of this host's runs that wait, by reason",
             waiting,
         )?;
         let dispatch = "From when an attempt could have begun to its start";
@@ -110,7 +110,7 @@ impl Scrape {
             [("calling", sandbox.processes), ("idle", sandbox.processes_idle)]
                 .map(|(state, count)| (by("state", state), count))
         });
-        sheet.gauges("phasm_sandbox_processes", "Processes of guests, by what they do", processes)?;
+        sheet.gauges("phasm_sandbox_processes", "Processes of guests, by state", processes)?;
         let most = sandbox.map(|sandbox| sandbox.processes_most.into());
         sheet.gauges("phasm_sandbox_processes_limit", "Processes that may call guests at once", one(most))?;
         let started = sandbox.map(|sandbox| (Vec::new(), sandbox.processes_started));

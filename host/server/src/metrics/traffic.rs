@@ -119,13 +119,14 @@ pub(super) struct TrafficSnapshot {
 
 impl TrafficSnapshot {
     pub(super) fn tell(&self, sheet: &mut MetricWriter<'_>) -> fmt::Result {
-        let requests = "Requests that were answered, by method, route and class of status";
+        let requests = "Requests with a response, by method, route and class of status";
         let answers = self.answers.iter().map(|([method, route, status], count)| {
             let labels = [("method", *method), ("route", *route), ("status", *status)];
             (labels.map(|(name, value)| (name, value.into())).to_vec(), *count)
         });
         sheet.counters("phasm_http_requests", requests, answers)?;
-        let took = "From a request's head to that of its answer, by route; what waits for a run is in it";
+        let took =
+            "Time from the head of a request to the head of its response, by route, with waits for runs";
         let routes = self.took.iter().map(|(route, took)| (vec![("route", (*route).into())], took));
         sheet.histograms("phasm_http_request", took, Some(&Unit::Seconds), routes)?;
         let refused = self.refused.iter().map(|(status, count)| (vec![("status", (*status).into())], *count));

@@ -16,8 +16,8 @@ pub(crate) fn page(routes: &[&Route], caller: &Caller) -> Response {
         h1 { "The API" }
         p { "For programs: " a href="/v1/openapi.json" { "the OpenAPI document" } "." }
         table class="list requests" {
-            caption class="unseen" { "All that it answers" }
-            thead { tr { th scope="col" { "Request" } th scope="col" { "What it does" } } }
+            caption class="unseen" { "All responses" }
+            thead { tr { th scope="col" { "Request" } th scope="col" { "Effect" } } }
             tbody { @for route in routes { tr {
                 th scope="row" { a href=(format!("#{}", route.id)) { code { (title(route)) } } }
                 td { (format::prose(route.what)) }

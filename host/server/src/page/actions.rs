@@ -54,7 +54,7 @@ async fn respond(context: &RequestContext, form: &Form) -> Result<Response, Prob
         true => Ok(back(context)),
         false => Err(ProblemResponse::new(
             StatusCode::CONFLICT,
-            "the task is not waiting any more: it was answered, or has expired",
+            "the task is not waiting any more: it has a response, or has expired",
         )),
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn read(task: &TaskRun, form: &Form) -> Result<Map, ProblemResponse> 
     let fields = fields(task);
     if fields.is_empty() {
         let wrong = |why: String| {
-            ProblemResponse::new(StatusCode::BAD_REQUEST, format!("the response is no JSON object: {why}"))
+            ProblemResponse::new(StatusCode::BAD_REQUEST, format!("the response is not JSON object: {why}"))
         };
         let whole = Value::from_json(form.text(WHOLE)).map_err(|error| wrong(error.to_string()))?;
         return whole

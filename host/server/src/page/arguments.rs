@@ -17,7 +17,7 @@ pub(super) fn draw(plan: &Plan, form: Option<&Form>) -> Markup {
         form.and_then(|form| form.beginning(PREFIX).find(|(known, _)| *known == name)).map(|(_, text)| text)
     };
     html! {
-        @if plan.arguments.is_empty() { p class="help" { "The document has no parameters." } }
+        @if plan.arguments.is_empty() { p class="help" { "The workflow has no parameters." } }
         @for field in fields(plan) { (field.draw(PREFIX, given(&field.name))) }
     }
 }

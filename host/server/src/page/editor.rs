@@ -139,7 +139,7 @@ fn findings(checked: &DocumentCheck) -> Markup {
         } @else if !checked.problems.is_empty() {
             p class="bad" { (format::count(checked.problems.len(), "problem")) }
         } @else {
-            p class="good" { "The document is valid." }
+            p class="good" { "The workflow file is valid." }
         }
     }
 }
@@ -149,7 +149,7 @@ fn action_buttons(plan: &Plan, kept: usize) -> Markup {
     html! {
         @match (&plan.cron, kept) {
             (Some(cron), 0) => button name="act" value="keep" { "Start the schedule " (cron.name) },
-            (Some(cron), _) => button name="act" value="keep" { "Give the schedule " (cron.name) " this document" },
+            (Some(cron), _) => button name="act" value="keep" { "Replace the file of the schedule " (cron.name) },
             (None, kept) => {
                 button name="act" value="submit" { "Submit a run of " (plan.name) }
                 button class="plain" name="act" value="save" {
@@ -168,7 +168,7 @@ fn next_runs(cron: &Cron) -> Markup {
         section id="comes" aria-labelledby="comes-title" {
             h2 id="comes-title" { "It starts a run" }
             @if cron.suspend { p { "Paused until you resume it: the workflow says " code { "suspend: true" } "." } }
-            @if instants.is_empty() { p class="bad" { "Never: there is no such time any more." } }
+            @if instants.is_empty() { p class="bad" { "Never: it has no more runs." } }
             @else { ol class="instants" { @for at in instants { li { (format::clock(zone, at)) } } li { "and so on, in the time zone " (zone) } } }
         }
     }

@@ -35,7 +35,7 @@ pub(super) async fn list(
         table class="list events" {
             caption class="unseen" { "Events, the first ones first" }
             thead { tr { th scope="col" { "No." } th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Task" }
-                th scope="col" { "What it says" } } }
+                th scope="col" { "Data" } } }
             tbody { @for line in lines { (line) } }
         }
         p class="more" {
@@ -58,7 +58,7 @@ fn line(event: &Value, time: phasm::engine::time::Timestamp) -> Markup {
             td data-label="Time" { (format::exact_time(time)) }
             th scope="row" data-label="Event" { code { (text("type")) } }
             td data-label="Task" { (path) (attempt) }
-            td data-label="What it says" { code class="data" { (text::cut(&data, MAX_EVENT_TEXT_BYTES)) } }
+            td data-label="Data" { code class="data" { (text::cut(&data, MAX_EVENT_TEXT_BYTES)) } }
         }
     }
 }

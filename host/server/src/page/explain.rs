@@ -72,7 +72,7 @@ fn before(run: &Run, task: &TaskRun) -> String {
         .take(5)
         .collect();
     if open.is_empty() {
-        return "What has to end before it has not ended yet.".to_owned();
+        return "Tasks that it depends on have not ended yet.".to_owned();
     }
     format!(
         "It begins when {} ended; it depends on {}.",
@@ -160,9 +160,9 @@ fn by_outcome(run: &Run, task: &TaskRun, node: &Node) -> String {
         if task.phase == Phase::Succeeded {
             let remarks = run.remarks(task);
             return if remarks.is_empty() {
-                "All in it ended well.".to_owned()
+                "All of its tasks succeeded.".to_owned()
             } else {
-                format!("It ended well although {}.", remarks.join(", "))
+                format!("It succeeded although {}.", remarks.join(", "))
             };
         }
         return format!("The worst in it that was not tolerated is {}.", task.phase);

@@ -12,10 +12,7 @@ impl Form {
     /// 415 for what no form sends, and as of [`RequestContext::bytes`].
     pub(super) async fn read(context: &mut RequestContext) -> Result<Self, ProblemResponse> {
         if context.content_type().as_deref() != Some("application/x-www-form-urlencoded") {
-            return Err(ProblemResponse::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "expected what a form sends",
-            ));
+            return Err(ProblemResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected a form"));
         }
         let bytes = context.bytes().await?;
         let fields: Vec<_> = form_urlencoded::parse(&bytes).into_owned().collect();

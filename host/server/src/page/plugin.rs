@@ -45,7 +45,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
                 ul { @for why in &view.held { li { (why) } } }
             }
         }
-        @if is_shadowed { div class="callout" { p { "It is shadowed: documents that name " code { (view.name) } " use another one, which is found first." } } }
+        @if is_shadowed { div class="callout" { p { "It is shadowed: workflow files that name " code { (view.name) } " use another one, which is found first." } } }
         @for judged in view.trust.iter().filter_map(|judged| judged.why.as_deref()) {
             div class="callout bad" { p { "Not used: " (judged) } }
         }
@@ -99,7 +99,7 @@ fn action_forms(view: &PluginView) -> Markup {
         div class="acts" {
             @if !view.held.is_empty() {
                 (confirmed("Approve…", &action("approve"), view, &html! {
-                    p { "Documents that name " code { (view.name) } " use it from then on. That grants it nothing." }
+                    p { "Workflow files that name " code { (view.name) } " use it from then on. That grants it nothing." }
                     button { "Approve " (exactly) }
                 }))
             }
@@ -130,7 +130,7 @@ fn ports(title: &str, schema: &Value) -> Markup {
     html! {
         h2 { (title) }
         @match properties.filter(|properties| !properties.is_empty()) {
-            None => p class="none" { @if schema.is_null() { "It does not say." } @else { "none" } },
+            None => p class="none" { @if schema.is_null() { "Not in its manifest." } @else { "none" } },
             Some(properties) => table class="list" {
                 caption class="unseen" { (title) }
                 thead { tr { th scope="col" { "Name" } th scope="col" { "Type" } th scope="col" { "" span class="unseen" { "Required or default" } } th scope="col" { "Meaning" } } }
@@ -172,11 +172,11 @@ fn touches(view: &PluginView) -> Markup {
         (plugins::grants(&view.granted))
         p class="help" {
             @if view.granted.is_null() {
-                "What it may touch would stand under " code { (table) } " of the configuration, which is named to " code { "phasm serve --config FILE" } "."
+                "Its grants would be set under " code { (table) } " of the configuration, which is named to " code { "phasm serve --config FILE" } "."
             } @else { "By " code { (table) } " of the configuration." }
         }
         @if let Some(to_grant) = &view.to_grant {
-            h3 { "Asks for what it is not granted" }
+            h3 { "Permissions that it asks for and is not granted" }
             ul class="grants" { @for what in &to_grant.lacking { li { (what) } } }
             p { "To grant all that it asks for, in the configuration:" }
             pre tabindex="0" data-copy { (to_grant.lines) }
@@ -188,7 +188,7 @@ fn touches(view: &PluginView) -> Markup {
 fn phases(view: &PluginView) -> Markup {
     html! {
         @if !view.defaults.is_empty() {
-            h2 { "Unless a document says otherwise" }
+            h2 { "Unless a workflow file sets another value" }
             dl class="values" { @for (name, value) in view.defaults.iter() { dt { (name) } dd { (format::value(value)) } } }
         }
     }

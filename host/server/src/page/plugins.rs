@@ -42,7 +42,7 @@ pub(super) async fn render(
     let rows = list::rows(&context.app, &context.caller, all).await?;
     let body = html! {
         h1 { "Plugins" }
-        p { "Each runs in a sandbox, and may touch nothing but what the configuration grants it." }
+        p { "Each runs in a sandbox, and has only the access that the configuration grants." }
         @if rows.is_empty() { (nothing()) } @else { (table(&rows)) }
         @if let Some(next) = next {
             p class="more" { a href={ "/plugins?" (form_urlencoded::Serializer::new(String::new()).append_pair("cursor", &next).finish()) } { "More" } }

@@ -200,11 +200,11 @@ fn action_forms(run: &Run) -> Markup {
                 form method="post" action=(action("rerun")) {
                     (once::field(None))
                     input type="hidden" name="from" value="failed";
-                    button { "Run again from what failed" }
+                    button { "Run the failed part again" }
                 }
             }
         } @else {
-            form method="post" action=(action("cancel")) data-confirm="Cancel the run? What is open ends as Cancelled." {
+            form method="post" action=(action("cancel")) data-confirm="Cancel the run? Tasks that have not ended end as Cancelled." {
                 button class="danger" { "Cancel" }
             }
         }
@@ -270,10 +270,10 @@ fn questions(run: &Run) -> Markup {
     html! {
         @if !suspended.is_empty() {
             div class="callout ask" {
-                p { (format::count(suspended.len(), "task")) @if suspended.len() == MAX_QUESTIONS { " or more" } " waiting for an answer:" }
+                p { (format::count(suspended.len(), "task")) @if suspended.len() == MAX_QUESTIONS { " or more" } " waiting for approval or a response:" }
                 ul { @for task in suspended {
                     li {
-                        a href={ "/runs/" (run.id()) "/tasks/" (task.id) "#answer" } { "Answer " (run.path(task)) }
+                        a href={ "/runs/" (run.id()) "/tasks/" (task.id) "#answer" } { "Respond to " (run.path(task)) }
                         @if let Some(question) = answer::question(task) { ": " (text::cut(question, MAX_QUESTION_BYTES)) }
                     }
                 } }

@@ -148,13 +148,13 @@ fn nothing(context: &RequestContext, asked: &RunFilter) -> Markup {
         div class="empty" {
             @if asked.0.is_empty() {
                 h2 { "No run yet" }
-                p { "A run is one execution of a workflow, which is a document." }
+                p { "A run is one execution of a workflow file." }
                 @if context.caller.may(Role::Run).is_ok() {
-                    p { a href="/submit" { "Write a workflow here" } " (an example is there already), or send one that is in a file:" }
+                    p { a href="/submit" { "Write a workflow here" } " (it begins with an example), or send one that is in a file:" }
                     pre tabindex="0" data-copy {
                         "curl " (saved::url(context)) "/v1/runs" (key) " \\\n     -H 'Content-Type: application/yaml' --data-binary @greet.yaml"
                     }
-                    p { "It appears here as soon as it is taken." }
+                    p { "It appears here once it is accepted." }
                 }
             } @else {
                 h2 { "No matching runs" }

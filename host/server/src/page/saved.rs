@@ -32,7 +32,7 @@ impl SavedDocument {
 
     /// The document, to be looked at.
     pub(super) fn draw(&self) -> Markup {
-        html! { pre class="document" tabindex="0" role="group" aria-label="The document" { (self.text) } }
+        html! { pre class="document" tabindex="0" role="group" aria-label="The workflow file" { (self.text) } }
     }
 }
 

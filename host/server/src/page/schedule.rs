@@ -78,7 +78,7 @@ fn facts(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
     html! {
         dl class="facts" {
             div { dt { "When" } dd { code { (schedule) } " " (zone) } }
-            div { dt { "Runs are called" } dd { (workflow) } }
+            div { dt { "Run name" } dd { (workflow) } }
             div { dt { "If still running" } dd { (schedules::beside(concurrency_policy)) } }
             div { dt { "Namespace" } dd { (found.namespace) } }
             div { dt { "Document" } dd { (format::digest(&document.digest)) } }
@@ -100,7 +100,7 @@ fn facts(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
 fn next_runs(found: &CatalogItem<ScheduleState>, next: &[Timestamp], zone: &Zone) -> Markup {
     html! {
         h2 { @if found.what.suspended.is_some() { "Next runs, if resumed" } @else { "Next runs" } }
-        @if next.is_empty() { p class="none" { "It does not come any more." } }
+        @if next.is_empty() { p class="none" { "It has no more runs." } }
         @else { ol class="instants" { @for at in next { li { (format::clock(zone, *at)) } } } }
     }
 }
@@ -116,7 +116,7 @@ fn trigger_form(
     html! {
         section aria-labelledby="trigger-title" {
             h2 id="trigger-title" { "Start a run now" }
-            p class="help" { "Whatever the schedule says, and whether it pauses or not." }
+            p class="help" { "Also outside of its times, and while it is paused." }
             (editor::list(problems, "problems"))
             form class="sheet" method="post" action={ (address) "/trigger" } {
                 (once::field(form))
@@ -130,7 +130,7 @@ fn trigger_form(
 fn firings(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
     html! {
         h2 { "History" }
-        @if found.what.firings.is_empty() { p class="none" { "None has come yet." } } @else {
+        @if found.what.firings.is_empty() { p class="none" { "No runs yet." } } @else {
             table class="list" {
                 caption class="unseen" { "History, latest first" }
                 thead { tr { th scope="col" { "Time" } th scope="col" { "Result" } th scope="col" { "Run" } th scope="col" { "Phase" } } }

@@ -180,14 +180,14 @@ fn render(
         form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" data-late=(CHECK_PENDING) {
             (once::field(form))
             div class="field" {
-                label for="document" { "Document, YAML or JSON" }
+                label for="document" { "Workflow file, YAML or JSON" }
                 div class="editor" {
                     textarea id="document" name="document" rows="22" spellcheck="false" autocapitalize="off" autocomplete="off"
                         wrap="off" aria-describedby="report" { "\n" (checked.text) }
                 }
             }
             (report(checked, form))
-            noscript { p class="help" { "Without scripts: check what you have changed before you submit it." } }
+            noscript { p class="help" { "Without scripts: check your changes before you submit." } }
         }
     };
     Shell::new("Write a workflow", "/submit", &context.caller).respond(status, &body)

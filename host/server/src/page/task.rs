@@ -67,7 +67,7 @@ fn path(run: &Run, task: &TaskRun) -> Markup {
     let mut above: Vec<&TaskRun> = std::iter::successors(run.above(task), |task| run.above(task)).collect();
     above.reverse();
     html! {
-        nav class="path" aria-label="What it stands in" {
+        nav class="path" aria-label="Parent tasks" {
             a href="/runs" { "Runs" } " / "
             a href={ "/runs/" (run.id()) } { (run.plan().name) }
             @for task in above { " / " a href={ "/runs/" (run.id()) "/tasks/" (task.id) } { (run.label(task)) } }
@@ -196,8 +196,8 @@ fn log_section(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
             }
         }
         @if actions::is_open(task) {
-            pre id="lines" class="lines" tabindex="0" role="log" aria-label="What it writes now" data-stream=(stream) {}
-            noscript { p class="help" { "What it writes is here when its attempt has ended: load the page again." } }
+            pre id="lines" class="lines" tabindex="0" role="log" aria-label="Output of the attempt" data-stream=(stream) {}
+            noscript { p class="help" { "Its output is shown when the attempt has ended: load the page again." } }
         }
     }
 }

@@ -76,7 +76,8 @@ fn new_plugin(sent: UploadFields, caller: &Caller) -> Result<NewPlugin, (&'stati
         return Err(("component", "expected a file with a component".to_owned()));
     }
     if !component.starts_with(MAGIC) {
-        let why = format!("{file} is no WebAssembly component; expected what `phasm plugin build` makes");
+        let why =
+            format!("{file} is not a WebAssembly component; expected a component of `phasm plugin build`");
         return Err(("component", why));
     }
     let said = Manifest::of(&component, None).map_err(|why| ("component", why))?;
@@ -107,8 +108,7 @@ fn new_plugin(sent: UploadFields, caller: &Caller) -> Result<NewPlugin, (&'stati
 /// 415 for what no form with files sends, 413 and 408 beyond the limits, 400 if it breaks off.
 async fn read(context: &mut RequestContext) -> Result<UploadFields, ProblemResponse> {
     let boundary = context.header(&header::CONTENT_TYPE).and_then(|kind| multer::parse_boundary(kind).ok());
-    let expected =
-        || ProblemResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected what a form with files sends");
+    let expected = || ProblemResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "expected a form with files");
     let boundary = boundary.ok_or_else(expected)?;
     let limits = context.app.config.limits;
     let sizes = SizeLimit::new()
@@ -127,7 +127,10 @@ async fn read(context: &mut RequestContext) -> Result<UploadFields, ProblemRespo
             multer::Error::StreamSizeExceeded { .. } | multer::Error::FieldSizeExceeded { .. }
         );
         let broken = || {
-            ProblemResponse::new(StatusCode::BAD_REQUEST, format!("the form breaks off, or is none: {error}"))
+            ProblemResponse::new(
+                StatusCode::BAD_REQUEST,
+                format!("the form breaks off, or is not a form: {error}"),
+            )
         };
         if is_large { too_large(limits.upload) } else { broken() }
     })

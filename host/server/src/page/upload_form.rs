@@ -26,7 +26,7 @@ pub(super) fn upload_form(context: &RequestContext, wrong: Option<&FieldError>) 
     html! {
         h2 id="add" { "Add a plugin" }
         @if context.caller.is_bound() && tenants.is_empty() {
-            p { "The key is bound to namespaces and changes no plugins: these are of all." }
+            p { "The key is bound to namespaces. It cannot change plugins, which all namespaces share." }
         } @else {
             form class="sheet" method="post" action="/plugins" enctype="multipart/form-data" {
                 div class="field" {
@@ -47,7 +47,7 @@ pub(super) fn upload_form(context: &RequestContext, wrong: Option<&FieldError>) 
                     input id="called" name="called" value=(wrong.map(|wrong| wrong.called.as_str()).unwrap_or_default()) placeholder="greet@1.0.0" autocomplete="off"
                         aria-invalid=[is_wrong("called")] aria-describedby=(described("called"));
                     (why("called"))
-                    p id="called-help" class="help" { "Where its manifest does not say them, or another name is to be its." }
+                    p id="called-help" class="help" { "Only if its manifest has no name and version, or to give it another name." }
                 }
                 @if !tenants.is_empty() {
                     div class="field" {

@@ -86,7 +86,7 @@ fn signature(context: &RequestContext) -> Result<Option<String>, ProblemResponse
     let Some(given) = context.header(&SIGNATURE) else { return Ok(None) };
     let text = BASE64.decode(given).ok().and_then(|bytes| String::from_utf8(bytes).ok());
     let text = text.filter(|text| text.len() as u64 <= MAX_SIGNATURE_BYTES);
-    let detail = "Phasm-Signature: expected the base64 of what minisign writes";
+    let detail = "Phasm-Signature: expected the base64 of a signature by minisign";
     text.map(Some).ok_or_else(|| ProblemResponse::new(StatusCode::UNPROCESSABLE_ENTITY, detail))
 }
 

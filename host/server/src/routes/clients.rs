@@ -30,7 +30,7 @@ pub(super) const ROUTES: &[Route] = &[
         id: "listRows",
         needs: Some(Role::Read),
         uses: VIEW,
-        what: "Lists runs as stored, for Phasm's own clients. The parameters are those of `listRuns`.",
+        what: "Lists runs as stored, for Phasm's own clients. It has the parameters of `listRuns`.",
         query: LISTING,
         headers: &[],
         body: None,

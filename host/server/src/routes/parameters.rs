@@ -43,7 +43,7 @@ pub(super) const WAIT: Parameter = parameter(
 );
 /// Which of what is kept by a name a list has.
 pub(super) const SAVED_LISTING: &[Parameter] = &[
-    parameter("namespace", Kind::Text, "Only those of this namespace."),
+    parameter("namespace", Kind::Text, "Only entries in this namespace."),
     parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
     parameter("cursor", Kind::Like("^[^/\u{0}]*/[^\u{0}]*$"), "`next` of the page before."),
 ];
@@ -52,7 +52,7 @@ pub(super) const SAVED_LISTING: &[Parameter] = &[
 pub(super) const SAVE_PARAMETERS: &[Parameter] = &[parameter(
     "file",
     Kind::Like("^[^\\u0000-\\u001f\\u007f-\\u009f]+$"),
-    "File name of the workflow. It is named in problems, and its extension selects the format.",
+    "File name of the workflow. Errors name it, and its extension selects the format.",
 )];
 
 /// Which runs a list has.

@@ -69,7 +69,7 @@ pub(super) const ROUTES: &[Route] = &[
                changes nothing.",
         query: &[TENANT],
         headers: &[
-            parameter("Phasm-Signature", Kind::Text, "The signature, as base64 of what minisign writes."),
+            parameter("Phasm-Signature", Kind::Text, "The signature by minisign, in base64."),
             parameter("If-None-Match", Kind::Text, "`*`: only if there is no such version."),
         ],
         body: Some(Sends::Plugin),

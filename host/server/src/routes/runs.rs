@@ -227,7 +227,7 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[parameter(
             "wait",
             Kind::Length,
-            "Longest time to wait for the executor, which may refuse the response: then the answer is 422.",
+            "Longest time to wait for the executor, which may refuse the response with 422.",
         )],
         headers: &[],
         body: Some(Sends::Answer),

@@ -130,7 +130,7 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[],
         headers: &[],
         body: None,
-        answers: &[(200, "The document.", Shape::Text("text/plain"))],
+        answers: &[(200, "The workflow file.", Shape::Text("text/plain"))],
         refusals: &[404],
         serve: serve!(schedules::document),
     },

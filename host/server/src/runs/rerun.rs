@@ -33,7 +33,7 @@ fn parse(body: &Map) -> Result<Rerun, ProblemResponse> {
             ("parameters", Value::Object(parameters)) => rerun.parameters = Map::clone(parameters),
             (other, _) => {
                 let detail = format!(
-                    "`{other}` is not expected so; expected `fromFailed`, true or false, and `parameters`, an object"
+                    "`{other}` is not expected here; expected `fromFailed`, true or false, and `parameters`, an object"
                 );
                 return Err(ProblemResponse::new(StatusCode::BAD_REQUEST, detail));
             }

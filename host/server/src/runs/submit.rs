@@ -7,8 +7,8 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use phasm::{
-    Map, Plan, RunHandle, SubmitError,
-    engine::{run::Run, weight::Weight},
+    Map, Plan, Problem, Problems, RunHandle, SubmitError,
+    engine::{problem::codes, run::Run, weight::Weight},
     store::{StoreError, view},
 };
 
@@ -128,9 +128,25 @@ pub(crate) async fn start(
             let workflow = Arc::clone(&row.head.workflow);
             Ok(SubmittedRun { run: host.run_of(&row), workflow, is_new: false, holder, wait })
         }
-        Err(SubmitError::Problems(found)) => Err(ProblemResponse::problems(name, &found)),
+        Err(SubmitError::Problems(found)) => Err(ProblemResponse::problems(name, &shaped(found, name))),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Says which body a route expects, where parameters of the other shape are unknown (P051).
+pub(crate) fn shaped(found: Problems, name: &str) -> Vec<Problem> {
+    let of_saved = ["workflow", "schedule"].contains(&name);
+    let with_shape = |problem: Problem| {
+        let is_wrapper = ["`parameters`", "`document`"].iter().any(|word| problem.message.contains(word));
+        if problem.code != codes::bindings::UNKNOWN_ARGUMENT.code || !of_saved || !is_wrapper {
+            return problem;
+        }
+        problem.with_hint(
+            "the body of this route is the parameters themselves, such as `{\"name\": \"value\"}`; `parameters` next to `document` \
+             is the body of `POST /v1/runs`",
+        )
+    };
+    found.iter().cloned().map(with_shape).collect()
 }
 
 pub(crate) fn idempotency_key(context: &RequestContext) -> Result<Option<String>, ProblemResponse> {

@@ -62,7 +62,7 @@ async fn every_page_is_whole_without_a_script() {
     assert!(list.contains(&format!("<a href=\"/runs/{run}\">w</a>")) && list.contains("Failed"), "{list}");
     for view in ["graph", "timeline", "tasks", "events"] {
         let shown = page(&world.client, &format!("/runs/{run}?view={view}")).await;
-        assert!(shown.contains("Run again from what failed"), "{shown}");
+        assert!(shown.contains("Run the failed part again"), "{shown}");
     }
     let tasks = page(&world.client, &format!("/runs/{run}?view=tasks&phase=Failed")).await;
     assert!(tasks.contains("main/t2") && !tasks.contains("main/t0"), "{tasks}");
@@ -142,7 +142,7 @@ async fn saved_workflows_have_pages() {
     }
     for example in ["hello", "approval", "schedule"] {
         let shown = page(client, &format!("/submit?example={example}")).await;
-        assert!(shown.contains("The document is valid."), "{shown}");
+        assert!(shown.contains("The workflow file is valid."), "{shown}");
     }
     assert_eq!(client.get("/submit?example=none").await.status, 400);
 
@@ -192,7 +192,7 @@ async fn schedules_have_pages() {
     let kept = post(client, "/submit", &format!("act=keep&document={nightly}")).await;
     assert_eq!((kept.status, kept.header("location")), (303, Some("/schedules/data/nightly")));
     let at = "/schedules/data/nightly";
-    assert!(page(client, at).await.contains("None has come yet."));
+    assert!(page(client, at).await.contains("No runs yet."));
     assert_eq!(post(client, &format!("{at}/suspend"), "").await.status, 303);
     assert!(page(client, at).await.contains("<button class=\"plain\">Resume</button>"));
     let triggered = post(client, &format!("{at}/trigger"), "param.who=Ada").await;
@@ -204,7 +204,7 @@ async fn schedules_have_pages() {
     let list = page(client, "/schedules?namespace=data").await;
     assert!(list.contains("Forbid: none starts") && list.contains(last), "{list}");
     assert!(page(client, "/runs?label=phasm%2Fschedule%3Dnightly").await.contains("schedule nightly"));
-    assert!(page(client, &format!("{at}/edit")).await.contains("Give the schedule nightly this document"));
+    assert!(page(client, &format!("{at}/edit")).await.contains("Replace the file of the schedule nightly"));
     page(client, &format!("{at}/remove")).await;
     assert_eq!(post(client, &format!("{at}/remove"), "").await.status, 303);
     assert_eq!(post(client, &format!("{at}/remove"), "").await.status, 404);

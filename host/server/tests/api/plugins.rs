@@ -81,7 +81,7 @@ async fn a_plugin_is_added_looked_at_approved_and_removed() {
     assert_eq!(put(client, "greet/1.0.0", &first).await.expect(200).json()["isNew"], false);
     let other = component("echo", &json!({ "name": "greet", "version": "1.0.0", "description": "Other" }));
     let taken = put(client, "greet/1.0.0", &other).await.expect(409);
-    assert!(taken.text("/detail").contains("is there already with other content"), "{taken:?}");
+    assert!(taken.text("/detail").contains("exists already with other content"), "{taken:?}");
     let again = [WASM, ("if-none-match", "*")];
     client.send_bytes("PUT", "/v1/plugins/greet/1.0.0", &again, &first).await.expect(412);
 
@@ -470,7 +470,7 @@ async fn forms_add_approve_and_remove_plugins() {
     assert!(list.contains("1.1.0") && list.contains("another of its name is found first"), "{list}");
     let older = crate::page::page(client, first.header("location").unwrap()).await;
     assert!(
-        older.contains("It is shadowed") && older.contains("would stand under <code>[grants.greet]</code>"),
+        older.contains("It is shadowed") && older.contains("would be set under <code>[grants.greet]</code>"),
         "{older}"
     );
     assert!(!crate::page::page(client, at).await.contains("It is shadowed"));
@@ -491,7 +491,7 @@ async fn what_is_wrong_with_an_upload_is_told_where_it_is() {
 
     for (fields, id, why) in [
         (vec![("component", b"".as_slice())], "component-wrong", "expected a file with a component"),
-        (vec![("component", b"junk")], "component-wrong", "greet.wasm is no WebAssembly component"),
+        (vec![("component", b"junk")], "component-wrong", "greet.wasm is not a WebAssembly component"),
         (vec![("component", &component("echo", &json!({})))], "called-wrong", "does not say its version"),
         (
             vec![("component", &says("3.0.0", &json!({}))), ("called", b"greet@2.0.0")],

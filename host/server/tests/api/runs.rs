@@ -103,6 +103,11 @@ async fn a_document_with_problems_is_told_all_of_them() {
     assert!(unknown.body.contains("none"), "{unknown:?}");
     let broken = world.client.post_json("/v1/runs", "{\"document\":").await.expect(422);
     assert_eq!(broken.json()["problems"][0]["line"], 1);
+    // R-A2: the earlier name stands next to the new one.
+    assert_eq!(broken.json()["errors"], broken.json()["problems"]);
+    // R-A88: parameters by themselves are the body of another route.
+    let bare = world.client.post_yaml("/v1/runs", "parameters: { who: Ada }\n").await.expect(422);
+    assert!(bare.text("/detail").contains("`{\"document\": …, \"parameters\": {…}}`"), "{}", bare.json());
     assert_eq!(ids(&world.client.get("/v1/runs").await.expect(200)), Vec::<String>::new());
 }
 
@@ -110,7 +115,7 @@ async fn a_document_with_problems_is_told_all_of_them() {
 async fn a_document_is_validated_without_running() {
     let world = World::new().await;
     let answer = world.client.post_yaml("/v1/validate", &workflow("default", &["ok"])).await.expect(200);
-    assert_eq!(answer.json(), json!({ "problems": [], "warnings": [] }));
+    assert_eq!(answer.json(), json!({ "errors": [], "problems": [], "warnings": [] }));
     assert_eq!(ids(&world.client.get("/v1/runs").await), Vec::<String>::new());
 }
 

@@ -58,7 +58,16 @@ async fn a_schedule_is_kept_and_triggered() {
         (Some(&*run), Some("Succeeded"))
     );
     let problems = client.post(&format!("{path}/trigger?param.none=1")).await.expect(422).json();
-    assert_eq!(problems["problems"].as_array().unwrap().len(), 1, "{problems}");
+    assert_eq!(problems["errors"].as_array().unwrap().len(), 1, "{problems}");
+    // R-A88.
+    let body = r#"{"parameters": {"who": 5}}"#;
+    let json = &[("content-type", "application/json")];
+    let wrapped = client.send("POST", &format!("{path}/trigger"), json, body).await.expect(422).json();
+    let error = &wrapped["errors"][0];
+    assert!(
+        error["code"] == "P051" && error["hint"].as_str().unwrap().contains("the parameters themselves"),
+        "{wrapped}"
+    );
     client.send("DELETE", path, &[], "").await.expect(200);
     client.send("DELETE", path, &[], "").await.expect(404);
     client.get(&format!("/v1/runs/{run}")).await.expect(200);
@@ -186,7 +195,7 @@ async fn what_is_not_what_the_path_says_is_refused() {
         ("/v1/schedules/data/nightly", workflow("data", &["ok"]), "has no schedule"),
         ("/v1/workflows/data/w", nightly("data", "w"), "is a schedule"),
         ("/v1/workflows/data/v", workflow("data", &["ok"]), "expected data/v"),
-        ("/v1/workflows/data/w", "a: 1".to_owned(), "have problems"),
+        ("/v1/workflows/data/w", "a: 1".to_owned(), "have errors"),
     ] {
         let refused = put(client, path, &document).await.expect(422);
         assert!(refused.text("/detail").contains(why), "{path}: {}", refused.body);

@@ -169,7 +169,9 @@ fn what_was_found_of_an_earlier_text_is_taken_back() {
     typed("other");
     browser.until("document.querySelector('button[value=submit]').disabled");
     browser.until_says("is being built, which may take minutes");
-    assert!(!browser.run("return document.body.innerText").to_string().contains("The document is valid"));
+    assert!(
+        !browser.run("return document.body.innerText").to_string().contains("The workflow file is valid")
+    );
     browser.run("window.goOn()");
     browser.until_says("Submit a run of other");
     browser.until("!document.querySelector('button[value=submit]').disabled");
@@ -200,7 +202,7 @@ fn a_run_is_followed_and_answered() {
     nothing_was_wrong(browser);
     visit.go(&address);
     watch_for_errors(browser);
-    browser.until_says("waiting for an answer");
+    browser.until_says("waiting for approval or a response");
     for view in ["graph", "timeline", "tasks", "events"] {
         visit.go(&format!("{address}?view={view}"));
         visit.check();
@@ -252,7 +254,7 @@ fn runs_are_listed_cancelled_and_run_again() {
     browser.fill_in("#text", "regress\n");
     browser.until("document.querySelectorAll('tbody tr').length === 1");
     browser.click("tbody a");
-    browser.until_says("Run again from what failed");
+    browser.until_says("Run the failed part again");
     browser.click("form button:not(.plain)");
     browser.until_says("Rerun of");
     visit.go(&format!("/runs/{}", slow.id()));
@@ -347,7 +349,7 @@ fn a_newcomer_needs_no_manual() {
     browser.until_says("No run yet");
     browser.click(".empty a");
     watch_for_errors(browser);
-    browser.until_says("The document is valid.");
+    browser.until_says("The workflow file is valid.");
     nothing_was_wrong(browser);
     browser.clear("[name='param.who']");
     browser.fill_in("[name='param.who']", "Ada");
@@ -410,7 +412,7 @@ fn a_schedule_is_written_and_looked_after() {
     typed("Europe/Berlinn", "America/New_York");
     browser.until_says("in the time zone America/New_York");
     browser.click("button[value=keep]");
-    browser.until_says("None has come yet.");
+    browser.until_says("No runs yet.");
     visit.check();
     watch_for_errors(browser);
     browser.click("section form button");

@@ -200,7 +200,8 @@ fn signals(body: Option<ReportBody>, fence: Fence) -> Vec<Signal> {
             over(log, Signal::Finished(fence, Outcome::from(*outcome)))
         }
         None => {
-            let message = "what another host says of the attempt cannot be read; it is of another version";
+            let message =
+                "the message of another host about the attempt cannot be read: it has another version";
             vec![Signal::Finished(fence, Outcome::error(message))]
         }
     }

@@ -185,7 +185,7 @@ pub(super) fn granted(
     for dir in dirs {
         if around.is_root && !stays_below(Path::new(&*dir.host.value)) {
             let message =
-                format!("`{}` leads out of the tenant's root; expected a path below it", dir.host.value);
+                format!("`{}` leads out of the tenant's folder; expected a path below it", dir.host.value);
             report.problem(dir.host.problem(&codes::OUTSIDE_ROOT, message));
             continue;
         }
@@ -193,9 +193,9 @@ pub(super) fn granted(
         if dir.create {
             create.push(path.clone());
         } else if !path.is_dir() {
-            let message = format!("{} is no directory; expected one that exists", path.display());
+            let message = format!("{} is not a directory; expected one that exists", path.display());
             let warning = dir.host.problem(&codes::NO_DIRECTORY, message);
-            report.warning(warning.with_hint("`create = true` has it created before a run"));
+            report.warning(warning.with_hint("with `create = true` it is created before a run"));
         }
         granted.push(dir.grant(path));
     }

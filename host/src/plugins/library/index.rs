@@ -101,7 +101,7 @@ impl Index {
             Err(error) => return Err(failed(&path)(error)),
         };
         let refused = |why: String| {
-            LibraryError::Refused(format!("{} is no index of a library: {why}", path.display()))
+            LibraryError::Refused(format!("{} is not an index of a library: {why}", path.display()))
         };
         let index: Self = serde_json::from_str(&text).map_err(|error| refused(error.to_string()))?;
         if index.format > FORMAT {

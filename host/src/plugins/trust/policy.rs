@@ -88,7 +88,7 @@ impl PluginTrust {
             SignatureCheck::Unreadable(why) => format!("its signature cannot be read: {why}"),
         };
         Err(format!(
-            "{fault}; `{}` of the configuration asks for a signature by {}",
+            "{fault}; `{}` of the configuration requires a signature by {}",
             self.table(),
             listed(&self.policy.keys)
         ))

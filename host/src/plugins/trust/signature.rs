@@ -74,7 +74,7 @@ fn describe(error: &minisign::Error) -> &'static str {
     if matches!(error, minisign::Error::UnsupportedAlgorithm) {
         "it is none of Ed25519"
     } else {
-        "its lines are not those of a signature"
+        "its lines are not a signature"
     }
 }
 
@@ -141,7 +141,7 @@ QtKMXWyYcwdpZAlPF7tE2ENJkRd1ujvKjlj1m9RtHTBnZPa5WKU5uWRs5GoP5M/VqE81QFuMKI5k/SfN
     fn what_is_no_signature_says_so() {
         let no = |text: &str| text.parse::<Signature>().unwrap_err().to_string();
         let four = "; expected a signature of minisign's, which has four lines";
-        assert_eq!(no(""), format!("its lines are not those of a signature{four}"));
+        assert_eq!(no(""), format!("its lines are not a signature{four}"));
         assert!(no(&HASHED.replacen("RUQ", "RVQ", 1)).starts_with("it is none of Ed25519"));
         assert!(no(&HASHED.replacen("RUQ", "RU", 1)).starts_with("its lines are not"));
         assert!(

@@ -50,7 +50,7 @@ pub struct PluginView {
     /// The tenant that the plugin belongs to; none for a shared plugin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tenant: Option<String>,
-    /// Default policies of tasks, as documents write them.
+    /// Default policies of tasks, in the form of workflow files.
     pub defaults: Map,
     /// JSON Schema of its inputs; null where the manifest has none.
     pub inputs: Value,

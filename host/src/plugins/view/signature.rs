@@ -13,7 +13,7 @@ pub struct SignatureStatus {
     /// `good`, `none`, `unknown-key`, `wrong` or `unreadable`.
     #[schemars(extend("enum" = ["good", "none", "unknown-key", "wrong", "unreadable"]))]
     pub state: String,
-    /// The key, if the configuration has it.
+    /// The key, if it is in the configuration.
     pub key: Option<String>,
     /// Its number, which a signature names.
     pub number: Option<String>,

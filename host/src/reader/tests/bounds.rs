@@ -20,7 +20,7 @@ fn many_problems_are_cut_and_said_to_be() {
         assert!(found[..1000].iter().all(|problem| problem.code == "P020"));
         let last = &found[1000];
         assert_eq!((last.code, last.line), ("P000", 0));
-        assert_eq!(last.message, "more than 1000 problems; expected fewer, and the rest was not looked for");
+        assert_eq!(last.message, "more than 1000 errors; expected fewer, and the rest was not looked for");
     }
 }
 

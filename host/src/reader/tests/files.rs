@@ -58,9 +58,9 @@ fn bytes_that_are_no_text() {
         (b"\x1f\x8b\x08", "P007 0:0 an archive;"),
         (
             b"a: b\nc: d\xe9\n",
-            "P007 2:5 byte 0xE9 is no UTF-8; expected text in UTF-8 (save the file as UTF-8, not as",
+            "P007 2:5 byte 0xE9 is not UTF-8; expected text in UTF-8 (save the file as UTF-8, not as",
         ),
-        (b"\xef\xbb\xbfa: \xff", "P007 1:4 byte 0xFF is no UTF-8;"),
+        (b"\xef\xbb\xbfa: \xff", "P007 1:4 byte 0xFF is not UTF-8;"),
     ];
     for (bytes, expected) in rows {
         let found = complaint(text_from(bytes));

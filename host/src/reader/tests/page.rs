@@ -8,10 +8,10 @@ use super::{examples, *};
 use crate::config;
 
 const INTRODUCTION: &str = "\
-# Problems and warnings
+# Errors and warnings
 
-This page lists all problems of a workflow file (`P…`) or a configuration (`C0…`), and all warnings (`W…`, `C1…`).
-Problems are reported all at once, and nothing is stored or run when there is one; warnings never stop anything.
+This page lists all errors in a workflow file (`P…`) or a configuration (`C0…`), and all warnings (`W…`, `C1…`).
+Errors are reported all at once, and nothing is stored or run when there is one; warnings never stop anything.
 `phasm validate --explain P012` prints an entry of this page.
 
 This page is made from the catalogue in `host/engine/src/problem/codes` and `host/src/config/codes.rs` by a test, which
@@ -30,7 +30,7 @@ const GROUPS: [(&str, &str); 12] = [
     ("P07", "Executors"),
     ("P08", "Functions of a workflow file"),
     ("W0", "Warnings"),
-    ("C0", "Problems of a configuration"),
+    ("C0", "Errors in a configuration"),
     ("C1", "Warnings about a configuration"),
 ];
 

@@ -72,7 +72,8 @@ fn operator(draft: &Draft, missing_allowed: bool) -> Executors {
         "faulty" => ExecutorResolution::Executor(Box::new(PinnedExecutor::with_defaults(defaults.clone()))),
         "count" => ExecutorResolution::Executor(Box::new(count())),
         "ask" => {
-            let asks = PinnedExecutor { suspends: true, ..PinnedExecutor::default() };
+            let settings = ["rejection", "approvers", "notBy"].map(Into::into).into();
+            let asks = PinnedExecutor { suspends: true, settings, ..PinnedExecutor::default() };
             ExecutorResolution::Executor(Box::new(asks))
         }
         "broken" => ExecutorResolution::Broken("plugin `broken`: no component".into()),

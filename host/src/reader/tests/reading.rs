@@ -144,8 +144,8 @@ fn json_values() {
 #[test]
 fn yaml_that_is_refused() {
     let rows = [
-        ("", "P001 1:1", "no document"),
-        ("# nothing\n", "P001 1:1", "no document"),
+        ("", "P001 1:1", "no content"),
+        ("# nothing\n", "P001 1:1", "no content"),
         ("a: [b", "P001 1:4", "not valid YAML"),
         ("a: b: c", "P001 1:5", "put the text in quotes: `a: \"b: c\"`"),
         ("a:\n    b: 1\n  c: 2", "P001 3:3", "same column"),

@@ -25,7 +25,7 @@ const BYTES_PER_MILLISECOND: usize = 1 << 10;
 const NOT_KEPT_ALIVE: Duration = Duration::from_secs(2 * 60 * 60);
 
 const EXPECTED: &str = "expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with options such as ?sslmode=verify-full \
-    behind it, and what is special in a password written as %40";
+    behind it, with special characters of a password written as %40";
 
 /// A database, and how to get to it.
 pub(super) struct Address {

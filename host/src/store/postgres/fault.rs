@@ -43,7 +43,7 @@ impl From<StoreError> for PostgresError {
 impl PostgresError {
     /// Returns the fault of a row that is not as it was written.
     pub(super) fn bad_row(what: &str) -> Self {
-        Self::Damaged(format!("{what} is not what was written: its checksum differs"))
+        Self::Damaged(format!("{what} is damaged: its checksum differs"))
     }
 
     pub(super) fn at(self, address: &Address, action: &'static str) -> StoreError {
@@ -52,7 +52,7 @@ impl PostgresError {
             Self::Damaged(found) => StoreError::Corrupt { path: address.path(), found },
             Self::Server(error) => server(error, address, action),
             Self::Mute(waited) => {
-                let why = format!("the database has not answered for {} s", waited.as_secs());
+                let why = format!("the database has not responded for {} s", waited.as_secs());
                 address.unavailable(io::Error::new(io::ErrorKind::TimedOut, why))
             }
         }

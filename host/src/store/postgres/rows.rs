@@ -67,7 +67,7 @@ pub(super) fn record(run_id: &str, row: &Row) -> Result<Record<Vec<u8>>, Postgre
     let events: std::num::NonZeroU32 = events.ok_or_else(|| damaged("has no events"))?;
     let time = Timestamp(get(row, "time")?);
     if get::<i64>(row, "checksum")? != checksum(place(run_id), first_seq, events.get(), time, &body) {
-        return Err(damaged("is not what was written: its checksum differs"));
+        return Err(damaged("is damaged: its checksum differs"));
     }
     let document = get::<Option<&str>>(row, "digest")?.map(|digest| {
         let bytes = get::<&[u8]>(row, "bytes")?.into();

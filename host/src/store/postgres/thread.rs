@@ -93,7 +93,7 @@ impl<Job> Drop for Thread<Job> {
         while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(CLOSE_TIMEOUT) {
             let now = self.progress.load(Ordering::Relaxed);
             if now == before {
-                tracing::warn!("the database does not answer; what was queued for it is left");
+                tracing::warn!("the database does not respond; queued statements were dropped");
                 return;
             }
             before = now;

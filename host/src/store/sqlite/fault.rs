@@ -38,7 +38,7 @@ impl From<StoreError> for Fault {
 impl Fault {
     /// Returns the fault of a row that is not as it was written.
     pub(super) fn bad_row(what: &str) -> Self {
-        Self::BadRow(format!("{what} is not what was written: its checksum differs"))
+        Self::BadRow(format!("{what} is damaged: its checksum differs"))
     }
 
     pub(super) fn at(self, path: &Path, action: &'static str) -> StoreError {

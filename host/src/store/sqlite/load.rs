@@ -107,7 +107,7 @@ impl Walk<'_> {
         let (previous, record, sum) = found.ok_or_else(|| self.damaged(id, "is missing"))?;
         let Record { first_seq, events, time, body, .. } = &record;
         if sum != checksum(self.run, *first_seq, events.get(), *time, body) {
-            return Err(self.damaged(id, "is not what was written: its checksum differs"));
+            return Err(self.damaged(id, "is damaged: its checksum differs"));
         }
         Ok((record, previous))
     }

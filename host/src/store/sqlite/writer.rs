@@ -33,16 +33,19 @@ const COMMIT: &str = "COMMIT";
 pub(super) type JobHandle<T> = (Box<dyn Job>, oneshot::Receiver<Result<T, StoreError>>);
 
 /// A job that answers with what its work returned.
-struct Working<T, Work> {
+struct Working<T, Work, Notify> {
     work: Work,
     done: Option<T>,
-    /// Told when it is done.
-    told: Vec<Arc<watch::Sender<()>>>,
+    /// Called when the work is durable.
+    notify: Notify,
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T: Send, Work: FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send> Job
-    for Working<T, Work>
+impl<T, Work, Notify> Job for Working<T, Work, Notify>
+where
+    T: Send,
+    Work: FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send,
+    Notify: FnOnce() + Send,
 {
     fn write(&mut self, tx: &mut WriteTransaction<'_>) -> Result<usize, Fault> {
         let (done, size) = (self.work)(tx)?;
@@ -53,7 +56,7 @@ impl<T: Send, Work: FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault
     fn answer(self: Box<Self>, failed: Option<StoreError>) {
         let answer = match (failed, self.done) {
             (None, Some(done)) => {
-                self.told.iter().for_each(|told| told.send_replace(()));
+                (self.notify)();
                 Ok(done)
             }
             (Some(failed), _) => Err(failed),
@@ -63,13 +66,19 @@ impl<T: Send, Work: FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault
     }
 }
 
-/// A job, whom it tells when it is done, and where its answer comes. The work returns what is answered and how many bytes it wrote.
+/// A job, and where its answer comes. The work returns what is answered and how many bytes it wrote; `notify` is called before the
+/// answer, once the work is durable.
 pub(super) fn job<T: Send + 'static>(
     work: impl FnMut(&mut WriteTransaction<'_>) -> Result<(T, usize), Fault> + Send + 'static,
-    told: Vec<Arc<watch::Sender<()>>>,
+    notify: impl FnOnce() + Send + 'static,
 ) -> JobHandle<T> {
     let (answer, answered) = oneshot::channel();
-    (Box::new(Working { work, done: None, told, answer }), answered)
+    (Box::new(Working { work, done: None, notify, answer }), answered)
+}
+
+/// Notifies these subscribers.
+pub(super) fn notify(told: Vec<Arc<watch::Sender<()>>>) -> impl FnOnce() + Send + 'static {
+    move || told.iter().for_each(|told| told.send_replace(()))
 }
 
 /// Result of a job, sent once its batch is durable.

@@ -314,6 +314,21 @@ async fn who_follows_a_run_learns_that_it_was_written_to() {
     }
 }
 
+/// R-H19: so it does of a write that was queued before it followed the run, and is durable afterwards only.
+#[tokio::test]
+async fn a_follower_learns_of_a_write_that_was_queued_before() {
+    let (_dir, file) = in_file();
+    append(&file, "a", 0, b"").await.unwrap();
+    let other = rusqlite::Connection::open(file.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let queued = append(&file, "a", 1, b"");
+    let following = file.follow("a");
+    assert_eq!(file.get("a").await.unwrap().unwrap().seq, 1, "it is not written yet");
+    other.execute_batch("ROLLBACK").unwrap();
+    queued.await.unwrap();
+    assert!(following.has_changed().unwrap());
+}
+
 /// Also by when they were submitted, by a label, and those alone that are open; by labels after others were deleted, too.
 #[tokio::test]
 async fn runs_are_found_by_labels_and_times() {

@@ -64,14 +64,14 @@ pub(crate) fn send(request: &Request) -> Result<Answer, Fault> {
     write(body, request.body.as_deref().unwrap_or_default());
     future.subscribe().block();
     let answered = future.get().and_then(Result::ok);
-    let answered = answered.ok_or_else(|| Fault::new(Kind::Protocol, "the host gave no answer"))?;
+    let answered = answered.ok_or_else(|| Fault::new(Kind::Protocol, "the host gave no response"))?;
     let response = answered.map_err(|code| fault(&code, &request.url.authority))?;
     let headers = response.headers().entries();
     let text = |(name, value): (String, Vec<u8>)| {
         (name.to_ascii_lowercase(), String::from_utf8_lossy(&value).into_owned())
     };
     let head = Head { status: response.status(), headers: headers.into_iter().map(text).collect() };
-    let lost = |()| Fault::new(Kind::Protocol, "the answer has no body to read");
+    let lost = |()| Fault::new(Kind::Protocol, "the response has no body to read");
     let body = response.consume().map_err(lost)?;
     let stream = body.stream().map_err(lost)?;
     Ok(Answer { head, authority: request.url.authority.clone(), stream, _body: body })
@@ -178,12 +178,12 @@ fn in_words(code: &ErrorCode, authority: &str) -> String {
         ErrorCode::DestinationUnavailable => "no connection to {}: it cannot be reached",
         ErrorCode::DestinationIpUnroutable => "no connection to {}: there is no route to its address",
         ErrorCode::ConnectionTimeout => "timeout of connecting to {}",
-        ErrorCode::ConnectionReadTimeout => "timeout of waiting for the answer of {}",
+        ErrorCode::ConnectionReadTimeout => "timeout of waiting for the response of {}",
         ErrorCode::ConnectionWriteTimeout => "timeout of sending to {}",
         ErrorCode::HttpResponseTimeout => "timeout of the whole request to {}",
         ErrorCode::ConnectionRefused => "{} refused the connection",
-        ErrorCode::ConnectionTerminated => "{} closed the connection before it answered",
-        ErrorCode::HttpResponseIncomplete => "the answer of {} broke off",
+        ErrorCode::ConnectionTerminated => "{} closed the connection before it responded",
+        ErrorCode::HttpResponseIncomplete => "the response of {} broke off",
         ErrorCode::TlsCertificateError => "the certificate is not trusted that {} shows",
         ErrorCode::TlsProtocolError => {
             "no TLS connection to {}: it speaks none, or no version that is spoken here"

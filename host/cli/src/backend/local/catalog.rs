@@ -25,6 +25,7 @@ use crate::{
     store::local_user::{local_options, local_user},
     store::writable::WritableStore,
     submission::{self, DocumentArgument},
+    terminal::text,
 };
 
 impl CatalogBackend for LocalBackend<'_> {
@@ -106,11 +107,19 @@ impl CatalogBackend for LocalBackend<'_> {
             let store = &*writable.store;
             let found = catalog::schedule(store, &name.namespace, &name.name).await.map_err(Failure::host)?;
             let mut given = Map::new();
+            if let Some(found) = &found {
+                let text = catalog::saved_text(store, &found.what.document.digest).await;
+                self.warn_of_variables(&text.ok().flatten().unwrap_or_default());
+            }
             // A document that cannot be read is reported when the run is started, below.
             if let Some(found) = &found
                 && let Ok(draft) = catalog::schedule_document(store, found).await
             {
-                planning.environment.build(draft.executor_types().iter()).await;
+                // Errors are reported when the run is started, below.
+                if let Ok(plan) = planning.plan(draft).await {
+                    let source = Source { name: &name.word(), text: "" };
+                    problems::show_warnings(self.screen, source, &plan.warnings);
+                }
                 let texts = ParameterArgument::pairs(parameters);
                 given = match catalog::given_parameters(store, found, texts).await {
                     Ok(given) => given,
@@ -182,9 +191,11 @@ impl CatalogBackend for LocalBackend<'_> {
             let text =
                 catalog::saved_text(store, &version.digest).await.map_err(Failure::host)?.unwrap_or_default();
             let source = Source { name: &version.file, text: &text };
+            self.warn_of_variables(&text);
             let refuse = |found: &[phasm::Problem]| problems::refuse(self.screen, source, found, self.json);
             let tree = reader::read(&version.file, &text).map_err(|found| refuse(&found))?;
             let plan = planning.plan(Draft::read(&tree)).await.map_err(|found| refuse(&found))?;
+            problems::show_warnings(self.screen, source, &plan.warnings);
             let given = parameters::all(parameters, None, &plan)?;
             let (run_id, is_new) =
                 match planning.planner.enqueue(store, &plan, &given, &local_options(key)).await {
@@ -215,5 +226,18 @@ impl CatalogBackend for LocalBackend<'_> {
             let _hint = writable.tell(&path, &Target::to(&path)).await;
             Ok(())
         })
+    }
+}
+
+impl LocalBackend<'_> {
+    /// Warns where a saved workflow reads variables of a configuration, and none is named: each would be null.
+    fn warn_of_variables(&self, workflow: &str) {
+        let reads = ["vars.", "vars["].iter().any(|read| workflow.contains(read));
+        if reads && self.paths.config().is_none() {
+            self.screen.err(&format!(
+                "{} no configuration is named, so that `vars` is null in this run; name it with --config or PHASM_CONFIG\n",
+                text::doubtful("warning:")
+            ));
+        }
     }
 }

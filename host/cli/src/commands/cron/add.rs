@@ -8,10 +8,10 @@ use crate::{
     paths::PathArguments, problems, submission::DocumentArgument, terminal::screen::Screen,
 };
 
-/// Adds a schedule under the name of its document, or replaces the document of an existing one.
+/// Adds a schedule under the name in its workflow file, or replaces the file of an existing one.
 ///
-/// The document, of kind CronWorkflow, is checked as `run` does, with the plugins that are here, or those of the server. From now on its runs start by
-/// themselves wherever `phasm serve` serves the store. An existing schedule keeps its history, and stays suspended if it is suspended; missed
+/// The workflow file, of kind CronWorkflow, is checked as `run` does, with the plugins here or on the server. From now on its runs start by
+/// themselves on each `phasm serve` of the store. An existing schedule keeps its history, and stays suspended if it is suspended; missed
 /// runs are not started.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cron add nightly.yaml --store runs.db\n  \
@@ -27,7 +27,7 @@ pub(crate) struct AddScheduleArguments {
     #[command(flatten)]
     paths: PathArguments,
 
-    /// Print one JSON object to stdout: the schedule, as of `get`.
+    /// Print one JSON object to stdout: the schedule, like `get`.
     #[arg(long)]
     json: bool,
 }

@@ -34,7 +34,7 @@ pub(crate) struct GetScheduleArguments {
     #[command(flatten)]
     store: TargetArguments,
 
-    /// Print its document, as it was given.
+    /// Print its workflow file, as it was given.
     #[arg(long, conflicts_with = "json")]
     document: bool,
 
@@ -71,7 +71,7 @@ pub(super) fn line(saved: &CatalogItem<ScheduleState>) -> String {
     let next = match (suspended, saved.next) {
         (Some(_), _) => "it pauses".to_owned(),
         (None, Some(next)) => format!("next at {}", next.to_rfc3339()),
-        (None, None) => "it does not come any more".to_owned(),
+        (None, None) => "it has no more runs".to_owned(),
     };
     let name = QualifiedName::new(&saved.namespace, &saved.name).word();
     format!("{}  `{}` {}: {next}\n", text::bold(name), text::clean(schedule), text::clean(timezone))
@@ -81,7 +81,7 @@ fn page(saved: &CatalogItem<ScheduleState>, target: &Target) -> String {
     let what = &saved.what;
     let name = QualifiedName::new(&saved.namespace, &saved.name).word();
     let by = match what.suspended {
-        Some(Suspension::ByDocument) => " (by its document)",
+        Some(Suspension::ByDocument) => " (by its workflow file)",
         Some(Suspension::ByHand) | None => "",
     };
     let mut rows = vec![

@@ -18,7 +18,7 @@ use crate::{
 
 /// Lists the schedules of a store, by namespace and name.
 ///
-/// STATE is `active`, `suspended`, `in trouble` (it cannot fire, and is tried again) or `over` (it does not come any more).
+/// STATE is `active`, `suspended`, `in trouble` (it cannot fire, and is tried again) or `over` (it has no more runs).
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm cron list --store runs.db\n  \
                         phasm cron list --namespace data --store runs.db --json")]

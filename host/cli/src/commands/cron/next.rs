@@ -33,7 +33,7 @@ const MAX_TIMES: u16 = 1000;
     after_help = "Examples:\n  phasm cron next nightly.yaml -n 3\n  phasm cron next nightly --store runs.db --json"
 )]
 pub(crate) struct NextArguments {
-    /// The schedule: its name, or NAMESPACE/NAME; or a file with a document of kind CronWorkflow.
+    /// The schedule: its name, or NAMESPACE/NAME; or a workflow file of kind CronWorkflow.
     #[arg(value_name = "NAME|FILE")]
     name: String,
 

@@ -39,7 +39,7 @@ struct Pause {
     #[command(flatten)]
     store: TargetArguments,
 
-    /// Print one JSON object to stdout: the schedule, as of `get`.
+    /// Print one JSON object to stdout: the schedule, like `get`.
     #[arg(long)]
     json: bool,
 }

@@ -7,7 +7,7 @@ use crate::terminal::text;
 /// A line for each attempt that was measured, and one for all together.
 pub(super) fn table(view: &RunView) -> String {
     let Some(all) = view.usage else {
-        return "nothing was measured of this run\n".to_owned();
+        return "this run has no measurements\n".to_owned();
     };
     let tasks = view.tasks.iter().chain(view.hooks.iter().map(|hook| &hook.task));
     let lines = tasks.flat_map(|task| task.attempts.iter().filter_map(|attempt| line(task, attempt)));

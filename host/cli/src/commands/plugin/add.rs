@@ -31,7 +31,7 @@ use crate::{
 /// One guest is enough to see that a plugin can be linked.
 const SLOTS: u32 = 8;
 
-/// Adds a version of a plugin to the library, or to that of a server, from a file, a plugin folder or a registry.
+/// Adds a version of a plugin to the library, or to the library of a server, from a file, a plugin folder or a registry.
 ///
 /// The plugin is compiled first, and refused if that fails or if the configuration's `[trust]` does not accept it. A version that asks for
 /// more than the newest approved one, or has another signer, is held: it is not used until it is approved.

@@ -15,9 +15,9 @@ use crate::{
     terminal::{screen::Screen, text},
 };
 
-/// Approves a plugin version that is on hold in the library, or in that of a server.
+/// Approves a plugin version that is on hold in the library, or in the library of a server.
 ///
-/// Approving grants nothing: what the version asks for and is not granted is printed, with the lines that grant it.
+/// Approving grants nothing: permissions that the version asks for and is not granted are printed, with the lines that grant them.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm plugin approve greet@1.3.0\n  phasm plugin approve greet@1.3.0 --config phasm.toml"

@@ -66,8 +66,9 @@ pub(super) fn compile(arguments: &CompileArguments, screen: &Screen) -> Result<E
 }
 
 fn sandbox(key: Option<&Path>) -> Result<Sandbox, Failure> {
-    let unusable =
-        |path: &Path, error| Failure::call(ContextError::new(format!("{} is no key", path.display()), error));
+    let unusable = |path: &Path, error| {
+        Failure::call(ContextError::new(format!("{} is not a key", path.display()), error))
+    };
     let key = key.map(|path| Key::read_or_make(path).map_err(|error| unusable(path, error))).transpose()?;
     let cache = user_dirs::cache_dir().map(|dir| dir.join("compiled"));
     Sandbox::new(SandboxConfig { slots: SLOTS, cache, key, ..SandboxConfig::default() })

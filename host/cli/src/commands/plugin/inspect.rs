@@ -26,7 +26,7 @@ use crate::{
     terminal::{screen::Screen, text},
 };
 
-/// Shows what a plugin says about itself and what it asks of the host.
+/// Shows the manifest of a plugin, and the permissions that it asks for.
 ///
 /// A plugin that is there as source is built first.
 #[derive(Args, Debug)]
@@ -85,9 +85,7 @@ async fn there(remote: &Remote, asked: &str) -> Result<PluginView, Failure> {
             let mut versions = remote.plugin_versions(name).await.map_err(failed)?;
             versions.sort_by_key(PluginRow::is_held);
             let first = versions.into_iter().next().and_then(|row| row.digest.or(row.version));
-            first.ok_or_else(|| {
-                Failure::call(format!("the plugin `{name}` is source that is not built there"))
-            })?
+            first.ok_or_else(|| Failure::call(format!("the plugin `{name}` is source that is not built")))?
         }
     };
     remote.plugin(name, &version).await.map_err(failed)

@@ -37,7 +37,7 @@ pub(super) fn keygen(arguments: &KeygenArguments, screen: &Screen) -> Result<Exi
     write(&public, &of_key, 0o644)?;
     let sign = command_line::command(&["plugin", "sign", "--key", &file.to_string_lossy(), "PLUGIN"]);
     let page = format!(
-        "made {}\n{} signs: {sign}\nto have only such plugins used, in the configuration:\n\n[trust]\nrequire-signature = true\nkeys = [\"{}\"]\n",
+        "created {}\nsign {} with: {sign}\nto use only signed plugins, add to the configuration:\n\n[trust]\nrequire-signature = true\nkeys = [\"{}\"]\n",
         public_key.name(),
         file.display(),
         public_key
@@ -59,7 +59,7 @@ fn write(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
     let _ = mode;
     let mut file = match options.open(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let there = format!("{} is there already, and no key is written over", path.display());
+            let there = format!("{} exists already; keys are never overwritten", path.display());
             return Err(Failure::call(format!("{there}; expected the name of a new file")));
         }
         opened => opened.map_err(failed)?,

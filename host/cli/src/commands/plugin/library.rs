@@ -52,7 +52,7 @@ pub(super) fn to_grant(to_grant: &MissingGrants) -> String {
         to_grant.lacking.iter().map(|what| format!("  {}\n", text::clean(what))).collect::<String>();
     let lines: Vec<_> = to_grant.lines.lines().map(text::clean).collect();
     format!(
-        "asks for what it is not granted:\n{lacking}to grant all that it asks for, in the configuration:\n\n{}\n\n",
+        "asks for permissions that it is not granted:\n{lacking}to grant all of them, add to the configuration:\n\n{}\n\n",
         lines.join("\n")
     )
 }

@@ -26,7 +26,7 @@ pub(crate) struct NewArguments {
     #[arg(value_name = "NAME")]
     name: PathBuf,
 
-    /// The folder of the phasm-sdk crate; otherwise that of the checkout around the new plugin, or the one that this
+    /// The folder of the phasm-sdk crate; by default the one of the checkout around the new plugin, or the one that this
     /// program carries, kept in the user's data directory.
     #[arg(long, value_name = "DIR")]
     sdk: Option<PathBuf>,
@@ -38,7 +38,7 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     check_name(&name)?;
     if folder.exists() {
-        return Err(Failure::call(format!("{} is there already; expected a new folder", folder.display())));
+        return Err(Failure::call(format!("{} exists already; expected a new folder", folder.display())));
     }
     let sdk = find_sdk(arguments, &folder)?;
     for (path, text) in scaffold::files(&name, &sdk) {
@@ -68,7 +68,7 @@ fn check_name(name: &str) -> Result<(), Failure> {
     }
     let message =
         "expected lower-case letters, digits and hyphens, beginning with a letter, such as `send-mail`";
-    Err(Failure::call(format!("`{name}` is no name for a plugin; {message}")))
+    Err(Failure::call(format!("`{name}` is not a name for a plugin; {message}")))
 }
 
 /// How the new crate finds the SDK.
@@ -78,7 +78,7 @@ fn find_sdk(arguments: &NewArguments, folder: &Path) -> Result<PathBuf, Failure>
             .is_ok_and(|text| text.contains("name = \"phasm-sdk\""))
     };
     let absolute = std::path::absolute(folder).map_err(|error| {
-        Failure::call(ContextError::new(format!("{} is no path", folder.display()), error))
+        Failure::call(ContextError::new(format!("{} is not a path", folder.display()), error))
     })?;
     if let Some(asked) = &arguments.sdk {
         if !is_sdk(asked) {

@@ -14,7 +14,7 @@ use crate::{
 
 /// Puts the manifest next to a component into it, so that one file is signed, added and pushed.
 ///
-/// Each member of it stands in place of the component's own; what it does not say stays, and what it replaces is told. `plugin add` and `plugin push` do so by themselves, but for components that are signed.
+/// Its members replace the component's own, and the replaced ones are printed; the others stay. `plugin add` and `plugin push` do so by themselves, except for components that are signed.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin pack greet.wasm -o packed/greet.wasm")]
 pub(crate) struct PackArguments {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{drive::runtime, exit::Exit, failure::Failure, paths::PathArguments, terminal::screen::Screen};
 
-/// Pushes a plugin to a registry, with the signature next to it, and prints what it is pulled by.
+/// Pushes a plugin to a registry, with the signature next to it, and prints its reference.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm plugin push ./greet.wasm oci://registry.example.com/plugins/greet:1.2.0"

@@ -15,9 +15,9 @@ use crate::{
     terminal::{screen::Screen, text},
 };
 
-/// Removes a plugin version from the library, or from that of a server.
+/// Removes a plugin version from the library, or from the library of a server.
 ///
-/// Runs that were submitted with it go on. Its component stays until `phasm plugin prune`.
+/// Runs that were submitted with it continue. Its component stays until `phasm plugin prune`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm plugin remove greet@1.2.0")]
 pub(crate) struct RemoveArguments {

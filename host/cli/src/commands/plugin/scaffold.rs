@@ -32,7 +32,7 @@ crate-type = ["cdylib", "rlib"]
 [dependencies]
 phasm-sdk = {{sdk}}
 
-# Built by itself, wherever it lies.
+# Built by itself, in any folder.
 [workspace]
 
 [profile.release]

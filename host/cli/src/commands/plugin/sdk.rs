@@ -31,7 +31,7 @@ pub(crate) struct SdkArguments {
 pub(super) fn sdk(arguments: &SdkArguments, screen: &Screen) -> Result<Exit, Failure> {
     let dir = &arguments.dir;
     if dir.exists() {
-        return Err(Failure::call(format!("{} is there already; expected a new folder", dir.display())));
+        return Err(Failure::call(format!("{} exists already; expected a new folder", dir.display())));
     }
     write(dir).map_err(|error| cannot_write(dir, error))?;
     // The SDK is written, also if stdout is closed.

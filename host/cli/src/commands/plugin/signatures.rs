@@ -15,7 +15,7 @@ pub(super) fn told(vouched: &SignatureStatus) -> String {
     match vouched.state.as_str() {
         "good" => format!("signed by {key} ({number}), saying: {}", text::short(comment, MAX_COMMENT_CHARS)),
         "unknown-key" => {
-            format!("signed with a key of the number {number}, which no policy has: not checked")
+            format!("signed with the key {number}, which is in no policy: not checked")
         }
         "wrong" => format!("its signature by {key} ({number}) is wrong: {why}"),
         "unreadable" => format!("its signature cannot be read: {why}"),
@@ -26,7 +26,7 @@ pub(super) fn told(vouched: &SignatureStatus) -> String {
 /// Whether a policy takes it, for people.
 pub(super) fn judged(judged: &PolicyVerdict) -> String {
     match &judged.why {
-        None => format!("`{}` has it used", judged.policy),
+        None => format!("accepted by `{}`", judged.policy),
         Some(why) => format!("not used: {why}"),
     }
 }

@@ -6,7 +6,14 @@ use serde_json::{Map, Value, json};
 /// The definition that what names an executor refers to.
 const EXECUTORS: &str = "executors";
 /// Fields that name an executor.
-const CALLERS: [&str; 3] = ["dagTask", "pipelineTask", "taskTemplate"];
+const CALLERS: [&str; 6] = [
+    "dagTask",
+    "pipelineTask",
+    "taskTemplate",
+    "dagTask-aether",
+    "pipelineTask-aether",
+    "taskTemplate-aether",
+];
 
 /// Adds `plugins`, each a name and the schema of its inputs, to the `schema` of documents.
 ///
@@ -51,11 +58,17 @@ fn rule(name: &str, inputs: &Value) -> Option<Value> {
     });
     let parameter = json!({ "properties": { "name": name_of_input }, "allOf": by_name.collect::<Vec<_>>() });
     let is_it = json!({ "required": ["type"], "properties": { "type": { "pattern": pattern(name) } } });
+    let list = json!({ "properties": { "parameters": { "items": parameter } } });
+    let mut short = json!({ "properties": values });
+    if let (Some(short), true) = (short.as_object_mut(), closed) {
+        short.insert("propertyNames".to_owned(), json!({ "enum": names }));
+    }
+    let is_list = json!({ "anyOf": [{ "required": ["parameters"] }, { "required": ["artifacts"] }] });
     Some(json!({
         "if": { "required": ["executor"], "properties": { "executor": is_it } },
         "then": { "properties": {
             "executor": { "properties": { "config": { "properties": values } } },
-            "inputs": { "properties": { "parameters": { "items": parameter } } },
+            "inputs": { "if": is_list, "then": list, "else": short },
         } },
     }))
 }
@@ -132,7 +145,9 @@ mod tests {
             rule["if"]["properties"]["executor"]["properties"]["type"]["pattern"],
             "^count\\.words(@.*)?$"
         );
-        let parameter = &rule["then"]["properties"]["inputs"]["properties"]["parameters"]["items"];
+        let inputs = &rule["then"]["properties"]["inputs"];
+        let parameter = &inputs["then"]["properties"]["parameters"]["items"];
+        assert_eq!(inputs["else"]["propertyNames"], json!({ "enum": ["top", "wait"] }));
         assert_eq!(parameter["properties"]["name"], json!({ "enum": ["top", "wait"] }));
         let placeholder = json!({ "type": "string", "pattern": "\\{\\{" });
         let top = json!({
@@ -141,6 +156,7 @@ mod tests {
         });
         assert_eq!(parameter["allOf"][0]["then"]["properties"]["value"], top);
         assert_eq!(rule["then"]["properties"]["executor"]["properties"]["config"]["properties"]["top"], top);
+        assert_eq!(inputs["else"]["properties"]["top"], top);
         let wait = &parameter["allOf"][1]["then"]["properties"]["value"];
         assert_eq!(wait["anyOf"][0], json!({ "anyOf": [{ "$ref": "#/$defs/duration" }] }));
         for caller in CALLERS {

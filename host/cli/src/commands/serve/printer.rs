@@ -134,7 +134,7 @@ impl Stdout {
             self.left_out.fetch_add(missing + 1, Ordering::Relaxed);
             if !self.is_broken {
                 self.screen.err(&format!(
-                    "{} stdout cannot be written: {error}; runs continue, and what is missing there is counted\n",
+                    "{} stdout cannot be written: {error}; runs continue, and the lines that are missing there are counted\n",
                     text::doubtful("warning:")
                 ));
             }

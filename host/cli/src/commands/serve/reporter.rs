@@ -55,7 +55,7 @@ impl ServeReporter {
             return;
         }
         let plugins =
-            if plugins.is_empty() { "none but those of its runs".to_owned() } else { plugins.join(", ") };
+            if plugins.is_empty() { "only the ones of its runs".to_owned() } else { plugins.join(", ") };
         let (store, plugins) = (text::bold(text::clean(&store)), text::clean(&plugins));
         let (id, slots) = (host.id(), host.slots());
         self.line(Level::Info, &format!("serving {store}\n  host {id}, {slots} slots; plugins: {plugins}"));
@@ -131,7 +131,7 @@ fn described(what: &LifecycleChange) -> (&'static str, Value) {
 
 fn line(what: &LifecycleChange) -> String {
     match what {
-        LifecycleChange::Driven => "is driven here".to_owned(),
+        LifecycleChange::Driven => "is running here".to_owned(),
         LifecycleChange::GivenBack(Some(due)) => {
             format!("waits until {}, or for a request", due.to_rfc3339())
         }

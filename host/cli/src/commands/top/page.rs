@@ -82,7 +82,7 @@ pub(super) fn frame(
 fn header(seen: &Snapshot) -> Vec<String> {
     let at = seen.at.to_rfc3339();
     let runs = seen.runs.map(|OpenRuns { running, due, waiting, unanswered }| {
-        format!("runs: {running} running, {due} due, {waiting} delayed, {unanswered} for an answer")
+        format!("runs: {running} running, {due} due, {waiting} delayed, {unanswered} for approval")
     });
     let runs = runs.unwrap_or_else(|| text::count(seen.lines.len(), "open run"));
     let mut lines = vec![format!("{}  {}", text::bold(runs), text::dim(at))];
@@ -136,7 +136,7 @@ fn cells(line: &RunLine, now: Timestamp) -> [String; 8] {
     let RunLine { row, state, progress, pace, waits } = line;
     [
         text::clean(&row.head.run_id).into_owned(),
-        state.word().to_owned(),
+        state.label().to_owned(),
         text::phase(row.status.phase),
         progress.map_or_else(|| "-".to_owned(), |progress| progress.to_string()),
         pace.map_or_else(|| "-".to_owned(), per_second),
@@ -215,12 +215,12 @@ mod tests {
     #[test]
     fn the_busiest_runs_come_first_with_how_far_they_are() {
         let page = strip_str(&plain(&seen())).to_string();
-        let expected = "runs: 2 running, 0 due, 0 delayed, 1 for an answer  1970-01-01T00:01:01.000Z\n\
+        let expected = "runs: 2 running, 0 due, 0 delayed, 1 for approval  1970-01-01T00:01:01.000Z\n\
             slots: 3 of 8, 2 executing, 5 wait for a slot, 3.2 attempts/s\n\n\
             RUN    STATE   PHASE    DONE  EVENTS/S  AGE          WORKFLOW  WAITS FOR\n\
-            run-1  driven  Running  1/4   120       1 min 00 s    nightly   a slot\n\
-            run-2  driven  Running  1/4   0         1 min 00 s    nightly   a slot\n\
-            run-3  parked  Running  1/4   0         1 min 00 s    nightly   a slot\n";
+            run-1  running  Running  1/4   120       1 min 00 s    nightly   a slot\n\
+            run-2  running  Running  1/4   0         1 min 00 s    nightly   a slot\n\
+            run-3  suspended  Running  1/4   0         1 min 00 s    nightly   a slot\n";
         let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(
             squeezed(&page).replace("1 min 00 s", "AGE"),

@@ -13,7 +13,7 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Prints a saved workflow as it was given, or what is known of its versions.
+/// Prints a saved workflow as it was given, or lists its versions.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm workflow get greet --store runs.db > greet.yaml\n  \
                         phasm workflow get greet --digest 3f2a --store runs.db\n  \

@@ -13,9 +13,9 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Saves a document by its name; what is there already under that name becomes an earlier version.
+/// Saves a workflow file by its name; a file saved earlier under that name becomes an earlier version.
 ///
-/// The document is checked as `run` does, with the plugins that are here, or those of the server. Up to 100 versions of it are kept.
+/// The file is checked as `run` does, with the plugins here or on the server. Up to 100 versions of it are kept.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm workflow save greet.yaml --store runs.db\n  \
                         phasm workflow save greet.yaml --server http://127.0.0.1:8484")]

@@ -14,7 +14,7 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Submits a saved workflow as `submit` does a document, and prints the run's id.
+/// Submits a run of a saved workflow, and prints the run's id.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm workflow submit greet -p who=Ada --store runs.db\n  \
                         phasm workflow submit greet --digest 3f2a --key today --store runs.db --json")]
@@ -27,7 +27,7 @@ pub(crate) struct SubmitSavedArguments {
     #[arg(long, value_name = "DIGEST")]
     digest: Option<String>,
 
-    /// A value for a parameter of spec.arguments, as of `run`.
+    /// A value for a parameter of spec.arguments, like `run`.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
     param: Vec<ParameterArgument>,
 

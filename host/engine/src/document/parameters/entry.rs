@@ -3,13 +3,18 @@
 use serde_json::{Value as Json, json};
 
 use crate::{
-    document::{ValueDoc, expression::VALUE, name::PARAMETER_NAME},
+    document::{
+        ExprDoc, ValueDoc,
+        expression::{EXPRESSION, VALUE},
+        name::{PARAMETER_NAME, check_parameter_name},
+    },
     form::{
-        AnyField as _, BOOLEAN, Cursor, Defs, Field, Form, Name, Object, Refusal, Report, Rule, TEXT, Table,
-        When, Words, word,
+        AnyField as _, BOOLEAN, Cursor, Defs, Field, Form, Name, Object, Refusal, Report, Rule, Site, TEXT,
+        Table, When, Words, word,
     },
     problem::codes::shape,
     settings::ParameterType,
+    tree::Key,
     value::Value,
 };
 
@@ -22,6 +27,8 @@ use super::{
 #[derive(Clone, Debug)]
 pub(crate) struct ParameterDoc {
     pub(crate) name: Name,
+    /// Place of the whole.
+    pub(crate) site: Site,
     pub(crate) kind: ParameterType,
     pub(crate) value: Option<ValueDoc>,
     pub(crate) value_from: Option<SourceDoc>,
@@ -31,26 +38,131 @@ pub(crate) struct ParameterDoc {
     pub(crate) has_source: bool,
 }
 
-pub(super) const INPUT: Form<ParameterDoc> = Form::new(
-    |cursor, report| ParameterDoc::read(&cursor.object(&INPUT_TABLE, report)?, &VALUE_FROM),
-    |defs| defs.object(&INPUT_TABLE),
-);
+/// The ways in which a parameter is written.
+pub(super) struct Spellings {
+    /// As an element of a list.
+    pub(super) listed: Form<ParameterDoc>,
+    /// Under its name, as an object with the other fields.
+    table: &'static Table,
+    value_from: &'static Field<SourceDoc>,
+    /// The field that a value has that stands alone under the name.
+    alone: Meaning,
+}
 
-pub(super) const OUTPUT: Form<ParameterDoc> = Form::new(
-    |cursor, report| ParameterDoc::read(&cursor.object(&OUTPUT_TABLE, report)?, &OUTPUT_FROM),
-    |defs| defs.object(&OUTPUT_TABLE),
-);
+/// Meaning of a value that stands alone under a parameter's name.
+#[derive(Clone, Copy)]
+pub(super) enum Meaning {
+    /// The `value` of an argument, also null.
+    Argument,
+    /// The `value` of an input, and null declares the name only.
+    Input,
+    /// The `default`, and null declares the name only.
+    Default,
+    /// An expression, and null declares the name only.
+    Expression,
+}
 
-pub(super) const ARGUMENT: Form<ParameterDoc> = Form::new(
-    |cursor, report| ParameterDoc::read(&cursor.object(&ARGUMENT_TABLE, report)?, &VALUE_FROM),
-    |defs| defs.object(&ARGUMENT_TABLE),
-);
+pub(super) static INPUT: Spellings = Spellings {
+    listed: Form::new(
+        |cursor, report| ParameterDoc::listed(&cursor.object(&INPUT_TABLE, report)?, &VALUE_FROM),
+        |defs| defs.object(&INPUT_TABLE),
+    ),
+    table: &NAMED_INPUT_TABLE,
+    value_from: &VALUE_FROM,
+    alone: Meaning::Default,
+};
+
+pub(super) static OUTPUT: Spellings = Spellings {
+    listed: Form::new(
+        |cursor, report| ParameterDoc::listed(&cursor.object(&OUTPUT_TABLE, report)?, &OUTPUT_FROM),
+        |defs| defs.object(&OUTPUT_TABLE),
+    ),
+    table: &NAMED_OUTPUT_TABLE,
+    value_from: &OUTPUT_FROM,
+    alone: Meaning::Expression,
+};
+
+pub(super) static ARGUMENT: Spellings = Spellings {
+    listed: Form::new(
+        |cursor, report| ParameterDoc::listed(&cursor.object(&ARGUMENT_TABLE, report)?, &VALUE_FROM),
+        |defs| defs.object(&ARGUMENT_TABLE),
+    ),
+    table: &NAMED_ARGUMENT_TABLE,
+    value_from: &VALUE_FROM,
+    alone: Meaning::Argument,
+};
+
+impl Spellings {
+    /// Reads a parameter that stands under its name.
+    pub(super) fn named(&self, key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<ParameterDoc> {
+        if !cursor.is_object() {
+            return self.alone.read(key, cursor, report);
+        }
+        let object = cursor.object(self.table, report)?;
+        ParameterDoc::read(&object, self.value_from, Some(name_of(key, cursor, report)))
+    }
+
+    pub(super) fn schema_of_named(&self, defs: &mut Defs) -> Json {
+        json!({
+            "if": { "type": "object" },
+            "then": defs.object(self.table),
+            "else": self.alone.schema(defs),
+        })
+    }
+}
+
+impl Meaning {
+    /// Reads a value that stands alone under the name of a parameter.
+    pub(super) fn read(self, key: &Key, cursor: &Cursor<'_>, report: &Report) -> Option<ParameterDoc> {
+        let bare = ParameterDoc::bare(name_of(key, cursor, report), cursor.site());
+        if cursor.is_null() && !matches!(self, Self::Argument) {
+            return Some(bare);
+        }
+        let bare = ParameterDoc { has_source: true, ..bare };
+        Some(match self {
+            Self::Argument | Self::Input => ParameterDoc { value: VALUE.read(cursor, report), ..bare },
+            Self::Default => ParameterDoc { default: VALUE.read(cursor, report), ..bare },
+            Self::Expression if cursor.is_object() => {
+                let problem =
+                    cursor.problem(&shape::WRONG_TYPE, "found object; expected an expression, as text");
+                let hint = format!("declare a type or more as `parameters: {{{}: {{type: …}}}}`", key.name);
+                report.problem(problem.with_hint(hint));
+                return None;
+            }
+            Self::Expression => {
+                let source: Option<ExprDoc> = EXPRESSION.read(cursor, report);
+                ParameterDoc { value_from: source.map(SourceDoc::Expression), ..bare }
+            }
+        })
+    }
+
+    pub(super) fn schema(self, defs: &mut Defs) -> Json {
+        match self {
+            Self::Argument | Self::Input | Self::Default => VALUE.schema(defs),
+            Self::Expression => json!({ "anyOf": [EXPRESSION.schema(defs), { "type": "null" }] }),
+        }
+    }
+}
+
+fn name_of(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Name {
+    let site = Site { path: cursor.path.clone(), span: key.span };
+    let name = Name { value: key.name.clone(), site };
+    check_parameter_name(&name, report);
+    name
+}
 
 static INPUT_TABLE: Table = Table::closed(
     "input",
     "An input parameter. Its value is the first of these that is not null: the argument's `value` and \
      `valueFrom`, then its own `value`, `valueFrom` and `default`.",
     &[&NAME, &TYPE, &VALUE_FIELD, &VALUE_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
+    &[Rule::Stated(types)],
+);
+
+static NAMED_INPUT_TABLE: Table = Table::closed(
+    "namedInput",
+    "An input parameter under its name.",
+    &[&TYPE, &VALUE_FIELD, &VALUE_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
     &[Rule::Stated(types)],
 );
 
@@ -61,26 +173,40 @@ static OUTPUT_TABLE: Table = Table::closed(
     &[Rule::Stated(types)],
 );
 
+static NAMED_OUTPUT_TABLE: Table = Table::closed(
+    "namedOutput",
+    "An output parameter under its name.",
+    &[&TYPE, &VALUE_FIELD, &OUTPUT_FROM, &DEFAULT, &ENUM, &RAW, &DESCRIPTION],
+    &[Rule::Stated(types)],
+);
+
 static ARGUMENT_TABLE: Table = Table::closed(
     "argument",
     "A value for an input of the called template; `value` takes precedence over `valueFrom`.",
     &[&NAME, &TYPE, &VALUE_FIELD, &VALUE_FROM, &ENUM, &RAW, &DESCRIPTION],
-    &[
-        Rule::Needed {
-            field: "value",
-            when: When::Without(&["valueFrom", "default"]),
-            expected: "`value` or `valueFrom`",
-        },
-        Rule::Refused(Refusal {
-            fields: &["default"],
-            when: When::Always,
-            entry: &shape::NOT_ALLOWED,
-            why: "in an argument; expected a value",
-            hint: "write `value`, or declare the default where the template declares the input",
-        }),
-        Rule::Stated(types),
-    ],
+    &[VALUE_OF_ARGUMENT, NO_DEFAULT, Rule::Stated(types)],
 );
+
+static NAMED_ARGUMENT_TABLE: Table = Table::closed(
+    "namedArgument",
+    "A value for an input of the called template, under the input's name.",
+    &[&TYPE, &VALUE_FIELD, &VALUE_FROM, &ENUM, &RAW, &DESCRIPTION],
+    &[VALUE_OF_ARGUMENT, NO_DEFAULT, Rule::Stated(types)],
+);
+
+const VALUE_OF_ARGUMENT: Rule = Rule::Needed {
+    field: "value",
+    when: When::Without(&["valueFrom", "default"]),
+    expected: "`value` or `valueFrom`",
+};
+
+const NO_DEFAULT: Rule = Rule::Refused(Refusal {
+    fields: &["default"],
+    when: When::Always,
+    entry: &shape::NOT_ALLOWED,
+    why: "in an argument; expected a value",
+    hint: "write `value`, or declare the default where the template declares the input",
+});
 
 static NAME: Field<Name> = Field::required(
     "name",
@@ -157,8 +283,26 @@ fn types(defs: &mut Defs) -> Json {
 }
 
 impl ParameterDoc {
-    fn read(object: &Object<'_, '_>, value_from: &Field<SourceDoc>) -> Option<Self> {
+    /// A parameter of which nothing but the name is written.
+    fn bare(name: Name, site: Site) -> Self {
+        Self {
+            name,
+            site,
+            kind: ParameterType::Any,
+            value: None,
+            value_from: None,
+            default: None,
+            allowed: Vec::new(),
+            has_source: false,
+        }
+    }
+
+    fn listed(object: &Object<'_, '_>, value_from: &Field<SourceDoc>) -> Option<Self> {
         let name = object.optional(&NAME);
+        Self::read(object, value_from, name)
+    }
+
+    fn read(object: &Object<'_, '_>, value_from: &Field<SourceDoc>, name: Option<Name>) -> Option<Self> {
         let kind = object.or_default(&TYPE);
         let raw = object.or_default(&RAW);
         object.optional(&DESCRIPTION);
@@ -166,6 +310,7 @@ impl ParameterDoc {
         check_allowed(object, kind);
         let parameter = Self {
             name: name?,
+            site: object.site.clone(),
             kind,
             value: value(object, &VALUE_FIELD, raw),
             value_from: object.optional(value_from),
@@ -205,13 +350,6 @@ fn check_allowed(object: &Object<'_, '_>, kind: ParameterType) {
 
 /// An input's declaration made of a member of seed 002's labelled form.
 pub(in crate::document) fn labelled(name: Name, value: Option<ValueDoc>) -> ParameterDoc {
-    ParameterDoc {
-        name,
-        kind: ParameterType::Any,
-        value,
-        value_from: None,
-        default: None,
-        allowed: Vec::new(),
-        has_source: true,
-    }
+    let site = name.site.clone();
+    ParameterDoc { value, has_source: true, ..ParameterDoc::bare(name, site) }
 }

@@ -42,6 +42,7 @@ static LABELLED_TABLE: Table = Table {
     rules: &[Rule::Refused(ORDERED_BY_THE_PIPELINE)],
     rest: Rest::Named(|defs| PARAMETER_NAME.schema(defs)),
     foreign: &[],
+    alone: "",
 };
 
 static KIND: Field<Name> = Field::required(
@@ -86,6 +87,7 @@ static SPEC_TABLE: Table = Table {
     rules: &[],
     rest: Rest::Anything,
     foreign: &[],
+    alone: "",
 };
 
 static SPEC_POLICY: Field<PolicyDoc> =

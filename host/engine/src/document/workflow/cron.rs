@@ -124,7 +124,7 @@ fn cron(object: &Object<'_, '_>, cursor: &Cursor<'_>, report: &Report) -> Option
         object.get(SCHEDULE_FIELD.name()).and_then(|written| written.tree.to_value().as_str().map(Arc::from));
     let schedule = Schedule { times: times?, zone, start_at, end_at };
     if end_at.is_some() && schedule.next_after(Timestamp(0)).is_none() {
-        let message = "endAt is before the schedule comes for the first time";
+        let message = "endAt is before the first run of the schedule";
         report.problem(cursor.problem(&schedules::NEVER, message));
     }
     Some(Cron {

@@ -20,7 +20,7 @@ fn times(cursor: &Cursor<'_>, report: &Report) -> Option<Timetable> {
             .problem(&schedules::SCHEDULE, format!("schedule {found:?}; expected {expected}"))
             .with_hint("as in `30 3 * * mon-fri`: at 3:30 from Monday to Friday"),
         Err(TimetableError::NeverComes) => {
-            cursor.problem(&schedules::NEVER, format!("schedule {found:?}; expected a day that comes"))
+            cursor.problem(&schedules::NEVER, format!("schedule {found:?}; expected a day that exists"))
         }
     };
     report.problem(problem);

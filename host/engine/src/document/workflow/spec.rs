@@ -10,12 +10,14 @@ use crate::{
         Dialect, HooksDoc, ParametersDoc, TemplateDoc,
         functions::{FUNCTIONS, check_used},
         hooks::HOOKS,
-        parameters::INPUTS,
+        parameters::{INPUTS, PARAMETERS},
         template::TEMPLATE,
         timing::{RUN_TIMEOUT, RunTimeout},
     },
     expr::Functions,
-    form::{AnyField as _, Cursor, Field, Form, Name, Report, TEXT, TEXTS, Table, whole},
+    form::{
+        AnyField as _, Cursor, Field, Form, Name, Refusal, Report, Rule, TEXT, TEXTS, Table, When, whole,
+    },
     problem::codes::shape,
 };
 
@@ -42,6 +44,7 @@ static SPEC_TABLE: Table = Table::closed(
     "The definition of a workflow.",
     &[
         &ENTRYPOINT,
+        &PARAMETERS_FIELD,
         &ARGUMENTS,
         &TIMEOUT,
         &PRIORITY,
@@ -52,7 +55,22 @@ static SPEC_TABLE: Table = Table::closed(
         &HOOKS_FIELD,
         &NOTIFY,
     ],
-    &[],
+    &[
+        Rule::Refused(Refusal {
+            fields: &["parameters"],
+            when: When::With("arguments"),
+            entry: &shape::NOT_ALLOWED,
+            why: "next to `arguments`; expected one of them",
+            hint: "`spec.parameters` is the short form of `spec.arguments.parameters`",
+        }),
+        Rule::Stated(|defs| {
+            if Dialect::of_schema(defs).short_forms {
+                json!({})
+            } else {
+                json!({ "properties": { "parameters": false } })
+            }
+        }),
+    ],
 )
 .knowing(foreign::SPEC);
 
@@ -61,6 +79,13 @@ static ENTRYPOINT: Field<Name> = Field::required(
     "the name of a template",
     TEXT,
     "Name of the template that a run starts with: a dag, loop, pipeline or task.",
+);
+
+static PARAMETERS_FIELD: Field<ParametersDoc> = Field::optional(
+    "parameters",
+    PARAMETERS,
+    "Parameters of the workflow under their names: `name: {type: …, default: …}`, or the default alone. As `arguments.parameters`; not \
+     in `aether/v1`.",
 );
 
 static ARGUMENTS: Field<ParametersDoc> = Field::optional(
@@ -115,21 +140,30 @@ static HOOKS_FIELD: Field<HooksDoc> =
 static NOTIFY: Field<Vec<Name>> = Field::optional(
     "notify",
     TEXTS,
-    "Endpoints that are notified of its runs, besides those that the operator has notified of all: names of `[notify]` of the \
+    "Endpoints that are notified of its runs, in addition to those that are notified of all runs: names of `[notify]` of the \
      configuration.",
 );
 
 impl SpecDoc {
     fn read(cursor: &Cursor<'_>, report: &Report) -> Option<Self> {
         let object = cursor.object(&SPEC_TABLE, report)?;
+        let dialect = Dialect::of(report);
         // Before every expression that may call them.
         let functions = object.optional(&FUNCTIONS_FIELD);
         functions.iter().for_each(|functions| report.provide(functions.clone()));
         let (templates, sound) = object.optional(&TEMPLATES).unwrap_or_default();
+        let arguments = if object.has(PARAMETERS_FIELD.name()) {
+            if !dialect.short_forms {
+                dialect.refuse(&["parameters"], &["arguments: {parameters: […]}"], &object);
+            }
+            ParametersDoc::field(&object, &PARAMETERS_FIELD)
+        } else {
+            ParametersDoc::field(&object, &ARGUMENTS)
+        };
         let spec = Self {
             entrypoint: object.optional(&ENTRYPOINT),
-            arguments: ParametersDoc::field(&object, &ARGUMENTS),
-            timeout: object.optional(&TIMEOUT).unwrap_or_else(|| RunTimeout::default_of(Dialect::of(report))),
+            arguments,
+            timeout: object.optional(&TIMEOUT).unwrap_or_else(|| RunTimeout::default_of(dialect)),
             priority: object.or_default(&PRIORITY),
             parallelism: object.optional(&PARALLELISM),
             max_nested_depth: object.or_default(&MAX_NESTED_DEPTH).into(),

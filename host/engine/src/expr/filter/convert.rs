@@ -38,7 +38,7 @@ pub(super) fn from_json(call: &FilterCall<'_>, budget: &mut Budget) -> Result<Va
     }
     let given = || ValueRef::from(call.subject).describe();
     Value::from_json(text).map_err(|error| match error {
-        JsonError::Syntax(error) => format!("`fromjson` is given {}, which is no JSON: {error}", given()),
+        JsonError::Syntax(error) => format!("`fromjson` is given {}, which is not JSON: {error}", given()),
         JsonError::Number(complaint) => format!("`fromjson` is given {}: {complaint}", given()),
     })
 }
@@ -80,7 +80,7 @@ fn to_float(call: &FilterCall<'_>, budget: &mut Budget) -> Result<f64, String> {
                 Ok(double) if double.is_finite() => number::double(text)
                     .map(|_| double)
                     .ok_or_else(|| fault(", which a double cannot keep exactly")),
-                Ok(_) | Err(_) => Err(fault(", which is no number")),
+                Ok(_) | Err(_) => Err(fault(", which is not a number")),
             }
         }
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => {

@@ -49,7 +49,7 @@ pub(super) fn undefined(name: &str) -> &'static str {
         "None" | "none" => "null is written `()`",
         "True" => "write `true`",
         "False" => "write `false`",
-        _ => "a function sees its parameters and what it defines with `let`; pass it what it needs",
+        _ => "a function sees its parameters and its own variables (`let`); pass the value as a parameter",
     }
 }
 

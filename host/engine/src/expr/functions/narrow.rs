@@ -215,7 +215,7 @@ impl<'f> Narrower<'f> {
                 self.refuse(
                     at,
                     "there is no `this`",
-                    "a function sees its parameters; pass it what it needs",
+                    "a function sees its parameters; pass the value as a parameter",
                 );
             }
             other => {

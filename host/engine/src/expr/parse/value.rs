@@ -241,7 +241,7 @@ impl Parser<'_> {
                 Err(self.unexpected("a value"))
             }
             "True" | "False" => {
-                let error = SyntaxError::new(offset, format!("`{word}` is no word of expressions"));
+                let error = SyntaxError::new(offset, format!("`{word}` is not a word of expressions"));
                 Err(error.hint(format!("write `{}`", word.to_lowercase())))
             }
             _ if self.eat("(") => {
@@ -250,7 +250,13 @@ impl Parser<'_> {
                 self.bounded(Ast::call(word, arguments))
             }
             _ => {
-                self.reads.push(Read { path: vec![word], offset, end: self.consumed(), hyphens: Vec::new() });
+                self.reads.push(Read {
+                    path: vec![word],
+                    offset,
+                    end: self.consumed(),
+                    hyphens: Vec::new(),
+                    implied: None,
+                });
                 Ok(Ast::path(self.reads.len() - 1))
             }
         }

@@ -1,6 +1,6 @@
 //! Compares the inputs and outputs of calls of executors with the executors' manifests.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
     document::{
@@ -12,10 +12,13 @@ use crate::{
         resolve::index::{Callee, Index, hooks_of, tasks_of},
         schema::{self, Complaint},
     },
-    problem::codes::executors::{MISSING_INPUT, NEVER_RETURNED, UNFIT_INPUT, UNKNOWN_INPUT},
+    problem::codes::executors::{MISSING_INPUT, NEVER_RETURNED, UNFIT_INPUT, UNKNOWN_INPUT, UNKNOWN_SETTING},
     tree::Tree,
     value::Value,
 };
+
+/// Member of `config` that holds the settings of the labelled form of a task.
+const SPEC: &str = "spec";
 
 /// Checks every call of an executor whose manifest says something.
 pub(super) fn check(index: &Index<'_>) {
@@ -108,6 +111,7 @@ impl ExecutorUse<'_> {
 
     /// The inputs that are declared, and the outputs that nothing but the executor could give.
     fn declared(&self, index: &Index<'_>) {
+        self.check_settings(index);
         let Some(schema) = self.schema(index) else { return };
         for input in &self.inputs.list {
             self.check_input(index, schema, input);
@@ -115,6 +119,33 @@ impl ExecutorUse<'_> {
         let Some(returned) = index.executors.get(self.kind()).map(|pinned| &pinned.outputs) else { return };
         for output in self.outputs.list.iter().filter(|output| !output.has_source) {
             self.check_output(index, returned, &output.name);
+        }
+    }
+
+    /// Names in `config`, and in its `spec`, which is where the labelled form of a task has them.
+    fn check_settings(&self, index: &Index<'_>) {
+        let Some(pinned) = index.executors.get(self.kind()) else { return };
+        let Some(config) = self.executor.config.as_ref().filter(|_| !pinned.settings.is_empty()) else {
+            return;
+        };
+        let mut known = schema::properties(&pinned.inputs);
+        known.extend(pinned.settings.iter().map(AsRef::as_ref));
+        known.sort_unstable();
+        known.dedup();
+        let path = &config.site.path;
+        let mut given: Vec<_> = names(&config.value).map(|name| (path.key(Arc::clone(name)), name)).collect();
+        let nested = |name| (path.key(SPEC).key(Arc::clone(name)), name);
+        given.extend(names_of_spec(&config.value).into_iter().map(nested));
+        for (path, name) in given {
+            if name.as_ref() == SPEC || known.contains(&name.as_ref()) {
+                continue;
+            }
+            let message =
+                format!("executor `{}` has no setting `{name}`; expected {}", self.kind(), listed(&known));
+            let problem = Site { path, span: config.site.span }.problem(&UNKNOWN_SETTING, message);
+            index
+                .report
+                .problem(problem.with_hint_if(index.report.did_you_mean(name, known.iter().copied())));
         }
     }
 
@@ -190,14 +221,7 @@ impl ExecutorUse<'_> {
         let declared = self.inputs.names();
         let mut given: BTreeSet<&str> =
             declared.chain(arguments.into_iter().flat_map(ParametersDoc::names)).collect();
-        match self.executor.config.as_ref().map(|config| &config.value) {
-            Some(ValueTemplate::Object(members)) => given.extend(members.iter().map(|(name, _)| &**name)),
-            Some(ValueTemplate::Literal(literal)) => {
-                given.extend(literal.as_object().into_iter().flat_map(|map| map.keys()).map(|name| &**name));
-            }
-            Some(ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_)) | None => {
-            }
-        }
+        given.extend(self.executor.config.iter().flat_map(|config| names(&config.value)).map(AsRef::as_ref));
         for name in schema::required(schema).filter(|name| !given.contains(name)) {
             let message =
                 format!("executor `{}` needs an input `{name}`; expected it to be given", self.kind());
@@ -205,5 +229,31 @@ impl ExecutorUse<'_> {
                 format!("declare it in `inputs`, or pass it in `arguments`: `{{name: {name}, value: …}}`");
             index.report.problem(site.problem(&MISSING_INPUT, message).with_hint(hint));
         }
+    }
+}
+
+/// The names of the members that are written.
+fn names(config: &ValueTemplate) -> impl Iterator<Item = &Arc<str>> {
+    let (members, literal) = match config {
+        ValueTemplate::Object(members) => (Some(members), None),
+        ValueTemplate::Literal(literal) => (None, literal.as_object()),
+        ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_) => (None, None),
+    };
+    let members = members.into_iter().flat_map(|members| members.iter().map(|(name, _)| name));
+    members.chain(literal.into_iter().flat_map(|map| map.keys()))
+}
+
+/// The names of the members of `spec`.
+fn names_of_spec(config: &ValueTemplate) -> Vec<&Arc<str>> {
+    match config {
+        ValueTemplate::Object(members) => {
+            let spec = members.iter().find(|(name, _)| &**name == SPEC);
+            spec.into_iter().flat_map(|(_, spec)| names(spec)).collect()
+        }
+        ValueTemplate::Literal(literal) => {
+            let spec = literal.member(SPEC).and_then(Value::as_object);
+            spec.into_iter().flat_map(|spec| spec.keys()).collect()
+        }
+        ValueTemplate::Placeholder(_) | ValueTemplate::Text(_) | ValueTemplate::Array(_) => Vec::new(),
     }
 }

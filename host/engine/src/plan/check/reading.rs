@@ -36,7 +36,11 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &ReadAt<'_>) 
     if index.report.is_full() {
         return;
     }
-    let path: Vec<&str> = found.read.path.iter().map(|segment| &**segment).collect();
+    let path: Vec<&str> = if scope.doc.dialect.short_forms {
+        found.read.path.iter().map(|segment| &**segment).collect()
+    } else {
+        found.read.written().collect()
+    };
     if let Some(miss) = resolve(index, scope, &path).err() {
         let miss = hyphen(index, scope, &path, miss.known).unwrap_or(miss);
         let site = found.site();

@@ -104,7 +104,7 @@ impl CallSite<'_> {
                     }
                 };
                 let misnamed = self.misnamed(index, name).map(|argument| {
-                    format!("the argument `{argument}` is no input of `{}`: write `{name}`", self.callee)
+                    format!("the argument `{argument}` is not an input of `{}`: write `{name}`", self.callee)
                 });
                 let hint = misnamed.unwrap_or_else(|| {
                     format!("{supply}, or declare a `default` for it{}", self.told_undeclared())
@@ -120,7 +120,9 @@ impl CallSite<'_> {
 
     fn told_undeclared(&self) -> String {
         let first = self.undeclared().next();
-        first.map_or_else(String::new, |argument| format!("; `{argument}` is no input of `{}`", self.callee))
+        first.map_or_else(String::new, |argument| {
+            format!("; `{argument}` is not an input of `{}`", self.callee)
+        })
     }
 
     /// The argument that was probably meant for the input `name`: it is no input itself, and is called nearly so.

@@ -111,7 +111,7 @@ impl Uses<'_, '_> {
         let (settings, problems) = defaults::judged(&known.defaults);
         let Some(first) = problems.first() else { return settings };
         let message = format!(
-            "plugin `{}` has unusable defaults ({}: {}); expected policies as in a document",
+            "plugin `{}` has unusable defaults ({}: {}); expected policies as in a workflow file",
             self.kind, first.path, first.message
         );
         if let Some(call) = self.calls.first() {

@@ -29,6 +29,10 @@ pub struct PinnedExecutor {
     /// The JSON Schema of its outputs, an object.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub outputs: Value,
+    /// Settings in `config` that it has next to its inputs; empty where its manifest does not list them. Only a workflow that is submitted
+    /// is compared with them, so that they are not recorded.
+    #[serde(skip)]
+    pub settings: Vec<Arc<str>>,
     /// Whether it waits for people: its attempts may suspend.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub suspends: bool,

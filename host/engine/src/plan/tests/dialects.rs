@@ -1,7 +1,7 @@
 //! The table of dialects: what the same words mean in a file of each.
 
 use super::*;
-use crate::time::Millis;
+use crate::{expr::ValueTemplate, time::Millis};
 
 const DIALECTS: [&str; 2] = ["aether/v1", "phasm/v1"];
 
@@ -110,6 +110,116 @@ fn attempts_say_what_limit_and_max_attempts_say() {
         assert_eq!(retry("phasm/v1", text), "P032 retry", "{text}");
     }
     assert_eq!(retry("phasm/v1", r#"{"attempts": -2}"#), "P033 retry.attempts");
+}
+
+/// R-W23.
+#[test]
+fn parameters_under_their_names_are_those_of_a_list() {
+    let outline = |dialect: &str, spec: &str, task: &str| match in_dialect(dialect, spec, task) {
+        Ok(plan) => {
+            let inputs = plan.root.inputs.iter().chain(&plan.arguments).map(|input| {
+                let value = |value: &Option<ValueTemplate>| {
+                    value.as_ref().and_then(ValueTemplate::as_literal).cloned()
+                };
+                format!(
+                    "{} {:?} {:?} {:?}",
+                    input.name,
+                    input.kind,
+                    value(&input.value),
+                    value(&input.default)
+                )
+            });
+            let outputs = plan.root.outputs.iter().map(|output| {
+                let source = match &output.value_from {
+                    Some(ValueFrom::Expression(expression)) => expression.source(),
+                    Some(ValueFrom::Secret(_)) | None => "-",
+                };
+                format!("{} {:?} {source}", output.name, output.kind)
+            });
+            inputs.chain(outputs).collect::<Vec<_>>().join(", ")
+        }
+        Err(problems) => codes(&problems),
+    };
+    for (spec, task, long_spec, long_task) in [
+        (
+            "",
+            r#", "inputs": {"deep": {"type": "y"}, "url": "x"}"#,
+            "",
+            r#", "inputs": {"parameters": [{"name": "deep", "value": {"type": "y"}}, {"name": "url", "value": "x"}]}"#,
+        ),
+        (
+            "",
+            r#", "inputs": {"parameters": {"url": "x", "size": {"type": "int", "value": 2}, "list": [1]}}"#,
+            "",
+            r#", "inputs": {"parameters": [{"name": "list", "default": [1]}, {"name": "size", "type": "int", "value": 2},
+                {"name": "url", "default": "x"}]}"#,
+        ),
+        (
+            "",
+            r#", "outputs": {"body": null, "size": "workflow.id", "good": true}"#,
+            "",
+            r#", "outputs": {"parameters": [{"name": "body"}, {"name": "good", "valueFrom": {"expression": "true"}},
+                {"name": "size", "valueFrom": {"expression": "workflow.id"}}]}"#,
+        ),
+        (
+            r#", "parameters": {"region": {"type": "string", "default": "eu"}, "size": 3, "open": null}"#,
+            r#", "inputs": {"open": null}"#,
+            r#", "arguments": {"parameters": [{"name": "open"}, {"name": "region", "type": "string", "default": "eu"},
+                {"name": "size", "default": 3}]}"#,
+            r#", "inputs": {"parameters": [{"name": "open"}]}"#,
+        ),
+        (
+            r#", "arguments": {"region": "eu"}"#,
+            "",
+            r#", "arguments": {"parameters": [{"name": "region", "value": "eu"}]}"#,
+            "",
+        ),
+    ] {
+        let long = outline("aether/v1", long_spec, long_task);
+        assert!(!long.contains("P0"), "{long}");
+        assert_eq!(outline("phasm/v1", spec, task), long, "{spec} {task}");
+        let refused = outline("aether/v1", spec, task);
+        assert!(refused.starts_with("P009") || refused.starts_with("P010"), "{spec} {task}: {refused}");
+    }
+    for (spec, task, problems) in [
+        ("", r#", "inputs": {"-": 1}"#, "P019 inputs.-"),
+        ("", r#", "inputs": {"parameters": [], "url": 1}"#, "P011 inputs.url"),
+        (
+            "",
+            r#", "inputs": {"parameters": {"url": {"typ": "string", "default": 1}}}"#,
+            "P011 inputs.parameters.url.typ",
+        ),
+        (
+            "",
+            r#", "inputs": {"parameters": {"url": {"name": "x", "default": 1}}}"#,
+            "P011 inputs.parameters.url.name",
+        ),
+        ("", r#", "outputs": {"size": 3}"#, "P010 outputs.size"),
+        ("", r#", "outputs": {"size": {"type": "int"}}"#, "P010 outputs.size"),
+        ("", r#", "outputs": {"size": "1 +"}"#, "P040 outputs.size"),
+        (r#", "parameters": {"a": 1}, "arguments": {}"#, "", "P018 spec.parameters"),
+        (r#", "parameters": {"a": {"type": "int", "default": "x"}}"#, "", "P035 spec.parameters.a.default"),
+    ] {
+        assert_eq!(outline("phasm/v1", spec, task), problems, "{spec} {task}");
+    }
+}
+
+/// R-W24.
+#[test]
+fn paths_leave_parameters_out() {
+    let task = |path: &str| {
+        format!(
+            r#", "inputs": {{"parameters": [{{"name": "a", "value": 1}}]}}, "outputs": {{"parameters": [{{"name": "x", "value": "{{{{ {path} }}}}"}}]}}"#
+        )
+    };
+    let found = |dialect: &str, path: &str| {
+        in_dialect(dialect, "", &task(path)).map_or_else(|problems| codes(&problems), |_| String::new())
+    };
+    for path in ["inputs.a", "inputs['a'].b", "inputs.parameters.a", "inputs.a + tasks.main.outputs.q"] {
+        assert_eq!(found("phasm/v1", path), "", "{path}");
+    }
+    assert_eq!(found("phasm/v1", "inputs.b"), "P044 outputs.parameters[0].value");
+    assert_eq!(found("aether/v1", "inputs.a"), "P048 outputs.parameters[0].value");
 }
 
 /// Codes, with the end of each path.

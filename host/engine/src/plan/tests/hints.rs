@@ -52,8 +52,8 @@ fn a_name_that_means_nothing_is_told_what_it_would_be_called() {
 #[test]
 fn an_argument_that_the_template_does_not_declare_is_named() {
     let rows = [
-        ("urll", "the argument `urll` is no input of `fetch`: write `url`"),
-        ("link", "pass an argument `url`, or declare a `default` for it; `link` is no input of `fetch`"),
+        ("urll", "the argument `urll` is not an input of `fetch`: write `url`"),
+        ("link", "pass an argument `url`, or declare a `default` for it; `link` is not an input of `fetch`"),
     ];
     for (argument, hint) in rows {
         let (message, found) = only(&format!(
@@ -71,7 +71,10 @@ fn parameters_as_a_map_are_told_how_a_list_is_written() {
         r#"{"task": {"name": "main", "executor": {"type": "echo"}, "inputs": {"parameters": {"url": "x"}}}}"#,
     );
     assert_eq!(message, "found object; expected a list");
-    assert_eq!(hint, r#"write each as an element of a list: `- {name: url, value: "x"}`"#);
+    assert_eq!(
+        hint,
+        r#"write each as an element of a list: `- {name: url, value: "x"}`; files of `phasm/v1` may have objects"#
+    );
 }
 
 #[test]

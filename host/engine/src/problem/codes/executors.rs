@@ -33,6 +33,10 @@ super::entries! {
         "Endpoints are defined in the operator's configuration: `[notify.NAME]`, whose `namespaces` have to include the \
          workflow's. `--allow-missing` runs the workflow all the same: no endpoint of that name is notified.",
         "notify: [caht]" => "notify: [chat]";
+    UNKNOWN_SETTING "P077" "Setting that an executor does not have",
+        "The plugin's manifest lists all settings of the executor. A misspelt one would not have its effect: the executor would \
+         refuse it when the task runs.",
+        "executor: {type: approval, config: {notby: [ada]}}" => "executor: {type: approval, config: {notBy: [ada]}}";
     SUSPENDING_HOOK "P078" "Hook that suspends",
         "The executor waits for a response by suspending, and a hook cannot be resumed: it would end Error each time. Call it as a \
          task.",

@@ -21,7 +21,7 @@ super::entries! {
         "dag: {name: main, tasks: [{name: again, template: main}]}" =>
         "loop: {name: main, body: work, repeatCondition: loop.index < 9, maxIterations: 10}";
     TOO_DEEP "P025" "Tasks nested too deeply",
-        "The deepest task lies below spec.maxNestedDepth levels of dags, loops, pipelines and wrappers; the root is level 0.",
+        "The deepest task lies below spec.maxNestedDepth levels of dags, loops, pipelines and wrappers; the entrypoint is level 0.",
         "maxNestedDepth: 1\ntemplates:\n- dag: {name: main, tasks: [{name: a, template: part}]}\n- dag: {name: part, tasks: [{name: b, template: work}]}" =>
         "maxNestedDepth: 2\ntemplates:\n- dag: {name: main, tasks: [{name: a, template: part}]}\n- dag: {name: part, tasks: [{name: b, template: work}]}";
     OUTSIDE_ENTRYPOINTS "P026" "Dependency outside the entrypoints",

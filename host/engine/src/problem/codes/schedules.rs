@@ -9,7 +9,7 @@ super::entries! {
         "No month that it names has that day, or it ends before its first run.",
         "schedule: \"0 0 30 2 *\"" => "schedule: \"0 0 28 2 *\"";
     ZONE "P062" "Unknown time zone",
-        "Time zones are those of the IANA database, by their names: a region and a city, or UTC. Abbreviations such as CET mean \
+        "Time zones have the names of the IANA database: a region and a city, or UTC. Abbreviations such as CET mean \
          different things at different places and times.",
         "timezone: Europe/Munich" => "timezone: Europe/Berlin";
     INSTANT "P063" "Invalid time",

@@ -1,8 +1,8 @@
 //! The text of a document (P00x), as the readers of JSON and YAML report it.
 
 super::entries! {
-    MORE_PROBLEMS "P000" "More problems than are listed",
-        "A thousand problems are listed, and the search ends there. Often most of them have one cause; fix it and validate \
+    MORE_PROBLEMS "P000" "More errors than are listed",
+        "A thousand errors are listed, and the search ends there. Often most of them have one cause; fix it and validate \
          again.",
         "tasks: [1, 2, 3]  # … and so on, each of them no task" =>
         "tasks: [{name: a, template: work}]";
@@ -28,7 +28,7 @@ super::entries! {
         "executor: {type: echo, config: {big: 18446744073709551616}}" =>
         "executor: {type: echo, config: {big: \"18446744073709551616\"}}";
     UNREADABLE "P006" "File that cannot be read",
-        "There is no such file, it may not be read, or it is no regular file: workflow files are read from files and, with \
+        "There is no such file, it may not be read, or it is not a regular file: workflow files are read from files and, with \
          `-`, from stdin.",
         "phasm validate workflows/" => "phasm validate workflows/nightly.yaml";
     NOT_TEXT "P007" "File that is not text",
@@ -36,7 +36,7 @@ super::entries! {
          is named by `executor.type` and never given as a workflow file.",
         "phasm run echo.wasm" => "phasm run greet.yaml";
     NUL "P008" "Text with U+0000",
-        "The character U+0000 stands in no text: not in workflow files, parameters and answers, nor in names and forms of \
+        "The character U+0000 stands in no text: not in workflow files, parameters and responses, nor in names and forms of \
          requests. Databases do not keep it, and many programs take it for the end of a text.",
         "executor: {type: echo, config: {text: \"a\\0b\"}}" =>
         "executor: {type: echo, config: {text: \"a b\"}}";

@@ -80,7 +80,7 @@ and ok outcomes continue; an else rule covers both.",
         "- {name: get, template: work, deadline: 10s, retry: {limit: 2, delay: 1m}}" =>
         "- {name: get, template: work, deadline: 5m, retry: {limit: 2, delay: 1m}}";
     FOREIGN_NOTATION "W025" "Placeholder of another tool",
-        "Placeholders are written `{{ … }}`. Those of other tools stay as text here, also for executors that know the notation.",
+        "Placeholders are written `{{ … }}`. Placeholders of other tools stay text here, also for executors that know the notation.",
         "executor: {type: echo, config: {text: \"hello ${{ workflow.name }}\"}}" =>
         "executor: {type: echo, config: {text: \"hello {{ workflow.name }}\"}}";
 }

@@ -29,7 +29,7 @@ impl Decider<'_> {
         }
         weight.take_back(before);
         Err(format!(
-            "it is too large to be recorded: {bytes} bytes with what is recorded at the same time, of at most {MAX_STEP_BYTES}"
+            "it is too large to be recorded: {bytes} bytes together with the events recorded with it, of at most {MAX_STEP_BYTES}"
         ))
     }
 

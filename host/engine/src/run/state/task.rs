@@ -21,7 +21,7 @@ pub struct TaskRun {
     pub(in crate::run) parent: Option<ScopeIndex>,
     /// The node of the plan it executes.
     pub place: Place,
-    /// Levels below the root.
+    /// Levels below the entrypoint.
     pub depth: u32,
     /// Where it stands.
     pub phase: Phase,

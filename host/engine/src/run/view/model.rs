@@ -24,7 +24,7 @@ use crate::{
     value::Value,
 };
 
-/// One run. Field names are those of the specification.
+/// One run. Field names follow the specification.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Run")]
@@ -43,11 +43,11 @@ pub struct RunView {
     pub workflow: Arc<str>,
     /// `metadata.namespace`.
     pub namespace: Arc<str>,
-    /// The root's phase.
+    /// The phase of the run.
     pub phase: Phase,
-    /// The root's message.
+    /// The message of the run.
     pub message: Arc<str>,
-    /// The root's reason.
+    /// The reason of the run's phase.
     pub reason: Option<Reason>,
     /// The clock that ended it, if one did: `exceeded maxRuntime (1 s) in main/load`. The end counts as a timeout, also where the
     /// phase is Cancelled.
@@ -56,11 +56,11 @@ pub struct RunView {
     /// Failures and rejections in it, where it Succeeded all the same: `2 of 500 failed (tolerated)`, `main/ask rejected`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
-    /// The root's outputs.
+    /// The outputs of the run.
     pub outputs: Vec<NamedOutput>,
     /// `spec.arguments` as bound.
     pub parameters: Vec<NamedInput>,
-    /// Doubts: those of the document, then those met while running.
+    /// Warnings: first of the workflow file, then of the execution.
     pub warnings: Vec<WarningView>,
     /// RFC 3339.
     #[schemars(with = "TimeText")]
@@ -106,7 +106,7 @@ pub struct HookView {
     /// The run itself.
     #[serde(flatten)]
     pub task: TaskView,
-    /// The id of the task run whose hook it is; of spec.hooks the root's.
+    /// The id of the task run whose hook it is; for spec.hooks the id of the run's first task run.
     pub hook_of: String,
     /// The field it stands in, as `onExit`.
     pub hook_type: HookType,
@@ -120,10 +120,10 @@ pub struct TaskView {
     /// The task run's id.
     #[serde(rename = "taskRunID")]
     pub task_run_id: String,
-    /// Its container's; null for the root and for hook runs.
+    /// The id of its container; null for the entrypoint and for hook runs.
     #[serde(rename = "parentTaskRunID")]
     pub parent_task_run_id: Option<String>,
-    /// The path of its container; empty for the root.
+    /// The path of its container; empty for the entrypoint.
     pub scope: String,
     /// The node's name.
     pub task_name: Arc<str>,
@@ -132,7 +132,7 @@ pub struct TaskView {
     /// task, dag, loop or pipeline.
     #[schemars(extend("enum" = ["task", "dag", "loop", "pipeline"]))]
     pub template_type: &'static str,
-    /// Levels below the root.
+    /// Levels below the entrypoint.
     pub depth: u32,
     /// Number of this entry in the order of execution, from 1, if it is one of a pipeline that has jumped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -182,7 +182,7 @@ pub struct TaskView {
     /// The last 64 attempts; their numbers say how many came before.
     #[schemars(length(max = 64))]
     pub attempts: Vec<AttemptView>,
-    /// When it came to be.
+    /// Time of creation.
     #[schemars(with = "TimeText")]
     pub created_at: String,
     /// First Running.
@@ -281,7 +281,7 @@ pub struct AttemptView {
 pub struct WarningView {
     /// The catalogue's code, or a word for one met while running.
     pub code: Arc<str>,
-    /// The document path, or the task's.
+    /// The path in the workflow file, or the path of the task.
     pub path: String,
     /// The doubtful fact.
     pub message: String,

@@ -25,7 +25,7 @@ impl Host {
         if let Some(inner) = text.strip_prefix('[') {
             let inner = inner.strip_suffix(']').ok_or("its bracket is not closed")?;
             let address: Ipv6Addr =
-                inner.parse().map_err(|_| "what stands in brackets is no IPv6 address")?;
+                inner.parse().map_err(|_| "the text in brackets is not an IPv6 address")?;
             return Ok(Self::Address(plain(address.into())));
         }
         if let Ok(address) = text.parse::<Ipv4Addr>() {
@@ -83,11 +83,11 @@ pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
             && !label.ends_with('-')
     };
     if !name.split('.').all(is_label) {
-        return Err("it is no name of a host");
+        return Err("it is not a name of a host");
     }
     let last = name.rsplit('.').next().unwrap_or_default();
     if last.bytes().all(|b| b.is_ascii_digit()) || last.starts_with("0x") {
-        return Err("it ends with a number and is no IPv4 address of four decimal numbers");
+        return Err("it ends with a number and is not an IPv4 address of four decimal numbers");
     }
     Ok(())
 }
@@ -126,20 +126,20 @@ mod tests {
             ("ⓔxample.com", Err("it has characters beyond ASCII; write its punycode form, `xn--…`")),
             ("example.com.", Err("it ends with a dot; write it without")),
             ("ex%61mple.com", Err("it is percent-encoded")),
-            ("127.1", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
-            ("2130706433", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
-            ("0x7f000001", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
-            ("0177.0.0.1", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
+            ("127.1", Err("it ends with a number and is not an IPv4 address of four decimal numbers")),
+            ("2130706433", Err("it ends with a number and is not an IPv4 address of four decimal numbers")),
+            ("0x7f000001", Err("it ends with a number and is not an IPv4 address of four decimal numbers")),
+            ("0177.0.0.1", Err("it ends with a number and is not an IPv4 address of four decimal numbers")),
             ("127.0.0.1.", Err("it ends with a dot; write it without")),
-            ("127.0.0.0x1", Err("it ends with a number and is no IPv4 address of four decimal numbers")),
+            ("127.0.0.0x1", Err("it ends with a number and is not an IPv4 address of four decimal numbers")),
             ("[::1", Err("its bracket is not closed")),
-            ("[fe80::1%25eth0]", Err("what stands in brackets is no IPv6 address")),
-            ("[127.0.0.1]", Err("what stands in brackets is no IPv6 address")),
-            ("a..b", Err("it is no name of a host")),
-            ("-a.example", Err("it is no name of a host")),
-            ("a b", Err("it is no name of a host")),
-            ("a\\b", Err("it is no name of a host")),
-            ("user@host", Err("it is no name of a host")),
+            ("[fe80::1%25eth0]", Err("the text in brackets is not an IPv6 address")),
+            ("[127.0.0.1]", Err("the text in brackets is not an IPv6 address")),
+            ("a..b", Err("it is not a name of a host")),
+            ("-a.example", Err("it is not a name of a host")),
+            ("a b", Err("it is not a name of a host")),
+            ("a\\b", Err("it is not a name of a host")),
+            ("user@host", Err("it is not a name of a host")),
         ];
         for (text, expected) in rows {
             let read = Host::read(text).map(|place| place.to_string());

@@ -99,7 +99,7 @@ fn check_overrides(caller: &Caller, target: &Target, headers: &HeaderMap) -> Res
     for name in METHOD_OVERRIDES {
         for value in headers.get_all(name) {
             let named = |why: String| Failure::refused(format!("header {name}: {why}"));
-            let method = value.to_str().map_err(|_| named("it is no text".to_owned()))?;
+            let method = value.to_str().map_err(|_| named("it is not text".to_owned()))?;
             let method = method.trim().to_ascii_uppercase();
             let other = target.with_method(&method).map_err(named)?;
             caller.allows(&other)?;
@@ -189,7 +189,7 @@ async fn send(
     let wire = Wire { stream, caller: Arc::clone(caller), transfer: Arc::clone(transfer) };
     let (mut sender, driver) = handshake(Box::new(wire), caller.limits().headers).await?;
     let response = timeout_at(until(options.first_byte_timeout, longest), sender.send_request(request)).await;
-    let response = response.map_err(timed_out(Error::ConnectionReadTimeout, "waiting for the answer"))?;
+    let response = response.map_err(timed_out(Error::ConnectionReadTimeout, "waiting for the response"))?;
     let response = response.map_err(|error| Failure::hyper(&error, true))?;
     Ok(SentRequest {
         response,

@@ -153,7 +153,7 @@ impl FromStr for HttpPattern {
             None => Some(if secure { 443 } else { 80 }),
             Some("*") => None,
             Some(port) => {
-                Some(parse_port(port).ok_or_else(|| wrong("its port is no number from 1 to 65535"))?)
+                Some(parse_port(port).ok_or_else(|| wrong("its port is not a number from 1 to 65535"))?)
             }
         };
         Ok(Self { methods, secure, host: host_pattern(host)?, port, path: path_pattern(path)? })
@@ -165,7 +165,7 @@ fn method_name(word: &str) -> Result<String, NotAPattern> {
     if is_word {
         Ok(word.to_owned())
     } else {
-        Err(NotAPattern(format!("`{word}` is no method, which has capital letters")))
+        Err(NotAPattern(format!("`{word}` is not an HTTP method; methods have capital letters")))
     }
 }
 
@@ -191,7 +191,7 @@ fn path_pattern(text: &str) -> Result<PathPattern, NotAPattern> {
         return Err(NotAPattern("`*` stands elsewhere than at the end of its path".to_owned()));
     }
     if path::is_ambiguous(path) || !path.bytes().all(|b| b.is_ascii_graphic()) {
-        return Err(NotAPattern("its path is none that a request can have".to_owned()));
+        return Err(NotAPattern("its path cannot be the path of a request".to_owned()));
     }
     Ok(match (text, path == text) {
         ("" | "/*", _) => PathPattern::Any,
@@ -319,11 +319,11 @@ mod tests {
         let rows = [
             ("a.example", "it has no scheme"),
             ("ftp://a", "its scheme is neither `https` nor `http`"),
-            ("get https://a", "`get` is no method, which has capital letters"),
+            ("get https://a", "`get` is not an HTTP method; methods have capital letters"),
             ("https://u@a", "it has a query, a fragment or a user"),
             ("https://a/?x", "it has a query, a fragment or a user"),
-            ("https://a:0", "its port is no number from 1 to 65535"),
-            ("https://a:65536", "its port is no number from 1 to 65535"),
+            ("https://a:0", "its port is not a number from 1 to 65535"),
+            ("https://a:65536", "its port is not a number from 1 to 65535"),
             ("https://", "its host: it is empty"),
             ("https://*a.example", "its host: `*` stands for whole labels, as in `*.example.com`"),
             (
@@ -332,10 +332,10 @@ mod tests {
             ),
             (
                 "http://*.0.0.1",
-                "its host: it ends with a number and is no IPv4 address of four decimal numbers",
+                "its host: it ends with a number and is not an IPv4 address of four decimal numbers",
             ),
             ("https://a/*/b", "`*` stands elsewhere than at the end of its path"),
-            ("https://a/../b", "its path is none that a request can have"),
+            ("https://a/../b", "its path cannot be the path of a request"),
         ];
         for (text, why) in rows {
             let refused = text.parse::<HttpPattern>().unwrap_err();

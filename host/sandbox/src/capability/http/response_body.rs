@@ -65,7 +65,7 @@ impl ResponseBody {
         if Instant::now() >= self.deadline {
             Failure::new(Error::HttpResponseTimeout, "timeout of the whole request (`time` under `[http]`)")
         } else {
-            Failure::new(Error::ConnectionReadTimeout, "timeout of waiting for more of the answer")
+            Failure::new(Error::ConnectionReadTimeout, "timeout of waiting for more of the response")
         }
     }
 }

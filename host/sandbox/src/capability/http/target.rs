@@ -37,7 +37,7 @@ impl Target {
         let (host, port) = split_port(authority);
         let usual = if secure { 443 } else { 80 };
         let port = port.map_or(Some(usual), parse_port);
-        let port = port.ok_or("its port is no number from 1 to 65535")?;
+        let port = port.ok_or("its port is not a number from 1 to 65535")?;
         let host = Host::read(host).map_err(|why| format!("its host is invalid: {why}"))?;
         let path = path.split(['?', '#']).next().unwrap_or_default();
         let path = if path.is_empty() { "/" } else { path };
@@ -108,7 +108,10 @@ fn check_method(method: &str) -> Result<(), String> {
     }
     if method.is_empty() || !method.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-') {
         let shown: String = method.chars().take(20).collect();
-        return Err(format!("`{}` is no method, which has capital letters", shown.escape_debug()));
+        return Err(format!(
+            "`{}` is not an HTTP method; methods have capital letters",
+            shown.escape_debug()
+        ));
     }
     Ok(())
 }
@@ -122,15 +125,15 @@ mod tests {
         let rows = [
             ("https://user:pw@a.example/", "there is a user in its URL; credentials go into headers"),
             ("https://a.example@evil.example/", "there is a user in its URL; credentials go into headers"),
-            ("https://a.example:0/", "its port is no number from 1 to 65535"),
-            ("https://a.example:/", "its port is no number from 1 to 65535"),
-            ("https://a.example:+80/", "its port is no number from 1 to 65535"),
-            ("https://a.example:99999/", "its port is no number from 1 to 65535"),
-            ("https://a.example:80:443/", "its host is invalid: it is no name of a host"),
+            ("https://a.example:0/", "its port is not a number from 1 to 65535"),
+            ("https://a.example:/", "its port is not a number from 1 to 65535"),
+            ("https://a.example:+80/", "its port is not a number from 1 to 65535"),
+            ("https://a.example:99999/", "its port is not a number from 1 to 65535"),
+            ("https://a.example:80:443/", "its host is invalid: it is not a name of a host"),
             ("https://a.example./", "its host is invalid: it ends with a dot; write it without"),
             (
                 "https://2130706433/",
-                "its host is invalid: it ends with a number and is no IPv4 address of four decimal numbers",
+                "its host is invalid: it ends with a number and is not an IPv4 address of four decimal numbers",
             ),
             ("https:///", "its host is invalid: it is empty"),
         ];
@@ -143,7 +146,7 @@ mod tests {
         assert_eq!(Target::of_url("trace", "https://a"), Err("TRACE is never granted".to_owned()));
         for method in ["get", "Get", "", "G:T", "GET1", "P\u{d6}ST"] {
             let why = Target::of_url(method, "https://a").unwrap_err();
-            assert!(why.ends_with("is no method, which has capital letters"), "{method}: {why}");
+            assert!(why.ends_with("is not an HTTP method; methods have capital letters"), "{method}: {why}");
         }
     }
 

@@ -47,7 +47,7 @@ pub enum KeyFileError {
         source: io::Error,
     },
     /// The file is not a key file.
-    #[error("{path} is no file of keys")]
+    #[error("{path} is not a file of keys")]
     Foreign {
         /// The file.
         path: PathBuf,

@@ -38,7 +38,7 @@ fn document() -> Value {
     let with_parameters =
         object(&[("document", json!({ "type": ["object", "string"] }))], &[("parameters", of("Values"))]);
     json!({ "description": "A workflow; or an object of `document`, which is one or its text, and of `parameters` by name. `phasm \
-        schema` prints the JSON Schema of documents.", "anyOf": [workflow, with_parameters] })
+        schema` prints the JSON Schema of workflow files.", "anyOf": [workflow, with_parameters] })
 }
 
 fn rerun() -> Value {
@@ -70,10 +70,19 @@ fn event() -> Value {
     )
 }
 
+/// The schema of a member that a later format version will not have.
+fn deprecated(mut schema: Value, name: &str) -> Value {
+    if let Some(schema) = schema.as_object_mut() {
+        schema.insert("deprecated".to_owned(), json!(true));
+        schema.insert("description".to_owned(), json!(format!("The earlier name of `{name}`.")));
+    }
+    schema
+}
+
 /// RFC 9457.
 fn problem(status: Value) -> Value {
     object(
         &[("type", text()), ("title", text()), ("status", status), ("detail", text())],
-        &[("problems", list(&of("Fault")))],
+        &[("errors", list(&of("Fault"))), ("problems", deprecated(list(&of("Fault")), "errors"))],
     )
 }

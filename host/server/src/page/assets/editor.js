@@ -30,7 +30,7 @@ export function edit(form) {
   for (const example of document.querySelectorAll(".examples a")) {
     example.addEventListener("click", (event) => {
       const isTouched = text.value !== text.defaultValue;
-      if (isTouched && !window.confirm("Replace what is written with the example?")) event.preventDefault();
+      if (isTouched && !window.confirm("Replace the text with the example?")) event.preventDefault();
     });
   }
   window.addEventListener("pageshow", () => form.removeAttribute("aria-busy"));

@@ -48,7 +48,7 @@ pub(super) struct Descriptor {
 impl Artifact {
     pub(super) fn read(text: &[u8]) -> Result<Self, String> {
         serde_json::from_slice(text).map_err(|error| {
-            format!("it is no manifest of an image with one platform: {}", brief(&error.to_string()))
+            format!("it is not a manifest of an image with one platform: {}", brief(&error.to_string()))
         })
     }
 
@@ -62,7 +62,7 @@ impl Artifact {
             layers => {
                 let types: Vec<_> = layers.iter().take(4).map(|layer| layer.media_type.as_str()).collect();
                 Err(format!(
-                    "it is no plugin: expected one layer of the type {COMPONENT}, and not {:?}",
+                    "it is not a plugin: expected one layer of the type {COMPONENT}, and not {:?}",
                     brief(&types.join(", "))
                 ))
             }

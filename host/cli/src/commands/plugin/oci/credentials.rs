@@ -34,7 +34,7 @@ pub(super) fn of(host: &str) -> Result<Option<String>, String> {
     };
     // Its text is not shown: it holds passwords.
     let config: DockerConfig = serde_json::from_str(&text)
-        .map_err(|_| format!("{} is no configuration of docker's", path.display()))?;
+        .map_err(|_| format!("{} is not a configuration of docker's", path.display()))?;
     found(&config, host).map_err(|why| format!("{}: {why}", path.display()))
 }
 
@@ -46,13 +46,13 @@ fn found(config: &DockerConfig, host: &str) -> Result<Option<String>, String> {
         return if is_plain {
             Ok(Some(format!("Basic {auth}")))
         } else {
-            Err(format!("`auth` of {host} is none"))
+            Err(format!("`auth` of {host} is not valid"))
         };
     }
     let helped = config.cred_helpers.contains_key(host) || auth.is_some() && config.creds_store.is_some();
     if helped {
         return Err(format!(
-            "the password for {host} is with a helper of docker's, which is not asked; expected `auth` beneath `auths`"
+            "the password for {host} is kept by a credential helper of docker, which is not supported; expected `auth` below `auths`"
         ));
     }
     Ok(None)
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(of("b.example"), Ok(Some("Basic YTpi".to_owned())));
         assert_eq!(of("a.example"), Ok(None));
         for helped in ["c.example", "d.example"] {
-            assert!(of(helped).unwrap_err().contains("with a helper of docker's"), "{helped}");
+            assert!(of(helped).unwrap_err().contains("by a credential helper of docker"), "{helped}");
         }
     }
 }

@@ -55,7 +55,7 @@ impl FromStr for Reference {
                 Some(
                     digest
                         .parse()
-                        .map_err(|_| "what stands behind the @ is no sha256: and 64 hexadecimal digits")?,
+                        .map_err(|_| "the text after the @ is not sha256: and 64 hexadecimal digits")?,
                 ),
             ),
             None => (text, None),
@@ -67,7 +67,7 @@ impl FromStr for Reference {
         };
         let is_host = |b: u8| b.is_ascii_alphanumeric() || b"-.:[]_".contains(&b);
         if host.is_empty() || !host.bytes().all(is_host) {
-            return Err("its host is none");
+            return Err("its host is not valid");
         }
         let is_part = |part: &str| {
             let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-._".contains(&b);
@@ -75,7 +75,9 @@ impl FromStr for Reference {
             part.bytes().all(plain) && edge(part.as_bytes().first()) && edge(part.as_bytes().last())
         };
         if repository.len() > MAX_REPOSITORY_LENGTH || !repository.split('/').all(is_part) {
-            return Err("its repository is none: expected lower-case letters, digits, `-`, `.`, `_` and `/`");
+            return Err(
+                "its repository is not valid: expected lower-case letters, digits, `-`, `.`, `_` and `/`",
+            );
         }
         let is_tag = |tag: &String| {
             let plain = |b: u8| b.is_ascii_alphanumeric() || b"-._".contains(&b);
@@ -85,7 +87,7 @@ impl FromStr for Reference {
                 && !tag.starts_with(['-', '.'])
         };
         if !tag.as_ref().is_none_or(is_tag) {
-            return Err("its tag is none: expected letters, digits, `-`, `.` and `_`");
+            return Err("its tag is not valid: expected letters, digits, `-`, `.` and `_`");
         }
         Ok(Self { host: host.to_owned(), repository: repository.to_owned(), tag, digest })
     }

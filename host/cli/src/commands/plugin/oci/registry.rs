@@ -128,7 +128,7 @@ impl Registry {
         if self.is_own(&url) {
             Ok(url)
         } else {
-            Err("the registry has uploads go elsewhere, which is not done".to_owned())
+            Err("the registry redirects uploads to another server; that is not supported".to_owned())
         }
     }
 
@@ -148,13 +148,13 @@ impl Registry {
                 false if next.url.starts_with("https://") => self.client.send(next).await?,
                 false => {
                     return Err(format!(
-                        "the registry sends one to {:?}, which is not encrypted",
+                        "the registry redirects to {:?}, which is not encrypted",
                         brief(&next.url)
                     ));
                 }
             };
         }
-        Err(format!("the registry sends one on more than {MAX_REDIRECTS} times"))
+        Err(format!("the registry redirects more than {MAX_REDIRECTS} times"))
     }
 
     /// Asks the registry itself, as who one is.
@@ -180,7 +180,7 @@ impl Registry {
     fn no_credentials(&self) -> String {
         let host = self.origin.split("://").last().unwrap_or_default();
         format!(
-            "it wants a name and a password that are right: `docker login {host}` leaves them in docker's config.json"
+            "the name or the password is wrong: `docker login {host}` leaves them in docker's config.json"
         )
     }
 
@@ -198,7 +198,7 @@ impl Registry {
     ) -> Result<String, String> {
         if !realm.starts_with("https://") && !self.is_own(realm) {
             return Err(format!(
-                "the registry has one ask {:?} for a token, which is not encrypted",
+                "the registry requires a token from {:?}, which is not encrypted",
                 brief(realm)
             ));
         }
@@ -215,7 +215,7 @@ impl Registry {
         let token: Option<Token> = serde_json::from_slice(&answer.body).ok();
         let token = token.and_then(|token| token.token.or(token.access_token));
         let token = token.filter(|token| token.bytes().all(|b| b.is_ascii_graphic()));
-        token.map(|token| format!("Bearer {token}")).ok_or_else(|| "no token in the answer".to_owned())
+        token.map(|token| format!("Bearer {token}")).ok_or_else(|| "no token in the response".to_owned())
     }
 }
 
@@ -243,5 +243,5 @@ fn said(answer: &HttpAnswer) -> String {
     let errors: Option<Errors> = serde_json::from_slice(&answer.body).ok();
     let first = errors.and_then(|errors| errors.errors.into_iter().next());
     let words = first.map(|fault| format!(": {} {}", fault.code, fault.message)).unwrap_or_default();
-    brief(&format!("the registry answered {}{words}", answer.status)).into_owned()
+    brief(&format!("the registry responded {}{words}", answer.status)).into_owned()
 }

@@ -21,7 +21,7 @@ const FOREIGN: [(&str, &str); 13] = [
     ("starts_with", "write `x.startswith(y)`"),
     ("ends_with", "write `x.endswith(y)`"),
     ("is_empty", "write `x.length() == 0`"),
-    ("get", "write `x[\"key\"]` or `x.key`; what is missing is null"),
+    ("get", "write `x[\"key\"]` or `x.key`; a missing member is null"),
     ("throw", "write `throw \"why\"`"),
 ];
 
@@ -69,7 +69,7 @@ impl Narrower<'_> {
                 let range = filter.arguments.start() + 1..=filter.arguments.end() + 1;
                 if !range.contains(&given) {
                     let error = filter::wrong_count(name, &range, given, self.offset(at));
-                    self.errors.push(error.hint("what it works on counts: `f(x)` is `x.f()`"));
+                    self.errors.push(error.hint("the value in front of it counts: `f(x)` is `x.f()`"));
                 }
                 custom(filter.name, arguments, at)
             }
@@ -99,7 +99,7 @@ impl Narrower<'_> {
         let near = || nearest(name, names.iter().copied());
         let hint = foreign.or_else(|| near().map(|near| format!("did you mean `{near}`?")));
         let hint = hint.unwrap_or_else(|| {
-            "there are the filters of expressions and the document's own functions".into()
+            "there are the filters of expressions and the functions of `spec.functions`".into()
         });
         self.refuse(at, format!("there is no function `{name}`"), &hint);
     }

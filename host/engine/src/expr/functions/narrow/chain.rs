@@ -54,7 +54,11 @@ impl Narrower<'_> {
         at: Position,
     ) -> Expr {
         let Expr::Variable(variable, ..) = root else {
-            self.refuse(at, "only what a variable holds can be changed", "give it a name first: `let x = …`");
+            self.refuse(
+                at,
+                "only the value of a variable can be changed",
+                "give it a name first: `let x = …`",
+            );
             return Expr::default();
         };
         let mut operands = vec![text(&variable.1, at)];

@@ -29,7 +29,7 @@ fn refused(rows: &[(&str, &[Fault<'_>])]) {
 fn every_fault_is_found_where_it_stands() {
     refused(&[
         ("fn f(a) {\n  let x = ;\n}", &[(";", "", "")]),
-        ("fn f(a) { b }", &[("b }", "there is no variable `b` here", "pass it what it needs")]),
+        ("fn f(a) { b }", &[("b }", "there is no variable `b` here", "pass the value as a parameter")]),
         (
             "fn f(a) { b = c; b += 1; b.x = d[e]; b.push(1); let b = b; b }",
             &[
@@ -66,8 +66,8 @@ fn every_fault_is_found_where_it_stands() {
         ("fn push(a) { a }", &[("push", "`push` is a filter already", "")]),
         ("fn f(a) { a } fn f(b) { b }", &[("fn f(b)", "the function `f` is defined twice", "")]),
         ("fn f(a) { b } fn g(c) { d }", &[("b }", "`b`", ""), ("d }", "`d`", "")]),
-        ("let x = 1;", &[("let x", "this is no function", "only definitions stand here")]),
-        ("fn f(a) { a } x", &[("x", "this is no function", "")]),
+        ("let x = 1;", &[("let x", "this is not a function", "only definitions stand here")]),
+        ("fn f(a) { a } x", &[("x", "this is not a function", "")]),
         ("fn f(a) { a }\nfn g(a) { a", &[("", "", "")]),
         ("fn f(a) { 'heads' }", &[("'heads'", "several characters in single quotes", "double quotes")]),
     ]);
@@ -90,7 +90,7 @@ fn what_is_written_elsewhere_is_told() {
         ("fn f(a) { eval(\"1\") }", &[("eval", "", "")]),
         ("fn f(a) { print(a) }", &[("print", "there is no function `print`", "")]),
         ("fn f(a) { a.x().y = 1 }", &[("x().y", "cannot be assigned to", "")]),
-        ("fn f(a) { [1].push(a) }", &[("push", "only what a variable holds can be changed", "")]),
+        ("fn f(a) { [1].push(a) }", &[("push", "only the value of a variable can be changed", "")]),
         ("fn f(a) { import \"x\" as y; 1 }", &[("import", "", "")]),
         ("fn f(a, a) { a }", &[("a) {", "", "")]),
         ("fn f(a) { timestamp() }", &[("timestamp", "there is no function `timestamp`", "")]),

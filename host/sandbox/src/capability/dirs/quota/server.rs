@@ -125,7 +125,7 @@ async fn counted(host_dir: &HostDir, file: File) -> io::Result<()> {
 }
 
 fn invalid_request() -> io::Error {
-    io::Error::other("it speaks of directories as no guest can")
+    io::Error::other("it names directories in a way that no guest can")
 }
 
 impl Drop for QuotaServer {
