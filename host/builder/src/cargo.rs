@@ -21,7 +21,7 @@ use super::{
 ///
 /// Cargo ignores these flags, like the user's `build.rustflags`, where there are flags for the target. Flags of a build script come
 /// later and win.
-const LINKER_FLAGS: &str = "-Clink-arg=-zstack-size=262144 -Clink-arg=--initial-heap=131072";
+pub const LINKER_FLAGS: &str = "-Clink-arg=-zstack-size=262144 -Clink-arg=--initial-heap=131072";
 
 pub(super) fn build_one(
     guest: GuestCrate,

@@ -28,6 +28,7 @@ use std::{
 
 pub use self::{
     cache::CacheError,
+    cargo::LINKER_FLAGS,
     folder::FolderError,
     freshness::artefact_if_fresh,
     process::ProcessError,

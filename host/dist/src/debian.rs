@@ -1,19 +1,19 @@
 //! Debian package with the command and a unit of systemd.
 
 use std::{
-    env::{self, consts::ARCH},
+    env,
     path::{Path, PathBuf},
     process::Command,
 };
 
-use crate::{DistResult, VERSION, c_library, files, folder, licence, licences, run};
+use crate::{DistResult, VERSION, c_library, files, folder, licence, licences, machine, run};
 
 /// Variable with the name and the address of the one who answers for the package, as `Ada Lovelace <ada@example.org>`.
 const MAINTAINER: &str = "PHASM_MAINTAINER";
 
 /// Makes the package in `out`, and returns its path.
 pub(crate) fn make(binary: &Path, out: &Path) -> DistResult<PathBuf> {
-    let architecture = match ARCH {
+    let architecture = match machine::architecture(binary)? {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
         other => return Err(format!("no Debian architecture is known for {other}").into()),

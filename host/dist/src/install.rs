@@ -11,7 +11,7 @@ use std::{
 use crate::{DistResult, VERSION, commit, files, folder, launcher, run, tarball};
 
 /// From the install command to the result of a workflow.
-const LIMIT: Duration = Duration::from_secs(60);
+pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
 /// An installation in the empty folder `home`, which returns the path of the command.
 type Install = fn(out: &Path, home: &Path) -> DistResult<PathBuf>;
@@ -65,14 +65,14 @@ fn hello(command: &Path, home: &Path, executors: Option<&Path>) -> DistResult {
 }
 
 fn from_tarball(out: &Path, home: &Path) -> DistResult<PathBuf> {
-    let file = format!("{}.tar.gz", tarball::name());
+    let file = format!("{}.tar.gz", tarball::name(env::consts::ARCH));
     run(Command::new("sha256sum")
         .args(["--check", "--quiet"])
         .arg(format!("{file}.sha256"))
         .current_dir(out))?;
     run(Command::new("tar").arg("-xzf").arg(out.join(file)).arg("-C").arg(home))?;
     run(Command::new("sh")
-        .arg(home.join(tarball::name()).join("install.sh"))
+        .arg(home.join(tarball::name(env::consts::ARCH)).join("install.sh"))
         .env("HOME", home)
         .env_remove("PREFIX"))?;
     Ok(home.join(".local/bin/phasm"))
@@ -119,7 +119,7 @@ fn from_debian(out: &Path, home: &Path) -> DistResult<PathBuf> {
 }
 
 /// Returns the only file in `out` whose name ends so.
-fn only(out: &Path, ending: &str) -> DistResult<PathBuf> {
+pub(crate) fn only(out: &Path, ending: &str) -> DistResult<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(out)? {
         let path = entry?.path();

@@ -1,11 +1,17 @@
 //! Makes Phasm's packages of a built command, and tests each in an empty place.
 //!
-//! `phasm-dist packages BINARY OUT` makes them, and a bill of their crates. `phasm-dist commit` prints the variables that a build of the
+//! `phasm-dist build [--target TARGET] OUT` builds the command for a release and makes its packages; `phasm-dist reproduce DIR` builds it
+//! twice and compares. `phasm-dist check BINARY` looks for paths of this machine and for a C library that is too new.
+//! `phasm-dist packages BINARY OUT` makes the packages, and a bill of their crates. `phasm-dist commit` prints the variables that a build of the
 //! command records for `--version`. `phasm-dist test OUT [EXECUTORS]` installs them and runs a workflow with each;
 //! `phasm-dist image BINARY OUT` lays out the files of the container image; `phasm-dist containers BINARY` runs them as the Containerfile,
 //! the compose files and the Kubernetes manifests say.
+//! `phasm-dist bare OUT SYSTEM` installs them into the system in the folder SYSTEM, as debootstrap makes one.
 //! EXECUTORS is the folder with the shipped executors, for a command that does not carry them.
 
+mod bare;
+mod build;
+mod check;
 mod commit;
 mod container;
 mod debian;
@@ -14,8 +20,10 @@ mod image;
 mod install;
 mod launcher;
 mod licences;
+mod machine;
 mod npm;
 mod parts;
+mod reproduce;
 mod sbom;
 mod tarball;
 mod wheel;
@@ -34,13 +42,19 @@ type DistResult<T = ()> = Result<T, Box<dyn Error>>;
 /// Version of the packages.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-const USAGE: &str = "usage: phasm-dist packages BINARY OUT\n       phasm-dist commit\n       phasm-dist image BINARY OUT\n       phasm-dist containers BINARY\n       phasm-dist test OUT [EXECUTORS]";
+const USAGE: &str = "usage: phasm-dist build [--target TARGET] OUT\n       phasm-dist reproduce [--target TARGET] DIR\n       phasm-dist check BINARY\n       phasm-dist packages BINARY OUT\n       phasm-dist commit\n       phasm-dist image BINARY OUT\n       phasm-dist containers BINARY\n       phasm-dist test OUT [EXECUTORS]\n       phasm-dist bare OUT SYSTEM";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
+        ["build", out] => build_all(&host_target(), Path::new(out)),
+        ["build", "--target", target, out] => build_all(target, Path::new(out)),
+        ["reproduce", dir] => reproduce::compare(&host_target(), Path::new(dir)),
+        ["reproduce", "--target", target, dir] => reproduce::compare(target, Path::new(dir)),
+        ["check", binary] => places().and_then(|places| check::command(Path::new(binary), &places)),
         ["packages", binary, out] => packages(Path::new(binary), Path::new(out)),
+        ["bare", out, system] => bare::test_all(Path::new(out), Path::new(system)),
         ["image", binary, out] => image::lay(Path::new(binary), Path::new(out)),
         ["containers", binary] => container::test_all(Path::new(binary)),
         ["commit"] => commit::variables().and_then(|said| Ok(write!(io::stdout(), "{said}")?)),
@@ -57,14 +71,37 @@ fn main() -> ExitCode {
     }
 }
 
+/// Builds the command for `target`, and makes every package of it in `out`.
+fn build_all(target: &str, out: &Path) -> DistResult {
+    packages(&build::command(&places()?, target)?, out)
+}
+
+/// Folders of a build in this checkout.
+fn places() -> DistResult<build::Places> {
+    let checkout = std::fs::canonicalize(root())?;
+    let target = env::var_os("CARGO_TARGET_DIR").map_or_else(|| checkout.join("target"), PathBuf::from);
+    Ok(build::Places { target: std::path::absolute(target)?, checkout })
+}
+
+/// Platform of this machine.
+fn host_target() -> String {
+    format!("{}-unknown-linux-gnu", env::consts::ARCH)
+}
+
 /// Makes every package of `binary` in `out`.
 fn packages(binary: &Path, out: &Path) -> DistResult {
     folder::make_empty(out)?;
     let work = out.join("work");
     folder::make_empty(&work)?;
     let stripped = work.join("phasm");
-    run(Command::new("strip").arg("-o").arg(&stripped).arg(binary))?;
-    let parts = parts::read()?;
+    let architecture = machine::architecture(binary)?;
+    if machine::is_here(architecture) {
+        run(Command::new("strip").arg("-o").arg(&stripped).arg(binary))?;
+    } else {
+        // Its build has stripped it: the tool of this machine knows no other architecture.
+        folder::copy(binary, &stripped, 0o755)?;
+    }
+    let parts = parts::read_for(architecture)?;
     licences::write(&parts, &work)?;
     sbom::write(&parts, out)?;
     for package in [tarball::make, wheel::make, debian::make, npm::make_platform, npm::make_launcher] {
@@ -85,12 +122,15 @@ fn run(command: &mut Command) -> DistResult<String> {
     }
 }
 
-/// Returns the minor version of the C library 2.x that `binary` needs, at least 31, which is what packages promise to ask for.
+/// Minor version of the oldest C library 2.x that packages promise to run with.
+const C_LIBRARY: u32 = 31;
+
+/// Returns the minor version of the C library 2.x that `binary` needs, at least the promised one.
 fn c_library(binary: &Path) -> DistResult<u32> {
-    let symbols = run(Command::new("objdump").arg("-T").arg(binary))?;
+    let symbols = run(Command::new("readelf").args(["--version-info", "--wide"]).arg(binary))?;
     let versions = symbols.split("GLIBC_2.").skip(1);
     let minors = versions.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
-    Ok(minors.max().unwrap_or(0).max(31))
+    Ok(minors.max().unwrap_or(0).max(C_LIBRARY))
 }
 
 /// Folder of the files that packages contain besides the command.

@@ -1,21 +1,19 @@
 //! Packages for npm: a launcher, and one for each platform that has the command.
 
-use std::{
-    env::consts::ARCH,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::{DistResult, VERSION, files, folder, licence, licences, tarball};
+use crate::{DistResult, VERSION, files, folder, licence, licences, machine, tarball};
 
 /// Platforms with a package: the architecture of Rust, and that of Node.
 const PLATFORMS: [(&str, &str); 2] = [("x86_64", "x64"), ("aarch64", "arm64")];
 
 /// Makes the package of this platform in `out`, and returns its path.
 pub(crate) fn make_platform(binary: &Path, out: &Path) -> DistResult<PathBuf> {
-    let known = PLATFORMS.iter().find(|(ours, _)| *ours == ARCH);
-    let (_, cpu) = known.ok_or_else(|| format!("no npm architecture is known for {ARCH}"))?;
+    let architecture = machine::architecture(binary)?;
+    let known = PLATFORMS.iter().find(|(ours, _)| *ours == architecture);
+    let (_, cpu) = known.ok_or_else(|| format!("no npm architecture is known for {architecture}"))?;
     let about = json!({
         "name": name(cpu), "version": VERSION,
         "description": format!("The phasm command for Linux on {cpu}, with glibc"),
@@ -76,7 +74,7 @@ mod tests {
         let out = env::temp_dir().join(format!("phasm-dist-npm-{}", process::id()));
         let packages = || {
             folder::make_empty(&out).unwrap();
-            folder::write(&out.join("command"), b"command", 0o644).unwrap();
+            folder::copy(&env::current_exe().unwrap(), &out.join("command"), 0o755).unwrap();
             folder::write(&out.join("work").join(licences::FILE), b"texts", 0o644).unwrap();
             [make_platform(&out.join("command"), &out).unwrap(), make_launcher(&out, &out).unwrap()]
         };

@@ -37,6 +37,7 @@ pub(crate) struct Crate {
 /// All crates of a package by name and version, and those that are programs by themselves.
 #[derive(Default)]
 pub(crate) struct Parts {
+    pub(crate) architecture: &'static str,
     pub(crate) crates: BTreeMap<CrateId, Crate>,
     /// The command.
     pub(crate) command: CrateId,
@@ -44,10 +45,15 @@ pub(crate) struct Parts {
     pub(crate) executors: Vec<CrateId>,
 }
 
-/// Reads the crates of the command and of the executors, as cargo selects them for the packages.
+/// Reads the crates of the command and of the executors, as cargo selects them for the packages of this machine.
 pub(crate) fn read() -> DistResult<Parts> {
-    let mut parts = Parts::default();
-    let target = format!("{ARCH}-unknown-linux-gnu");
+    read_for(ARCH)
+}
+
+/// Reads the crates of the command and of the executors, as cargo selects them for the packages of an architecture.
+pub(crate) fn read_for(architecture: &'static str) -> DistResult<Parts> {
+    let mut parts = Parts { architecture, ..Parts::default() };
+    let target = format!("{architecture}-unknown-linux-gnu");
     let command = ["--package", "phasm-cli", "--features", "embed-executors", "--target", &target];
     let roots = add(&mut parts, &root(), &command, &target)?;
     parts.command = roots.into_iter().next().ok_or("cargo tree names no command")?;

@@ -1,6 +1,6 @@
 //! Software bill of materials: the crates of a package, as CycloneDX in JSON.
 
-use std::{env::consts::ARCH, path::Path};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -11,14 +11,14 @@ use crate::{
 };
 
 /// Name of the file, next to the packages.
-pub(crate) fn name() -> String {
-    format!("phasm-{VERSION}-{ARCH}-linux.cdx.json")
+pub(crate) fn name(architecture: &str) -> String {
+    format!("phasm-{VERSION}-{architecture}-linux.cdx.json")
 }
 
 /// Writes the bill to `out`. The same crates give the same file: it has no serial number and no time.
 pub(crate) fn write(parts: &Parts, out: &Path) -> DistResult {
     let text = serde_json::to_string_pretty(&bill(parts, &rust_version()?))? + "\n";
-    folder::write(&out.join(name()), text.as_bytes(), 0o644)
+    folder::write(&out.join(name(parts.architecture)), text.as_bytes(), 0o644)
 }
 
 /// Reference to the standard library, which is part of every package, and of no lock file.

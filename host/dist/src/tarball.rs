@@ -1,7 +1,6 @@
 //! Tarball with the command and `install.sh`, and its SHA-256 in a file next to it.
 
 use std::{
-    env::consts::ARCH,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -9,16 +8,16 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{DistResult, VERSION, files, folder, licence, licences, run};
+use crate::{DistResult, VERSION, files, folder, licence, licences, machine, run};
 
 /// Name of the folder in the tarball.
-pub(crate) fn name() -> String {
-    format!("phasm-{VERSION}-{ARCH}-linux")
+pub(crate) fn name(architecture: &str) -> String {
+    format!("phasm-{VERSION}-{architecture}-linux")
 }
 
 /// Makes the tarball in `out`, and returns its path.
 pub(crate) fn make(binary: &Path, out: &Path) -> DistResult<PathBuf> {
-    let (work, name) = (out.join("work/tarball"), name());
+    let (work, name) = (out.join("work/tarball"), name(machine::architecture(binary)?));
     let dir = work.join(&name);
     folder::copy(binary, &dir.join("phasm"), 0o755)?;
     folder::copy(&files().join("install.sh"), &dir.join("install.sh"), 0o755)?;

@@ -1,7 +1,6 @@
 //! Wheel with the command, for `pip install`.
 
 use std::{
-    env::consts::ARCH,
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -10,13 +9,13 @@ use std::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
 
-use crate::{DistResult, VERSION, c_library, folder, licence, licences, run};
+use crate::{DistResult, VERSION, c_library, folder, licence, licences, machine, run};
 
 /// Makes the wheel in `out`, and returns its path.
 pub(crate) fn make(binary: &Path, out: &Path) -> DistResult<PathBuf> {
     let dir = out.join("work/wheel");
     let info = format!("phasm-{VERSION}.dist-info");
-    let tag = format!("py3-none-manylinux_2_{}_{ARCH}", c_library(binary)?);
+    let tag = format!("py3-none-manylinux_2_{}_{}", c_library(binary)?, machine::architecture(binary)?);
     let command = format!("phasm-{VERSION}.data/scripts/phasm");
     folder::copy(binary, &dir.join(&command), 0o755)?;
     let metadata = format!(

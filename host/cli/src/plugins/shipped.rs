@@ -40,8 +40,20 @@ pub(crate) fn dir() -> Option<PathBuf> {
     if !CARRIED.1.is_empty() {
         return unpacked(CARRIED, &user_dirs::cache_dir()?.join("executors")).ok();
     }
+    in_checkout()
+}
+
+/// Plugins of the checkout that the program was built from, if it is still there.
+#[cfg(not(feature = "embed-executors"))]
+fn in_checkout() -> Option<PathBuf> {
     let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
     checkout.join("echo/Cargo.toml").is_file().then_some(checkout)
+}
+
+/// None: a program that contains its executors contains no path of the machine that built it.
+#[cfg(feature = "embed-executors")]
+fn in_checkout() -> Option<PathBuf> {
+    None
 }
 
 /// A directory below `cache` with these components; other components have another.
