@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// R-L72: the same source in two folders gives the same file, without a path of either.
+    /// R-L73: the same source in two folders gives the same file, without a path of either.
     #[test]
     fn folders_do_not_matter() {
         let dir = env::temp_dir().join(format!("phasm-dist-build-{}", process::id()));

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
     use crate::folder;
 
-    /// R-L72: symbols of a newer C library are found and named.
+    /// R-L73: symbols of a newer C library are found and named.
     #[test]
     fn newer_symbols_are_named() {
         let symbols = "  1: 0 FUNC GLOBAL DEFAULT UND pthread_create@GLIBC_2.34 (2)\n  2: 0 FUNC GLOBAL DEFAULT UND \
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(newer(symbols), ["pthread_create@GLIBC_2.34"]);
     }
 
-    /// R-L72: a path of the checkout in a file is an error that shows it.
+    /// R-L73: a path of the checkout in a file is an error that shows it.
     #[test]
     fn paths_of_the_checkout_are_found() {
         let dir = env::temp_dir().join(format!("phasm-dist-check-{}", process::id()));

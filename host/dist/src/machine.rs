@@ -30,7 +30,7 @@ mod tests {
 
     use super::*;
 
-    /// R-L72: packages are named after the architecture of their command.
+    /// R-L73: packages are named after the architecture of their command.
     #[test]
     fn the_architecture_of_this_program_is_read() {
         assert_eq!(architecture(&env::current_exe().unwrap()).unwrap(), ARCH);

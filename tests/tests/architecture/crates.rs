@@ -42,7 +42,10 @@ fn a_crate_depends_on_those_below_it() {
         ("phasm-convert", &["phasm-engine"]),
         ("phasm-graph", &["phasm-engine"]),
         ("phasm-server", &["phasm", "phasm-files", "phasm-graph"]),
-        ("phasm-cli", &["phasm", "phasm-builder", "phasm-convert", "phasm-files", "phasm-graph", "phasm-server"]),
+        (
+            "phasm-cli",
+            &["phasm", "phasm-builder", "phasm-convert", "phasm-files", "phasm-graph", "phasm-server"],
+        ),
         ("phasm-edge", &["phasm"]),
         ("phasm-tests", &["phasm", "phasm-engine"]),
         ("phasm-tidy", &[]),

@@ -78,7 +78,11 @@ pub(super) fn job<T: Send + 'static>(
 
 /// Notifies these subscribers.
 pub(super) fn notify(told: Vec<Arc<watch::Sender<()>>>) -> impl FnOnce() + Send + 'static {
-    move || told.iter().for_each(|told| told.send_replace(()))
+    move || {
+        for told in told {
+            told.send_replace(());
+        }
+    }
 }
 
 /// Result of a job, sent once its batch is durable.

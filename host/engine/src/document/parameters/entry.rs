@@ -40,7 +40,7 @@ pub(crate) struct ParameterDoc {
 
 /// The ways in which a parameter is written.
 pub(super) struct Spellings {
-    /// As an element of a list.
+    /// Form of an element of a list.
     pub(super) listed: Form<ParameterDoc>,
     /// Under its name, as an object with the other fields.
     table: &'static Table,
