@@ -59,10 +59,10 @@ fn the_spellings_of_retry_are_valid() {
         .filter(|line| line.starts_with("retry: "))
         .map(str::to_owned)
         .collect();
-    assert_eq!(spellings.len(), 4);
+    assert_eq!(spellings.len(), 3);
     for retry in spellings {
         let document = format!(
-            "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: w }}\nspec:\n  entrypoint: main\n  templates:\n    \
+            "apiVersion: phasm/v1\nkind: Workflow\nmetadata: {{ name: w }}\nspec:\n  entrypoint: main\n  templates:\n    \
              - task: {{ name: work, executor: {{ type: echo }} }}\n    - dag:\n        name: main\n        tasks:\n          \
              - name: fetch\n            template: work\n            {retry}\n"
         );
@@ -258,7 +258,7 @@ fn the_readme_says_why_not_something_else_and_what_is_not_there() {
     for other in ["a shell script", "Argo Workflows", "Temporal"] {
         assert!(others.contains(&format!("\n| {other}")), "{other}");
     }
-    for absent in ["all the network there is", "One host a file", "tenants", "No artifacts", "kept until"] {
+    for absent in ["HTTP requests only", "One host per file", "tenants", "No artifacts", "kept until"] {
         assert!(limits.contains(absent), "{absent}");
     }
 }

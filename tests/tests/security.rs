@@ -40,8 +40,8 @@ fn is_case(name: &str) -> bool {
 #[test]
 fn each_promise_is_held_by_a_test() {
     let text = page("security.md");
-    let (_, promises) = text.split_once("## What is promised").unwrap();
-    let (promises, _) = promises.split_once("## What is not promised").unwrap();
+    let (_, promises) = text.split_once("## Guarantees").unwrap();
+    let (promises, _) = promises.split_once("## No guarantees").unwrap();
     let mut tests = 0;
     for row in rows(promises).filter(|row| row.last() != Some(&"held by")) {
         let [promise, held] = row.as_slice() else { panic!("{row:?}") };

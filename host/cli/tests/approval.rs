@@ -33,8 +33,8 @@ fn the_release_waits_for_a_word() {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/approval.yaml");
     let example = example.to_str().unwrap();
     let rows = [
-        (r#"{"approved": true, "by": "Ada"}"#, json!("Succeeded"), [json!("phasm-1.0"), json!("Ada")]),
-        (r#"{"approved": false, "by": "Ada"}"#, json!("Skipped"), [json!(null), json!("Ada")]),
+        (r#"{"approved": true, "by": "Ada"}"#, json!("Succeeded"), [json!("Ada"), json!("phasm-1.0")]),
+        (r#"{"approved": false, "by": "Ada"}"#, json!("Skipped"), [json!("Ada"), json!(null)]),
     ];
     for (answer, publish, outputs) in rows {
         let (status, parked) = phasm(dir.path(), &["run", example]);
@@ -103,7 +103,7 @@ fn a_response_without_its_task_is_refused_unless_one_waits() {
     };
     refused(
         &["approve", "@last"],
-        "approved: false: 2 tasks wait for a response; name one of them: main/one, main/two",
+        "not approved: 2 tasks wait for a response; name one of them: main/one, main/two",
     );
     refused(&["reject", "@last", "three"], "has no task `three`; suspended: main/one, main/two");
     refused(&["approve", "@last", "two"], "size is missing");

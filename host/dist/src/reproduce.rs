@@ -17,7 +17,7 @@ pub(crate) fn compare(target: &str, dir: &Path) -> DistResult {
     folder::make_empty(dir)?;
     let dir = fs::canonicalize(dir)?;
     let mut digests = Vec::new();
-    // Of different lengths: a path that is somewhere in a file moves what follows it.
+    // The lengths differ, so that a path in a file moves everything behind it.
     for name in ["one", "another-one"] {
         let places =
             Places { checkout: dir.join(name).join("checkout"), target: dir.join(name).join("target") };

@@ -100,9 +100,6 @@ pub struct RunRow {
     pub seq: u64,
     /// The host that runs it, if there is one; it may be gone.
     pub owner: Option<HostId>,
-    /// Set when the lease of the owner had ended as the row was read: another host may claim the run.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_owner_gone: bool,
     /// Time at which the run is due, if it has no owner and gets no request before; none if only a request wakes it.
     pub wake_at: Option<Timestamp>,
     /// Reason why the last host could not continue it; none as soon as a host owns it.

@@ -64,7 +64,7 @@ impl RunState {
         } else if row.status.rest.is_some_and(|rest| rest.parked) {
             // Also where a process still has it in memory: nothing happens in it until a person responds.
             Self::Parked
-        } else if is_held && row.owner.is_some() && !row.is_owner_gone {
+        } else if is_held && row.owner.is_some() {
             Self::Driven
         } else if is_held && row.wake_at.is_some() {
             Self::Waiting
@@ -372,7 +372,6 @@ mod tests {
                 status,
                 seq: 1,
                 owner: owner.map(Into::into),
-                is_owner_gone: false,
                 wake_at: None,
                 note: None,
             }
@@ -387,9 +386,6 @@ mod tests {
         ] {
             assert_eq!(RunState::of(&row(parked, owner), is_held), state, "{parked:?} {owner:?} {is_held}");
         }
-        let gone = RunRow { is_owner_gone: true, ..row(None, Some("h")) };
-        let state = RunState::of(&gone, true);
-        assert_eq!((state, RowWaits::of(&gone, state).unwrap().what), (RunState::Orphaned, "host"));
     }
 
     #[test]

@@ -233,11 +233,11 @@ fn what_is_not_taken_is_tried_again() {
     let host = stage.host(&[("chat", endpoint(&receiver))]);
     let run = stage.submit(&host, "echo");
     let answers = [
-        (Answer::Status(500), "it answered 500", 5),
+        (Answer::Status(500), "it responded 500", 5),
         (Answer::Reset, "", 60),
-        (Answer::With(429, "retry-after: 7200"), "it answered 429", 7200),
+        (Answer::With(429, "retry-after: 7200"), "it responded 429", 7200),
         (Answer::With(302, "location: /elsewhere"), "redirects are not followed", 1800),
-        (Answer::With(503, "retry-after: Thu, 01 Jan 2026 00:00:00 GMT"), "it answered 503", 7200),
+        (Answer::With(503, "retry-after: Thu, 01 Jan 2026 00:00:00 GMT"), "it responded 503", 7200),
         (Answer::Garbage, "", 18_000),
     ];
     let (mut ids, mut signatures) = (BTreeSet::new(), BTreeSet::new());

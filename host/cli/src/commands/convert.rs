@@ -50,7 +50,7 @@ pub(crate) struct ConvertArguments {
 }
 
 /// A converted file, and what is left to do.
-struct Converted {
+struct Conversion {
     text: String,
     notes: Vec<Entry>,
     more: usize,
@@ -128,7 +128,7 @@ pub(super) fn convert(arguments: &ConvertArguments, screen: &Screen) -> Result<E
     check(&converted.text, screen, arguments.json)
 }
 
-/// Checks the result. What the other system accepts may still be an error here, such as a circle of dependencies.
+/// Checks the result, which may have errors that the other system accepts, such as a circle of dependencies.
 fn check(text: &str, screen: &Screen, as_json: bool) -> Result<Exit, Failure> {
     let source = Source { name: "the converted file", text };
     let found = match reader::read("converted.yaml", text) {
@@ -142,7 +142,7 @@ fn check(text: &str, screen: &Screen, as_json: bool) -> Result<Exit, Failure> {
     Err(Failure::shown(Exit::Problems))
 }
 
-fn foreign(tree: &Tree, format: Format) -> Converted {
+fn foreign(tree: &Tree, format: Format) -> Conversion {
     let conversion = phasm_convert::convert(tree, format);
     let entry = |note: phasm_convert::Note| Entry {
         path: note.path,
@@ -155,7 +155,7 @@ fn foreign(tree: &Tree, format: Format) -> Converted {
         },
         advice: note.advice,
     };
-    Converted {
+    Conversion {
         text: conversion.text,
         notes: conversion.notes.into_iter().map(entry).collect(),
         more: conversion.more,
@@ -163,10 +163,10 @@ fn foreign(tree: &Tree, format: Format) -> Converted {
 }
 
 /// Converts a file of `aether/v1`; one of `phasm/v1` stays as it is.
-fn own(file: &Text, tree: &Tree, screen: &Screen) -> Result<Converted, Failure> {
+fn own(file: &Text, tree: &Tree, screen: &Screen) -> Result<Conversion, Failure> {
     let Some(conversion) = document::convert(&file.text, tree) else {
         screen.err(&format!("{} is not a file of `aether/v1`, and stays as it is\n", file.name));
-        return Ok(Converted { text: file.text.clone(), notes: Vec::new(), more: 0 });
+        return Ok(Conversion { text: file.text.clone(), notes: Vec::new(), more: 0 });
     };
     if !conversion.repeated.is_empty() {
         let lines = conversion.repeated.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
@@ -183,5 +183,5 @@ fn own(file: &Text, tree: &Tree, screen: &Screen) -> Result<Converted, Failure> 
         kind: "kept",
         advice: why.to_owned(),
     };
-    Ok(Converted { text: conversion.text, notes: conversion.kept.into_iter().map(entry).collect(), more: 0 })
+    Ok(Conversion { text: conversion.text, notes: conversion.kept.into_iter().map(entry).collect(), more: 0 })
 }

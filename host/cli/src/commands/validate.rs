@@ -94,7 +94,8 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
                 known.extend(installed.names());
                 match draft {
                     Ok(draft) => {
-                        let executors = known_executors(&installed, &draft.executor_types());
+                        let executors =
+                            known_executors(&installed, &draft.executor_types(), &arguments.paths.plugins());
                         let executors = executors.allow_missing(arguments.allow_missing);
                         let found = draft.judge(&of_whom.with_endpoints(executors), &variables);
                         let placed = |found: &[Problem]| problems::with_places(found, document.dir());
@@ -135,10 +136,13 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// Resolves executor types; of source that has to be built first nothing but its name is known.
-fn known_executors(installed: &PluginInventory, types: &[Arc<str>]) -> Executors {
+/// Resolves executor types. Source that has to be built first is known by name only: a warning for folders of the author's own,
+/// which are `named`, and none for executors that ship with Phasm, which are built at their first use.
+fn known_executors(installed: &PluginInventory, types: &[Arc<str>], named: &[PathBuf]) -> Executors {
     types.iter().fold(installed.executors(types), |all, executor_type| {
-        let Some(folder) = installed.unbuilt(executor_type) else { return all };
+        let folder =
+            installed.unbuilt(executor_type).filter(|folder| named.iter().any(|dir| folder.starts_with(dir)));
+        let Some(folder) = folder else { return all };
         let folder = folder.to_string_lossy();
         let why = format!("{folder} is source that is not built, or not up to date");
         let build = command_line::command(&["plugin", "build", &folder]);

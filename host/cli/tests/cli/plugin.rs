@@ -196,7 +196,8 @@ fn the_schema_knows_the_inputs_of_plugins() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stderr.starts_with("warning: plugin `bad` is left out: "), "{}", ran.stderr);
     let schema = ran.json();
-    let parameter = "/$defs/executors/allOf/0/then/properties/inputs/properties/parameters/items/allOf/0";
+    let parameter =
+        "/$defs/executors/allOf/0/then/properties/inputs/then/properties/parameters/items/allOf/0";
     assert_eq!(schema.pointer(&format!("{parameter}/if/properties/name/const")), Some(&json!("dir")));
     assert_eq!(bench.phasm(&["schema", "--plugins", "nowhere"]).status, 2);
     assert_eq!(bench.phasm(&["schema", "--plugins", "plugins", "--config"]).status, 2);

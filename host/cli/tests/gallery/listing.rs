@@ -70,8 +70,11 @@ fn a_new_folder_is_ready_to_use() {
     let workflow = project.text("a/b/workflow.yaml");
     let schema = workflow.lines().next().unwrap().strip_prefix("# yaml-language-server: $schema=").unwrap();
     assert_eq!(project.text(&format!("a/b/{schema}")), project.sh("phasm schema").stdout);
-    fs::write(project.path("a/b/workflow.yaml"), workflow.replace("who, type: array", "whom, type: array"))
-        .unwrap();
+    fs::write(
+        project.path("a/b/workflow.yaml"),
+        workflow.replace("who: { type: array", "whom: { type: array"),
+    )
+    .unwrap();
     let checked = project.sh("a/b/check.sh");
     assert!(checked.status == 2 && checked.stderr.contains("workflow.yaml:"), "{checked:?}");
     let ignored = project.text("a/b/.gitignore");

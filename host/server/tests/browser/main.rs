@@ -372,7 +372,7 @@ fn a_newcomer_needs_no_manual() {
     browser.until_says("Submit a run of release");
     visit.check();
     browser.click("button[value=submit]");
-    browser.until_says("1 task waiting for an answer");
+    browser.until_says("1 task waiting for approval or a response");
     browser.until_says("Answer main/approve: ");
     browser.click("#asked a");
     browser.click("input[name='answer.approved'][value=true]");
@@ -380,7 +380,7 @@ fn a_newcomer_needs_no_manual() {
     browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
     visit.go("/submit?example=approval");
     browser.click("button[value=submit]");
-    browser.until_says("1 task waiting for an answer");
+    browser.until_says("1 task waiting for approval or a response");
     browser.click("button.danger");
     browser.until("document.querySelector('#title').innerText.includes('Cancelled')");
 }

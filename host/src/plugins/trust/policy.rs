@@ -145,7 +145,7 @@ mod tests {
             [Ok(()), Ok(()), Ok(())]
         );
         let asks =
-            format!("; `[trust]` of the configuration asks for a signature by {}", public(&ours).name());
+            format!("; `[trust]` of the configuration requires a signature by {}", public(&ours).name());
         assert_eq!(judge(&strict, None), Err(format!("it is not signed{asks}")));
         let other =
             format!("it is signed with another key, of the number {}{asks}", public(&theirs).number());

@@ -42,7 +42,7 @@ fn what_is_no_regular_file_is_not_opened() {
     let found = complaint(text_of(&dir));
     assert_eq!(found, "P006 0:0 a directory; expected a file that can be read (name the files in it)");
     let found = complaint(text_of(std::path::Path::new("/dev/zero")));
-    assert!(found.starts_with("P006 0:0 no regular file but a pipe or device"), "{found}");
+    assert!(found.starts_with("P006 0:0 not a regular file but a pipe or device"), "{found}");
     assert!(found.ends_with("(pass it to stdin and write `-`)"), "{found}");
 }
 

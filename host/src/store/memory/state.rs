@@ -245,7 +245,6 @@ impl State {
             status,
             seq: 0,
             owner,
-            is_owner_gone: false,
             wake_at: None,
             note: None,
             remark: None,

@@ -93,9 +93,7 @@ macro_rules! run_columns {
         found.state_checksum IS NOT DISTINCT FROM checksum_of_state(found.number, found.seq, found.phase, found.finished_at, found.open,
             found.rest, found.rests_until, found.remark) AS state_sound,
         found.lease_checksum IS NOT DISTINCT FROM checksum_of_lease(found.number, found.epoch, found.owner, found.wake_at, found.note,
-            found.noted_at) AS lease_sound,
-        found.owner IS NOT NULL AND NOT EXISTS (
-            SELECT FROM hosts WHERE hosts.host = found.owner AND hosts.until > clock()) AS owner_gone"
+            found.noted_at) AS lease_sound"
     };
 }
 pub(super) use run_columns;
@@ -125,7 +123,6 @@ pub(super) fn row(row: &Row) -> Result<RunRow, PostgresError> {
         status,
         seq,
         owner,
-        is_owner_gone: soundness.lease && get(row, "owner_gone")?,
         wake_at,
         note,
         remark: if soundness.state { get::<Option<&str>>(row, "remark")?.map(Arc::from) } else { None },

@@ -44,10 +44,7 @@ pub(super) fn run(row: &Row<'_>) -> Result<RunRow> {
     let remark = if soundness.state { row.get(18)? } else { None };
     let (owner, wake_at, note) = lease.unwrap_or_default();
     let damaged = soundness.complaint();
-    let head = Arc::new(head);
-    // A file has one process, which holds its lock as long as it runs.
-    let is_owner_gone = false;
-    Ok(RunRow { number, head, status, seq, owner, is_owner_gone, wake_at, note, remark, damaged })
+    Ok(RunRow { number, head: Arc::new(head), status, seq, owner, wake_at, note, remark, damaged })
 }
 
 fn time(row: &Row<'_>, column: usize) -> Result<Option<Timestamp>> {

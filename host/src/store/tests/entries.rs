@@ -195,10 +195,10 @@ async fn a_namespace_takes_so_much_and_no_more() {
             let refused = store.change(with_texts(change(name, 0, None, "{}"), &[text])).await;
             assert!(refused.as_ref().is_err_and(|error| error.to_string().contains(expected)), "{refused:?}");
         };
-        crowded(schedule("large"), MAX_TEXT_BYTES + 1, "64 MiB of their documents").await;
+        crowded(schedule("large"), MAX_TEXT_BYTES + 1, "64 MiB of their files").await;
         let half = Text { size: MAX_TEXT_BYTES / 2 + 1, ..text("half", Some(b"...")) };
         store.change(with_texts(change(schedule("a"), 0, None, "{}"), &[half])).await.unwrap();
-        crowded(schedule("b"), MAX_TEXT_BYTES / 2, "64 MiB of their documents").await;
+        crowded(schedule("b"), MAX_TEXT_BYTES / 2, "64 MiB of their files").await;
 
         let filling: Vec<_> = (1..MAX_ENTRIES)
             .map(|number| store.change(with_texts(change(schedule(&number.to_string()), 0, None, "{}"), &[])))

@@ -273,20 +273,3 @@ async fn what_rests_is_nobodys_once_its_host_is_gone() {
         .await;
     }
 }
-
-/// R-H16: a row tells that the lease of its owner has ended, before another host claims the run.
-#[tokio::test]
-async fn a_row_says_that_its_owner_is_gone() {
-    on_each(async |store| {
-        let body: Arc<dyn Encode> = Arc::new(Vec::new());
-        store.put(head("a"), RUNNING, record(0, 1, body)).await.unwrap();
-        let is_gone = async || store.get("a").await.unwrap().unwrap().is_owner_gone;
-        store.heartbeat(&here(), Timestamp(i64::MAX / 2)).await.unwrap();
-        assert!(!is_gone().await);
-        // In memory and in a file there is one process, whose end the lock of the file shows.
-        let has_leases = store.lease_time().is_some();
-        store.heartbeat(&here(), Timestamp(0)).await.unwrap();
-        assert_eq!(is_gone().await, has_leases);
-    })
-    .await;
-}

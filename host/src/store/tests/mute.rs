@@ -95,7 +95,7 @@ async fn a_mute_database_is_unavailable_and_comes_back() {
     append(&store, "a", 0, b"x").await.unwrap();
     assert!(store.get("a").await.unwrap().is_some());
     way.mute(true);
-    let is_unavailable = |error: &StoreError| matches!(error, StoreError::Unavailable { source, .. } if source.to_string().contains("has not answered for "));
+    let is_unavailable = |error: &StoreError| matches!(error, StoreError::Unavailable { source, .. } if source.to_string().contains("has not responded for "));
     let (written, read, posted, owned) =
         (append(&store, "b", 0, b"x"), store.get("a"), store.post("a", b"?".to_vec()), store.owned(&here()));
     let failed = [

@@ -254,7 +254,7 @@ async fn a_record_that_was_changed_is_not_believed() {
         ("DELETE FROM journal WHERE first_seq = 1", "lacks event 1"),
         ("DELETE FROM journal WHERE first_seq = 2", "has 3 events, its journal 2"),
         ("DELETE FROM journal", "has 3 events, its journal 0"),
-        ("UPDATE runs SET phase = 'Odd'", "the row of run a is not what was written"),
+        ("UPDATE runs SET phase = 'Odd'", "the row of run a is damaged: its checksum differs"),
     ];
     for (sql, expected) in rows {
         let url = fresh(server);

@@ -179,7 +179,6 @@ mod tests {
             status,
             seq: 9,
             owner: None,
-            is_owner_gone: false,
             wake_at: None,
             note: None,
             remark: None,

@@ -229,7 +229,7 @@ pub(super) fn outputs_of_template<'a>(index: &Index<'a>, template: &'a TemplateD
     match &template.kind {
         KindDoc::Dag(_) => OutputNames::None,
         KindDoc::Loop(read) => outputs_of_body(index, read),
-        // It has what its last task has, and a jump may lead to any of them.
+        // A pipeline has the outputs of its last task, and a jump may lead to any of them.
         KindDoc::Pipeline(_) => OutputNames::Any,
         KindDoc::Task(task) => match index.wrapped(template) {
             Some((_, wrapped)) if matches!(wrapped.kind, KindDoc::Dag(_)) => {

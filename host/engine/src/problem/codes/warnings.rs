@@ -84,7 +84,7 @@ and ok outcomes continue; an else rule covers both.",
         "executor: {type: echo, config: {text: \"hello ${{ workflow.name }}\"}}" =>
         "executor: {type: echo, config: {text: \"hello {{ workflow.name }}\"}}";
     UNBUILT "W026" "Executor that is not built",
-        "`phasm validate` builds nothing, and what a plugin takes and returns is known only once it is built. Build it with \
+        "`phasm validate` builds nothing, and the inputs and outputs of a plugin are known only once it is built. Build it with \
          `phasm plugin build FOLDER` to have the inputs and outputs of its tasks checked; `phasm run` builds it, or says that it does not.",
         "executor: {type: greet}  # plugins/greet was never built" =>
         "executor: {type: greet}  # after `phasm plugin build plugins/greet`";
