@@ -140,14 +140,22 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
 /// which are `named`, and none for executors that ship with Phasm, which are built at their first use.
 fn known_executors(installed: &PluginInventory, types: &[Arc<str>], named: &[PathBuf]) -> Executors {
     types.iter().fold(installed.executors(types), |all, executor_type| {
-        let folder =
-            installed.unbuilt(executor_type).filter(|folder| named.iter().any(|dir| folder.starts_with(dir)));
+        let is_named = |folder: &&Path| named.iter().any(|dir| is_within(folder, dir));
+        let folder = installed.unbuilt(executor_type).filter(is_named);
         let Some(folder) = folder else { return all };
         let folder = folder.to_string_lossy();
         let why = format!("{folder} is source that is not built, or not up to date");
         let build = command_line::command(&["plugin", "build", &folder]);
         all.unbuilt(Arc::clone(executor_type), why, format!("build it: {build}"))
     })
+}
+
+/// Whether a folder is in a directory, however both are written.
+fn is_within(folder: &Path, dir: &Path) -> bool {
+    match (folder.canonicalize(), dir.canonicalize()) {
+        (Ok(folder), Ok(dir)) => folder.starts_with(dir),
+        _ => false,
+    }
 }
 
 /// Returns the warnings that a run with this configuration would get.
