@@ -98,10 +98,13 @@ fn headline(run: &Run, open: &str) -> String {
     let root = run.tasks().first();
     let phase = text::ended(run.phase(), root.and_then(|root| root.reason));
     let remarks = root.map(|root| run.remarks(root)).unwrap_or_default();
-    let phase = match run.phase() {
-        ended if ended.is_terminal() => text::remarked(phase, &remarks),
-        Phase::Running if open == RunState::Driven.label() => phase,
-        _ => format!("{open} {phase}"),
+    let says_it_all = run.phase() == Phase::Running && open == RunState::Driven.label();
+    let phase = if run.phase().is_terminal() {
+        text::remarked(phase, &remarks)
+    } else if says_it_all {
+        phase
+    } else {
+        format!("{open} {phase}")
     };
     let reused = match tasks(run).filter(|task| task.reused).count() {
         0 => String::new(),

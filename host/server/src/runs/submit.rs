@@ -128,13 +128,13 @@ pub(crate) async fn start(
             let workflow = Arc::clone(&row.head.workflow);
             Ok(SubmittedRun { run: host.run_of(&row), workflow, is_new: false, holder, wait })
         }
-        Err(SubmitError::Problems(found)) => Err(ProblemResponse::problems(name, &shaped(found, name))),
+        Err(SubmitError::Problems(found)) => Err(ProblemResponse::problems(name, &shaped(&found, name))),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Says which body a route expects, where parameters of the other shape are unknown (P051).
-pub(crate) fn shaped(found: Problems, name: &str) -> Vec<Problem> {
+pub(crate) fn shaped(found: &Problems, name: &str) -> Vec<Problem> {
     let of_saved = ["workflow", "schedule"].contains(&name);
     let with_shape = |problem: Problem| {
         let is_wrapper = ["`parameters`", "`document`"].iter().any(|word| problem.message.contains(word));

@@ -108,7 +108,7 @@ pub(crate) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     };
     let triggered = context.work_on(document::UNKNOWN_SIZE, begin).await?;
     if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {
-        return Err(ProblemResponse::problems("schedule", &submit::shaped(found.clone(), "schedule")));
+        return Err(ProblemResponse::problems("schedule", &submit::shaped(found, "schedule")));
     }
     let TriggerReceipt { run_id, is_new } = triggered?;
     let found = context.app.host.store().get(&run_id).await?;
