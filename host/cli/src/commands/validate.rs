@@ -139,8 +139,10 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
 /// Resolves executor types. Source that has to be built first is known by name only: a warning for folders of the author's own,
 /// which are `named`, and none for executors that ship with Phasm, which are built at their first use.
 fn known_executors(installed: &PluginInventory, types: &[Arc<str>], named: &[PathBuf]) -> Executors {
+    let shipped = shipped::dir();
     types.iter().fold(installed.executors(types), |all, executor_type| {
-        let is_named = |folder: &&Path| named.iter().any(|dir| is_within(folder, dir));
+        let ships = |folder: &Path| shipped.as_ref().is_some_and(|dir| is_within(folder, dir));
+        let is_named = |folder: &&Path| !ships(folder) && named.iter().any(|dir| is_within(folder, dir));
         let folder = installed.unbuilt(executor_type).filter(is_named);
         let Some(folder) = folder else { return all };
         let folder = folder.to_string_lossy();
