@@ -1,6 +1,6 @@
 //! Conversion of workflows of other systems, Argo Workflows and job graphs as GitHub Actions has them, to `phasm/v1`.
 //!
-//! Fields are read through [`fields`], which keeps a list of the fields that were used: all others are reported, so that no field is
+//! Fields are read through `fields`, which keeps a list of the fields that were used: all others are reported, so that no field is
 //! left out in silence.
 
 mod actions;
