@@ -31,7 +31,9 @@ const _: () = assert!(FORMATS.len() == FORMAT as usize);
 /// Unless the file is empty or a store of a known format.
 pub(super) fn recognise(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
     let foreign = |found: &str| Err(StoreError::Foreign { path: path.into(), found: found.into() });
+    // One transaction, as another process may be making the tables.
     let read = || -> Result<(i64, i64, i64)> {
+        let _transaction = connection.unchecked_transaction()?;
         let application = connection.pragma_query_one(None, "application_id")?;
         let format = connection.pragma_query_one(None, "user_version")?;
         let tables = connection.query_one("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;

@@ -1,6 +1,11 @@
 //! Connections to a store file, with their settings.
 
-use std::{io, path::Path, time::Duration};
+use std::{
+    io,
+    path::Path,
+    thread,
+    time::{Duration, Instant},
+};
 
 use rusqlite::{Connection, OpenFlags, Result};
 
@@ -22,6 +27,8 @@ const LOG_PAGES: i64 = 1000;
 
 /// So long another process is waited for that writes: one that submits, or a person with another tool.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// Pause between two looks at a file whose tables another process makes.
+const PAUSE: Duration = Duration::from_millis(10);
 /// Statements that a connection keeps prepared: more than there are.
 const STATEMENTS: usize = 64;
 
@@ -55,10 +62,7 @@ pub(super) fn open_writer(
 pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
     let failed = |error| at(error, path);
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(failed)?;
-    let found = recognise(&connection, path)?;
-    if found < FORMAT {
-        return Err(StoreError::Older { path: path.into(), found, known: FORMAT });
-    }
+    refuse_older(&connection, path)?;
     configure(&connection).map_err(failed)?;
     connection.execute_batch(HOSTS).map_err(failed)?;
     Ok(connection)
@@ -67,10 +71,20 @@ pub(super) fn open_beside(path: &Path) -> Result<Connection, StoreError> {
 /// Opens a file to read it. One of an older format is migrated by the process that writes to it.
 pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(|error| at(error, path))?;
-    match recognise(&connection, path)? {
-        0 => Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() }),
-        FORMAT.. => Ok(connection),
-        older => Err(StoreError::Older { path: path.into(), found: older, known: FORMAT }),
+    refuse_older(&connection, path)?;
+    Ok(connection)
+}
+
+/// Waits for a process that has just created the file, until it has made the tables.
+fn refuse_older(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let begun = Instant::now();
+    loop {
+        match recognise(connection, path)? {
+            FORMAT.. => return Ok(()),
+            0 if begun.elapsed() < PATIENCE => thread::sleep(PAUSE),
+            0 => return Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() }),
+            found => return Err(StoreError::Older { path: path.into(), found, known: FORMAT }),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    thread,
 };
 
 use rusqlite::Connection;
@@ -112,6 +113,20 @@ fn a_store_of_a_development_version_is_refused() {
     let expected = "it was written by a development version of Phasm before 0.1.0, which this version does not read; name another file";
     assert!(error.contains(expected), "{error}");
     assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+/// A process that opens a file whose owner has not made its tables yet waits for them.
+#[test]
+fn a_file_whose_tables_are_being_made_is_waited_for() {
+    let (dir, path) = holding(b"");
+    thread::scope(|scope| {
+        let beside = scope.spawn(|| Sqlite::beside(&path).map(drop));
+        let reader = scope.spawn(|| SqliteReader::open(&path).map(drop));
+        let _owner = Sqlite::open(&path).unwrap();
+        beside.join().unwrap().unwrap();
+        reader.join().unwrap().unwrap();
+    });
+    drop(dir);
 }
 
 /// A process that submits next to the holder of a file takes no runs from it, and its unfinished work is found.
