@@ -6,6 +6,8 @@ use std::{
     net::TcpStream,
     path::Path,
     process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -13,7 +15,9 @@ use serde_json::{Value, json};
 /// How the standard calls the reference to an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// For what would otherwise hang a test for ever.
-const LONG: u64 = 60_000;
+const LONG: Duration = Duration::from_mins(1);
+/// Pause between two looks at a page.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// One window of a browser.
 pub(crate) struct Browser {
@@ -80,8 +84,9 @@ impl Browser {
             "--hide-scrollbars",
             &profile,
         ];
+        let long = LONG.as_millis();
         let wanted = json!({ "capabilities": { "alwaysMatch": { "browserName": "chrome",
-            "goog:chromeOptions": { "args": arguments }, "timeouts": { "script": LONG, "pageLoad": LONG },
+            "goog:chromeOptions": { "args": arguments }, "timeouts": { "script": long, "pageLoad": long },
             "unhandledPromptBehavior": "accept" } } });
         let begun = browser.send("POST", "/session", &wanted);
         begun["sessionId"].as_str().unwrap().clone_into(&mut browser.session);
@@ -147,16 +152,20 @@ impl Browser {
         self.ask("execute/async", &json!({ "script": script, "args": [] }))
     }
 
-    /// Waits until an expression holds in the page, which the browser looks at with every frame.
+    /// Waits until an expression holds in the page. Each look is a script of its own, as a page that is left takes one that
+    /// waits along without a result.
     pub(crate) fn until(&self, expression: &str) {
-        let script = format!(
-            "const done = arguments[0]; const begun = Date.now(); \
-             const holds = () => {{ try {{ return {expression}; }} catch (nothing) {{ return false; }} }}; \
-             (function look() {{ if (holds()) done(true); else if (Date.now() - begun > {}) done(false); else setTimeout(look, 20); }})();",
-            LONG / 2
-        );
-        let text = || self.run("return document.body.innerText");
-        assert_eq!(self.run_async(&script), true, "{expression} at {}: {}", self.address(), text());
+        let script = format!("try {{ return Boolean({expression}); }} catch (nothing) {{ return false; }}");
+        let path = format!("/session/{}/execute/sync", self.session);
+        let begun = Instant::now();
+        while begun.elapsed() < LONG / 2 {
+            let answer = self.try_send("POST", &path, &json!({ "script": script, "args": [] })).unwrap();
+            if answer["value"] == true {
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+        panic!("{expression} at {}: {}", self.address(), self.run("return document.body.innerText"));
     }
 
     /// Waits until a page says that.

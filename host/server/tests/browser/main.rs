@@ -373,7 +373,7 @@ fn a_newcomer_needs_no_manual() {
     visit.check();
     browser.click("button[value=submit]");
     browser.until_says("1 task waiting for approval or a response");
-    browser.until_says("Answer main/approve: ");
+    browser.until_says("Respond to main/approve: ");
     browser.click("#asked a");
     browser.click("input[name='answer.approved'][value=true]");
     browser.click("section.ask button");
