@@ -35,8 +35,8 @@ pub fn other_crates(dir: &Path) -> io::Result<Vec<PathBuf>> {
 /// `[package.metadata.phasm]`. A manifest with errors counts if it has one of these words, or the plugin would seem not to be there.
 #[must_use]
 pub fn is_plugin(folder: &Path) -> bool {
-    let Ok(text) = files::manifest(&folder.join(MANIFEST)) else { return false };
-    match text.parse::<toml::Table>() {
+    let Some((text, manifest)) = read(folder) else { return false };
+    match manifest {
         Ok(manifest) => says_so(&manifest),
         Err(_) => [SDK, "metadata.phasm"].iter().any(|word| text.contains(word)),
     }
@@ -44,12 +44,18 @@ pub fn is_plugin(folder: &Path) -> bool {
 
 /// Returns the file, the line and the reason if the manifest of a crate is no TOML.
 pub(super) fn broken_manifest(folder: &Path) -> Option<String> {
-    let path = folder.join(MANIFEST);
-    let text = files::manifest(&path).ok()?;
-    let error = text.parse::<toml::Table>().err()?;
+    let (text, manifest) = read(folder)?;
+    let error = manifest.err()?;
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
-    Some(format!("{}:{line}: {}", path.display(), error.message()))
+    Some(format!("{}:{line}: {}", folder.join(MANIFEST).display(), error.message()))
+}
+
+/// The manifest of a crate as text, and what it says.
+fn read(folder: &Path) -> Option<(String, Result<toml::Table, toml::de::Error>)> {
+    let text = files::manifest(&folder.join(MANIFEST)).ok()?;
+    let manifest = text.parse();
+    Some((text, manifest))
 }
 
 const MANIFEST: &str = "Cargo.toml";

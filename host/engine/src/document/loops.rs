@@ -228,7 +228,7 @@ fn items(cursor: &Cursor<'_>, report: &Report) -> Option<Vec<ItemDoc>> {
     if let TreeNode::String(text) = &cursor.tree.node
         && (text.contains("{{") || text.contains('.'))
     {
-        let problem = cursor.problem(&shape::WRONG_TYPE, "found string; expected a list");
+        let problem = cursor.mismatch("a list");
         report.problem(problem.with_hint(format!("for a list that is calculated write `itemsFrom: {text}`")));
         return None;
     }

@@ -10,10 +10,7 @@ use serde_json::{Value as Json, json};
 use crate::{
     expr::ValueTemplate,
     form::{AnyField as _, Cursor, Defs, Field, Form, IGNORED, Object, Report, Site, Table},
-    problem::{
-        Problem,
-        codes::{names, shape},
-    },
+    problem::{Problem, codes::names},
     settings::{ParameterType, TypeMismatch},
     tree::{Key, Tree, TreeNode},
     value::Value,
@@ -202,7 +199,7 @@ fn entries(spellings: &Spellings, cursor: &Cursor<'_>, report: &Report) -> Optio
 
 /// Names and values, as other engines write parameters.
 fn not_a_map(cursor: &Cursor<'_>, first: Option<&(Key, Tree)>) -> Problem {
-    let problem = cursor.problem(&shape::WRONG_TYPE, "found object; expected a list");
+    let problem = cursor.mismatch("a list");
     let (name, value) = first.map_or(("url", "…".to_owned()), |(key, value)| {
         (&*key.name, if is_plain(value) { value.to_value().to_json() } else { "…".to_owned() })
     });

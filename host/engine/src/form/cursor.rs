@@ -83,10 +83,15 @@ impl<'t> Cursor<'t> {
         self.site().problem(entry, message).with_value(self.tree)
     }
 
+    /// The problem that something of another type was `expected`, for a hint of its own.
+    pub fn mismatch(&self, expected: &str) -> Problem {
+        let found = self.tree.to_value().type_name();
+        self.problem(&shape::WRONG_TYPE, format!("found {found}; expected {expected}"))
+    }
+
     /// Reports that something of another type was `expected`.
     pub fn wrong_type(&self, expected: &str, report: &Report) {
-        let found = self.tree.to_value().type_name();
-        let problem = self.problem(&shape::WRONG_TYPE, format!("found {found}; expected {expected}"));
+        let problem = self.mismatch(expected);
         report.problem(match &self.tree.node {
             TreeNode::Null if expected.starts_with("an object") => {
                 problem.with_hint("indent its members further than the field itself, or remove it")

@@ -26,9 +26,7 @@ impl<'t> Cursor<'t> {
         let TreeNode::Object(members) = &self.tree.node else {
             let is_plain = matches!(self.tree.node, TreeNode::String(_) | TreeNode::Number(_));
             if is_plain && !table.alone.is_empty() {
-                let found = self.tree.to_value().type_name();
-                let message = format!("found {found}; expected {}", expected(table));
-                report.problem(self.problem(&shape::WRONG_TYPE, message).with_hint(table.alone));
+                report.problem(self.mismatch(&expected(table)).with_hint(table.alone));
             } else {
                 self.wrong_type(&expected(table), report);
             }

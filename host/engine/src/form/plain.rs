@@ -60,7 +60,7 @@ fn boolean(cursor: &Cursor<'_>, report: &Report) -> Option<bool> {
         cursor.wrong_type("true or false", report);
         return None;
     };
-    let problem = cursor.problem(&shape::WRONG_TYPE, "found string; expected true or false");
+    let problem = cursor.mismatch("true or false");
     report.problem(problem.with_hint(format!("write `{meant}`, without quotes")));
     None
 }

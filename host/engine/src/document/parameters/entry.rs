@@ -123,8 +123,7 @@ impl Meaning {
             Self::Argument | Self::Input => ParameterDoc { value: VALUE.read(cursor, report), ..bare },
             Self::Default => ParameterDoc { default: VALUE.read(cursor, report), ..bare },
             Self::Expression if cursor.is_object() => {
-                let problem =
-                    cursor.problem(&shape::WRONG_TYPE, "found object; expected an expression, as text");
+                let problem = cursor.mismatch("an expression, as text");
                 let hint = format!("declare a type or more as `parameters: {{{}: {{type: …}}}}`", key.name);
                 report.problem(problem.with_hint(hint));
                 return None;
