@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     DistResult, files, folder,
-    install::{LIMIT, only},
+    install::{LIMIT, expect_greeting, only},
     run, tarball,
 };
 
@@ -67,9 +67,7 @@ fn measure(system: &Path, install: &str, command: &str) -> DistResult<(Duration,
     let start = Instant::now();
     run(&mut inside(system, &["sh", "-ec", &format!("cd {HERE} && {install}")]))?;
     let said = run(&mut inside(system, &[command, "run", &format!("{HERE}/hello.yaml")]))?;
-    if !said.contains("hello from a package") {
-        return Err(format!("expected the greeting among the outputs, found {said:?}").into());
-    }
+    expect_greeting(&said)?;
     let result = start.elapsed();
     let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
     let store = format!("{HERE}/runs.db");

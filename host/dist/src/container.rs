@@ -20,7 +20,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 
 use self::{containerfile::Image, pod::Pod};
-use crate::{DistResult, files, folder, image, root, run};
+use crate::{DistResult, files, folder, image, install, root, run};
 
 /// How long a server may take to be ready, and to end.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -136,11 +136,8 @@ fn serve(image: &Image, served: &ServerPod, dir: &Path) -> DistResult {
 fn hello(pod: &Pod, key: &str) -> DistResult<String> {
     let workflow = fs::File::open(files().join("hello.yaml"))?;
     let said = pod.run(&to_server(&["submit", "-", "--wait"]), Some((key, workflow)))?;
-    if said.contains("hello from a package") {
-        Ok(said)
-    } else {
-        Err(format!("expected the greeting among the outputs, found {said:?}").into())
-    }
+    install::expect_greeting(&said)?;
+    Ok(said)
 }
 
 /// Asks the server in a pod, and expects a word in its response.

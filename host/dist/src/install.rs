@@ -56,11 +56,15 @@ fn hello(command: &Path, home: &Path, executors: Option<&Path>) -> DistResult {
     if let Some(dir) = executors {
         hello.env("PHASM_EXECUTORS", dir);
     }
-    let said = run(hello.arg("run").arg(&workflow))?;
-    if said.contains("hello from a package") {
+    expect_greeting(&run(hello.arg("run").arg(&workflow))?)
+}
+
+/// Checks that the output of the hello workflow has its greeting.
+pub(crate) fn expect_greeting(output: &str) -> DistResult {
+    if output.contains("hello from a package") {
         Ok(())
     } else {
-        Err(format!("expected the greeting among the outputs, found {said:?}").into())
+        Err(format!("expected the greeting among the outputs, found {output:?}").into())
     }
 }
 
@@ -90,13 +94,7 @@ fn from_npm(out: &Path, home: &Path) -> DistResult<PathBuf> {
     let mut npm = Command::new("npm");
     npm.args(["install", "--offline", "--no-audit", "--no-fund", "--loglevel=error", "--prefix"]).arg(home);
     npm.env("HOME", home).current_dir(home);
-    for entry in fs::read_dir(out)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "tgz") {
-            npm.arg(path);
-        }
-    }
-    run(&mut npm)?;
+    run(npm.args(files_with(out, "tgz")?))?;
     launcher::test(home)?;
     Ok(home.join("node_modules/.bin/phasm"))
 }
@@ -120,15 +118,17 @@ fn from_debian(out: &Path, home: &Path) -> DistResult<PathBuf> {
 
 /// Returns the only file in `out` whose name ends so.
 pub(crate) fn only(out: &Path, ending: &str) -> DistResult<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(out)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == ending) {
-            found.push(path);
-        }
-    }
-    match found.as_slice() {
+    match files_with(out, ending)?.as_slice() {
         [one] => Ok(one.clone()),
-        _ => Err(format!("{}: expected one .{ending} file, found {}", out.display(), found.len()).into()),
+        found => Err(format!("{}: expected one .{ending} file, found {}", out.display(), found.len()).into()),
     }
+}
+
+/// Returns the files in `out` whose names end with a dot and `ending`.
+fn files_with(out: &Path, ending: &str) -> DistResult<Vec<PathBuf>> {
+    let paths: Vec<_> = fs::read_dir(out)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
+    Ok(paths
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == ending))
+        .collect())
 }
