@@ -33,24 +33,31 @@ pub(super) struct Source<'a> {
 }
 
 /// Errors and warnings in several texts.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub(super) struct ProblemReport {
     errors: Vec<ProblemView>,
-    /// The earlier name of `errors`, which this format version keeps.
-    problems: Vec<ProblemView>,
     warnings: Vec<ProblemView>,
+}
+
+/// JSON form of a [`ProblemReport`].
+#[derive(Serialize)]
+struct ReportView<'r> {
+    errors: &'r [ProblemView],
+    /// The earlier name of `errors`, which this format version keeps.
+    problems: &'r [ProblemView],
+    warnings: &'r [ProblemView],
 }
 
 impl ProblemReport {
     pub(super) fn add(&mut self, source: Source<'_>, problems: &[Problem], warnings: &[Problem]) {
         self.errors.extend(problems.iter().map(|problem| ProblemView::of(source.name, problem)));
-        self.problems.clone_from(&self.errors);
         self.warnings.extend(warnings.iter().map(|warning| ProblemView::of(source.name, warning)));
     }
 
     /// Prints all as one JSON object.
     pub(super) fn print(&self, screen: &Screen) -> Result<(), ClosedOutput> {
-        screen.out(&json(screen, self))
+        let Self { errors, warnings } = self;
+        screen.out(&json(screen, &ReportView { errors, problems: errors, warnings }))
     }
 }
 
@@ -80,30 +87,32 @@ pub(super) fn refuse(screen: &Screen, source: Source<'_>, problems: &[Problem], 
 
 /// Adds to each executor that is not installed the way to one that lies next to the workflow file, or in the working directory.
 pub(super) fn with_places(found: &[Problem], document: Option<&Path>) -> Vec<Problem> {
-    let with_place = |problem: &Problem| {
-        let place = uninstalled(problem).and_then(|name| Some((name, dirs::unsearched(name, document)?)));
-        let Some((name, dir)) = place else { return problem.clone() };
+    with_hints(found, |name| {
+        let dir = dirs::unsearched(name, document)?;
         let shown = dir.to_string_lossy();
-        let hint = format!(
+        Some(format!(
             "there is a plugin `{name}` in {shown}, where plugins are used only if the folder is named: --plugins {}",
             command_line::word(&shown)
-        );
-        problem.clone().with_hint(hint)
-    };
-    found.iter().map(with_place).collect()
+        ))
+    })
 }
 
 /// Says of each executor that is not installed that it is the server that has none.
 pub(super) fn on_server(found: &[Problem]) -> Vec<Problem> {
-    let with_server = |problem: &Problem| {
-        match uninstalled(problem) {
-        Some(name) => problem.clone().with_hint(format!(
+    with_hints(found, |name| {
+        Some(format!(
             "the server has no executor `{name}`, whatever this machine has; `phasm plugin add` adds one where the server runs"
-        )),
+        ))
+    })
+}
+
+/// Gives problems about executors that are not installed the hint, if any, for the name of the executor.
+fn with_hints(found: &[Problem], hint: impl Fn(&str) -> Option<String>) -> Vec<Problem> {
+    let hinted = |problem: &Problem| match uninstalled(problem).and_then(&hint) {
+        Some(hint) => problem.clone().with_hint(hint),
         None => problem.clone(),
-    }
     };
-    found.iter().map(with_server).collect()
+    found.iter().map(hinted).collect()
 }
 
 /// Returns the name of an executor that is not installed.

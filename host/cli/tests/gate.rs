@@ -145,7 +145,7 @@ fn two_people_release_what_a_third_one_submitted() {
     // R-S14: the command waits for the verdict of the server's process.
     let said = String::from_utf8_lossy(&local.stderr);
     assert_eq!(local.status.code(), Some(2), "{said}");
-    assert!(said.contains("resumed: false; the response was refused: local:"), "{said}");
+    assert!(said.contains("not resumed; the response was refused: local:"), "{said}");
     assert!(said.contains("is not one of the approvers: ada, bob, carol; the task still waits"), "{said}");
     let view = server.send(&bob, "GET", &format!("/v1/runs/{run}"), "").1;
     assert_eq!(task(&view, "second")["phase"], "Suspended", "{view}");

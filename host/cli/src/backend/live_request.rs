@@ -116,16 +116,14 @@ pub(crate) fn told(
 ) -> Result<Exit, Failure> {
     match said {
         Ok(true) => {
-            screen.err(&format!("{}\n", runs::done(word)));
+            screen.err(&format!("{word}\n"));
             Ok(Exit::Done)
         }
-        Ok(false) => {
-            Err(Failure::call(format!("{}: the task continued in the meantime", runs::undone(word))))
-        }
+        Ok(false) => Err(Failure::call(format!("not {word}: the task continued in the meantime"))),
         Err(RequestError::Ended) => {
             Err(Failure::call(format!("run {run_id} ended before it could be asked")))
         }
-        Err(RequestError::Refused(why)) => Err(Failure::call(format!("{}; {why}", runs::undone(word)))),
+        Err(RequestError::Refused(why)) => Err(Failure::call(format!("not {word}; {why}"))),
         Err(RequestError::Unanswered) => Err(Failure::call(format!(
             "the process that runs it has not replied; the request stays queued until the run is resumed: {}",
             target.command(&["recover", run_id])

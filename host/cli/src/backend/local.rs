@@ -72,7 +72,7 @@ impl Backend for LocalBackend<'_> {
             None => Ok(RunRequest::Cancel),
             Some(name) => {
                 let is_open = runs::is_open;
-                let task = runs::task(run, name, "cancelled: false", "open", is_open)?;
+                let task = runs::task(run, name, "not cancelled", "open", is_open)?;
                 Ok(RunRequest::CancelTask { task: run.task_run_id(task) })
             }
         })

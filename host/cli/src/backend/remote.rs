@@ -128,7 +128,7 @@ impl RemoteBackend<'_> {
         asked: Result<serde_json::Value, RemoteError>,
     ) -> Result<Exit, Failure> {
         let view = asked.map_err(Failure::server)?;
-        self.screen.err(&format!("{}\n", runs::done(word)));
+        self.screen.err(&format!("{word}\n"));
         if self.json {
             let _gone = self.screen.out(&problems::json(self.screen, &view));
         } else {

@@ -63,13 +63,13 @@ pub(crate) async fn ask(
             let watched = handle.watch(run.seq()).map_err(Failure::host)?;
             match verdict::refusal(response.map(|response| response.watched(watched))).await? {
                 Some(why) => screen.err(&format!("{}\n", verdict::refused(word, &why))),
-                None => screen.err(&format!("{}\n", runs::done(word))),
+                None => screen.err(&format!("{word}\n")),
             }
         }
         // The task timed out while no process had the run.
         Ok(false) | Err(RequestError::Ended) => {
             let late = "its time was over when the run was resumed";
-            screen.err(&format!("{} {}: {late}\n", text::doubtful("warning:"), runs::undone(word)));
+            screen.err(&format!("{} not {word}: {late}\n", text::doubtful("warning:")));
         }
         Err(error) => return Err(Failure::host(ContextError::new("the request was not carried out", error))),
     }

@@ -36,7 +36,7 @@ pub(crate) async fn check(
 
 /// Message about a response that was refused.
 pub(crate) fn refused(word: &str, why: &str) -> String {
-    format!("{}; the response was refused: {why}; the task still waits", runs::undone(word))
+    format!("not {word}; the response was refused: {why}; the task still waits")
 }
 
 /// Waits for the executor's verdict on a response that was recorded. Returns the reason if the executor refuses it.

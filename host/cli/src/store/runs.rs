@@ -63,13 +63,13 @@ pub(crate) fn task(
     }))
 }
 
-/// The task that a response is for: the first one of that name that waits, or the only one that waits. `word` is what would be said of
-/// a response that was carried out.
+/// The task that a response is for: the first one of that name that waits, or the only one that waits. `word` is what is printed
+/// of a response that was carried out, such as "approved".
 ///
 /// # Errors
 /// When there is none, or when several wait and none is named.
 pub(crate) fn waiting_task(run: &Run, name: Option<&str>, word: &str) -> Result<TaskId, Failure> {
-    let refused = undone(word);
+    let refused = format!("not {word}");
     if let Some(name) = name {
         return task(run, name, &refused, "suspended", is_suspended);
     }
@@ -89,20 +89,6 @@ pub(crate) fn waiting_task(run: &Run, name: Option<&str>, word: &str) -> Result<
             )))
         }
     }
-}
-
-/// Says that a request was carried out. The decisions speak for themselves: after `reject`, `approved: false` could mean either.
-pub(crate) fn done(word: &str) -> String {
-    if is_decision(word) { word.to_owned() } else { format!("{word}: true") }
-}
-
-/// Says that a request was not carried out.
-pub(crate) fn undone(word: &str) -> String {
-    if is_decision(word) { format!("not {word}") } else { format!("{word}: false") }
-}
-
-fn is_decision(word: &str) -> bool {
-    matches!(word, "approved" | "rejected")
 }
 
 /// Line with the question of a task that waits.

@@ -59,12 +59,12 @@ fn a_run_that_another_process_drives_is_answered_there() {
     assert_eq!(unknown.status, 2, "{unknown:?}");
     assert!(unknown.stderr.contains("has no task `absent`; suspended: main/wait-external"), "{unknown:?}");
     let mut resumed = resume("wait-external");
-    while resumed.stderr.contains("resumed: false") {
+    while resumed.stderr.contains("not resumed") {
         // The task is suspended a moment after it was reported as running.
         resumed = resume("wait-external");
     }
     assert_eq!((resumed.status, resumed.stdout.as_str()), (0, ""), "{resumed:?}");
-    assert!(resumed.stderr.contains("resumed: true\nanother process runs it; follow it: "), "{resumed:?}");
+    assert!(resumed.stderr.contains("resumed\nanother process runs it; follow it: "), "{resumed:?}");
 
     let ran = driving.ended();
     assert_eq!(ran.status, 0, "{ran:?}");
@@ -91,7 +91,7 @@ fn a_run_that_another_process_drives_is_cancelled_there() {
     let driving = Driving::start(&bench, &["run", "sleep.yaml", "--store", "runs.db", "--json"], "started");
     let cancelled = bench.phasm(&["cancel", "@last", "--store", "runs.db", "--json"]);
     assert_eq!(cancelled.status, 0, "{cancelled:?}");
-    assert!(cancelled.stderr.contains("cancelled: true"), "{cancelled:?}");
+    assert!(cancelled.stderr.contains("cancelled"), "{cancelled:?}");
     let ran = driving.ended();
     assert_eq!((ran.status, ran.json()["reason"].as_str()), (5, Some("user")), "{ran:?}");
     let again = bench.phasm(&["cancel", "@last", "--store", "runs.db"]);
