@@ -227,7 +227,8 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[parameter(
             "wait",
             Kind::Length,
-            "Longest time to wait for the executor, which may refuse the response with 422.",
+            "Longest time to wait for the executor, which may refuse the response with 422; 10 s if not set. \
+             With `0s` the response is recorded, and not waited for.",
         )],
         headers: &[],
         body: Some(Sends::Answer),
