@@ -222,10 +222,10 @@ fn broken_links_are_found() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
     for (link, leads) in [
         ("LICENSE", true),
-        ("host/docs/reference/cli.md#runs-in-a-file", true),
+        ("host/docs/reference/stored-runs.md#running-again", true),
         ("#as-a-library", true),
         ("#as-no-library", false),
-        ("host/docs/reference/cli.md#runs-in-a-pile", false),
+        ("host/docs/reference/stored-runs.md#running-against", false),
         ("host/docs/clay.md", false),
     ] {
         assert_eq!(leads_somewhere(&page, link), leads, "{link}");
