@@ -88,9 +88,8 @@ fn key(dir: &Path, name: &str, role: &str) -> String {
 
 /// The example of the documentation.
 fn release() -> String {
-    let page = include_str!("../../docs/learn/workflows.md");
-    let section = page.split("## Approvals").nth(1).unwrap();
-    section.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap().to_owned()
+    let page = include_str!("../../docs/how-to/two-approvals.md");
+    page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap().to_owned()
 }
 
 fn task<'v>(view: &'v Value, name: &str) -> &'v Value {

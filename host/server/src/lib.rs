@@ -59,5 +59,6 @@ pub use self::{
     audit::AUDIT_TARGET,
     auth::keys,
     config::{ServerConfig, ServerLimits, TlsFiles},
+    routes::api_description,
     server::{Server, ServerError},
 };

@@ -20,6 +20,7 @@ use axum::{
     routing::on,
 };
 use phasm::spans::on_behalf_of;
+use serde_json::Value;
 
 use crate::{
     answer::Answer,
@@ -27,7 +28,7 @@ use crate::{
     disconnect::complete_despite_disconnect,
     guard::guard,
     metrics::RouteLabel,
-    page,
+    openapi, page,
     problem_response::ProblemResponse,
     request::RequestContext,
     route::{Route, Verb},
@@ -42,6 +43,12 @@ const GROUPS: [&[Route]; 6] =
 /// All routes of the API.
 pub(crate) fn api() -> impl Iterator<Item = &'static Route> {
     GROUPS.into_iter().flatten()
+}
+
+/// Returns the OpenAPI description of the API, as a server has it at `/v1/openapi.json`.
+#[must_use]
+pub fn api_description() -> Value {
+    openapi::document(&api().collect::<Vec<_>>())
 }
 
 /// Paths of all routes, of the API and of the page.

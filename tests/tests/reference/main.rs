@@ -2,6 +2,7 @@
 //! `PHASM_ACCEPT=1` rewrites the tables.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
+mod api;
 mod configuration;
 mod render;
 

@@ -4,8 +4,6 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::TcpStream,
-    path::Path,
-    process::Command,
 };
 
 use rustix::process::Signal;
@@ -101,33 +99,4 @@ fn keys_are_shown_once_and_heeded_at_once() {
     let refused = bench.phasm(&["serve", "--listen", "0.0.0.0:0", "--store", "runs.db"]);
     assert_eq!(refused.status, 2, "{refused:?}");
     assert!(refused.stderr.contains("`phasm key add NAME`"), "{refused:?}");
-}
-
-/// R-A18, R-A87: the page's lines for curl, as they stand there.
-#[test]
-fn curl_alone_submits_watches_approves_and_cancels() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let page = fs::read_to_string(root.join("host/docs/how-to/server.md")).unwrap();
-    let section = page.split("## With curl").nth(1).unwrap().split("\n## ").next().unwrap();
-    let blocks: Vec<_> =
-        section.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    let script = blocks.iter().find(|block| block.contains("curl")).unwrap();
-    let bench = Bench::new();
-    let plugins = root.join("plugins");
-    let (host, address) = listening(&bench, &["--plugins", plugins.to_str().unwrap()]);
-    let script = script.replace("127.0.0.1:8484", &address);
-    let ran = Command::new("sh").args(["-eu", "-c", &script]).current_dir(&root).output().unwrap();
-    let said = String::from_utf8(ran.stdout).unwrap();
-    assert!(ran.status.success(), "{said}\n{}", String::from_utf8_lossy(&ran.stderr));
-    let answers: Vec<Value> = said.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let phases: Vec<_> = answers.iter().filter_map(|answer| answer["progress"].as_str()).collect();
-    assert!(!phases.is_empty(), "{said}");
-    assert!(
-        said.contains("\"phase\":\"Suspended\"")
-            && said.contains("event: end\ndata: {\"phase\":\"Succeeded\"}"),
-        "{said}"
-    );
-    assert!(said.contains("\"phase\":\"Cancelled\""), "{said}");
-    host.signal(Signal::INT);
-    host.end();
 }

@@ -2,14 +2,16 @@
 //!
 //! A block whose first line is `# NAME` is a file of that name. A line `$ COMMAND` of a `console` block is a command, and the lines
 //! below it are output that it has, in this order; `…` stands for any text. A command that ends with ` &` keeps running to the
-//! end of its page. Blocks of other languages are not run. A page with a workflow file that no command of the page uses says what it
-//! needs, in a line that begins with `**Needs:**`.
+//! end of its page. `NAME=$(COMMAND)` sets a variable for the commands after it. Blocks of other languages are not run. A page with a
+//! workflow file that no command of the page uses says what it needs, in a line that begins with `**Needs:**`; in the reference, in
+//! explanations and in READMEs such a file is run as it stands instead.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     fmt::Write as _,
     fs,
+    io::Write as _,
     net::TcpListener,
     os::unix::{fs::symlink, process::CommandExt},
     path::{Path, PathBuf},
@@ -24,6 +26,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 const PATIENCE: Duration = Duration::from_secs(600);
 /// Ports of the pages, which another program may have taken where the tests run.
 const PORTS: [&str; 2] = ["8484", "9000"];
+/// The page that needs componentize-py.
+const PYTHON: &str = "how-to/python.md";
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").canonicalize().unwrap()
@@ -67,6 +71,13 @@ fn missing<'e>(output: &str, expected: &[&'e str]) -> Option<&'e str> {
     expected.iter().find(|pattern| !lines.any(|line| fits(line, pattern))).copied()
 }
 
+/// The command as a script: it knows the variables of earlier commands, and keeps its own.
+fn script(command: &str) -> String {
+    let set = command.split_once("=$(").filter(|(name, _)| name.chars().all(|c| c.is_ascii_uppercase()));
+    let keep = set.map_or_else(String::new, |(name, _)| format!(" && declare -p {name} >> .variables"));
+    format!("[ ! -f .variables ] || . ./.variables\n{command}{keep}")
+}
+
 /// A folder in which a page is tried, and the commands that run to its end.
 struct Trial {
     folder: tempfile::TempDir,
@@ -96,7 +107,7 @@ impl Trial {
     fn spawn(&self, command: &str, output: &Path) -> Child {
         let out = fs::File::create(output).unwrap();
         Command::new("bash")
-            .args(["-c", command])
+            .args(["-c", &script(command)])
             .current_dir(self.folder.path())
             .env("PATH", &self.path)
             .env("PHASM_PLUGINS", docs().join("../../plugins"))
@@ -161,7 +172,10 @@ impl Drop for Trial {
 
 /// Tries a page, and returns what is wrong with it.
 fn tried(page: &str) -> Vec<String> {
-    let mut trial = Trial::new();
+    wrong_in(&mut Trial::new(), page)
+}
+
+fn wrong_in(trial: &mut Trial, page: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for (language, text) in blocks(page) {
         if let Some(name) = file_name(text) {
@@ -190,6 +204,9 @@ fn wrong_pages(room: &str) -> Vec<String> {
     for path in pages(room) {
         let page = fs::read_to_string(&path).unwrap();
         let name = path.strip_prefix(docs()).unwrap().display().to_string();
+        if name == PYTHON {
+            continue;
+        }
         wrong.extend(tried(&page).into_iter().map(|error| format!("{name}: {error}")));
     }
     wrong
@@ -201,9 +218,44 @@ fn the_tutorial_works_as_written() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
+/// The page about Python has a test of its own, as it needs a tool.
 #[test]
 fn the_how_tos_work_as_written() {
     let wrong = wrong_pages("how-to");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// The folder of componentize-py, where `.ci/run` installs it. `None` where it is not, which fails the test if `PHASM_TEST_ALL` is set.
+fn componentize_py() -> Option<PathBuf> {
+    let folder = docs().join("../../target/componentize-py/bin");
+    if folder.join("componentize-py").exists() {
+        return Some(folder.canonicalize().unwrap());
+    }
+    let said =
+        format!("the page about Python was left out: no componentize-py in {} (of PyPI)\n", folder.display());
+    assert!(std::env::var_os("PHASM_TEST_ALL").is_none(), "{said}");
+    std::io::stderr().write_all(said.as_bytes()).unwrap();
+    None
+}
+
+#[test]
+fn the_page_about_python_works_as_written() {
+    let Some(tools) = componentize_py() else { return };
+    let page = fs::read_to_string(docs().join(PYTHON)).unwrap();
+    let version = page.lines().find_map(|line| line.split_once("componentize-py==")).unwrap().1;
+    let shown = Command::new(tools.join("componentize-py")).arg("--version").output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.trim().ends_with(version), "the page is for {version}, and {shown} is installed");
+    let mut trial = Trial::new();
+    trial.path = format!("{}:{}", tools.display(), trial.path);
+    let wrong = wrong_in(&mut trial, &page);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// R-A18, R-A87: among others the commands of the page about the API, with curl alone.
+#[test]
+fn the_reference_works_as_written() {
+    let wrong = wrong_pages("reference");
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
@@ -214,18 +266,98 @@ fn each_how_to_is_run_or_says_what_it_needs() {
         .into_iter()
         .filter(|path| {
             let page = fs::read_to_string(path).unwrap();
-            let commands: String = blocks(&page)
-                .into_iter()
-                .filter(|(language, _)| *language == "console")
-                .map(|(_, text)| text)
-                .collect();
-            let is_workflow = |text: &str| text.lines().any(|line| line.starts_with("apiVersion: "));
-            let mut files = blocks(&page).into_iter().filter(|(_, text)| is_workflow(text));
-            let all_run = files.all(|(_, text)| file_name(text).is_some_and(|name| commands.contains(name)));
-            !all_run && !page.contains("\n**Needs:** ")
+            workflows(&page).any(|(_, text)| !is_used(&page, text)) && !says_its_needs(&page)
         })
         .collect();
     assert!(silent.is_empty(), "{silent:?}");
+}
+
+/// Whole workflow files of a page: language and text.
+fn workflows(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    let is_workflow = |(language, text): &(&str, &str)| match *language {
+        "yaml" => ["phasm/", "aether/"]
+            .iter()
+            .any(|ours| text.lines().any(|line| line.starts_with(&format!("apiVersion: {ours}")))),
+        "json" => text.contains("\"apiVersion\": "),
+        _ => false,
+    };
+    blocks(page).into_iter().filter(is_workflow)
+}
+
+/// Returns whether a command of the page that is run uses the file.
+fn is_used(page: &str, text: &str) -> bool {
+    let mut commands = blocks(page).into_iter().filter(|(language, _)| *language == "console");
+    file_name(text).is_some_and(|name| commands.any(|(_, commands)| commands.contains(name)))
+}
+
+fn says_its_needs(page: &str) -> bool {
+    page.contains("\n**Needs:** ")
+}
+
+/// READMEs, and pages of the rooms that have whole workflow files. The catalogue of errors shows wrong ones.
+fn readers_pages() -> Vec<PathBuf> {
+    let root = docs().join("../..");
+    let mut found = vec![root.join("README.md"), root.join("plugin-sdk/README.md")];
+    let mut folders = ["plugins", "host/examples"].map(|folder| root.join(folder)).to_vec();
+    folders.extend(["learn", "how-to", "reference", "understand"].map(|room| docs().join(room)));
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() && !path.ends_with("target") {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found.retain(|path| !path.ends_with("reference/problems.md"));
+    found.sort();
+    found
+}
+
+/// Checks a workflow file, and runs it unless a command of its page does or the page says its needs. Returns the error.
+fn workflow_error(trial: &mut Trial, page: &str, (language, text): (&str, &str)) -> Option<String> {
+    let file = format!("workflow.{language}");
+    fs::write(trial.folder.path().join(&file), text).unwrap();
+    let (needs, used) = (says_its_needs(page), is_used(page, text));
+    let mut validate = format!("phasm validate {file}");
+    if needs {
+        validate += " --allow-missing";
+    } else if !used {
+        validate += " --strict";
+    }
+    if let Some((_, config)) =
+        blocks(page).into_iter().find(|(_, text)| file_name(text) == Some("phasm.toml"))
+    {
+        fs::write(trial.folder.path().join("phasm.toml"), config).unwrap();
+        validate += " --config phasm.toml";
+    }
+    let mut commands = vec![validate];
+    if !needs && !used {
+        let is_schedule = text.contains("CronWorkflow");
+        // Status 6: it waits for a person.
+        commands.push(if is_schedule {
+            format!("phasm cron next {file}")
+        } else {
+            format!("phasm run {file} --store runs.db || [ $? = 6 ]")
+        });
+    }
+    commands.iter().find_map(|command| trial.run(command, &[]).err())
+}
+
+#[test]
+fn every_workflow_file_is_valid_and_runs_or_its_page_says_what_it_needs() {
+    let mut trial = Trial::new();
+    let (mut wrong, mut count) = (Vec::new(), 0);
+    for path in readers_pages() {
+        let page = fs::read_to_string(&path).unwrap();
+        for workflow in workflows(&page) {
+            count += 1;
+            let error = workflow_error(&mut trial, &page, workflow);
+            wrong.extend(error.map(|error| format!("{}: {error}\n{}", path.display(), workflow.1)));
+        }
+    }
+    assert!(count > 70, "only {count} workflow files were found");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 #[test]
@@ -233,8 +365,9 @@ fn output_that_differs_is_found() {
     assert!(fits("hello Succeeded in 12 ms, 1 task", "hello Succeeded in … ms, 1 task"));
     assert!(!fits("hello Failed in 12 ms, 1 task", "hello Succeeded in … ms, 1 task"));
     assert_eq!(missing("a\nb\n", &["b", "a"]), Some("a"));
-    let page = "```yaml\n# a.txt\nx\n```\n```console\n$ cat a.txt\nx\n$ cat a.txt\ny\n$ false\n```\n";
-    assert_eq!(tried(page).len(), 2, "{:?}", tried(page));
+    let page = "```yaml\n# a.txt\nx\n```\n```console\n$ cat a.txt\nx\n$ cat a.txt\ny\n$ false\n$ A=$(cat a.txt | tail -n 1)\n\
+                $ echo $A.\nx.\n$ B=$(false)\n```\n";
+    assert_eq!(tried(page).len(), 3, "{:?}", tried(page));
 }
 
 /// The text of `phasm ARGUMENTS --help`.

@@ -84,8 +84,7 @@ pub(super) const ROUTES: &[Route] = &[
 ];
 
 async fn document(_: RequestContext) -> Result<Response, ProblemResponse> {
-    let routes: Vec<&Route> = super::api().collect();
-    std::future::ready(Ok(json(StatusCode::OK, &openapi::document(&routes)))).await
+    std::future::ready(Ok(json(StatusCode::OK, &super::api_description()))).await
 }
 
 async fn docs(context: RequestContext) -> Result<Response, ProblemResponse> {
