@@ -155,6 +155,28 @@ fn prose(page: &Path) -> String {
     fs::read_to_string(page).unwrap().split("```").step_by(2).collect()
 }
 
+/// A page of the four rooms without the parts that are generated: code, tables of the schema, and whole catalogues.
+fn written_by_hand(page: &Path) -> String {
+    if page.ends_with("reference/help.md") || page.ends_with("reference/problems.md") {
+        return String::new();
+    }
+    let text = fs::read_to_string(page).unwrap();
+    let mut parts = text.split("\n<!-- ");
+    let first = parts.next().unwrap().to_owned();
+    let written = parts.map(|part| part.strip_prefix("end -->").unwrap_or_default());
+    written.fold(first, |text, part| text + part)
+}
+
+/// Sentences with more words than are read at once; code and a link count as a word or two.
+fn long_sentences(text: &str) -> Vec<String> {
+    let prose: String = text.split("```").step_by(2).collect();
+    let plain: String =
+        prose.split('`').enumerate().map(|(at, part)| if at % 2 == 0 { part } else { "code" }).collect();
+    let lines = plain.lines().filter(|line| !line.starts_with(['#', '|']));
+    let sentences = lines.flat_map(|line| line.split(". "));
+    sentences.filter(|sentence| sentence.split_whitespace().count() > 32).map(str::to_owned).collect()
+}
+
 /// Where a page's links lead; what looks like one in code is none.
 fn links(page: &Path) -> Vec<String> {
     let prose = prose(page);
@@ -195,6 +217,34 @@ fn every_link_leads_somewhere() {
     assert!(links.len() > 200, "only {} links were found", links.len());
     let broken: Vec<_> = links.iter().filter(|(page, link)| !leads_somewhere(page, link)).collect();
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// A page has one task or is one reference, and its sentences are short.
+#[test]
+fn pages_and_sentences_are_short() {
+    let rooms = ["learn", "how-to", "reference", "understand"];
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../host/docs");
+    let pages: Vec<_> = pages()
+        .into_iter()
+        .filter(|page| rooms.iter().any(|room| page.starts_with(docs.join(room))))
+        .collect();
+    assert!(pages.len() > 80, "only {} pages were found", pages.len());
+    let written: Vec<_> = pages.iter().map(|page| (page, written_by_hand(page))).collect();
+    let long_pages: Vec<_> =
+        written.iter().filter(|(_, text)| text.lines().count() > 265).map(|(page, _)| page).collect();
+    assert!(long_pages.is_empty(), "split these pages: {long_pages:#?}");
+    let long: Vec<_> = written
+        .iter()
+        .flat_map(|(page, text)| long_sentences(text).into_iter().map(move |sentence| (page, sentence)))
+        .collect();
+    assert!(long.is_empty(), "split these sentences: {long:#?}");
+}
+
+#[test]
+fn long_sentences_are_found() {
+    let short = format!("{} `a b c`.", "word ".repeat(31));
+    assert_eq!(long_sentences(&format!("{short} {short}\n```\n{short} and more\n```\n")), [""; 0]);
+    assert_eq!(long_sentences(&format!("{short}\n\nMore {short}")).len(), 1);
 }
 
 /// The book's summary has every page once, and nothing else.

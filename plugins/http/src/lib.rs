@@ -88,7 +88,7 @@ pub fn http(call: Call<Task>) -> Result {
 
 executor!(http, {
     outputs: {
-        /// The status of the answer.
+        /// The status of the response.
         status: u16,
         /// Its headers, their names in lower case.
         headers: Json,

@@ -94,8 +94,8 @@ pub(super) const ROUTES: &[Route] = &[
         id: "getLogs",
         needs: Some(Role::Read),
         uses: FOLLOW,
-        what: "The logs of a run's attempts: stored ones, or a stream of `line` while they write if this host executes the run, and \
-               of `log` with the stored log when an attempt has ended.",
+        what: "The logs of a run's attempts: a page of stored ones, or a stream. The stream has `line` while they write, if this host \
+               executes the run, and `log` with the stored log when an attempt has ended.",
         query: &[
             parameter(
                 "task",
