@@ -261,8 +261,7 @@ impl Host {
         let planner = self.planner();
         let admission = planner.admit(&self.shared.admission_target(), &plan.namespace).await?;
         reject_schedule(plan)?;
-        let plan = planner.plans.share(&planner.document(plan), plan);
-        let submission = planner.submission(&plan, parameters, planner.context.facts.clone(), by)?;
+        let (plan, submission) = planner.submission(plan, parameters, planner.context.facts.clone(), by)?;
         let (run, step) = Run::start(plan, submission, self.shared.clock.now());
         Ok(NewRun::new(&self.shared, run, step, admission))
     }

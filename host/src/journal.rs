@@ -249,7 +249,7 @@ fn plan(
     submitted: &SubmissionRecord,
     kept: Option<&Document>,
 ) -> Result<Arc<Plan>, Vec<Problem>> {
-    let known = kept.and_then(|kept| plans.find(&kept.digest));
+    let known = kept.and_then(|kept| plans.find_bound(&kept.digest, &submitted.settings));
     if let Some(plan) = known {
         return Ok(plan);
     }

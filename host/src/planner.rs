@@ -158,7 +158,7 @@ impl Planner {
         let executors = executors.allow_missing(self.context.allow_missing).endpoints(endpoints);
         let plan = draft.plan(&executors, &self.context.facts.vars).map(Arc::new)?;
         // The stored form is made here, once for all runs of the plan.
-        Ok(self.plans.share(&self.document(&plan), &plan))
+        Ok(self.shared(&plan))
     }
 
     /// Checks that a run of `plan` would accept these parameters; nothing is stored.
@@ -194,9 +194,10 @@ impl Planner {
     ) -> Result<Arc<str>, SubmitError> {
         reject_schedule(plan)?;
         let _admission = self.admit(target, &plan.namespace).await?;
-        let submission = self.submission(plan, parameters, self.context.facts.clone(), options.by.clone())?;
-        let first = self.first_record(plan, submission, options.key.clone(), Labels::new());
-        let identity = options.key.as_ref().map(|_| RequestIdentity::new(plan, &first.parameters));
+        let (plan, submission) =
+            self.submission(plan, parameters, self.context.facts.clone(), options.by.clone())?;
+        let first = self.first_record(&plan, submission, options.key.clone(), Labels::new());
+        let identity = options.key.as_ref().map(|_| RequestIdentity::new(&plan, &first.parameters));
         let run_id = Arc::clone(first.id());
         let begins = target.due(first.record.time).await;
         let appended = target.store.append(&first.lease, first.status, first.record, Vec::new());
@@ -209,6 +210,11 @@ impl Planner {
         self.end_submit_span(first.span, &first.lease);
         target.note_release(&run_id, released.await);
         Ok(run_id)
+    }
+
+    /// The plan that runs with the same document and settings share.
+    fn shared(&self, plan: &Arc<Plan>) -> Arc<Plan> {
+        self.plans.share(&self.document(plan), plan)
     }
 
     /// The stored form of a plan, with the components that its runs are pinned to.

@@ -204,11 +204,13 @@ pub fn run_text(name: &str, text: &str) -> Result<String, String> {
 }
 
 /// The parameters of a run that is given these.
-fn bound(plan: &Plan, given: &Map) -> Result<BoundArguments, Vec<Problem>> {
+fn bound(plan: &Arc<Plan>, given: &Map) -> Result<BoundArguments, Vec<Problem>> {
     let facts = phasm_engine::event::Facts::default();
     let run_id = "run".into();
     let view = SubmitEnv { plan, run_id: &run_id, facts: &facts, by: None };
-    Ok(bind_arguments(plan, given, &view)?)
+    let bound = bind_arguments(plan, given, &view)?;
+    plan.bind(&bound.values)?;
+    Ok(bound)
 }
 
 /// The run at its end, and its trace.
@@ -252,7 +254,7 @@ impl Staged {
         let Some(letters) = letters.filter(|_| rerun.is_none() && !starts_late) else { return Ok(None) };
         let parameters: Map = parameters.into_iter().map(|(k, v)| (k.into(), v.into())).collect();
         let plan = Draft::read(document_of(&tree)?).plan(&Executors::any(), &Value::Null).ok();
-        let is_bound = plan.is_some_and(|plan| bound(&plan, &parameters).is_ok());
+        let is_bound = plan.map(Arc::new).is_some_and(|plan| bound(&plan, &parameters).is_ok());
         Ok(is_bound.then_some(Self { document, parameters, slots, letters, script }))
     }
 

@@ -58,7 +58,8 @@ impl<S: Script> World<S> {
         script: S,
         keep: bool,
     ) -> Self {
-        let (run, step) = Run::start(plan, submission("run", parameters), Timestamp(0));
+        let submission = submission("run", parameters);
+        let (run, step) = Run::start(bound(&plan, &submission), submission, Timestamp(0));
         Self::new(run, step, slots, script, keep)
     }
 
@@ -66,7 +67,7 @@ impl<S: Script> World<S> {
     pub fn rerun(of: &Run, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
         let rerun = of.rerun(&parameters, true);
         let submission = submission(&format!("re{}", of.id()), parameters);
-        let (run, step) = Run::start_rerun(Arc::clone(of.plan()), submission, rerun, Timestamp(0));
+        let (run, step) = Run::start_rerun(bound(of.plan(), &submission), submission, rerun, Timestamp(0));
         Self::new(run, step, slots, script, keep)
     }
 
@@ -200,6 +201,11 @@ impl<S: Script> World<S> {
     }
 }
 
+/// The plan of a run, whose parameters its settings accept.
+fn bound(plan: &Arc<Plan>, submission: &Submission) -> Arc<Plan> {
+    plan.bind(&submission.parameters).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
 fn submission(id: &str, parameters: impl Into<BoundArguments>) -> Submission {
     let BoundArguments { values, doubts } = parameters.into();
     Submission {
@@ -285,5 +291,11 @@ pub fn check_cut<S: Script>(plan: &Arc<Plan>, world: &World<S>, length: usize) -
 /// The event that cannot follow.
 pub fn replay(plan: &Arc<Plan>, journal: &[(Timestamp, Vec<Event>)], length: usize) -> Result<Run, String> {
     let records = journal.iter().take(length).map(|(time, events)| (*time, events.as_slice()));
-    Run::replay(Arc::clone(plan), records).map_err(|error| error.to_string())
+    let plan = match journal.first().and_then(|(_, events)| events.first()) {
+        Some(Event::Submitted(submitted)) if !submitted.settings.is_empty() => {
+            Arc::new(submitted.plan().map_err(|problems| format!("{problems:?}"))?)
+        }
+        _ => Arc::clone(plan),
+    };
+    Run::replay(plan, records).map_err(|error| error.to_string())
 }

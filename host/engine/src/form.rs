@@ -14,6 +14,7 @@ mod plain;
 mod report;
 mod rule;
 mod schema;
+mod setting;
 mod table;
 mod words;
 
@@ -27,5 +28,6 @@ pub use report::{MAX_PROBLEMS, Report, more};
 pub use rule::{Refusal, Rule, When};
 pub use schema::{Defs, schema};
 pub(crate) use schema::{Variant, schema_with_variant};
+pub(crate) use setting::{KnownSetting, SettingExpressions, WrittenSetting};
 pub use table::{AnyField, Field, Form, Rest, Table};
 pub use words::{joined, listed, listed_if_few};

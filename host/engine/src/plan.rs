@@ -5,6 +5,7 @@
 
 mod arguments;
 mod assemble;
+mod bind;
 mod check;
 mod determinism;
 mod draft;
@@ -23,8 +24,8 @@ pub use self::{
     model::{
         Argument, Condition, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, MAX_TASK_RUNS,
         Node, NodeIndex, Parameter, PhaseConditions, PinnedExecutor, PinnedExecutors, Pipeline, Plan, Policy,
-        PolicyRule, Recovery, RetryFilter, RetryPolicy, RuleAction, RuleMatch, Settings, Template,
-        TemplateId, TemplateKind, ValueFrom, Verdict, Work,
+        PolicyRule, Recovery, RetryFilter, RetryPolicy, RuleAction, RuleMatch, SettingExpression, Settings,
+        Template, TemplateId, TemplateKind, ValueFrom, Verdict, Work,
     },
 };
 pub use crate::settings::{

@@ -77,11 +77,11 @@ impl Host {
         let planner = self.planner();
         let admission = planner.admit(&self.shared.admission_target(), &plan.namespace).await?;
         let parameters = parameters(&earlier, &rerun.parameters);
-        let submission = planner.submission(plan, &parameters, submitted.facts, rerun.by.clone())?;
+        let (bound, submission) = planner.submission(plan, &parameters, submitted.facts, rerun.by.clone())?;
         let left = earlier.rerun(&submission.parameters, rerun.from_failed);
         check_size(&left, MAX_REUSED_BYTES)?;
         let now = self.shared.clock.now();
-        let (run, step) = Run::start_rerun(Arc::clone(plan), submission, left, now);
+        let (run, step) = Run::start_rerun(bound, submission, left, now);
         Ok(NewRun::new(&self.shared, run, step, admission))
     }
 

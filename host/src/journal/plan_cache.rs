@@ -5,7 +5,11 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
 };
 
-use phasm_engine::{event::Basis, plan::Plan};
+use phasm_engine::{
+    event::Basis,
+    plan::Plan,
+    value::{Map, Value},
+};
 use phasm_sandbox::Digest;
 
 use crate::store::{Component, Document};
@@ -23,7 +27,7 @@ pub(crate) struct PlanCache(Mutex<CachedPlans>);
 struct CachedPlans {
     /// By address, which is another plan's only once this one is forgotten here.
     documents: HashMap<usize, (Weak<Plan>, Arc<Document>)>,
-    /// By the digest of what they were made of.
+    /// By the digest of what they were made of, see [`key`].
     plans: HashMap<Arc<str>, Weak<Plan>>,
     recent: VecDeque<(Arc<str>, usize, Arc<Plan>)>,
     /// At this size those that are gone are forgotten.
@@ -54,17 +58,23 @@ impl PlanCache {
     /// A plan that is known for the same document, or else this one from now on.
     pub(crate) fn share(&self, document: &Document, plan: &Arc<Plan>) -> Arc<Plan> {
         let mut known = self.known();
-        let shared = known.plans.get(&document.digest).and_then(Weak::upgrade);
+        let key = key(&document.digest, &plan.setting_values());
+        let shared = known.plans.get(&key).and_then(Weak::upgrade);
         let shared = shared.unwrap_or_else(|| Arc::clone(plan));
-        known.plans.insert(Arc::clone(&document.digest), Arc::downgrade(&shared));
-        known.touch(document, &shared);
+        known.plans.insert(Arc::clone(&key), Arc::downgrade(&shared));
+        known.touch(key, document.bytes.len(), &shared);
         known.sweep();
         shared
     }
 
-    /// The plan of what has that digest, if it is known.
+    /// The plan of what has that digest, if it is known; of a document with settings that are expressions none is found.
     pub(crate) fn find(&self, digest: &str) -> Option<Arc<Plan>> {
         self.known().plans.get(digest).and_then(Weak::upgrade)
+    }
+
+    /// The plan of what has that digest, with these values of its settings that are expressions.
+    pub(crate) fn find_bound(&self, digest: &Arc<str>, settings: &Map) -> Option<Arc<Plan>> {
+        self.find(&key(digest, settings))
     }
 
     fn known(&self) -> MutexGuard<'_, CachedPlans> {
@@ -73,12 +83,12 @@ impl PlanCache {
 }
 
 impl CachedPlans {
-    fn touch(&mut self, document: &Document, plan: &Arc<Plan>) {
-        if self.recent.back().is_some_and(|(digest, ..)| *digest == document.digest) {
+    fn touch(&mut self, key: Arc<str>, bytes: usize, plan: &Arc<Plan>) {
+        if self.recent.back().is_some_and(|(known, ..)| *known == key) {
             return;
         }
-        self.recent.retain(|(digest, ..)| *digest != document.digest);
-        self.recent.push_back((Arc::clone(&document.digest), document.bytes.len(), Arc::clone(plan)));
+        self.recent.retain(|(known, ..)| *known != key);
+        self.recent.push_back((key, bytes, Arc::clone(plan)));
         let too_much = |recent: &VecDeque<(Arc<str>, usize, Arc<Plan>)>| {
             let bytes: usize = recent.iter().map(|(_, bytes, _)| bytes).sum();
             recent.len() > RECENT || (recent.len() > 1 && bytes > RECENT_BYTES)
@@ -98,12 +108,20 @@ impl CachedPlans {
     }
 }
 
+/// The digest of a document, and that of the values of its settings if it has expressions there.
+fn key(digest: &Arc<str>, settings: &Map) -> Arc<str> {
+    if settings.is_empty() {
+        return Arc::clone(digest);
+    }
+    let settings = Digest::of(Value::from(settings.clone()).to_json().as_bytes());
+    format!("{digest} {settings}").into()
+}
+
 #[cfg(test)]
 mod tests {
     use phasm_engine::{
         plan::{Draft, Executors},
         tree::Tree,
-        value::Value,
     };
 
     use super::*;

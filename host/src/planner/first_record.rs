@@ -33,39 +33,42 @@ impl FirstRecord {
     }
 }
 
-/// Binds the parameters of a run.
+/// Binds the parameters of a run, and returns its plan with them.
 pub(super) fn bind(
     plan: &Arc<Plan>,
     run_id: &str,
     parameters: &Map,
     facts: &Facts,
     by: Option<&Requester>,
-) -> Result<BoundArguments, SubmitError> {
+) -> Result<(Arc<Plan>, BoundArguments), SubmitError> {
     let nul = nul::in_values(parameters);
     if !nul.is_empty() {
         return Err(Problems::from(nul).into());
     }
     let run_id = run_id.into();
     let view = SubmitEnv { plan, run_id: &run_id, facts, by };
-    Ok(bind_arguments(plan, parameters, &view)?)
+    let arguments = bind_arguments(plan, parameters, &view)?;
+    Ok((plan.bind(&arguments.values)?, arguments))
 }
 
 impl Planner {
-    /// The submission that a new run of `plan` starts with.
+    /// The submission that a new run of `plan` starts with, and the plan of that run.
     pub(crate) fn submission(
         &self,
         plan: &Arc<Plan>,
         parameters: &Map,
         facts: Facts,
         by: Option<Requester>,
-    ) -> Result<Submission, SubmitError> {
+    ) -> Result<(Arc<Plan>, Submission), SubmitError> {
         let run_id: Arc<str> = uuid::Uuid::now_v7().to_string().into();
-        let BoundArguments { values, doubts } = bind(plan, &run_id, parameters, &facts, by.as_ref())?;
+        let (bound, arguments) = bind(plan, &run_id, parameters, &facts, by.as_ref())?;
+        let plan = self.shared(&bound);
+        let BoundArguments { values, doubts } = arguments;
         let parameters = Arc::new(values);
-        let secrets = self.secrets_of(plan);
+        let secrets = self.secrets_of(&plan);
         let origin = self.context.origin.clone();
         let trace = self.trace(&run_id);
-        Ok(Submission { run_id, parameters, doubts, facts, secrets, origin, trace, by })
+        Ok((plan, Submission { run_id, parameters, doubts, facts, secrets, origin, trace, by }))
     }
 
     /// The lease under which a new run is stored.

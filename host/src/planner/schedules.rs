@@ -153,12 +153,12 @@ impl Planner {
         at: Timestamp,
     ) -> Result<FirstRecord, SubmitError> {
         let facts = Facts { scheduled: Some(at), ..self.context.facts.clone() };
-        let submission = self.submission(plan, parameters, facts, options.by.clone())?;
+        let (plan, submission) = self.submission(plan, parameters, facts, options.by.clone())?;
         let labels = Labels::from([
             (SCHEDULE_LABEL.into(), Arc::clone(&schedule.name)),
             (SCHEDULED_LABEL.into(), at.to_rfc3339().into()),
         ]);
-        Ok(self.first_record(plan, submission, options.key.clone(), labels))
+        Ok(self.first_record(&plan, submission, options.key.clone(), labels))
     }
 
     /// Stores a run together with its schedule's next revision, in one write. The run is due at once for any host that claims it.

@@ -4,6 +4,7 @@
 
 mod api;
 mod configuration;
+mod dialect;
 mod render;
 
 use std::{

@@ -101,6 +101,7 @@ impl Renderer<'_> {
             (None, "duration" | "timeout") => "[duration](README.md#durations)".to_owned(),
             (None, "expression") => "[expression](README.md#expressions)".to_owned(),
             (None, "name" | "label" | "parameterName") => "[name](README.md#names)".to_owned(),
+            (None, "settingExpression") => "[expression of parameters](README.md#settings)".to_owned(),
             (None, "executorType") => "text".to_owned(),
             (None, "size") => "size, as text or bytes".to_owned(),
             (None, _) => panic!("no page has the fields of `{name}`"),

@@ -57,6 +57,26 @@ impl Path {
         }
     }
 
+    /// Whether it is a place inside what stands at `outer`.
+    pub(crate) fn is_below(&self, outer: &Self) -> bool {
+        let parents = std::iter::successors(self.parent(), |path| path.parent());
+        parents.into_iter().any(|path| path == outer)
+    }
+
+    /// Whether the last step is the member `key`.
+    pub(crate) fn ends_with(&self, key: &str) -> bool {
+        self.0.as_ref().is_some_and(|step| matches!(&step.segment, Segment::Key(last) if **last == *key))
+    }
+
+    /// Whether the last step but one is the member `key`.
+    pub(crate) fn is_in(&self, key: &str) -> bool {
+        self.parent().is_some_and(|parent| parent.ends_with(key))
+    }
+
+    fn parent(&self) -> Option<&Self> {
+        self.0.as_ref().map(|step| &step.parent)
+    }
+
     fn step(&self, segment: Segment) -> Self {
         Self(Some(Arc::new(Joint { parent: self.clone(), segment })))
     }

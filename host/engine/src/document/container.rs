@@ -45,7 +45,7 @@ pub(super) static CONTAINER_CONDITIONS: Field<ConditionsDoc> = Field::optional(
 
 pub(super) static CONTAINER_TIMEOUT: Field<Millis> = Field::optional(
     "timeout",
-    TIMEOUT,
+    TIMEOUT.or_expression(),
     "How long it may last from the dispatch of its first leaf; then open tasks are Cancelled, and it ends Timeout.",
 );
 

@@ -87,7 +87,7 @@ static FAIL_FAST: Field<bool> = Field::optional(
 
 static PARALLELISM: Field<u32> = Field::optional(
     "parallelism",
-    whole::<u32, 1, { u32::MAX as i64 }>(),
+    whole::<u32, 1, { u32::MAX as i64 }>().or_expression(),
     "Leaf tasks below this dag that may be Ready or Running at once; absent: no bound.",
 );
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::setting;
 use crate::{
     form::{Defs, Object, Report, Site, Words, listed},
     problem::{Problem, codes::shape::OTHER_DIALECT},
@@ -24,7 +25,75 @@ pub(crate) struct Dialect {
     pub(crate) short_forms: bool,
     /// Whether `spec.timeout` may be `{active: …}`.
     pub(crate) active_timeout: bool,
+    /// Whether timeouts, delays and counts may be expressions of the workflow's parameters.
+    pub(crate) setting_expressions: bool,
 }
+
+/// A row of the table of differences.
+#[derive(Clone, Copy, Debug)]
+pub struct Difference {
+    /// The subject.
+    pub about: &'static str,
+    /// The rule of `aether/v1`.
+    pub aether: &'static str,
+    /// The rule of `phasm/v1`.
+    pub phasm: &'static str,
+    /// The settings of a dialect that make the difference.
+    pub settings: &'static [&'static str],
+}
+
+/// The table of differences, as the page shows it.
+pub static DIFFERENCES: [Difference; 8] = [
+    Difference {
+        about: "a file without `spec.timeout`",
+        aether: "the run ends after 1 h; waiting for people does not count",
+        phasm: "the run has no time limit",
+        settings: &["run_timeout"],
+    },
+    Difference {
+        about: "a limit that does not count waiting for people",
+        aether: "only the default is one",
+        phasm: "`spec.timeout: {active: 1h}`",
+        settings: &["active_timeout"],
+    },
+    Difference {
+        about: "`maxRuntime`, `maxInactivity` or `deadline` runs out",
+        aether: "the task ends Cancelled, unless `errorOnTimeout: true` makes it Error",
+        phasm: "the task ends Timeout; with `errorOnTimeout: true` Error, with `false` Cancelled",
+        settings: &["expiry"],
+    },
+    Difference {
+        about: "timeouts, delays and counts",
+        aether: "values",
+        phasm: "also expressions of the workflow's parameters: `maxRuntime: \"{{ workflow.parameters.limit }}\"`",
+        settings: &["setting_expressions"],
+    },
+    Difference {
+        about: "parameters",
+        aether: "lists of entries: `inputs: {parameters: [{name: x, value: 1}]}`",
+        phasm: "also under their names: `inputs: {x: 1}`, `arguments: {x: 1}`, `outputs: {x: tasks.a.outputs.x}`, `parameters: {x: \
+                {type: integer, default: 1}}`",
+        settings: &["short_forms"],
+    },
+    Difference {
+        about: "parameters of the workflow",
+        aether: "`spec.arguments.parameters`",
+        phasm: "also `spec.parameters`",
+        settings: &["short_forms"],
+    },
+    Difference {
+        about: "paths in expressions",
+        aether: "`inputs.parameters.x`, `tasks.a.outputs.parameters.x`",
+        phasm: "also `inputs.x`, `tasks.a.outputs.x`",
+        settings: &["short_forms"],
+    },
+    Difference {
+        about: "`retry`",
+        aether: "`limit` or `maxAttempts`, `exponentialBackoff`, `expression`",
+        phasm: "`attempts`, `backoff`, `when`; the others are understood as well",
+        settings: &["retry_by_attempts"],
+    },
+];
 
 /// The language of the seeds.
 pub(crate) static AETHER: Dialect = Dialect {
@@ -34,6 +103,7 @@ pub(crate) static AETHER: Dialect = Dialect {
     retry_by_attempts: false,
     short_forms: false,
     active_timeout: false,
+    setting_expressions: false,
 };
 
 /// The language of new files.
@@ -44,6 +114,7 @@ pub(crate) static PHASM: Dialect = Dialect {
     retry_by_attempts: true,
     short_forms: true,
     active_timeout: true,
+    setting_expressions: true,
 };
 
 /// The dialect of the file that a report is about.
@@ -57,6 +128,9 @@ impl Dialect {
     /// Makes it the dialect of everything that is read with `report`.
     pub(super) fn begin(&'static self, report: &Report) {
         report.provide(Arc::new(DialectOfFile(self)));
+        if self.setting_expressions {
+            setting::begin(report);
+        }
     }
 
     /// Returns the dialect of what is read: a plugin's manifest, which serves files of all dialects, has every field.
@@ -84,5 +158,36 @@ impl Dialect {
         let hint =
             format!("write `apiVersion: {}` at the top to use it, and see the other differences", PHASM.name);
         site.problem(&OTHER_DIALECT, message).with_hint(hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// The settings of a dialect with their values.
+    fn settings(dialect: &Dialect) -> BTreeSet<(String, String)> {
+        let text = format!("{dialect:#?}")
+            .replace("\n        ", " ")
+            .replace("\n    }", " }")
+            .replace("\n    )", " )");
+        let pair = |line: &str| {
+            let (name, value) = line.trim().trim_end_matches(',').split_once(": ")?;
+            Some((name.to_owned(), value.to_owned()))
+        };
+        text.lines().filter_map(pair).filter(|(name, _)| name != "name").collect()
+    }
+
+    /// R-W21: each setting that differs has its row, and nothing else has one.
+    #[test]
+    fn the_table_has_every_setting_that_differs() {
+        let (aether, phasm) = (settings(&AETHER), settings(&PHASM));
+        let all: BTreeSet<_> = aether.iter().map(|(name, _)| name.as_str()).collect();
+        let same: Vec<_> = aether.intersection(&phasm).collect();
+        assert!(all.len() >= 6 && same.is_empty(), "{all:?} {same:?}");
+        let told: BTreeSet<_> = DIFFERENCES.iter().flat_map(|row| row.settings).copied().collect();
+        assert_eq!(told, all);
     }
 }

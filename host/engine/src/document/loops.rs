@@ -130,14 +130,14 @@ static REPEAT_CONDITION: Field<ExprDoc> = Field::optional(
 
 static CONCURRENCY: Field<u32> = Field::optional(
     "concurrency",
-    whole::<u32, 0, { u32::MAX as i64 }>(),
+    whole::<u32, 0, { u32::MAX as i64 }>().or_expression(),
     "Iterations that may be open at once; 0 is no bound. Not with `repeatCondition`.",
 )
 .or("0");
 
 static MAX_ITERATIONS: Field<u32> = Field::optional(
     "maxIterations",
-    whole::<u32, 1, { u32::MAX as i64 }>(),
+    whole::<u32, 1, { u32::MAX as i64 }>().or_expression(),
     "Iterations at most; reaching it ends the loop normally, with a warning.",
 );
 

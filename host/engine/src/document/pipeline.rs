@@ -56,7 +56,7 @@ static TASKS: Field<TasksDoc> = Field::required(
 
 static MAX_JUMPS: Field<u32> = Field::optional(
     "maxJumps",
-    whole::<u32, 0, { u32::MAX as i64 }>(),
+    whole::<u32, 0, { u32::MAX as i64 }>().or_expression(),
     "Jumps at most; one more and the pipeline ends Error with the reason `max-jumps`.",
 )
 .or("1000");

@@ -62,7 +62,7 @@ const SPELLINGS: [[&str; 2]; 2] = [["backoff", "exponentialBackoff"], ["when", "
 
 static ATTEMPTS: Field<i64> = Field::optional(
     "attempts",
-    COUNT,
+    COUNT.or_expression(),
     "Attempts in all: `attempts: 3` retries twice at most; -1 is unlimited, 0 never runs the task (Skipped). Error and Timeout are \
      retried unless `when` says otherwise. Not in `aether/v1`.",
 )
@@ -70,7 +70,7 @@ static ATTEMPTS: Field<i64> = Field::optional(
 
 static BACKOFF: Field<f64> = Field::optional(
     "backoff",
-    POSITIVE,
+    POSITIVE.or_expression(),
     "Factor by which the delay grows from attempt to attempt, above 0. Not in `aether/v1`.",
 )
 .or("1");
@@ -86,7 +86,7 @@ const COUNT: Form<i64> = count::<i64, -1, { u32::MAX as i64 }>();
 
 static LIMIT: Field<u32> = Field::optional(
     "limit",
-    count::<u32, 0, 100>(),
+    count::<u32, 0, 100>().or_expression(),
     "Retries after the first attempt, 0 to 100: `limit: 2` makes at most three attempts. Error and Timeout are retried unless \
      `expression` says otherwise.",
 )
@@ -94,7 +94,7 @@ static LIMIT: Field<u32> = Field::optional(
 
 static MAX_ATTEMPTS: Field<i64> = Field::optional(
     "maxAttempts",
-    COUNT,
+    COUNT.or_expression(),
     "Attempts in all; -1 is unlimited, 0 never runs the task (Skipped). Failed is retried, too, unless `expression` says \
      otherwise.",
 )
@@ -102,17 +102,17 @@ static MAX_ATTEMPTS: Field<i64> = Field::optional(
 
 static DELAY: Field<Millis> = Field::optional(
     "delay",
-    PAUSE,
+    PAUSE.or_expression(),
     "How long to wait after the first attempt; with unlimited attempts at least 1 ms.",
 )
 .or("0");
 
 static EXPONENTIAL_BACKOFF: Field<f64> =
-    Field::optional("exponentialBackoff", POSITIVE, "As `backoff`.").or("1");
+    Field::optional("exponentialBackoff", POSITIVE.or_expression(), "As `backoff`.").or("1");
 
 static MAX_DELAY: Field<Millis> = Field::optional(
     "maxDelay",
-    PAUSE,
+    PAUSE.or_expression(),
     "The longest delay, jitter included; it counts only where `backoff` or `exponentialBackoff` is above 1.",
 );
 
@@ -120,7 +120,7 @@ static EXPRESSION: Field<ExprDoc> = Field::optional("expression", CONDITION, "As
 
 static JITTER: Field<f64> = Field::optional(
     "jitter",
-    FRACTION,
+    FRACTION.or_expression(),
     "Fraction of the delay, 0 to 1, that is at most added at random; sampled once and recorded.",
 )
 .or("0");
@@ -152,6 +152,7 @@ impl RetryDoc {
         for fields in [&COUNTS[..], &SPELLINGS[0], &SPELLINGS[1]] {
             report_together(fields, &object, cursor);
         }
+        let open = report.open_values();
         let max_attempts = max_attempts(&object);
         let read = Self {
             max_attempts,
@@ -160,7 +161,10 @@ impl RetryDoc {
             failed_too: object.has("maxAttempts") || !is_counted(&object) && has_steep_field(&object),
             jitter: object.or_default(&JITTER),
         };
-        read.warn_without_effect(&object);
+        // Values that are not known yet are not compared.
+        if report.open_values() == open {
+            read.warn_without_effect(&object);
+        }
         Some(read)
     }
 

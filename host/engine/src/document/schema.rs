@@ -9,7 +9,7 @@ use crate::{
 };
 
 use super::{
-    dialect::{AETHER, PHASM},
+    dialect::{AETHER, Dialect, PHASM},
     workflow,
 };
 
@@ -27,8 +27,12 @@ use super::{
 pub fn schema() -> Json {
     let version =
         json!({ "properties": { "apiVersion": { "const": AETHER.name } }, "required": ["apiVersion"] });
-    let variant = Variant { condition: version, name: "aether", defs: Defs::within(&AETHER) };
-    schema_with_variant(&workflow::WORKFLOW, "Phasm workflow", Defs::within(&PHASM), variant)
+    let variant = Variant { condition: version, name: "aether", defs: of_dialect(&AETHER) };
+    schema_with_variant(&workflow::WORKFLOW, "Phasm workflow", of_dialect(&PHASM), variant)
+}
+
+fn of_dialect(dialect: &'static Dialect) -> Defs {
+    Defs::within(dialect).setting_expressions(dialect.setting_expressions)
 }
 
 /// Finds the problems that show in single objects of a document: types, fields, words, numbers, names, and the rules among the

@@ -35,7 +35,8 @@ pub(super) const RUN_TIMEOUT: Form<RunTimeout> = Form::new(run_timeout, |defs| {
         forms.push(defs.object(&ACTIVE_TABLE));
     }
     json!({ "anyOf": forms })
-});
+})
+.or_expression();
 
 static ACTIVE_TABLE: Table = Table::closed(
     "activeTimeout",
@@ -46,7 +47,7 @@ static ACTIVE_TABLE: Table = Table::closed(
 );
 
 static ACTIVE: Field<Millis> =
-    Field::required("active", "a duration", TIMEOUT, "The longest active time, more than 0.");
+    Field::required("active", "a duration", TIMEOUT.or_expression(), "The longest active time, more than 0.");
 
 fn run_timeout(cursor: &Cursor<'_>, report: &Report) -> Option<RunTimeout> {
     let none = "write `none` to have no timeout";
@@ -84,7 +85,8 @@ impl TimeoutPolicyDoc {
 
 /// Steep's timeout policy: a duration or `{timeout, errorOnTimeout}` (R-T1).
 pub(super) const TIMEOUT_POLICY: Form<TimeoutPolicyDoc> =
-    Form::new(timeout_policy, |defs| json!({ "anyOf": [TIMEOUT.schema(defs), defs.object(&POLICY)] }));
+    Form::new(timeout_policy, |defs| json!({ "anyOf": [TIMEOUT.schema(defs), defs.object(&POLICY)] }))
+        .or_expression();
 
 static POLICY: Table = Table::closed(
     "timeoutPolicy",
@@ -93,8 +95,12 @@ static POLICY: Table = Table::closed(
     &[],
 );
 
-static LENGTH: Field<Millis> =
-    Field::required("timeout", "a duration", TIMEOUT, "The longest time allowed, more than 0.");
+static LENGTH: Field<Millis> = Field::required(
+    "timeout",
+    "a duration",
+    TIMEOUT.or_expression(),
+    "The longest time allowed, more than 0.",
+);
 
 static ERROR_ON_TIMEOUT: Field<bool> = Field::optional(
     "errorOnTimeout",

@@ -11,8 +11,9 @@ use std::{collections::BTreeMap, sync::Arc};
 use serde_json::json;
 
 use super::{
+    SettingDoc,
     dialect::{Dialect, PHASM},
-    foreign,
+    foreign, setting,
 };
 use crate::{
     form::{AnyField as _, Cursor, Field, Form, Name, Report, Rule, Table, Words, word},
@@ -38,6 +39,8 @@ pub(crate) struct WorkflowDoc {
     /// The schedule of a CronWorkflow; `None` for a plain workflow.
     pub(crate) cron: Option<Cron>,
     pub(crate) spec: SpecDoc,
+    /// Timeouts, delays and counts that are expressions.
+    pub(crate) settings: Vec<SettingDoc>,
 }
 
 impl WorkflowDoc {
@@ -120,5 +123,6 @@ pub(crate) fn read(tree: &Tree, report: &Report) -> Option<WorkflowDoc> {
     let own = metadata.name.as_ref().map(|name| Arc::clone(&name.value));
     let cron = cron.zip(own).map(|(cron, name)| Cron { name, ..cron });
     let Metadata { name, namespace, version, labels } = runs.or(metadata);
-    Some(WorkflowDoc { dialect, name, namespace, version, labels, cron, spec })
+    let settings = setting::found(report);
+    Some(WorkflowDoc { dialect, name, namespace, version, labels, cron, spec, settings })
 }

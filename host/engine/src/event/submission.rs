@@ -9,7 +9,6 @@ use crate::{
     plan::{Draft, PinnedExecutor, PinnedExecutors, Plan, SecretRef},
     problem::{DocumentWarning, Problem},
     time::Timestamp,
-    tree::Tree,
     value::{Map, Value},
 };
 
@@ -46,6 +45,9 @@ pub struct SubmissionRecord {
     /// The earlier run that this is another of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rerun: Option<Arc<Rerun>>,
+    /// The values of settings that the document writes as expressions, by their paths.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub settings: Map,
     /// Warnings about the document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<DocumentWarning>,
@@ -99,6 +101,7 @@ impl SubmissionRecord {
             trace: self.trace.clone(),
             by: self.by.clone(),
             rerun: self.rerun.clone(),
+            settings: self.settings.clone(),
             warnings: Vec::new(),
             defaults: self.defaults.clone(),
             basis: Some(Arc::clone(digest)),
@@ -123,7 +126,7 @@ impl SubmissionRecord {
             let defaults = defaults.as_object().cloned().unwrap_or_default();
             executors.entry(executor_type.clone()).or_insert_with(|| PinnedExecutor::with_defaults(defaults));
         }
-        Draft::read(&Tree::from(&self.document.value())).assemble(&executors, &self.warnings)
+        Draft::recorded(&self.document.value(), &self.settings).assemble(&executors, &self.warnings)
     }
 }
 

@@ -35,6 +35,7 @@ pub struct Report {
     context: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
     looked_at: Cell<usize>,
     lost: Cell<bool>,
+    open: Cell<u32>,
 }
 
 #[derive(Default)]
@@ -83,6 +84,16 @@ impl Report {
     /// Whether anything written is absent from what was read.
     pub(crate) fn has_lost(&self) -> bool {
         self.lost.get()
+    }
+
+    /// Notes a value that follows from what a run is started with.
+    pub(crate) fn leave_open(&self) {
+        self.open.update(|number| number.saturating_add(1));
+    }
+
+    /// Returns how many values follow from what a run is started with.
+    pub(crate) fn open_values(&self) -> u32 {
+        self.open.get()
     }
 
     /// Whether there are so many problems that no more are taken.

@@ -15,12 +15,23 @@ pub struct Defs {
     definitions: BTreeMap<&'static str, Json>,
     /// Context for forms whose schema depends on it.
     context: Option<Arc<dyn Any + Send + Sync>>,
+    setting_expressions: bool,
 }
 
 impl Defs {
     /// Creates an empty set for forms whose schema depends on `context`.
     pub(crate) fn within<T: Any + Send + Sync>(context: T) -> Self {
-        Self { definitions: BTreeMap::new(), context: Some(Arc::new(context)) }
+        Self { context: Some(Arc::new(context)), ..Self::default() }
+    }
+
+    /// Says whether settings may be expressions.
+    pub(crate) fn setting_expressions(self, allowed: bool) -> Self {
+        Self { setting_expressions: allowed, ..self }
+    }
+
+    /// Whether settings may be expressions.
+    pub(super) fn has_setting_expressions(&self) -> bool {
+        self.setting_expressions
     }
 
     /// Returns the context, if it has that type.

@@ -5,12 +5,14 @@ use serde_json::Value as Json;
 
 use crate::{tree::Tree, value::Value};
 
-use super::{Cursor, Defs, Report, Rule};
+use super::{Cursor, Defs, Report, Rule, setting};
 
 /// How a value is written: what reads it, and the JSON Schema of what that takes.
 pub struct Form<T> {
     read: fn(&Cursor<'_>, &Report) -> Option<T>,
     schema: fn(&mut Defs) -> Json,
+    /// Whether an expression may stand for it, where the document has such.
+    or_expression: bool,
 }
 
 /// A field of an object.
@@ -71,12 +73,21 @@ impl<T> Form<T> {
     /// Creates a form from the function that reads a value and the JSON Schema of the values it accepts. `read` reports the
     /// problems.
     pub const fn new(read: fn(&Cursor<'_>, &Report) -> Option<T>, schema: fn(&mut Defs) -> Json) -> Self {
-        Self { read, schema }
+        Self { read, schema, or_expression: false }
+    }
+
+    /// Lets an expression stand for the value, in documents whose settings may be expressions.
+    pub const fn or_expression(self) -> Self {
+        Self { or_expression: true, ..self }
     }
 
     /// The value that stands at `cursor`, or a problem.
     pub fn read(&self, cursor: &Cursor<'_>, report: &Report) -> Option<T> {
-        let read = (self.read)(cursor, report);
+        let read = if self.or_expression {
+            setting::read(self.read, cursor, report)
+        } else {
+            (self.read)(cursor, report)
+        };
         if read.is_none() {
             report.lose();
         }
@@ -85,7 +96,8 @@ impl<T> Form<T> {
 
     /// The JSON Schema of the values that are taken.
     pub fn schema(&self, defs: &mut Defs) -> Json {
-        (self.schema)(defs)
+        let plain = (self.schema)(defs);
+        if self.or_expression { setting::schema(plain, defs) } else { plain }
     }
 }
 

@@ -116,17 +116,16 @@ fn report_unknown(plan: &Plan, given: &Map, report: &Report) {
     let known: Vec<_> = plan.arguments.iter().map(|parameter| &*parameter.name).collect();
     let declared: BTreeSet<&str> = known.iter().copied().collect();
     for (name, value) in given.iter().filter(|(name, _)| !declared.contains(&***name)) {
-        report.problem(unknown(&known, name, value, report));
+        report.problem(unknown(&known, name, value, report).at(&plan.arguments_path));
     }
 }
 
-fn unknown(known: &[&str], name: &Arc<str>, value: &Value, report: &Report) -> Problem {
+fn unknown(known: &[&str], name: &Arc<str>, value: &Value, report: &Report) -> BadArgument {
     let expected =
         if known.is_empty() { "none, as the workflow declares none".to_owned() } else { listed(known) };
     let message = format!("unknown parameter `{name}`; expected {expected}");
     let hint = report.did_you_mean(name, known.iter().copied());
-    let path = Path::root().key("spec").key("arguments").key("parameters");
-    BadArgument { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }.at(&path)
+    BadArgument { entry: &UNKNOWN_ARGUMENT, message, value: Some(value.clone()), hint }
 }
 
 /// A written source of a parameter's value.

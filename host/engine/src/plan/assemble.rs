@@ -8,7 +8,7 @@ use std::{cell::RefCell, sync::Arc};
 use crate::{
     document::{
         DagDoc, ExecutorDoc, HookDoc, HooksDoc, KindDoc, LoopDoc, OverDoc, ParameterDoc, ParametersDoc,
-        PipelineDoc, SourceDoc, TaskDoc, TasksDoc, TemplateDoc, ValueDoc, WorkDoc,
+        PipelineDoc, SettingDoc, SourceDoc, TaskDoc, TasksDoc, TemplateDoc, ValueDoc, WorkDoc,
     },
     expr::{Expr, ValueTemplate},
     form::Name,
@@ -18,7 +18,8 @@ use crate::{
 
 use super::{
     Argument, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, Node, NodeIndex, Parameter,
-    Pipeline, Plan, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom, Work,
+    Pipeline, Plan, SettingExpression, Settings, Template, TemplateId, TemplateKind, Tolerance, ValueFrom,
+    Work,
     executors::Defaults,
     resolve::{
         graph::{Graph, Graphs},
@@ -50,6 +51,7 @@ pub(super) fn plan(
         cron: doc.cron.clone(),
         arguments: parameters(&spec.arguments),
         argument_paths: spec.arguments.list.iter().map(|argument| argument.site.path.clone()).collect(),
+        arguments_path: spec.arguments_path.clone(),
         timeout: spec.timeout.length,
         timeout_pauses: spec.timeout.pauses,
         priority: spec.priority,
@@ -65,9 +67,22 @@ pub(super) fn plan(
         warnings: Vec::new(),
         document,
         executors: index.executors.clone(),
+        settings: doc.settings.iter().map(|setting| setting_expression(index, setting)).collect(),
     };
     plan.hook_calls = assembler.hook_calls.into_inner();
     Some(plan)
+}
+
+fn setting_expression(index: &Index<'_>, setting: &SettingDoc) -> SettingExpression {
+    let path = setting.value.site.path.clone();
+    let within = index.templates().find(|(_, template)| path.is_below(&template.site.path)).map(|(id, _)| id);
+    SettingExpression {
+        path,
+        source: Arc::clone(&setting.source),
+        template: setting.value.value.clone(),
+        within,
+        value: setting.known.clone(),
+    }
 }
 
 struct Assembler<'i, 'a> {

@@ -12,6 +12,7 @@ mod operating;
 mod passing;
 mod reading;
 mod references;
+mod settings;
 mod sizes;
 mod sources;
 mod visible;
@@ -29,14 +30,20 @@ pub(super) fn check(index: &Index<'_>, graphs: &Graphs) {
     sources::check(index);
     executors::check(index);
     references::check(index, graphs);
+    settings::check(index);
 }
 
 /// Warns of what is allowed and probably not meant, and reports what can never run.
 pub(super) fn warn(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>) {
     lints::check(index, graphs, defaults);
-    // Values that could not be read are not compared.
-    if !index.report.has_lost() {
-        waits::check(index, defaults);
-        sizes::check(index, graphs);
+    // Values that could not be read, or are not known yet, are not compared.
+    if !index.report.has_lost() && index.report.open_values() == 0 {
+        check_values(index, graphs, defaults);
     }
+}
+
+/// Reports what can never run because of the values of settings.
+pub(super) fn check_values(index: &Index<'_>, graphs: &Graphs, defaults: &Defaults<'_>) {
+    waits::check(index, defaults);
+    sizes::check(index, graphs);
 }

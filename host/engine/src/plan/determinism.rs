@@ -4,8 +4,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use super::{
-    Argument, Loop, LoopOver, Node, Parameter, Plan, Policy, Recovery, RetryFilter, Settings, TemplateId,
-    TemplateKind, ValueFrom, Work,
+    Argument, Loop, LoopOver, Node, Parameter, Plan, Policy, Recovery, RetryFilter, SettingExpression,
+    Settings, TemplateId, TemplateKind, ValueFrom, Work,
 };
 use crate::{
     expr::{Expr, Read, ValueTemplate},
@@ -24,6 +24,11 @@ impl Determinism {
     /// Looks at a plan, for a run in which these parameters are others than they were.
     pub(crate) fn of(plan: &Plan, changed: &BTreeSet<Arc<str>>) -> Self {
         let mut settled = Self { changed: changed.clone(), templates: vec![None; plan.templates.len()] };
+        for template in
+            plan.settings.iter().filter_map(|setting| settled.resized(setting)).collect::<Vec<_>>()
+        {
+            settled.learn(template, false);
+        }
         for template in 0..plan.templates.len() {
             settled.look_at(plan, template);
         }
@@ -49,6 +54,16 @@ impl Determinism {
         let settled = !self.any_differs(&over) && kind.calls().iter().all(|call| self.call(plan, call));
         self.learn(template, settled);
         settled
+    }
+
+    /// Returns the template whose number of iterations or jumps may differ by this setting. Other limits may end a task, and do not
+    /// change the result of one that has succeeded.
+    fn resized(&self, setting: &SettingExpression) -> Option<TemplateId> {
+        let expressions: Vec<&Expr> = written(&setting.template).collect();
+        let counts = ["start", "end", "count", "maxIterations", "maxJumps"];
+        setting.within.filter(|_| {
+            counts.into_iter().any(|field| setting.path.ends_with(field)) && self.any_differs(&expressions)
+        })
     }
 
     fn learn(&mut self, template: TemplateId, settled: bool) {

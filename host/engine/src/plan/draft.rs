@@ -8,17 +8,17 @@
 use std::{collections::BTreeSet, fmt, sync::Arc};
 
 use crate::{
-    document::{self, KindDoc, WorkflowDoc},
+    document::{self, KindDoc, SettingValues, Settings, WorkflowDoc},
     form::{Cursor, Report, check_duplicates},
     json_text::JsonText,
     problem::{DocumentWarning, Problem},
     schedule::Cron,
     tree::Tree,
-    value::Value,
+    value::{Map, Value},
 };
 
 use super::{
-    Plan, assemble, check,
+    Plan, assemble, bind, check,
     executors::{self, Executors},
     max_parallelism,
     model::PinnedExecutors,
@@ -54,10 +54,19 @@ impl fmt::Debug for Draft {
 }
 
 impl Draft {
-    /// Reads a document, whatever is wrong with it.
+    /// Reads a document, whatever is wrong with it. Settings that are expressions get the values that follow from the defaults of
+    /// the workflow's parameters.
     #[must_use]
     pub fn read(tree: &Tree) -> Self {
+        let draft = Self::read_with(tree, SettingValues::new());
+        let values = draft.doc.as_ref().map(bind::by_default).unwrap_or_default();
+        if values.is_empty() { draft } else { Self::read_with(tree, values) }
+    }
+
+    /// Reads a document with these values of settings that are expressions, by their paths.
+    pub(super) fn read_with(tree: &Tree, values: SettingValues) -> Self {
         let report = Report::default();
+        report.provide(Arc::new(Settings::with(values)));
         check_duplicates(&Cursor::root(tree), &report);
         let doc = document::read(tree, &report);
         Self { doc, document: JsonText::of(tree), report }
@@ -147,6 +156,35 @@ impl Draft {
         });
         let warnings = warnings.iter().filter_map(DocumentWarning::problem).collect();
         plan.map(|plan| Plan { warnings, ..plan }).ok_or_else(|| report.into_parts().0)
+    }
+}
+
+impl Draft {
+    /// Reads the document that a run was submitted with, its settings as they were bound for it.
+    pub(crate) fn recorded(document: &Value, settings: &Map) -> Self {
+        let known = settings.iter().map(|(path, value)| (path.to_string(), Ok(value.clone())));
+        Self::read_with(&Tree::from(document), known.collect())
+    }
+
+    /// Assembles the plan of a document whose other values were checked when `plan` was made of it.
+    ///
+    /// # Errors
+    /// The problems of the values of settings.
+    pub(super) fn rebind(self, plan: &Plan) -> Result<Plan, Vec<Problem>> {
+        let Self { doc, report, .. } = self;
+        let values = Report::default();
+        let bound = doc.filter(|_| !report.has_lost()).and_then(|doc| {
+            let index = Index::new(&doc, &values, BTreeSet::new(), &plan.executors);
+            let defaults = executors::recorded(&plan.executors)?;
+            let graphs = graphs(&index);
+            if report.open_values() == 0 {
+                check::check_values(&index, &graphs, &defaults);
+            }
+            assemble::plan(&index, &graphs, &defaults, plan.document.clone())
+        });
+        let problems = if report.has_lost() { report } else { values }.into_parts().0;
+        let sound = bound.filter(|_| problems.is_empty());
+        sound.map(|bound| Plan { warnings: plan.warnings.clone(), ..bound }).ok_or(problems)
     }
 }
 

@@ -6,6 +6,7 @@ mod parameter;
 mod pinned;
 mod policy;
 mod retry;
+mod setting;
 mod settings;
 mod template;
 
@@ -26,6 +27,7 @@ pub use self::{
     pinned::{PinnedExecutor, PinnedExecutors},
     policy::{Policy, PolicyRule, RuleAction, RuleMatch, Verdict},
     retry::{RetryFilter, RetryPolicy},
+    setting::SettingExpression,
     settings::{Condition, Level, PhaseConditions, Recovery, Settings},
     template::{Dag, Loop, LoopOver, Pipeline, Template, TemplateKind},
 };
@@ -47,6 +49,8 @@ pub struct Plan {
     pub arguments: Vec<Parameter>,
     /// Paths in the workflow file at which they are declared, in the same order.
     pub argument_paths: Vec<Path>,
+    /// Path of their list or object, or of the place for it.
+    pub arguments_path: Path,
     /// `spec.timeout`; `None` when switched off.
     pub timeout: Option<Millis>,
     /// Whether it counts active time only: none in which the run only waits for people.
@@ -71,6 +75,8 @@ pub struct Plan {
     pub document: JsonText,
     /// The executors in use, as a journal records them.
     pub executors: PinnedExecutors,
+    /// Timeouts, delays and counts that are expressions of the parameters.
+    pub settings: Vec<SettingExpression>,
 }
 
 impl Plan {

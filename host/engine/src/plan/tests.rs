@@ -9,6 +9,7 @@ mod hints;
 mod max_parallelism;
 mod merging;
 mod recorded;
+mod settings;
 mod sizes;
 mod variables;
 mod waits;

@@ -39,7 +39,7 @@ pub(super) fn wrong(entry: &Entry) -> Vec<Problem> {
 fn document(example: &str) -> String {
     let word = example.split(':').next().unwrap_or_default();
     match word {
-        "spec" => example.to_owned(),
+        "spec" | "apiVersion" => example.to_owned(),
         "metadata" => workflow(example, &spec("", &task(""))),
         "schedule" => cron(example),
         "timezone" | "startAt" => cron(&format!("schedule: \"@daily\"\n  {example}")),

@@ -25,16 +25,20 @@ static SEQUENCE_TABLE: Table = Table::closed(
 );
 
 static START: Field<i64> =
-    Field::optional("start", whole::<i64, { i64::MIN }, { i64::MAX }>(), "The first number.").or("0");
+    Field::optional("start", whole::<i64, { i64::MIN }, { i64::MAX }>().or_expression(), "The first number.")
+        .or("0");
 
 static END: Field<i64> = Field::optional(
     "end",
-    whole::<i64, { i64::MIN }, { i64::MAX }>(),
+    whole::<i64, { i64::MIN }, { i64::MAX }>().or_expression(),
     "The last number, included; below `start` the numbers go down.",
 );
 
-static COUNT: Field<i64> =
-    Field::optional("count", whole::<i64, 0, MAX_VALUES>(), "How many numbers there are, from 0.");
+static COUNT: Field<i64> = Field::optional(
+    "count",
+    whole::<i64, 0, MAX_VALUES>().or_expression(),
+    "How many numbers there are, from 0.",
+);
 
 static FORMAT_FIELD: Field<Format> = Field::optional(
     "format",

@@ -100,7 +100,8 @@ static SPEC_TIMEOUT: Field<Option<Millis>> = Field::optional(
             if cursor.is_object() { Some(None) } else { TIMEOUT.read(cursor, report).map(Some) }
         },
         |defs| json!({ "anyOf": [TIMEOUT.schema(defs), { "type": "object" }] }),
-    ),
+    )
+    .or_expression(),
     "How long the task may last from its first dispatch; an object is the executor's own.",
 );
 

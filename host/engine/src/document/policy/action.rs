@@ -61,7 +61,7 @@ static DO: Field<Do> = Field::required(
 
 static ATTEMPTS: Field<u32> = Field::optional(
     "attempts",
-    count::<u32, 1, { u32::MAX as i64 }>(),
+    count::<u32, 1, { u32::MAX as i64 }>().or_expression(),
     "With `retry`: attempts in all, the first one counted; used up, the task fails.",
 )
 .or("3");
@@ -75,7 +75,7 @@ static BACKOFF: Field<Growth> = Field::optional(
 
 static DELAY: Field<Millis> = Field::optional(
     "delay",
-    SECONDS,
+    SECONDS.or_expression(),
     "With `retry`: seconds as a number, or a duration as text, before the second attempt.",
 )
 .or("1.0");

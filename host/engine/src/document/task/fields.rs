@@ -74,7 +74,7 @@ pub(super) static WHEN: Field<ExprDoc> = Field::optional(
 
 pub(super) static TIMEOUT_FIELD: Field<Millis> = Field::optional(
     "timeout",
-    TIMEOUT,
+    TIMEOUT.or_expression(),
     "How long the task may last from its first dispatch, retries, delays and suspension included; then it ends Timeout.",
 );
 

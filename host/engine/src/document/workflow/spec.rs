@@ -16,8 +16,10 @@ use crate::{
     },
     expr::Functions,
     form::{
-        AnyField as _, Cursor, Field, Form, Name, Refusal, Report, Rule, TEXT, TEXTS, Table, When, whole,
+        AnyField as _, Cursor, Field, Form, Name, Object, Refusal, Report, Rule, TEXT, TEXTS, Table, When,
+        whole,
     },
+    path::Path,
     problem::codes::shape,
 };
 
@@ -26,6 +28,8 @@ use crate::{
 pub(crate) struct SpecDoc {
     pub(crate) entrypoint: Option<Name>,
     pub(crate) arguments: ParametersDoc,
+    /// Path of the parameters, or of the place for them.
+    pub(crate) arguments_path: Path,
     pub(crate) timeout: RunTimeout,
     pub(crate) priority: u16,
     pub(crate) parallelism: Option<u32>,
@@ -110,7 +114,7 @@ static PRIORITY: Field<u16> = Field::optional(
 
 static PARALLELISM: Field<u32> = Field::optional(
     "parallelism",
-    whole::<u32, 1, { u32::MAX as i64 }>(),
+    whole::<u32, 1, { u32::MAX as i64 }>().or_expression(),
     "Leaf task runs that may be Ready or Running at once; absent: no bound.",
 );
 
@@ -163,6 +167,7 @@ impl SpecDoc {
         let spec = Self {
             entrypoint: object.optional(&ENTRYPOINT),
             arguments,
+            arguments_path: arguments_path(&object, dialect),
             timeout: object.optional(&TIMEOUT).unwrap_or_else(|| RunTimeout::default_of(dialect)),
             priority: object.or_default(&PRIORITY),
             parallelism: object.optional(&PARALLELISM),
@@ -176,6 +181,32 @@ impl SpecDoc {
             check_used(&functions, &at, report);
         }
         Some(spec)
+    }
+}
+
+/// Returns where the parameters are written; without any, where the dialect has them.
+fn arguments_path(object: &Object<'_, '_>, dialect: &Dialect) -> Path {
+    let (short, long) = (PARAMETERS_FIELD.name(), ARGUMENTS.name());
+    match object.get(long) {
+        Some(arguments) if dialect.short_forms && arguments.is_object() && !arguments.has("parameters") => {
+            arguments.path
+        }
+        Some(arguments) => arguments.path.key("parameters"),
+        None if object.has(short) || dialect.short_forms => object.site.path.key(short),
+        None => object.site.path.key(long).key("parameters"),
+    }
+}
+
+impl SpecDoc {
+    /// Returns the field that declares the parameters, as messages name it.
+    pub(crate) fn declares(&self) -> &'static str {
+        if self.arguments_path.ends_with(PARAMETERS_FIELD.name())
+            && !self.arguments_path.is_in(ARGUMENTS.name())
+        {
+            "spec.parameters"
+        } else {
+            "spec.arguments"
+        }
     }
 }
 

@@ -113,7 +113,8 @@ fn argument(index: &Index<'_>, scope: &Visible<'_>, known: usize, name: &str) ->
         return Ok(Shape::Any);
     }
     let expected = listed_if_few(declared.names(), "a declared one");
-    let message = format!("parameter `{name}` is not declared in spec.arguments; expected {expected}");
+    let message =
+        format!("parameter `{name}` is not declared in {}; expected {expected}", scope.doc.spec.declares());
     Err(PathFault {
         entry: &UNDECLARED_INPUT,
         known,

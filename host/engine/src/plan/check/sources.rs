@@ -98,7 +98,7 @@ impl CallSite<'_> {
                 );
                 let problem = self.site.problem(&NO_SOURCE, message);
                 let supply = match self.others {
-                    Others::Workflow(_) => format!("declare `{name}` in spec.arguments"),
+                    Others::Workflow(_) => format!("declare `{name}` in {}", index.doc.spec.declares()),
                     Others::None | Others::Fields(_) | Others::Anything => {
                         format!("pass an argument `{name}`")
                     }

@@ -14,4 +14,11 @@ super::entries! {
     UNBOUND_ARGUMENT "P053" "Parameter whose value cannot be calculated",
         "A value in spec.arguments is calculated when a run starts, from workflow, system, vars and the parameters declared before it.",
         "{name: a, value: \"{{ workflow.parameters.b + 1 }}\"}  # b is null" => "{name: a, value: 1}";
+    UNBOUND_SETTING "P054" "Setting whose value cannot be calculated",
+        "A timeout, delay or count that is an expression is calculated once, when a run is submitted, from the workflow's \
+         parameters.",
+        "apiVersion: phasm/v1\nkind: Workflow\nmetadata: {name: nightly}\nspec:\n  entrypoint: main\n  parameters: {minutes: \"5\"}\n  \
+         timeout: \"{{ workflow.parameters.minutes * 2 }}m\"\n  templates: [{task: {name: main, executor: {type: echo}}}]" =>
+        "apiVersion: phasm/v1\nkind: Workflow\nmetadata: {name: nightly}\nspec:\n  entrypoint: main\n  parameters: {minutes: 5}\n  \
+         timeout: \"{{ workflow.parameters.minutes * 2 }}m\"\n  templates: [{task: {name: main, executor: {type: echo}}}]";
 }

@@ -29,6 +29,7 @@ impl Decider<'_> {
             trace,
             by,
             rerun,
+            settings: plan.setting_values(),
             warnings,
             defaults: Map::new(),
             basis: None,

@@ -198,6 +198,9 @@ fn submitted_parts(run: &Run, submitted: &SubmissionRecord) -> Parts {
     if let (Some(rerun), Some(data)) = (&submitted.rerun, data.as_object_mut()) {
         data.insert("rerunOf".to_owned(), json!(rerun.run_id));
     }
+    if let (false, Some(data)) = (submitted.settings.is_empty(), data.as_object_mut()) {
+        data.insert("settings".to_owned(), json!(submitted.settings));
+    }
     (None, None, with_caller(data, submitted.by.as_ref()))
 }
 

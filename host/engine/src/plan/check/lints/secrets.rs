@@ -19,6 +19,9 @@ pub(super) fn check(index: &Index<'_>) {
     let passed = passed(index);
     let workflow = &index.doc.spec.arguments;
     workflow.each_read(&mut |found| warn(index, &found, &|_| false));
+    for setting in &index.doc.settings {
+        setting.value.reads().for_each(|found| warn(index, &found, &|_| false));
+    }
     for hook in &index.doc.spec.hooks {
         hook.each_read(&mut |found| warn(index, &found, &|_| false));
     }
