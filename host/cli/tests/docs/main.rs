@@ -1,6 +1,6 @@
 //! The pages of the documentation, tried as they are written: their files, their commands, and the output that they show.
 //!
-//! A block whose first line is `# NAME` is a file of that name. A line `$ COMMAND` of a `console` block is a command, and the lines
+//! A block whose first line is `# NAME` or `// NAME` is a file of that name. A line `$ COMMAND` of a `console` block is a command, and the lines
 //! below it are output that it has, in this order; `…` stands for any text. A command that ends with ` &` keeps running to the
 //! end of its page. `NAME=$(COMMAND)` sets a variable for the commands after it. Blocks of other languages are not run. A page with a
 //! workflow file that no command of the page uses says what it needs, in a line that begins with `**Needs:**`; in the reference, in
@@ -26,8 +26,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 const PATIENCE: Duration = Duration::from_secs(600);
 /// Ports of the pages, which another program may have taken where the tests run.
 const PORTS: [&str; 2] = ["8484", "9000"];
-/// The page that needs componentize-py.
-const PYTHON: &str = "how-to/python.md";
+/// Pages that need tools, and have tests of their own.
+const WITH_TOOLS: [&str; 2] = ["how-to/c.md", "how-to/python.md"];
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").canonicalize().unwrap()
@@ -49,7 +49,8 @@ fn blocks(page: &str) -> Vec<(&str, &str)> {
 
 /// Name of the file that a block is.
 fn file_name(text: &str) -> Option<&str> {
-    let name = text.lines().next()?.strip_prefix("# ")?;
+    let first = text.lines().next()?;
+    let name = first.strip_prefix("# ").or_else(|| first.strip_prefix("// "))?;
     (name.contains('.') && !name.contains(' ')).then_some(name)
 }
 
@@ -204,7 +205,7 @@ fn wrong_pages(room: &str) -> Vec<String> {
     for path in pages(room) {
         let page = fs::read_to_string(&path).unwrap();
         let name = path.strip_prefix(docs()).unwrap().display().to_string();
-        if name == PYTHON {
+        if WITH_TOOLS.contains(&name.as_str()) {
             continue;
         }
         wrong.extend(tried(&page).into_iter().map(|error| format!("{name}: {error}")));
@@ -218,38 +219,47 @@ fn the_tutorial_works_as_written() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// The page about Python has a test of its own, as it needs a tool.
+/// Pages that need tools have tests of their own.
 #[test]
 fn the_how_tos_work_as_written() {
     let wrong = wrong_pages("how-to");
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// The folder of componentize-py, where `.ci/run` installs it. `None` where it is not, which fails the test if `PHASM_TEST_ALL` is set.
-fn componentize_py() -> Option<PathBuf> {
-    let folder = docs().join("../../target/componentize-py/bin");
-    if folder.join("componentize-py").exists() {
+/// The folder of a tool, where `.ci/run` installs it. `None` where it is not, which fails the test if `PHASM_TEST_ALL` is set.
+fn tool(page: &str, name: &str) -> Option<PathBuf> {
+    let folder = docs().join("../../target").join(name).join("bin");
+    if folder.join(name).exists() {
         return Some(folder.canonicalize().unwrap());
     }
-    let said =
-        format!("the page about Python was left out: no componentize-py in {} (of PyPI)\n", folder.display());
+    let said = format!("{page} was left out: no {name} in {}\n", folder.display());
     assert!(std::env::var_os("PHASM_TEST_ALL").is_none(), "{said}");
     std::io::stderr().write_all(said.as_bytes()).unwrap();
     None
 }
 
+/// Tries a page with a tool of the version that the page installs.
+fn works_with(page: &str, name: &str, before_version: &str) {
+    let Some(folder) = tool(page, name) else { return };
+    let text = fs::read_to_string(docs().join(page)).unwrap();
+    let version = text.split_once(before_version).unwrap().1.split_whitespace().next().unwrap();
+    let shown = Command::new(folder.join(name)).arg("--version").output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    assert!(shown.contains(version), "the page is for {version}, and {shown} is installed");
+    let mut trial = Trial::new();
+    trial.path = format!("{}:{}", folder.display(), trial.path);
+    let wrong = wrong_in(&mut trial, &text);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
 #[test]
 fn the_page_about_python_works_as_written() {
-    let Some(tools) = componentize_py() else { return };
-    let page = fs::read_to_string(docs().join(PYTHON)).unwrap();
-    let version = page.lines().find_map(|line| line.split_once("componentize-py==")).unwrap().1;
-    let shown = Command::new(tools.join("componentize-py")).arg("--version").output().unwrap();
-    let shown = String::from_utf8(shown.stdout).unwrap();
-    assert!(shown.trim().ends_with(version), "the page is for {version}, and {shown} is installed");
-    let mut trial = Trial::new();
-    trial.path = format!("{}:{}", tools.display(), trial.path);
-    let wrong = wrong_in(&mut trial, &page);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    works_with("how-to/python.md", "componentize-py", "componentize-py==");
+}
+
+#[test]
+fn the_page_about_c_works_as_written() {
+    works_with("how-to/c.md", "wit-bindgen", "wit-bindgen-cli --version ");
 }
 
 /// R-A18, R-A87: among others the commands of the page about the API, with curl alone.
