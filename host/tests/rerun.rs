@@ -269,11 +269,15 @@ async fn settings_follow_from_the_parameters_of_each_run() {
         panic!("`many` is no number of attempts")
     };
     let text = problems.to_string();
-    assert!(text.contains("spec.templates[0].task.retry.attempts: `{{ workflow.parameters.n }}` is \"many\""), "{text}");
+    assert!(
+        text.contains("spec.templates[0].task.retry.attempts: `{{ workflow.parameters.n }}` is \"many\""),
+        "{text}"
+    );
     kill(host).await;
 
     let host = place.host(&broken);
-    let settings = |run: &phasm::engine::run::Run| run.plan().setting_values().into_values().collect::<Vec<_>>();
+    let settings =
+        |run: &phasm::engine::run::Run| run.plan().setting_values().into_values().collect::<Vec<_>>();
     assert_eq!(settings(&host.replay(&failed).await.unwrap()), [2.into()]);
     let three = Rerun { parameters: Map::from([("n".into(), 3.into())]), ..Rerun::default() };
     let (again, _) = ended(host.rerun(&failed, &three).await.unwrap().start().await.unwrap()).await;
