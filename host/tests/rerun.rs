@@ -1,5 +1,5 @@
 //! Runs that are run again, through the embedding API and a store in a file (R-F1).
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::{
     future::Future,
@@ -13,7 +13,7 @@ use phasm::{
         outcome::{Outcome, Output},
         phase::Phase,
         run::RunView,
-        value::Map,
+        value::{Map, Value},
     },
     executor::{Executor, Invocation, Observer},
     secrets::Secrets,
@@ -250,4 +250,42 @@ async fn what_cannot_be_run_again_is_refused_and_nothing_is_stored() {
     let missing = host.rerun(&failed, &from_failed()).await;
     assert!(matches!(&missing, Err(RerunError::Recover(RecoverError::Missing { .. }))), "{missing:?}");
     assert_eq!(host.store().list(phasm::store::Filter::default(), 9).await.unwrap().len(), 2);
+}
+
+/// R-W32, R-W33: settings that follow from parameters are the same on a host that finds the run, and a rerun binds them anew.
+#[tokio::test]
+async fn settings_follow_from_the_parameters_of_each_run() {
+    let document = r#"{"apiVersion": "phasm/v1", "kind": "Workflow", "metadata": {"name": "w"}, "spec": {"entrypoint": "main",
+        "parameters": {"who": null, "n": 2}, "templates": [{"task": {"name": "main", "executor": {"type": "fail"},
+        "retry": {"attempts": "{{ workflow.parameters.n }}", "when": "true"}}}]}}"#;
+    let place = Place::new();
+    let broken = Fake::new(false);
+    let host = place.host(&broken);
+    let plan = host.plan("w.json", document).await.unwrap();
+    let (failed, _) = ended(submit(&host, document).await).await;
+    assert_eq!(broken.called().len(), 2);
+    let given = |n: &str| Map::from([("who".into(), "Ada".into()), ("n".into(), n.into())]);
+    let Err(SubmitError::Problems(problems)) = host.submit(&plan, &given("many")).await else {
+        panic!("`many` is no number of attempts")
+    };
+    let text = problems.to_string();
+    assert!(
+        text.contains("spec.templates[0].task.retry.attempts: `{{ workflow.parameters.n }}` is \"many\""),
+        "{text}"
+    );
+    kill(host).await;
+
+    let host = place.host(&broken);
+    let settings =
+        |run: &phasm::engine::run::Run| run.plan().setting_values().into_values().collect::<Vec<_>>();
+    assert_eq!(settings(&host.replay(&failed).await.unwrap()), [2.into()]);
+    let three = Rerun { parameters: Map::from([("n".into(), 3.into())]), ..Rerun::default() };
+    let (again, _) = ended(host.rerun(&failed, &three).await.unwrap().start().await.unwrap()).await;
+    assert_eq!(broken.called().len(), 3);
+    assert_eq!(settings(&host.replay(&again).await.unwrap()), [3.into()]);
+    assert_eq!(settings(&host.replay(&failed).await.unwrap()), [2.into()]);
+    let refused = Rerun { parameters: Map::from([("n".into(), Value::Null)]), ..Rerun::default() };
+    assert!(host.rerun(&failed, &refused).await.is_ok(), "null stands for the default");
+    let refused = Rerun { parameters: Map::from([("n".into(), (-7).into())]), ..Rerun::default() };
+    assert!(matches!(host.rerun(&failed, &refused).await, Err(RerunError::Submit(SubmitError::Problems(_)))));
 }

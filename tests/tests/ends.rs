@@ -162,6 +162,32 @@ fn good_ends_have_remarks() {
     assert_eq!((run.phase(), &view(&run)["remarks"]), (Phase::Failed, &Json::Null), "no good end");
 }
 
+/// R-L66: a `retry` that did not apply to the end is explained, once attempts were left.
+#[test]
+fn what_was_not_retried_says_why() {
+    let why = |retry: Json, code: i32| {
+        let task = json!({ "name": "job", "executor": { "type": "echo" }, "retry": retry });
+        let run =
+            ended(&json!([{ "dag": { "name": "main", "tasks": [task] } }]), [("main/job", vec![(code, "")])]);
+        view(&run)["tasks"][1]["notRetried"].clone()
+    };
+    let rows = [
+        (json!({ "limit": 2 }), 2, json!("`retry` applies to Error and Timeout")),
+        (
+            json!({ "limit": 2, "expression": "code == 7" }),
+            2,
+            json!("the condition of `retry` was false: code == 7"),
+        ),
+        (json!({ "limit": 2 }), 3, Json::Null),
+        (json!({ "limit": 2 }), 0, Json::Null),
+        (json!({ "maxAttempts": 2 }), 2, Json::Null),
+        (json!({ "limit": 0 }), 2, Json::Null),
+    ];
+    for (retry, code, expected) in rows {
+        assert_eq!(why(retry.clone(), code), expected, "{retry} {code}");
+    }
+}
+
 /// R-L10: a rejection that the run goes on from is no plain success.
 #[test]
 fn a_rejection_is_a_remark() {

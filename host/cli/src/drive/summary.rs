@@ -210,7 +210,8 @@ fn result(run: &Run, task: &TaskRun) -> String {
     let condition = condition.and_then(|attempt| run.reason_of(task, attempt));
     let condition = condition.map(|condition| format!(" ({condition})")).unwrap_or_default();
     let message = text::after(": ", &task.message);
-    format!("{}{code}{condition}{attempts}{message}", text::ended(task.phase, task.reason))
+    let unretried = run.not_retried(task).map(|why| format!(" (not retried: {why})")).unwrap_or_default();
+    format!("{}{code}{condition}{attempts}{message}{unretried}", text::ended(task.phase, task.reason))
 }
 
 /// The first rows, and how many there are besides.

@@ -1,5 +1,8 @@
 //! Rewriting of files of `aether/v1` as files of `phasm/v1` that mean the same, edit by edit: comments and layout stay.
 
+mod groups;
+mod paths;
+
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::tree::{Key, Span, Tree, TreeNode};
@@ -24,12 +27,16 @@ pub fn convert(text: &str, tree: &Tree) -> Option<Conversion> {
     if !matches!(&version.node, TreeNode::String(name) if **name == *AETHER.name) {
         return None;
     }
-    let mut edits = Edits { text, by_place: BTreeMap::new(), kept: Vec::new() };
+    let mut seen = BTreeMap::new();
+    count_spans(tree, &mut seen);
+    let shared = seen.values().filter(|(_, count)| *count > 1).map(|(span, _)| *span).collect();
+    let mut edits = Edits { text, by_place: BTreeMap::new(), kept: Vec::new(), shared };
     let quote = edits.quote_of(version.span);
     edits.replace(version.span, format!("{quote}{}{quote}", PHASM.name));
     let spec = member(tree, "spec")?;
+    edits.paths(tree);
     edits.spec(member(spec, "workflowSpec").unwrap_or(spec));
-    let repeated = edits.repeated(tree);
+    let repeated = edits.repeated();
     Some(edits.applied(repeated))
 }
 
@@ -50,6 +57,8 @@ struct Edits<'t> {
     text: &'t str,
     by_place: BTreeMap<(usize, usize), String>,
     kept: Vec<(u32, &'static str)>,
+    /// Values that have several places in the file: an alias repeats what its anchor holds, with the anchor's spans.
+    shared: Vec<Span>,
 }
 
 impl Edits<'_> {
@@ -65,6 +74,8 @@ impl Edits<'_> {
                 items(member(body, "tasks")).iter().for_each(|task| self.task(task));
             }
         }
+        self.hooks(spec);
+        self.parameters_of_run(spec);
     }
 
     /// A task, or a labelled one.
@@ -73,7 +84,17 @@ impl Edits<'_> {
             member(labelled, "spec").into_iter().for_each(|spec| self.clocks(spec));
         }
         self.clocks(task);
+        self.groups(task);
+        self.hooks(task);
         member(task, "retry").into_iter().for_each(|retry| self.retry(retry));
+    }
+
+    /// The arguments of hooks.
+    fn hooks(&mut self, object: &Tree) {
+        for (_, hook) in member(object, "hooks").map(members).unwrap_or_default() {
+            self.groups(hook);
+            items(Some(hook)).iter().for_each(|hook| self.groups(hook));
+        }
     }
 
     fn clocks(&mut self, object: &Tree) {
@@ -134,6 +155,21 @@ impl Edits<'_> {
         }
     }
 
+    /// The text between two places, with the edits in it.
+    fn edited(&self, start: usize, end: usize) -> Option<String> {
+        let mut text = String::new();
+        let mut at = start;
+        for ((first, last), with) in
+            self.by_place.range((start, 0)..).take_while(|((first, _), _)| *first < end)
+        {
+            text.push_str(self.text.get(at..*first)?);
+            text.push_str(with);
+            at = *last;
+        }
+        text.push_str(self.text.get(at..end)?);
+        Some(text)
+    }
+
     fn replace(&mut self, span: Span, with: String) {
         self.by_place.insert((span.start, span.end), with);
     }
@@ -153,15 +189,17 @@ impl Edits<'_> {
         self.by_place.insert((first.span.start, first.span.start), added);
     }
 
-    /// Lines of edits in values that have several places in the file: an alias repeats what its anchor holds, with the anchor's spans.
-    fn repeated(&self, tree: &Tree) -> Vec<u32> {
-        let mut seen = BTreeMap::new();
-        count_spans(tree, &mut seen);
+    /// Lines of edits in values that have several places in the file.
+    fn repeated(&self) -> Vec<u32> {
         let is_within =
-            |span: &Span| self.by_place.keys().any(|(start, end)| span.start <= *start && *end <= span.end);
-        let lines =
-            seen.values().filter(|(span, count)| *count > 1 && is_within(span)).map(|(span, _)| span.line);
-        lines.collect()
+            |span: &&Span| self.by_place.keys().any(|(start, end)| span.start <= *start && *end <= span.end);
+        self.shared.iter().filter(is_within).map(|span| span.line).collect()
+    }
+
+    /// Whether a value with several places is around this part of the text, or in it: there, nothing is written in another way
+    /// that could stay.
+    fn is_shared(&self, start: usize, end: usize) -> bool {
+        self.shared.iter().any(|span| span.start < end && start < span.end)
     }
 
     fn applied(self, repeated: Vec<u32>) -> Conversion {

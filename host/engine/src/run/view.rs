@@ -6,6 +6,7 @@ mod model;
 mod named;
 mod reason;
 mod remarks;
+mod unretried;
 mod waiting;
 
 pub use self::{

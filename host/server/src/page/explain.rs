@@ -111,7 +111,7 @@ fn ended(run: &Run, task: &TaskRun, node: &Node, told: TaskHistory) -> String {
         parts = vec![Some(by_outcome(run, task, node))];
     }
     parts.push(by_rule(node, told, task));
-    parts.push(no_retry(task, node));
+    parts.push(run.not_retried(task).map(|why| format!("Not retried: {why}.")));
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
@@ -197,30 +197,5 @@ fn by_rule(node: &Node, told: TaskHistory, task: &TaskRun) -> Option<String> {
         }
         RuleMatch::Else => format!("After attempt {attempt} the rule `else` decided: {verdict}."),
         RuleMatch::Default => format!("No rule matched attempt {attempt}."),
-    })
-}
-
-/// Why what did not succeed was not tried again, where one might expect it.
-fn no_retry(task: &TaskRun, node: &Node) -> Option<String> {
-    let Some(Recovery::Retry(retry)) = &node.settings.recovery else { return None };
-    if task.clocks.timeout.is_some_and(|at| task.finished_at.is_some_and(|end| at <= end)) {
-        return Some("It was not tried again, as its `timeout` had passed.".to_owned());
-    }
-    let failed = matches!(task.phase, Phase::Failed | Phase::Error | Phase::Timeout);
-    let left = match retry.max_attempts {
-        MaxAttempts::Unlimited => true,
-        MaxAttempts::Limited(most) => task.attempt < most,
-    };
-    if !failed || !left || task.reason.is_some() {
-        return None;
-    }
-    Some(match &retry.filter {
-        RetryFilter::ErrorOrTimeout => {
-            "It was not tried again, as `retry` is for Error and Timeout.".to_owned()
-        }
-        RetryFilter::AnyFailure => "It was not tried again.".to_owned(),
-        RetryFilter::Expression(condition) => {
-            format!("It was not tried again, as `retry.expression` was false: {}", condition.expr.source())
-        }
     })
 }

@@ -11,10 +11,14 @@ use crate::{
     event::Outputs,
     expr::Doubts,
     outcome::Output,
+    phase::Phase,
     plan::{Node, Parameter, ValueFrom},
     run::state::TaskIndex,
     value::Value,
 };
+
+/// Outputs that a warning names.
+const MAX_NAMES: usize = 10;
 
 /// Findings of the computation of outputs.
 #[derive(Default)]
@@ -42,8 +46,37 @@ impl Decider<'_> {
             };
             outputs.extend(value.map(|value| Output { name: parameter.name.clone(), value }));
         }
+        if judged.phase == Phase::Succeeded {
+            self.warn_absent(id, &node.outputs, &outputs, &judged.outputs);
+        }
         self.warn_outputs(id, &node.outputs, &outputs, findings);
         Arc::new(outputs)
+    }
+
+    /// Warns of declared outputs that a good attempt neither returned nor has a value for (R-W36).
+    fn warn_absent(
+        &mut self,
+        id: TaskIndex,
+        declared: &[Parameter],
+        outputs: &[Output],
+        returned: &[Output],
+    ) {
+        let has = |name: &str| outputs.iter().any(|output| &*output.name == name);
+        let absent: Vec<&str> = declared.iter().map(|one| &*one.name).filter(|name| !has(name)).collect();
+        if absent.is_empty() {
+            return;
+        }
+        let names = |all: &mut dyn Iterator<Item = &str>| all.take(MAX_NAMES).collect::<Vec<_>>().join(", ");
+        let returned = match names(&mut returned.iter().map(|output| &*output.name)) {
+            none if none.is_empty() => "nothing".to_owned(),
+            some => some,
+        };
+        let absent = names(&mut absent.into_iter());
+        self.warn(
+            Some(id),
+            "output-absent",
+            format!("declared and not returned: {absent}; returned: {returned}"),
+        );
     }
 
     /// Resolves a container's declared outputs, whatever its phase. One that declares none passes what `inherited`

@@ -148,6 +148,9 @@ pub struct TaskView {
     /// Failures and rejections in it, where it Succeeded all the same: `2 of 500 failed (tolerated)`, `main/ask rejected`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub remarks: Vec<String>,
+    /// Why it ended badly without another attempt although its `retry` had some left: `` `retry` applies to Error and Timeout ``.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_retried: Option<String>,
     /// The id of the run whose result it has; absent where it was executed here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reused: Option<Arc<str>>,
@@ -416,6 +419,7 @@ impl TaskView {
             reason: task.reason,
             timed_out: run.exceeded(task),
             remarks: run.remarks(task),
+            not_retried: run.not_retried(task),
             reused: run.rerun_of().filter(|_| task.reused).cloned(),
             code: task.code,
             message: task.message.clone(),
