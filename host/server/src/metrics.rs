@@ -105,7 +105,7 @@ impl fmt::Debug for Scrape {
 impl Collector for Scrape {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
         let mut sheet = MetricWriter::new(encoder);
-        sheet.info("phasm_build", "What this server is", &[("version", env!("CARGO_PKG_VERSION"))])?;
+        sheet.info("phasm_build", "Version of this server", &[("version", env!("CARGO_PKG_VERSION"))])?;
         self.runs(&mut sheet)?;
         self.attempts(&mut sheet)?;
         self.sandbox(&mut sheet)?;
