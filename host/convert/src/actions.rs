@@ -9,10 +9,10 @@ use std::{
 };
 
 use crate::{
-    argo::{Parameters, executor_of, parameters},
+    argo::{Parameters, executor_of, of_workflow, parameters},
     expression::{hyphenated, template},
     fields::{Field, short},
-    names::{Names, name, parameter},
+    names::{Names, member, name, parameter},
     yaml::Output,
 };
 
@@ -41,12 +41,10 @@ impl Place {
                 format!("workflow.parameters.{}", parameter(name))
             }
             ["strategy", "job-index"] => "loop.index".to_owned(),
-            ["matrix", name] if self.matrix.contains(&parameter(name)) => {
-                format!("inputs.parameters.{}", parameter(name))
-            }
+            ["matrix", name] if self.matrix.contains(&parameter(name)) => member("inputs", &parameter(name)),
             ["needs", job, "outputs", output] => {
                 let (job, output) = (self.jobs.get(*job)?, parameter(output));
-                let reference = format!("tasks.{job}.outputs.parameters.{output}");
+                let reference = member(&format!("tasks.{job}.outputs"), &output);
                 let wish = format!("{job}-{output}");
                 self.lift(wish, reference)
             }
@@ -56,7 +54,7 @@ impl Place {
                 self.lift(wish, reference)
             }
             ["steps", step, "outputs", output] => {
-                format!("tasks.{}.outputs.parameters.{}", self.steps.get(*step)?, parameter(output))
+                member(&format!("tasks.{}.outputs", self.steps.get(*step)?), &parameter(output))
             }
             ["steps", step, "outcome"] => result(self.steps.get(*step)?),
             _ => return None,
@@ -69,7 +67,7 @@ impl Place {
             name.push('_');
         }
         lifted.insert(name.clone(), reference);
-        format!("inputs.parameters.{name}")
+        member("inputs", &name)
     }
 
     fn text(&mut self, field: &Field<'_>, text: &str) -> Output {
@@ -125,8 +123,10 @@ pub(crate) fn convert(root: &Field<'_>) -> Output {
     }
     let inputs = on.and_then(|on| on.get("workflow_dispatch")?.get("inputs"));
     spec.put(
-        "arguments",
-        parameters(inputs.iter().flat_map(Field::members).map(|(name, field)| input(name, &field)).collect()),
+        "parameters",
+        of_workflow(
+            inputs.iter().flat_map(Field::members).map(|(name, field)| input(name, &field)).collect(),
+        ),
     );
     spec.put("templates", Output::List(jobs(root)));
     let kind = if cron.is_some() { "CronWorkflow" } else { "Workflow" };
@@ -358,7 +358,7 @@ impl Job<'_, '_> {
         inputs.extend(place.lifted.iter().flat_map(BTreeMap::keys).map(|name| (name.clone(), Vec::new())));
         let mut dag = Output::from([("name", name.into())]);
         dag.put("inputs", parameters(inputs));
-        dag.put("outputs", parameters(outputs));
+        dag.put("outputs", crate::argo::outputs(outputs));
         dag.put("tasks", Output::List(tasks));
         self.templates.push(Output::from([("dag", dag)]));
     }
@@ -378,8 +378,9 @@ fn repeat(
         members.push(("items".to_owned(), Output::List(items)));
     }
     out.put("body", callee);
-    let pass =
-        |name: &String| (name.clone(), vec![("value", format!("{{{{ inputs.parameters.{name} }}}}").into())]);
+    let pass = |name: &String| {
+        (name.clone(), vec![("value", format!("{{{{ {} }}}}", member("inputs", name)).into())])
+    };
     out.put("arguments", parameters(lifted.keys().map(pass).collect()));
     if let Some(most) = strategy.get("max-parallel")
         && most.peek().and_then(|text| text.parse::<i64>().ok()).is_some_and(|most| most >= 1)

@@ -16,7 +16,7 @@ use std::{
 use crate::{
     expression::{placeholder, template},
     fields::Field,
-    names::{Names, name, parameter},
+    names::{Names, member, name, parameter},
     yaml::Output,
 };
 
@@ -67,18 +67,18 @@ impl Place {
             ["lastRetry", "message"] if self.is_retry => "msg".to_owned(),
             ["inputs", "parameters", name] => {
                 let name = parameter(name);
-                return Some(self.lift(&name, format!("inputs.parameters.{name}")));
+                return Some(self.lift(&name, member("inputs", &name)));
             }
             ["tasks" | "steps", task, rest @ ..] => {
                 let task = self.tasks.get(*task)?.clone();
                 let (name, result) = (&task.name, task.result);
                 let (wish, path) = match rest {
                     ["outputs", "result"] => {
-                        (result.to_owned(), format!("tasks.{name}.outputs.parameters.{result}"))
+                        (result.to_owned(), member(&format!("tasks.{name}.outputs"), result))
                     }
                     ["outputs", "parameters", output] => {
                         let output = parameter(output);
-                        (output.clone(), format!("tasks.{name}.outputs.parameters.{output}"))
+                        (output.clone(), member(&format!("tasks.{name}.outputs"), &output))
                     }
                     ["outputs", "parameters"] => {
                         ("outputs".to_owned(), format!("tasks.{name}.outputs.parameters"))
@@ -102,7 +102,7 @@ impl Place {
             name.push('_');
         }
         lifted.insert(name.clone(), reference);
-        format!("inputs.parameters.{name}")
+        member("inputs", &name)
     }
 
     /// Converts a text with placeholders.
@@ -130,17 +130,65 @@ impl Place {
 /// Parameters by name, each with its members.
 pub(super) type Parameters = Vec<(String, Vec<(&'static str, Output)>)>;
 
-/// Writes parameters; the only place that knows their spelling.
+/// Writes inputs or arguments under their names: with their values alone where no entry has more.
 pub(super) fn parameters(list: Parameters) -> Output {
+    let short = |members: &[(&str, Output)]| match members {
+        [] => Some(Output::Null),
+        [("value", value)] if !matches!(value, Output::Null) => Some(value.clone()),
+        _ => None,
+    };
+    group(list, short, |members| match members {
+        [] => Some(Output::Null),
+        [("default", value)] if !matches!(value, Output::Null | Output::Map(_)) => Some(value.clone()),
+        _ => None,
+    })
+}
+
+/// Writes outputs under their names: as expressions where no entry has more.
+pub(super) fn outputs(list: Parameters) -> Output {
+    let short = |members: &[(&str, Output)]| match members {
+        [] => Some(Output::Null),
+        [("valueFrom", Output::Map(source))] => match source.as_slice() {
+            [(key, expression)] if key == "expression" => Some(expression.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    group(list, short, short)
+}
+
+/// Writes the parameters of the workflow.
+pub(super) fn of_workflow(list: Parameters) -> Output {
     if list.is_empty() {
         return Output::Null;
     }
-    let one = |(name, members): (String, Vec<(&str, Output)>)| {
-        let mut all = vec![("name".to_owned(), Output::Text(name))];
-        all.extend(members.into_iter().map(|(key, value)| (key.to_owned(), value)));
-        Output::Map(all)
+    Output::Map(list.into_iter().map(|(name, members)| (name, fields(members))).collect())
+}
+
+/// Writes a group of parameters: by `short` if that has a value for every entry, and else below `parameters`, where `alone` has the
+/// value of an entry without other fields.
+fn group(
+    list: Parameters,
+    short: impl Fn(&[(&'static str, Output)]) -> Option<Output>,
+    alone: impl Fn(&[(&'static str, Output)]) -> Option<Output>,
+) -> Output {
+    if list.is_empty() {
+        return Output::Null;
+    }
+    let is_reserved = list.iter().any(|(name, _)| name == "parameters" || name == "artifacts");
+    let all = list.iter().map(|(name, members)| Some((name.clone(), short(members)?))).collect();
+    if let Some(all) = Option::filter(all, |_| !is_reserved) {
+        return Output::Map(all);
+    }
+    let one = |(name, members): (String, Vec<(&'static str, Output)>)| {
+        let value = alone(&members).unwrap_or_else(|| fields(members));
+        (name, value)
     };
-    Output::from([("parameters", Output::List(list.into_iter().map(one).collect()))])
+    Output::from([("parameters", Output::Map(list.into_iter().map(one).collect()))])
+}
+
+fn fields(members: Vec<(&'static str, Output)>) -> Output {
+    Output::Map(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 /// State of a conversion.
@@ -323,7 +371,7 @@ fn spec_of(spec: Option<&Field<'_>>) -> Output {
     if let Some(spec) = spec {
         limits(spec, &mut out);
         let arguments = spec.get("arguments").and_then(|arguments| arguments.get("parameters"));
-        out.put("arguments", parameters(leaves::declared(arguments.as_ref(), true)));
+        out.put("parameters", of_workflow(leaves::declared(arguments.as_ref(), true)));
         hooks(spec, &mut converter, &mut out);
     }
     for template in &templates {
@@ -356,8 +404,7 @@ fn limits(spec: &Field<'_>, out: &mut Output) {
         out.put("timeout", timeout);
     }
     if let Some(field) = spec.get("parallelism")
-        && field.peek().and_then(|text| text.parse::<i64>().ok()).is_some_and(|number| number >= 1)
-        && let Some(number) = field.int()
+        && let Some(number) = timing::count(&field)
     {
         out.put("parallelism", number);
     }

@@ -49,3 +49,10 @@ pub(crate) fn parameter(text: &str) -> String {
     let name: String = text.chars().take(MAX_NAME).map(|c| if is_part(c) { c } else { '_' }).collect();
     if name.is_empty() || name.starts_with('-') { format!("_{name}") } else { name }
 }
+
+/// Returns the path of an input or output, `owner` being `inputs` or the outputs of a task.
+pub(crate) fn member(owner: &str, name: &str) -> String {
+    // `inputs.parameters` is all of them.
+    let between = if name == "parameters" { ".parameters" } else { "" };
+    format!("{owner}{between}.{name}")
+}

@@ -6,7 +6,7 @@ use clap::Args;
 use phasm::{
     engine::{
         document,
-        plan::{Draft, Executors},
+        plan::{Draft, Executors, Node, Work},
         tree::Tree,
         value::Value,
     },
@@ -15,10 +15,13 @@ use phasm::{
 use phasm_convert::{Format, NoteKind};
 use serde::Serialize;
 
+use super::validate::{DocumentContext, known_executors};
 use crate::{
+    drive::configuration,
     exit::Exit,
     failure::{ContextError, Failure},
     input::document::Text,
+    paths::PathArguments,
     problems::{self, Source},
     terminal::screen::Screen,
 };
@@ -36,6 +39,9 @@ pub(crate) struct ConvertArguments {
     #[arg(value_name = "FILE")]
     file: PathBuf,
 
+    #[command(flatten)]
+    paths: PathArguments,
+
     /// Replace the file instead of printing the result.
     #[arg(long)]
     write: bool,
@@ -48,6 +54,9 @@ pub(crate) struct ConvertArguments {
     #[arg(long)]
     json: bool,
 }
+
+/// Notes on clocks at most.
+const MAX_CLOCKS: usize = 100;
 
 /// A converted file, and what is left to do.
 struct Conversion {
@@ -81,6 +90,7 @@ impl Entry {
         let Self { path, line, column, value, kind, advice } = self;
         match *kind {
             "kept" => format!("{file}:{line}: kept as it is: {advice}\n"),
+            "clock" => format!("{file}: task {path} ({value}): {advice}\n"),
             "leftOut" => format!("{file}:{line}:{column}: {path} ({value}): left out: {advice}\n"),
             _ => format!("{file}:{line}:{column}: {path} ({value}): {advice}\n"),
         }
@@ -96,7 +106,7 @@ pub(super) fn convert(arguments: &ConvertArguments, screen: &Screen) -> Result<E
         Some(format) => foreign(&tree, format),
         None => {
             Draft::read(&tree).plan(&Executors::any(), &Value::Null).map_err(|found| refuse(&found))?;
-            own(&file, &tree, screen)?
+            own(arguments, &file, &tree, screen)?
         }
     };
     if !arguments.json {
@@ -163,7 +173,12 @@ fn foreign(tree: &Tree, format: Format) -> Conversion {
 }
 
 /// Converts a file of `aether/v1`; one of `phasm/v1` stays as it is.
-fn own(file: &Text, tree: &Tree, screen: &Screen) -> Result<Conversion, Failure> {
+fn own(
+    arguments: &ConvertArguments,
+    file: &Text,
+    tree: &Tree,
+    screen: &Screen,
+) -> Result<Conversion, Failure> {
     let Some(conversion) = document::convert(&file.text, tree) else {
         screen.err(&format!("{} is not a file of `aether/v1`, and stays as it is\n", file.name));
         return Ok(Conversion { text: file.text.clone(), notes: Vec::new(), more: 0 });
@@ -183,5 +198,53 @@ fn own(file: &Text, tree: &Tree, screen: &Screen) -> Result<Conversion, Failure>
         kind: "kept",
         advice: why.to_owned(),
     };
-    Ok(Conversion { text: conversion.text, notes: conversion.kept.into_iter().map(entry).collect(), more: 0 })
+    let mut notes: Vec<_> = conversion.kept.into_iter().map(entry).collect();
+    notes.extend(clocks(arguments, file, tree, &conversion.text, screen)?);
+    Ok(Conversion { text: conversion.text, notes, more: 0 })
+}
+
+/// Returns a note for each clock in the defaults of an executor that ends a task in another way in the converted file: defaults are no
+/// part of the file, so nothing in it was converted for them.
+fn clocks(
+    arguments: &ConvertArguments,
+    file: &Text,
+    tree: &Tree,
+    converted: &str,
+    screen: &Screen,
+) -> Result<Vec<Entry>, Failure> {
+    let draft = Draft::read(tree);
+    let configured = arguments.paths.config();
+    let configured = configured.map(|file| configuration(&file, screen, arguments.json)).transpose()?;
+    let config = configured.as_ref().map(|(_, config)| config);
+    let of_whom = DocumentContext { config, namespace: draft.namespace(), dir: file.dir() };
+    let installed = of_whom.installed(&arguments.paths, screen)?;
+    let types = draft.executor_types();
+    let executors = known_executors(&installed, &types, &arguments.paths.plugins()).allow_missing(true);
+    let plan = |draft: Draft| draft.plan(&executors, &Value::Null).ok();
+    let converted = reader::read("converted.yaml", converted).ok();
+    // Problems are shown by the check of the result.
+    let (Some(before), Some(after)) = (plan(draft), converted.and_then(|tree| plan(Draft::read(&tree))))
+    else {
+        return Ok(Vec::new());
+    };
+    let mut notes = Vec::new();
+    for (before, after) in before.nodes().zip(after.nodes()) {
+        let Work::Executor(call) = &after.work else { continue };
+        let clocks = |node: &Node| {
+            let settings = &node.settings;
+            [settings.max_runtime, settings.max_inactivity, settings.deadline]
+                .map(|policy| policy.map(|one| one.expiry))
+        };
+        let names = ["maxRuntime", "maxInactivity", "deadline"];
+        let both = names.into_iter().zip(clocks(before).into_iter().zip(clocks(after)));
+        for (name, _) in both.filter(|(_, (before, after))| before != after).take(MAX_CLOCKS - notes.len()) {
+            let advice = format!(
+                "the default `{name}` of the executor ends it as Timeout, and no longer as Cancelled; write `{name}: {{timeout: …, \
+                 errorOnTimeout: false}}` in the task to keep that"
+            );
+            let (path, value) = (after.name.to_string(), call.executor_type.to_string());
+            notes.push(Entry { path, line: 0, column: 0, value, kind: "clock", advice });
+        }
+    }
+    Ok(notes)
 }

@@ -138,7 +138,11 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
 
 /// Resolves executor types. Source that has to be built first is known by name only: a warning for folders of the author's own,
 /// which are `named`, and none for executors that ship with Phasm, which are built at their first use.
-fn known_executors(installed: &PluginInventory, types: &[Arc<str>], named: &[PathBuf]) -> Executors {
+pub(super) fn known_executors(
+    installed: &PluginInventory,
+    types: &[Arc<str>],
+    named: &[PathBuf],
+) -> Executors {
     let shipped = shipped::dir();
     types.iter().fold(installed.executors(types), |all, executor_type| {
         let ships = |folder: &Path| shipped.as_ref().is_some_and(|dir| is_within(folder, dir));
@@ -171,10 +175,10 @@ fn doubts(config: &Config, mut known: BTreeSet<Arc<str>>) -> Vec<Problem> {
 }
 
 /// Tenant and directory of a document.
-struct DocumentContext<'a> {
-    config: Option<&'a Config>,
-    namespace: Option<Arc<str>>,
-    dir: Option<&'a Path>,
+pub(super) struct DocumentContext<'a> {
+    pub(super) config: Option<&'a Config>,
+    pub(super) namespace: Option<Arc<str>>,
+    pub(super) dir: Option<&'a Path>,
 }
 
 impl DocumentContext<'_> {
@@ -187,7 +191,11 @@ impl DocumentContext<'_> {
     }
 
     /// The plugins that a run of it would find, and use.
-    fn installed(&self, paths: &PathArguments, screen: &Screen) -> Result<PluginInventory, Failure> {
+    pub(super) fn installed(
+        &self,
+        paths: &PathArguments,
+        screen: &Screen,
+    ) -> Result<PluginInventory, Failure> {
         let memory = self.config.map_or_else(|| Limits::default().memory, |config| config.limits.memory);
         let tenant = self.namespace.as_ref().and_then(|own| self.config?.tenant_of(own));
         let tenant = tenant.as_ref().map(|(name, tenant)| (name, *tenant));

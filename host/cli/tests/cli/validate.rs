@@ -287,3 +287,52 @@ fn plugins_in_source_next_to_the_file_are_told() {
         assert!(ran.status == 2 && ran.stderr.contains("P071") && ran.stderr.contains(says), "{ran:?}");
     }
 }
+
+/// R-W22: a clock in the defaults of a plugin is no part of the file, and ends tasks in another way after the conversion.
+#[test]
+fn a_conversion_tells_of_clocks_of_plugins() {
+    let bench = Bench::new();
+    bench.write(
+        "plugins/echo.json",
+        r#"{"maxRuntime": "5s", "deadline": {"timeout": "1h", "errorOnTimeout": true}}"#,
+    );
+    let task = |more: &str| {
+        format!(
+            "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: w }}\nspec:\n  entrypoint: main\n  templates:\n    - dag:\n        \
+             name: main\n        tasks:\n          - {{ name: slow, executor: {{ type: echo }}{more} }}\n"
+        )
+    };
+    bench.write("w.yaml", task(""));
+    let ran = bench.phasm(&["convert", "w.yaml"]);
+    let told = "w.yaml: task slow (echo): the default `maxRuntime` of the executor ends it as Timeout, and no longer as Cancelled; ";
+    assert!(ran.status == 0 && ran.stderr.starts_with(told) && ran.stderr.lines().count() == 1, "{ran:?}");
+    assert_eq!(bench.phasm(&["convert", "w.yaml", "--strict"]).status, 1);
+    bench.write("w.yaml", task(", maxRuntime: 3s"));
+    assert_eq!(bench.phasm(&["convert", "w.yaml"]).stderr, "");
+}
+
+/// R-W31, R-W32: `validate` checks the expressions of settings, and `run` their values; R-L66.
+#[test]
+fn settings_that_follow_from_parameters_are_checked() {
+    let bench = Bench::new();
+    let file = |parameter: &str| {
+        format!(
+            "apiVersion: phasm/v1\nkind: Workflow\nmetadata: {{ name: w }}\nspec:\n  entrypoint: main\n  parameters: {{ tries: {parameter} }}\n  \
+             templates:\n    - dag:\n        name: main\n        tasks:\n          - name: job\n            executor: {{ type: code }}\n            \
+             inputs: {{ code: 2 }}\n            retry: {{ attempts: \"{{{{ workflow.parameters.tries }}}}\" }}\n"
+        )
+    };
+    bench.write("w.yaml", file(""));
+    assert_eq!(bench.phasm(&["validate", "w.yaml", "--strict"]).status, 0);
+    let problem = "P033: spec.templates[0].dag.tasks[0].retry.attempts: `{{ workflow.parameters.tries }}` is -4: found -4; expected a whole \
+                   number from -1 to 4294967295 (-1 is unlimited)";
+    let ran = bench.phasm(&["run", "w.yaml", "-p", "tries=-4"]);
+    assert!(ran.status == 2 && ran.stderr.contains(problem), "{ran:?}");
+    let ran = bench.phasm(&["run", "w.yaml", "-p", "tries=3"]);
+    assert_eq!(ran.status, 1, "{ran:?}");
+    assert!(ran.stdout.contains("  main/job  Failed code 2"), "{ran:?}");
+    assert!(ran.stdout.contains(" (not retried: `retry` applies to Error and Timeout)\n"), "{ran:?}");
+    bench.write("w.yaml", file("-4"));
+    let ran = bench.phasm(&["validate", "w.yaml"]);
+    assert!(ran.status == 2 && ran.stderr.contains(problem), "{ran:?}");
+}

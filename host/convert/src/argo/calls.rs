@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc};
 use crate::{
     expression::{condition, expression},
     fields::Field,
-    names::{Names, name, parameter},
+    names::{Names, member, name, parameter},
     yaml::Output,
 };
 
@@ -52,7 +52,7 @@ impl Converter {
         out.put("inputs", parameters(leaves::declared(inputs.as_ref(), false)));
         let outputs = field.get("outputs").and_then(|outputs| outputs.get("parameters"));
         let mut outer = Place { tasks: Rc::clone(&place.tasks), ..Place::default() };
-        out.put("outputs", parameters(graph_outputs(outputs.as_ref(), &mut outer)));
+        out.put("outputs", super::outputs(graph_outputs(outputs.as_ref(), &mut outer)));
         if let Some(fail_fast) =
             dag.as_ref().and_then(|dag| dag.get("failFast")).and_then(|field| field.bool())
             && !fail_fast
@@ -60,7 +60,7 @@ impl Converter {
             out.put("failFast", fail_fast);
         }
         let (concurrency, parallelism) = self.parallelism(field, &tasks);
-        out.put("parallelism", parallelism.map_or(Output::Null, Output::from));
+        out.put("parallelism", parallelism.unwrap_or(Output::Null));
         if let Some(deadline) = field.get("activeDeadlineSeconds").and_then(|field| timing::seconds(&field)) {
             out.put("timeout", deadline);
         }
@@ -68,7 +68,7 @@ impl Converter {
         let mut list = Vec::new();
         for ((task, _), needs) in tasks.iter().zip(graph) {
             let Some(known) = own_task(task, &place.tasks) else { continue };
-            let caller = Caller { original, name, concurrency };
+            let caller = Caller { original, name, concurrency: concurrency.as_ref() };
             list.push(self.call(task, &caller, &known, needs, &place));
         }
         if list.is_empty() {
@@ -83,14 +83,9 @@ impl Converter {
         &self,
         field: &Field<'_>,
         tasks: &[(Field<'_>, Rc<[String]>)],
-    ) -> (Option<i64>, Option<i64>) {
+    ) -> (Option<Output>, Option<Output>) {
         let Some(limit) = field.get("parallelism") else { return (None, None) };
-        let Some(number) = limit.peek().and_then(|text| text.trim().parse::<i64>().ok()) else {
-            return (None, None);
-        };
-        if number < 1 {
-            return (None, None);
-        }
+        let Some(number) = timing::as_count(&limit) else { return (None, None) };
         let is_loop = |task: &Field<'_>| {
             ["withItems", "withParam", "withSequence"].iter().any(|key| task.get(key).is_some())
         };
@@ -311,13 +306,13 @@ impl Converter {
             _ => out.put(key, items),
         }
         if let Some(concurrency) = caller.concurrency {
-            out.put("concurrency", concurrency);
+            out.put("concurrency", concurrency.clone());
         }
         if let Some(when) = when {
             // The condition of an item is that of the only task of a dag.
             let inner = self.names.fresh(&format!("{}-item", task.name));
             let pass = |name: &String| {
-                (name.clone(), vec![("value", format!("{{{{ inputs.parameters.{name} }}}}").into())])
+                (name.clone(), vec![("value", format!("{{{{ {} }}}}", member("inputs", name)).into())])
             };
             out.put("body", inner.clone());
             out.put("arguments", parameters(lifted.iter().map(pass).collect()));
@@ -349,7 +344,7 @@ struct Caller<'c> {
     original: &'c str,
     name: &'c str,
     /// Limit of its only loop.
-    concurrency: Option<i64>,
+    concurrency: Option<&'c Output>,
 }
 
 /// A template of this file, or an executor that the user writes.
@@ -436,14 +431,7 @@ fn tolerance(field: &Field<'_>, is_tolerated: bool) -> Output {
 /// Converts outputs of a dag, which refer to its tasks.
 fn graph_outputs(outputs: Option<&Field<'_>>, place: &mut Place) -> Parameters {
     let mut list: Parameters = Vec::new();
-    for one in outputs.into_iter().flat_map(Field::items) {
-        let Some(written) = one.get("name") else { continue };
-        let Some(original) = written.peek() else { continue };
-        let name = parameter(&original);
-        if list.iter().any(|(other, _)| *other == name) {
-            continue;
-        }
-        written.used();
+    for (name, one) in leaves::named(outputs) {
         let mut members = Vec::new();
         if let Some(from) = one.get("valueFrom") {
             for key in ["parameter", "expression"] {

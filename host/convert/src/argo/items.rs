@@ -2,7 +2,7 @@
 
 use crate::{expression::condition, fields::Field, yaml::Output};
 
-use super::Place;
+use super::{Place, timing};
 
 /// Converts the items of a loop: the field and its value.
 pub(super) fn items(key: &str, items: &Field<'_>, place: &mut Place) -> (&'static str, Output) {
@@ -45,14 +45,19 @@ pub(super) fn items(key: &str, items: &Field<'_>, place: &mut Place) -> (&'stati
     }
 }
 
+/// A whole number, or the number in a parameter of the workflow.
+fn number(field: &Field<'_>) -> Option<Output> {
+    let whole = || field.peek()?.trim().parse::<i64>().ok();
+    timing::as_count(field).or_else(|| whole().map(Output::from))
+}
+
 fn sequence(items: &Field<'_>) -> Option<Output> {
     const KEYS: [&str; 3] = ["start", "end", "count"];
     let numbers = KEYS.map(|key| items.get(key));
     let mut out = Output::Map(Vec::new());
     for (key, field) in KEYS.into_iter().zip(&numbers) {
         if let Some(field) = field {
-            let number: i64 = field.peek()?.trim().parse().ok()?;
-            out.put(key, number);
+            out.put(key, number(field)?);
         }
     }
     numbers.iter().flatten().for_each(Field::used);

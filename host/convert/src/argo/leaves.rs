@@ -38,7 +38,7 @@ pub(super) fn leaf(field: &Field<'_>, name: &str, original: &str, reads_results:
         };
         out.put("executor", executor);
         out.put("inputs", parameters(declared(inputs.as_ref(), false)));
-        out.put("outputs", parameters(declared_outputs));
+        out.put("outputs", super::outputs(declared_outputs));
     }
     if let Some(timeout) = field.get("timeout").and_then(|field| timing::duration(&field)) {
         out.put("timeout", timeout);
@@ -52,19 +52,26 @@ pub(super) fn leaf(field: &Field<'_>, name: &str, original: &str, reads_results:
     out
 }
 
+/// Returns the entries of a list with their names in Phasm. Entries without a name, and those whose name repeats, stay unused.
+pub(super) fn named<'t>(list: Option<&Field<'t>>) -> Vec<(String, Field<'t>)> {
+    let mut seen = BTreeSet::new();
+    let mut found = Vec::new();
+    for one in list.into_iter().flat_map(Field::items) {
+        let Some(written) = one.get("name") else { continue };
+        let Some(name) = written.peek().map(|original| parameter(&original)) else { continue };
+        if seen.insert(name.clone()) {
+            written.used();
+            found.push((name, one));
+        }
+    }
+    found
+}
+
 /// Converts parameters that are declared. Those of the workflow are texts.
 pub(super) fn declared(list: Option<&Field<'_>>, is_workflow: bool) -> Parameters {
     let mut found: Parameters = Vec::new();
-    let mut seen = BTreeSet::new();
     let mut place = Place::default();
-    for one in list.into_iter().flat_map(Field::items) {
-        let Some(written) = one.get("name") else { continue };
-        let Some(original) = written.peek() else { continue };
-        let name = parameter(&original);
-        if !seen.insert(name.clone()) {
-            continue;
-        }
-        written.used();
+    for (name, one) in named(list) {
         let mut members = Vec::new();
         if is_workflow {
             members.push(("type", "string".into()));
@@ -102,14 +109,7 @@ fn leaf_outputs(
     files: &mut Vec<(String, Output)>,
 ) -> Parameters {
     let mut found: Parameters = Vec::new();
-    for one in list.into_iter().flat_map(Field::items) {
-        let Some(written) = one.get("name") else { continue };
-        let Some(original) = written.peek() else { continue };
-        let name = parameter(&original);
-        if found.iter().any(|(other, _)| *other == name) {
-            continue;
-        }
-        written.used();
+    for (name, one) in named(list) {
         let mut members = Vec::new();
         let from = one.get("valueFrom");
         if let Some(path) = from.as_ref().and_then(|from| from.get("path")).and_then(|path| path.text()) {
@@ -128,9 +128,7 @@ fn sleep(duration: &Field<'_>, place: &mut Place) -> Output {
     let value = match timing::duration(duration) {
         Some(duration) => duration.into(),
         None => {
-            duration.note(
-                "a number without a unit is milliseconds in Phasm: append a unit to the parameter's value",
-            );
+            duration.note(timing::WITHOUT_UNIT);
             place.parameter(duration)
         }
     };
@@ -193,7 +191,7 @@ fn approval(out: &mut Output, original: &str, inputs: Option<&Field<'_>>, output
     out.put("executor", executor);
     let question = format!("Continue after {}?", names::name(original));
     out.put("inputs", parameters(vec![("message".to_owned(), vec![("value", question.into())])]));
-    out.put("outputs", parameters(passed));
+    out.put("outputs", super::outputs(passed));
 }
 
 /// Makes a request of the `http` executor.

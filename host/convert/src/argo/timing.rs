@@ -1,11 +1,43 @@
 //! Durations and retries.
 
-use crate::{expression::expression, fields::Field, yaml::Output};
+use crate::{expression::expression, fields::Field, names::parameter, yaml::Output};
 
 use super::Place;
 
-/// Uses a number of seconds.
+/// Returns the reference to a parameter of the workflow that a text consists of; none for any other text.
+fn workflow_parameter(field: &Field<'_>) -> Option<String> {
+    let text = field.peek()?;
+    let inside = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
+    match inside.trim().split('.').collect::<Vec<_>>().as_slice() {
+        ["workflow", "parameters", name] if !name.is_empty() => {
+            Some(format!("workflow.parameters.{}", parameter(name)))
+        }
+        _ => None,
+    }
+}
+
+/// Returns a whole number above 0, or the number in a parameter of the workflow.
+pub(super) fn as_count(field: &Field<'_>) -> Option<Output> {
+    if let Some(reference) = workflow_parameter(field) {
+        return Some(Output::Text(format!("{{{{ {reference} | int }}}}")));
+    }
+    let number: i64 = field.peek()?.trim().parse().ok()?;
+    (number >= 1).then(|| number.into())
+}
+
+/// Uses a whole number above 0, or the number in a parameter of the workflow.
+pub(super) fn count(field: &Field<'_>) -> Option<Output> {
+    let count = as_count(field)?;
+    field.used();
+    Some(count)
+}
+
+/// Uses a number of seconds, or that in a parameter of the workflow.
 pub(super) fn seconds(field: &Field<'_>) -> Option<String> {
+    if let Some(reference) = workflow_parameter(field) {
+        field.used();
+        return Some(format!("{{{{ {reference} }}}}s"));
+    }
     let seconds: i64 = field.peek()?.trim().parse().ok()?;
     if !(1..=1_000_000_000).contains(&seconds) {
         return None;
@@ -14,8 +46,17 @@ pub(super) fn seconds(field: &Field<'_>) -> Option<String> {
     Some(format!("{seconds}s"))
 }
 
-/// Uses a duration, in which a number without a unit is seconds.
+/// Advice on a duration that a parameter has.
+pub(super) const WITHOUT_UNIT: &str =
+    "a number without a unit is milliseconds in Phasm: append a unit to the parameter's value";
+
+/// Uses a duration, in which a number without a unit is seconds, or that in a parameter of the workflow.
 pub(super) fn duration(field: &Field<'_>) -> Option<String> {
+    if let Some(reference) = workflow_parameter(field) {
+        field.used();
+        field.note(WITHOUT_UNIT);
+        return Some(format!("{{{{ {reference} }}}}"));
+    }
     seconds(field).or_else(|| {
         let text = field.peek()?;
         phasm_engine::duration::parse(text.trim()).ok()?;
@@ -32,8 +73,13 @@ pub(super) fn retry(strategy: &Field<'_>) -> Output {
         strategy.used();
     }
     let limit = strategy.get("limit");
+    let reference = limit.as_ref().and_then(workflow_parameter);
     let attempts = match &limit {
         None => -1,
+        Some(field) if reference.is_some() => {
+            field.used();
+            1
+        }
         Some(field) => match field.peek().and_then(|text| text.trim().parse::<i64>().ok()) {
             Some(limit) if (0..=1_000_000).contains(&limit) => {
                 field.used();
@@ -45,7 +91,10 @@ pub(super) fn retry(strategy: &Field<'_>) -> Output {
             }
         },
     };
-    out.put("attempts", attempts);
+    match reference {
+        Some(reference) => out.put("attempts", format!("{{{{ ({reference} | int) + 1 }}}}")),
+        None => out.put("attempts", attempts),
+    }
     backoff(strategy, attempts, &mut out);
     let filter = strategy.get("expression");
     let mut place = Place { is_retry: true, ..Place::default() };

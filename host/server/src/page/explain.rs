@@ -4,7 +4,7 @@ use phasm::{
     Phase,
     engine::{
         event::Reason,
-        plan::{MaxAttempts, Node, Recovery, RetryFilter, RuleMatch, Verdict},
+        plan::{Node, Recovery, RuleMatch, Verdict},
         run::{Run, TaskRun, Waiting, WaitsFor},
         text,
     },
