@@ -114,8 +114,6 @@ pub(super) struct Response<'a> {
     /// The task; none for the only one that waits.
     pub(super) task: Option<&'a str>,
     pub(super) payload: Map,
-    /// Whether the caller named values, beyond a yes or no.
-    pub(super) has_values: bool,
     /// Word for a response that was carried out: `approved`, `rejected` or `resumed`.
     pub(super) word: &'static str,
 }

@@ -59,10 +59,11 @@ impl Backend for LocalBackend<'_> {
     }
 
     fn respond(&self, run: &str, response: &Response<'_>, then: LocalRun<'_>) -> Result<Exit, Failure> {
-        let target = then.arguments.target(&self.store.path()?);
-        self.request(run, response.word, then, |run| {
-            let task = runs::waiting_task(run, response, &target, self.screen)?;
-            Ok(RunRequest::Resume { task, payload: response.payload.clone() })
+        let Response { task, payload, word } = response;
+        self.request(run, word, then, |run| {
+            let task = runs::waiting_task(run, *task, word)?;
+            self.screen.err(&runs::question(run, task));
+            Ok(RunRequest::Resume { task: run.task_run_id(task), payload: payload.clone() })
         })
     }
 

@@ -49,14 +49,16 @@ impl Backend for RemoteBackend<'_> {
 
     fn respond(&self, meant: &str, response: &Response<'_>, _then: LocalRun<'_>) -> Result<Exit, Failure> {
         wait(async {
+            let Response { task, payload, word } = response;
             let run_id = self.find(meant).await?;
             let run = runs::recorded(&self.remote, &run_id).await;
             let run = run.map_err(|error| runs::unavailable(error, &self.target()))?;
             runs::check_open(&run)?;
-            let task = runs::waiting_task(&run, response, &self.target(), self.screen)?;
-            let payload = json_of(&Value::from(response.payload.clone()));
-            let said = self.remote.resume(&run_id, &task, payload).await;
-            self.told(response.word, &run_id, said)
+            let task = runs::waiting_task(&run, *task, word)?;
+            self.screen.err(&runs::question(&run, task));
+            let payload = json_of(&Value::from(payload.clone()));
+            let said = self.remote.resume(&run_id, &run.task_run_id(task), payload).await;
+            self.told(word, &run_id, said)
         })
     }
 

@@ -128,7 +128,7 @@ fn decide(
     let mut values = Map::from([("approved".into(), Value::Bool(is_approved))]);
     values.extend(comment.iter().map(|comment| ("comment".into(), comment.clone().into())));
     let word = if is_approved { "approved" } else { "rejected" };
-    send(run, task.as_deref(), GivenValues { values, has_json: false }, word, given, log_level, screen)
+    send(run, task.as_deref(), values, word, given, log_level, screen)
 }
 
 /// Responds to a task.
@@ -144,22 +144,14 @@ pub(super) fn respond(
         [task] => (Some(task.as_str()), "{}"),
         _ => (None, "{}"),
     };
-    let has_json = words.len() == 2 || words.first().is_some_and(|word| word == json);
     let values = payload(json).map_err(Failure::call)?;
-    send(run, task, GivenValues { values, has_json }, "resumed", given, log_level, screen)
-}
-
-/// Values of a response, without those of `-p`.
-struct GivenValues {
-    values: Map,
-    /// Whether the caller wrote them as JSON.
-    has_json: bool,
+    send(run, task, values, "resumed", given, log_level, screen)
 }
 
 fn send(
     run: &str,
     task: Option<&str>,
-    GivenValues { values, has_json }: GivenValues,
+    values: Map,
     word: &'static str,
     given: &ResponseArguments,
     log_level: LogLevel,
@@ -167,7 +159,6 @@ fn send(
 ) -> Result<Exit, Failure> {
     let ResponseArguments { param, store, resume, drive } = given;
     let backend = store.backend(&drive.paths, screen, drive.json)?;
-    let has_values = has_json || !param.is_empty();
-    let response = Response { task, payload: parameters::over(values, param)?, has_values, word };
+    let response = Response { task, payload: parameters::over(values, param)?, word };
     backend.respond(run, &response, LocalRun { arguments: drive, answers: resume, log_level })
 }

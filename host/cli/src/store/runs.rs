@@ -14,11 +14,10 @@ use phasm::{
 
 use super::run_id;
 use crate::{
-    backend::Response,
     command_line::Target,
     drive::{self, PreparedHost},
     failure::Failure,
-    terminal::{question::Question, screen::Screen, text},
+    terminal::{screen::Screen, text},
 };
 
 /// A run of the prepared host's store, as it was recorded last.
@@ -64,37 +63,16 @@ pub(crate) fn task(
     }))
 }
 
-/// Finds the task that a response is for, prints its question, and returns the id of its task run: the first one of that name that
-/// waits, or the only one that waits.
+/// The task that a response is for: the first one of that name that waits, or the only one that waits. `word` is what is printed
+/// of a response that was carried out, such as "approved".
 ///
 /// # Errors
-/// When there is none, when several wait and none is named, or when the task asks for values and the response has none.
-pub(crate) fn waiting_task(
-    run: &Run,
-    response: &Response<'_>,
-    target: &Target,
-    screen: &Screen,
-) -> Result<String, Failure> {
-    let Response { task: name, payload, has_values, word } = response;
+/// When there is none, or when several wait and none is named.
+pub(crate) fn waiting_task(run: &Run, name: Option<&str>, word: &str) -> Result<TaskId, Failure> {
     let refused = format!("not {word}");
-    let id = match name {
-        Some(name) => task(run, name, &refused, "suspended", is_suspended)?,
-        None => only_waiting(run, &refused)?,
-    };
-    if let Some(found) = run.task(id) {
-        let path = run.path(found);
-        let message = if found.message.is_empty() { "waits for a response" } else { &*found.message };
-        screen.err(&format!("{path}: {}\n", text::clean(message)));
-        let shortfall = Question::of(found).shortfall(payload, target, run.id(), &path);
-        if let Some(why) = shortfall.filter(|_| !has_values) {
-            return Err(Failure::call(format!("{refused}: {why}")));
-        }
+    if let Some(name) = name {
+        return task(run, name, &refused, "suspended", is_suspended);
     }
-    Ok(run.task_run_id(id))
-}
-
-/// The only task that waits for a response.
-fn only_waiting(run: &Run, refused: &str) -> Result<TaskId, Failure> {
     let waiting: Vec<_> = run.tasks().iter().filter(|task| is_suspended(task)).collect();
     match waiting.as_slice() {
         [task] => Ok(task.id),
@@ -111,6 +89,13 @@ fn only_waiting(run: &Run, refused: &str) -> Result<TaskId, Failure> {
             )))
         }
     }
+}
+
+/// Line with the question of a task that waits.
+pub(crate) fn question(run: &Run, task: TaskId) -> String {
+    let Some(task) = run.task(task) else { return String::new() };
+    let message = if task.message.is_empty() { "waits for a response" } else { &*task.message };
+    format!("{}: {}\n", run.path(task), text::clean(message))
 }
 
 /// The last recorded state of a run.
