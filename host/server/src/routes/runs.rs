@@ -227,8 +227,7 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[parameter(
             "wait",
             Kind::Length,
-            "Longest time to wait for the executor, which may refuse the response with 422; 10 s if not set. \
-             With `0s` the response is recorded, and not waited for.",
+            "Longest time to wait for the executor, which may refuse the response with 422.",
         )],
         headers: &[],
         body: Some(Sends::Answer),

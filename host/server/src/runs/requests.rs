@@ -1,7 +1,5 @@
 //! Requests to a running run: resume a task, cancel.
 
-use std::time::Duration;
-
 use axum::{http::StatusCode, response::Response};
 use phasm::RequestError;
 
@@ -10,9 +8,6 @@ use super::{
     verdict,
 };
 use crate::{document, problem_response::ProblemResponse, request::RequestContext};
-
-/// Time for which a request waits for the executor's verdict on a response, unless it says another.
-const VERDICT_TIME: Duration = Duration::from_secs(10);
 
 pub(crate) async fn cancel(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
@@ -29,15 +24,15 @@ pub(crate) async fn cancel_task(mut context: RequestContext) -> Result<Response,
 
 pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let longest = context.app.config.limits.wait;
-    let wait = context.query.length("wait", longest).unwrap_or(VERDICT_TIME.min(longest));
+    let wait = context.query.length("wait", longest);
     context.query.done()?;
     let payload = document::object(&mut context).await?;
     let handle = context.handle().await?;
     let name = context.segment("task").to_owned();
-    let response = if wait.is_zero() { None } else { verdict::find(&handle, &name).await? };
+    let response = if wait.is_some() { verdict::find(&handle, &name).await? } else { None };
     let asked = handle.resume(&name, payload).await;
     context.leave();
-    if let (Ok(true), Some(response)) = (&asked, response)
+    if let (Ok(true), Some(response), Some(wait)) = (&asked, response, wait)
         && let Some(why) = verdict::refusal(response, &context.app, &handle, wait).await?
     {
         let detail = format!("the response was refused: {why}; the task still waits");

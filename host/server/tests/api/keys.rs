@@ -203,7 +203,7 @@ async fn a_run_says_who_did_what() {
     let run = submit(&ada, &document).await;
     let at = |verb: &str| format!("/v1/runs/{run}/{verb}");
     let forged = r#"{"by": "bob", "resumedBy": "bob", "phasm.resumedBy": "bob"}"#;
-    let refused = ada.post_json(&at("tasks/t0/resume"), forged).await.expect(422);
+    let refused = ada.post_json(&at("tasks/t0/resume?wait=60s"), forged).await.expect(422);
     assert_eq!(refused.text("/detail"), "the response was refused: not by \"ada\"; the task still waits");
     let task = bob.get(&at("tasks/t0")).await.expect(200).json();
     assert_eq!(
