@@ -379,7 +379,13 @@ fn with_advice(mut outcome: Outcome, plugin: &Plugin, executor_type: &str) -> Ou
     let name = executor_type.split('@').next().unwrap_or_default();
     let name = if name.starts_with("sha256:") { &plugin.name } else { name };
     let image = is_refused.then(|| plugin.known_image()).flatten();
-    if let Some(advice) = image.and_then(|image| image.manifest.wants.advice(name, &plugin.grants)) {
+    let advice = image.and_then(|image| image.manifest.wants.advice(name, &plugin.grants));
+    // A plugin that asks for nothing may need a directory all the same.
+    let lacks_directory = || {
+        is_refused && plugin.grants.dirs.is_empty() && outcome.message.contains("not granted: directories")
+    };
+    if let Some(advice) = advice.or_else(|| lacks_directory().then(|| GrantRequests::directory_advice(name)))
+    {
         outcome.message = format!("{}; {advice}", outcome.message).into();
     }
     outcome

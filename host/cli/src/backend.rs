@@ -116,6 +116,9 @@ pub(super) struct Response<'a> {
     pub(super) payload: Map,
     /// Word for a response that was carried out: `approved`, `rejected` or `resumed`.
     pub(super) word: &'static str,
+    /// Whether the values are compared with those that the task requires before anything is recorded. JSON that the user wrote is
+    /// the executor's to judge.
+    pub(super) is_checked: bool,
 }
 
 /// Result of submitting a run.

@@ -6,6 +6,7 @@ pub(crate) mod database;
 pub(crate) mod default_store;
 pub(crate) mod local_user;
 pub(crate) mod order;
+pub(crate) mod question;
 pub(crate) mod reader;
 pub(crate) mod run_id;
 pub(crate) mod runs;

@@ -20,6 +20,14 @@ fn output(dir: &Path, arguments: &[&str]) -> Output {
     command(dir, arguments).args(["--json", "--store", "runs.db"]).output().unwrap()
 }
 
+/// Prints something about the store, without plugins.
+fn shown(dir: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_phasm"));
+    let ran = command.current_dir(dir).args(arguments).args(["--store", "runs.db"]).output().unwrap();
+    assert!(ran.status.success(), "{ran:?}");
+    String::from_utf8(ran.stdout).unwrap()
+}
+
 /// Runs the command; its exit status and the run view.
 fn phasm(dir: &Path, arguments: &[&str]) -> (Option<i32>, Value) {
     let ran = output(dir, arguments);
@@ -106,12 +114,39 @@ fn a_response_without_its_task_is_refused_unless_one_waits() {
         "not approved: 2 tasks wait for a response; name one of them: main/one, main/two",
     );
     refused(&["reject", "@last", "three"], "has no task `three`; suspended: main/one, main/two");
-    refused(&["approve", "@last", "two"], "size is missing");
+    // Each waiting task has its commands.
+    let page = shown(dir.path(), &["get", "@last"]);
+    for (lead, command) in [
+        ("to approve: ", " main/one --store"),
+        ("to reject:  ", " main/one --store"),
+        ("to respond, with values of your own: ", r#" main/two '{"size":1}' --store"#),
+    ] {
+        assert!(page.lines().any(|line| line.starts_with(lead) && line.contains(command)), "{lead}: {page}");
+    }
+    // R-L77: what is missing is said before anything is recorded.
+    let seq = || shown(dir.path(), &["events", "@last"]).len();
+    let before = seq();
+    let expected =
+        "main/two expects these values (missing: size); nothing was recorded\n  size  integer\nfor example: ";
+    refused(&["approve", "@last", "two"], &format!("not approved: {expected}"));
+    refused(&["respond", "@last", "two"], &format!("not resumed: {expected}"));
+    refused(&["respond", "@last", "two"], r#" main/two '{"size":1}'"#);
+    assert_eq!(seq(), before);
+    // R-L76: all that wait, with their questions.
+    let waiting: Value = shown(dir.path(), &["list", "--waiting", "--json"]).parse().unwrap();
+    let tasks = waiting[0]["tasks"].as_array().unwrap();
+    let named: Vec<_> = tasks.iter().map(|task| (&task["task"], &task["question"])).collect();
+    assert_eq!(named, [(&json!("main/one"), &json!("first")), (&json!("main/two"), &json!("second"))]);
+    let table = shown(dir.path(), &["list", "--waiting"]);
+    assert!(table.contains("main/one") && table.contains("second"), "{table}");
+    // The user's own JSON is the executor's to judge.
+    refused(&["respond", "@last", "two", "{}"], "size is missing");
     refused(&["respond", "@last", "one", "[1]"], "expected an object");
     refused(&["respond", "@last", "[1]"], "expected an object");
     assert_eq!(phasm(dir.path(), &["approve", "@last", "one"]).0, Some(6));
     assert_eq!(phasm(dir.path(), &["respond", "@last", "-p", "size=3"]).0, Some(0));
     refused(&["approve", "@last"], "has already ended");
+    assert_eq!(shown(dir.path(), &["list", "--waiting", "--json"]).trim(), "[]");
 }
 
 /// R-S15: a misspelt setting is an error before anything runs, as it would let everyone respond.

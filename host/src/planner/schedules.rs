@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use phasm_engine::{event::Facts, plan::Plan, problem::Problems, time::Timestamp, value::Map};
+use phasm_engine::{
+    event::Facts,
+    plan::Plan,
+    problem::{Problem, Problems},
+    time::Timestamp,
+    value::Map,
+};
 
 use super::{
     AdmissionTarget, Planner, RequestIdentity, SubmitError, SubmitOptions,
@@ -30,12 +36,14 @@ pub struct TriggerRequest<'a> {
 }
 
 /// A run that a trigger has started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TriggerReceipt {
     /// The run.
     pub run_id: Arc<str>,
     /// False for a run that the same trigger under the same idempotency key had started before.
     pub is_new: bool,
+    /// Warnings of the workflow.
+    pub warnings: Vec<Problem>,
 }
 
 /// Why a schedule was not triggered, or a saved workflow not planned.
@@ -130,11 +138,13 @@ impl Planner {
             match self.store_fired(target, run, change).await {
                 // Another process changed the schedule meanwhile: decide again by its new revision.
                 Err(StoreError::Moved { .. }) if tries < MAX_TRIES => tries += 1,
-                Ok(run_id) => return Ok(TriggerReceipt { run_id, is_new: true }),
+                Ok(run_id) => {
+                    return Ok(TriggerReceipt { run_id, is_new: true, warnings: plan.warnings.clone() });
+                }
                 Err(error) => {
                     let error = RequestIdentity::explain(identity, store, error).await;
                     return if let SubmitError::Store(StoreError::Exists { run_id }) = error {
-                        Ok(TriggerReceipt { run_id, is_new: false })
+                        Ok(TriggerReceipt { run_id, is_new: false, warnings: plan.warnings.clone() })
                     } else {
                         Err(error.into())
                     };

@@ -109,6 +109,15 @@ impl GrantRequests {
         Some(format!("{} under `[grants.{}]` grants these permissions", lines.join(" and "), key(name)))
     }
 
+    /// Says in a sentence which line of a configuration grants a directory to the plugin of that name.
+    pub(super) fn directory_advice(name: &str) -> String {
+        let line = "dirs = [{ host = \"WHERE\", guest = \"/data\", mode = \"ro\" }]";
+        format!(
+            "`{line}` under `[grants.{}]` grants a directory, which the plugin sees as `/data`",
+            key(name)
+        )
+    }
+
     /// Each line of a configuration that grants some of it.
     fn members(&self) -> Vec<String> {
         let list = |items: Vec<String>| items.join(", ");

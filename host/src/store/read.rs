@@ -1,13 +1,16 @@
 //! Reading access to stores.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use phasm_engine::{phase::Phase, time::Timestamp};
 use tokio::sync::watch;
 
 use super::{
-    Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, NoticeRow, Notices,
-    Pending, Record, RunRow,
+    Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, HostId, NoticeRow,
+    Notices, Pending, Record, RunRow,
 };
 
 /// Bytes by namespace.
@@ -70,6 +73,15 @@ pub trait ReadStore: Send + Sync {
         let filter = Filter { namespaces: vec![namespace.into()], before: Some(before), ..Filter::default() };
         let rows = self.list(filter, limit);
         Pending::new(async move { Ok(rows.await?.iter().map(|row| row.number).collect()) })
+    }
+
+    /// Returns those of the hosts whose leases count now, by the store's own clock; none if the store has no clock of its own, as a file
+    /// that one process holds. Looks up these hosts alone, whatever the store has.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn live_hosts(&self, _hosts: Vec<HostId>) -> Pending<Option<BTreeSet<HostId>>> {
+        Pending::ready(Ok(None))
     }
 
     /// The runs that have not ended, highest priority first, then in the order of submission.
@@ -219,6 +231,10 @@ impl<S: HasReader> ReadStore for S {
 
     fn numbers(&self, namespace: &str, before: u64, limit: usize) -> Pending<Vec<u64>> {
         self.reader().numbers(namespace, before, limit)
+    }
+
+    fn live_hosts(&self, hosts: Vec<HostId>) -> Pending<Option<BTreeSet<HostId>>> {
+        self.reader().live_hosts(hosts)
     }
 
     fn open_runs(&self) -> Pending<Vec<RunRow>> {

@@ -1,6 +1,8 @@
 //! Runs as programs are shown them, the same on the command line and over HTTP: rows of a store and what they wait for, logs,
 //! problems. A run in full is a [`RunView`], an event an [`EventView`](crate::journal::EventView).
 
+use std::collections::BTreeSet;
+
 use phasm_engine::{
     event::TaskId,
     path::Path,
@@ -15,7 +17,7 @@ use phasm_engine::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::store::{AttemptLog, RunRow};
+use crate::store::{AttemptLog, HostId, ReadStore, RunRow, StoreError};
 use phasm_sandbox::executor::Level;
 
 /// Party that continues a run, as far as its store shows.
@@ -34,7 +36,7 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// Its word for people.
+    /// Its word for people, and `status` in JSON.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -44,7 +46,7 @@ impl RunState {
         }
     }
 
-    /// Its word for programs, in JSON.
+    /// Its earlier word, `state` in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -71,6 +73,34 @@ impl RunState {
         } else {
             Self::Orphaned
         }
+    }
+}
+
+/// Whether the owners of some rows are there.
+#[derive(Clone, Debug, Default)]
+pub struct Presence {
+    is_held: bool,
+    /// Owners that are there, for a store that knows.
+    live: Option<BTreeSet<HostId>>,
+}
+
+impl Presence {
+    /// Looks up the owners of these rows, in a store that is held by a process or not.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub async fn of(store: &dyn ReadStore, is_held: bool, rows: &[RunRow]) -> Result<Self, StoreError> {
+        let owners: BTreeSet<_> = rows.iter().filter_map(|row| row.owner.clone()).collect();
+        let live =
+            if owners.is_empty() { None } else { store.live_hosts(owners.into_iter().collect()).await? };
+        Ok(Self { is_held, live })
+    }
+
+    /// Returns the state of one of the rows: no process continues a run of a host that is gone, until another one claims it.
+    #[must_use]
+    pub fn state(&self, row: &RunRow) -> RunState {
+        let is_live = |owner: &HostId| self.live.as_ref().is_none_or(|live| live.contains(owner));
+        RunState::of(row, self.is_held && row.owner.as_ref().is_none_or(is_live))
     }
 }
 
@@ -101,7 +131,9 @@ impl<'r> RowWaits<'r> {
     pub fn of(row: &'r RunRow, state: RunState) -> Option<Self> {
         let until = |at: Option<Timestamp>| at.map(Timestamp::to_rfc3339);
         let waits = |what| Self { what, since: None, until: None, why: None };
-        match (state, &row.note) {
+        // The note of an owner is about a quota of its tenant, which does not matter once the owner is gone.
+        let is_left = state == RunState::Orphaned && row.owner.is_some();
+        match (state, row.note.as_ref().filter(|_| !is_left)) {
             (RunState::Ended, _) | (RunState::Driven, None) => None,
             (RunState::Driven, Some(note)) => {
                 let since = Some(note.since.to_rfc3339());
@@ -154,9 +186,16 @@ pub struct RowView<'r> {
     pub phase: Phase,
     /// Whether anything of it has not ended.
     pub open: bool,
-    /// Party that continues it: the word of a [`RunState`].
-    #[schemars(extend("enum" = ["ended", "driven", "parked", "waiting", "orphaned"]))]
+    /// Party that continues it: nobody for `ended`, a host for `running`, people for `suspended`, a host at its next time for `waiting`,
+    /// `phasm recover` for `orphaned`.
+    #[schemars(extend("enum" = ["ended", "running", "suspended", "waiting", "orphaned"]))]
+    pub status: &'static str,
+    /// The same in earlier words, `driven` for `running` and `parked` for `suspended`. Deprecated: it stays for this format version.
+    #[schemars(extend("enum" = ["ended", "driven", "parked", "waiting", "orphaned"], "deprecated" = true))]
     pub state: &'static str,
+    /// The host that runs it, if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<&'r str>,
     /// `spec.priority`.
     pub priority: u16,
     /// RFC 3339.
@@ -188,7 +227,9 @@ impl<'r> RowView<'r> {
             namespace: &head.namespace,
             phase: status.phase,
             open: status.open,
+            status: state.label(),
             state: state.word(),
+            host: row.owner.as_ref().filter(|_| state == RunState::Driven).map(HostId::as_str),
             priority: head.priority,
             submitted_at: head.submitted_at.to_rfc3339(),
             finished_at: status.finished_at.map(Timestamp::to_rfc3339),

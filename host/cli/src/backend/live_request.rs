@@ -56,6 +56,7 @@ pub(crate) async fn ask(
         let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
     } else {
         screen.err(&format!("another process runs it; follow it: {}\n", target.command(&["watch", &run_id])));
+        runs::tell_standing(&*reader, &run_id, screen).await;
     }
     Ok(Some(Exit::Done))
 }

@@ -49,16 +49,23 @@ impl Backend for RemoteBackend<'_> {
 
     fn respond(&self, meant: &str, response: &Response<'_>, _then: LocalRun<'_>) -> Result<Exit, Failure> {
         wait(async {
-            let Response { task, payload, word } = response;
+            let Response { task, payload, word, is_checked } = response;
             let run_id = self.find(meant).await?;
             let run = runs::recorded(&self.remote, &run_id).await;
             let run = run.map_err(|error| runs::unavailable(error, &self.target()))?;
             runs::check_open(&run)?;
             let task = runs::waiting_task(&run, *task, word)?;
             self.screen.err(&runs::question(&run, task));
+            if *is_checked {
+                runs::check_values(&run, task, payload, word, &self.target())?;
+            }
             let payload = json_of(&Value::from(payload.clone()));
             let said = self.remote.resume(&run_id, &run.task_run_id(task), payload).await;
-            self.told(word, &run_id, said)
+            let exit = self.told(word, &run_id, said)?;
+            if !self.json {
+                runs::tell_standing(&self.remote, &run_id, self.screen).await;
+            }
+            Ok(exit)
         })
     }
 

@@ -5,10 +5,7 @@ use std::time::Duration;
 use phasm::{PendingResponse, RecoverError, RequestError, ResponseVerdict, RunRequest, engine::run::Run};
 use tokio::time::timeout;
 
-use crate::{
-    failure::{ContextError, Failure},
-    store::runs,
-};
+use crate::failure::{ContextError, Failure};
 
 /// Time for which a command waits for the executor's verdict on a response.
 const VERDICT_TIME: Duration = Duration::from_secs(10);

@@ -7,7 +7,7 @@ use phasm::{
     engine::run::{Run, RunView},
     notify::NoticeSummary,
     store::RunRow,
-    store::view::{RowWaits, RunState},
+    store::view::{Presence, RowWaits, RunState},
 };
 
 use crate::{
@@ -62,8 +62,11 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
         let page = summary_with_tree(&run, state.label(), &tree(&run), Some(&target));
         let orphaned = (state == RunState::Orphaned).then(|| target.go_on(&[run.id()], &[]));
         let left = waits.as_ref().and_then(waiting::page);
+        let host = row.as_ref().filter(|_| state == RunState::Driven).and_then(|(row, _)| row.owner.as_ref());
+        let host =
+            host.map(|host| format!("runs on host {}\n", text::clean(host.as_str()))).unwrap_or_default();
         let more = details(&run, notices.as_ref(), &target);
-        format!("{page}{more}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
+        format!("{page}{host}{more}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
     };
     // A closed stdout ends the output.
     let _gone = screen.out(&page);
@@ -94,8 +97,10 @@ fn read(arguments: &GetArguments, target: &Target) -> Result<RunDetails, Failure
         let (reader, run) = store.find(run).await?;
         let run = runs::recorded(&*reader, &run).await.map_err(|error| runs::unavailable(error, target))?;
         let row = reader.get(run.id()).await.map_err(Failure::host)?;
+        let presence =
+            Presence::of(&*reader, reader.is_held(), row.as_slice()).await.map_err(Failure::host)?;
         let state = |row: RunRow| {
-            let state = RunState::of(&row, reader.is_held());
+            let state = presence.state(&row);
             (row, state)
         };
         let notices = reader.notices_of(run.id(), NoticeSummary::ENOUGH).await?;

@@ -1,12 +1,14 @@
 //! `phasm list`: the runs of a store.
 
+mod waiting_tasks;
+
 use std::{collections::BTreeSet, sync::Arc};
 
 use clap::Args;
 use phasm::{
     clock::Clock,
     engine::phase::Phase,
-    store::view::{RowView, RowWaits, RunState},
+    store::view::{Presence, RowView, RowWaits, RunState},
     store::{Filter, ReadStore, RunRow, StoreError},
 };
 
@@ -23,10 +25,11 @@ use crate::{
 /// Lists the runs of a store, the newest first.
 ///
 /// STATE is `ended`; `running` in a process; `suspended` until a suspended task gets a response; `waiting` for its next time; `orphaned`: no process runs
-/// it, so it waits for `phasm recover`; or `damaged` in the store, which ends the command with status 3. With `--json`, `running` is `driven` and
-/// `suspended` is `parked`.
+/// it, so it waits for `phasm recover`; or `damaged` in the store, which ends the command with status 3. With `--json` it is
+/// `status`; `state`, with `driven` for `running` and `parked` for `suspended`, is deprecated.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm list --store runs.db\n  phasm list --store runs.db --open\n  \
+                        phasm list --store runs.db --waiting\n  \
                         phasm list --store runs.db --workflow release --phase Failed --since 2d --json\n  \
                         phasm list --store runs.db --namespace acme --label team=data --limit 20")]
 pub(crate) struct ListArguments {
@@ -35,6 +38,12 @@ pub(crate) struct ListArguments {
 
     #[command(flatten)]
     wanted: RunFilter,
+
+    /// Only runs with tasks that wait for a response, with these tasks and their questions.
+    ///
+    /// The journal of each open run is read until there are as many as `--limit` says.
+    #[arg(long)]
+    waiting: bool,
 
     /// The most to list.
     #[arg(long, value_name = "N", default_value_t = 100)]
@@ -91,6 +100,9 @@ fn label(text: &str) -> Result<(Arc<str>, Arc<str>), String> {
 
 /// Lists runs.
 pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, Failure> {
+    if arguments.waiting {
+        return waiting_tasks::list(arguments, screen);
+    }
     let rows = rows(arguments)?;
     let page = if arguments.json {
         problems::json(screen, &rows.iter().map(|(row, state)| RowView::of(row, *state)).collect::<Vec<_>>())
@@ -127,17 +139,26 @@ fn rows(arguments: &ListArguments) -> Result<Vec<(RunRow, RunState)>, Failure> {
     let ListArguments { store, wanted, limit, .. } = arguments;
     let reader = store.read()?;
     let is_held = reader.is_held();
-    let found = runtime()?.block_on(wanted.of(&*reader, *limit)).map_err(Failure::host)?;
+    let found = runtime()?.block_on(async {
+        let rows = wanted.of(&*reader, *limit).await?;
+        let presence = Presence::of(&*reader, is_held, &rows).await?;
+        Ok::<_, StoreError>((rows, presence))
+    });
+    let (rows, presence) = found.map_err(Failure::host)?;
     let state = |row: RunRow| {
-        let state = RunState::of(&row, is_held);
+        let state = presence.state(&row);
         (row, state)
     };
-    Ok(found.into_iter().map(state).collect())
+    Ok(rows.into_iter().map(state).collect())
 }
 
 impl RunFilter {
     /// The newest of them.
     async fn of(&self, reader: &dyn ReadStore, limit: usize) -> Result<Vec<RunRow>, StoreError> {
+        reader.list(self.filter(reader).await?, limit).await
+    }
+
+    async fn filter(&self, reader: &dyn ReadStore) -> Result<Filter, StoreError> {
         let before = match &self.before {
             Some(run_id) => {
                 let not_found = || StoreError::NotFound { run_id: run_id.as_str().into() };
@@ -145,7 +166,7 @@ impl RunFilter {
             }
             None => None,
         };
-        let filter = Filter {
+        Ok(Filter {
             namespaces: self.namespace.as_deref().map(Into::into).into_iter().collect(),
             workflow: self.workflow.as_deref().map(Into::into),
             phase: self.phase,
@@ -154,8 +175,7 @@ impl RunFilter {
             open: self.open,
             before,
             ..Filter::default()
-        };
-        reader.list(filter, limit).await
+        })
     }
 }
 

@@ -38,7 +38,8 @@ pub(crate) struct RejectArguments {
 
 /// Responds to the step that a run waits for with values of your choice, and continues the run.
 ///
-/// For steps that ask for more than a yes or no. The exit status is as for `phasm approve`.
+/// For steps that ask for more than a yes or no. Without values, the command prints those that the step expects, with their types and
+/// an example, and exits with status 2. The exit status is as for `phasm approve`.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm respond @last '{\"approved\": true, \"size\": 3}' --store runs.db\n  \
@@ -128,7 +129,8 @@ fn decide(
     let mut values = Map::from([("approved".into(), Value::Bool(is_approved))]);
     values.extend(comment.iter().map(|comment| ("comment".into(), comment.clone().into())));
     let word = if is_approved { "approved" } else { "rejected" };
-    send(run, task.as_deref(), values, word, given, log_level, screen)
+    let response = Response { task: task.as_deref(), payload: values, word, is_checked: true };
+    send(run, response, given, log_level, screen)
 }
 
 /// Responds to a task.
@@ -138,27 +140,26 @@ pub(super) fn respond(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let (task, json) = match words.as_slice() {
-        [task, json] => (Some(task.as_str()), json.as_str()),
+        [task, json] => (Some(task.as_str()), Some(json.as_str())),
         // No task has such a name.
-        [json] if json.trim_start().starts_with(['{', '[']) => (None, json.as_str()),
-        [task] => (Some(task.as_str()), "{}"),
-        _ => (None, "{}"),
+        [json] if json.trim_start().starts_with(['{', '[']) => (None, Some(json.as_str())),
+        [task] => (Some(task.as_str()), None),
+        _ => (None, None),
     };
-    let values = payload(json).map_err(Failure::call)?;
-    send(run, task, values, "resumed", given, log_level, screen)
+    let payload = json.map_or_else(|| Ok(Map::new()), payload).map_err(Failure::call)?;
+    let response = Response { task, payload, word: "resumed", is_checked: json.is_none() };
+    send(run, response, given, log_level, screen)
 }
 
 fn send(
     run: &str,
-    task: Option<&str>,
-    values: Map,
-    word: &'static str,
+    response: Response<'_>,
     given: &ResponseArguments,
     log_level: LogLevel,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let ResponseArguments { param, store, resume, drive } = given;
     let backend = store.backend(&drive.paths, screen, drive.json)?;
-    let response = Response { task, payload: parameters::over(values, param)?, word };
+    let response = Response { payload: parameters::over(response.payload, param)?, ..response };
     backend.respond(run, &response, LocalRun { arguments: drive, answers: resume, log_level })
 }

@@ -270,10 +270,15 @@ impl PlannerContext {
     /// # Errors
     /// Every problem of the workflow at once.
     pub(crate) async fn plan(&self, draft: Draft) -> Result<Arc<Plan>, Problems> {
+        self.build(&draft).await;
+        self.planner.plan_draft(draft).await
+    }
+
+    /// Builds and compiles every executor that a draft without errors names.
+    pub(crate) async fn build(&self, draft: &Draft) {
         if draft.is_sound() {
             self.environment.build(draft.executor_types().iter()).await;
         }
-        self.planner.plan_draft(draft).await
     }
 }
 

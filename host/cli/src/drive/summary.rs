@@ -8,7 +8,6 @@ use phasm::{
         phase::Phase,
         plan::Work,
         run::{Run, TaskRun, WaitsFor},
-        value::Value,
     },
     store::view::RunState,
 };
@@ -16,6 +15,7 @@ use phasm::{
 use super::callers;
 use crate::{
     command_line::Target,
+    store::question::Question,
     terminal::{text, waiting},
 };
 
@@ -50,8 +50,8 @@ fn brief(run: &Run, open: &str, tree: &str, target: Option<&Target>) -> String {
     page += &table("outputs", outputs.map(|each| output(&each.name, &each.value)));
     let suspended = || tasks(run).filter(|task| task.phase == Phase::Suspended);
     page += &table("suspended", suspended().map(|task| row(run, task)));
-    if let (Some(target), Some(task)) = (target, suspended().next()) {
-        page += &how_to_respond(target, run, task);
+    if let Some(target) = target {
+        page.extend(suspended().take(MAX_LINES).map(|task| Question::of(run, task).commands(target)));
     }
     page += &table("waiting", tasks(run).filter_map(|task| waiting(run, task)));
     page += &table("not succeeded", notable(run).map(|task| row(run, task)));
@@ -184,27 +184,6 @@ fn is_swept_away(task: &TaskRun) -> bool {
 
 fn row(run: &Run, task: &TaskRun) -> [String; 2] {
     [run.path(task), result(run, task)]
-}
-
-/// Returns the commands that respond to a task that waits: a yes or no, or the values that the user puts between the braces.
-fn how_to_respond(target: &Target, run: &Run, task: &TaskRun) -> String {
-    let (id, path) = (run.id(), run.path(task));
-    if asks_for_approval(task) {
-        let command = |word| target.command(&[word, id, &path]);
-        return format!("to approve: {}\nto reject:  {}\n", command("approve"), command("reject"));
-    }
-    format!(
-        "to respond, put the values between the braces: {}\n",
-        target.command(&["respond", id, &path, "{}"])
-    )
-}
-
-/// Returns whether `approved` is all that the task requires, by the schema in its output `asked`.
-fn asks_for_approval(task: &TaskRun) -> bool {
-    let asked = task.outputs.iter().find(|output| *output.name == *"asked");
-    let schema = asked.and_then(|asked| asked.value.member("schema"));
-    let required = schema.and_then(|schema| schema.member("required")).and_then(Value::as_array);
-    required.is_some_and(|required| matches!(required, [only] if only.as_str() == Some("approved")))
 }
 
 /// Returns what a leaf waits for, other than an answer.

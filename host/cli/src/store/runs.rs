@@ -6,13 +6,14 @@ use phasm::{
         event::TaskId,
         phase::Phase,
         run::{Run, TaskRun},
+        value::Map,
     },
     journal,
     store::ReadStore,
     tasks_named,
 };
 
-use super::run_id;
+use super::{question::Question, run_id};
 use crate::{
     command_line::Target,
     drive::{self, PreparedHost},
@@ -94,8 +95,39 @@ pub(crate) fn waiting_task(run: &Run, name: Option<&str>, word: &str) -> Result<
 /// Line with the question of a task that waits.
 pub(crate) fn question(run: &Run, task: TaskId) -> String {
     let Some(task) = run.task(task) else { return String::new() };
-    let message = if task.message.is_empty() { "waits for a response" } else { &*task.message };
-    format!("{}: {}\n", run.path(task), text::clean(message))
+    format!("{}: {}\n", run.path(task), Question::of(run, task).words())
+}
+
+/// Compares the values of a response with those that a task requires.
+///
+/// # Errors
+/// When the task expects others.
+pub(crate) fn check_values(
+    run: &Run,
+    task: TaskId,
+    values: &Map,
+    word: &str,
+    target: &Target,
+) -> Result<(), Failure> {
+    run.task(task).map_or(Ok(()), |task| Question::of(run, task).check(values, word, target))
+}
+
+/// Prints where a run stands after a request that was carried out: its end, the tasks that wait for a response, or that it continues.
+pub(crate) async fn tell_standing(reader: &dyn ReadStore, run_id: &str, screen: &Screen) {
+    // The request is recorded, so a failure to read is none of the command.
+    let Ok(run) = recorded(reader, run_id).await else { return };
+    let waiting: Vec<_> = run.tasks().iter().filter(|task| is_suspended(task)).collect();
+    let standing = if run.is_over() {
+        format!("the run has ended: {}", run.phase())
+    } else if run.is_parked() {
+        format!(
+            "the run waits for a response: {}",
+            run_id::listed(waiting.iter().map(|task| run.path(task)).collect::<Vec<_>>(), ", ")
+        )
+    } else {
+        "the run continues".to_owned()
+    };
+    screen.err(&format!("{standing}\n"));
 }
 
 /// The last recorded state of a run.

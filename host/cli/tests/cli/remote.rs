@@ -335,7 +335,7 @@ fn a_run_of_a_server_is_answered_cancelled_and_run_again() {
     assert_eq!((answered.status, answered.stdout.as_str()), (0, ""), "{answered:?}");
     assert!(
         answered.stderr.contains(&format!(
-            "resumed\nfollow it: {} watch {run} --server {url}",
+            "resumed\nfollow it: {} watch {run} --server {url}\nthe run ",
             env!("CARGO_BIN_EXE_phasm")
         )),
         "{answered:?}"

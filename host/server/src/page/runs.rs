@@ -6,7 +6,7 @@ use phasm::{
     Phase,
     catalog::SCHEDULE_LABEL,
     store::RunRow,
-    store::view::{RowWaits, RunState},
+    store::view::{Presence, RowWaits, RunState},
 };
 
 use super::{error, format, saved, shell::Shell};
@@ -24,6 +24,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         Err(refusal) => return Err(refusal),
     };
     let next = next.map(|cursor| asked.address(&cursor));
+    let presence = Presence::of(&**context.app.host.store(), true, &rows).await?;
     let body = html! {
         div class="head" {
             h1 { "Runs" }
@@ -32,7 +33,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         (asked.form())
         @if let Some(refusal) = &faults { (error::faults(refusal)) }
         @else { div id="rows" data-part {
-            @if rows.is_empty() { (nothing(&context, &asked)) } @else { (table(&rows)) }
+            @if rows.is_empty() { (nothing(&context, &asked)) } @else { (table(&rows, &presence)) }
             @if let Some(next) = &next { p class="more" { a href=(next) rel="next" { "Older runs" } } }
         } }
     };
@@ -102,7 +103,7 @@ impl RunFilter {
     }
 }
 
-fn table(rows: &[RunRow]) -> Markup {
+fn table(rows: &[RunRow], presence: &Presence) -> Markup {
     html! {
         table class="list" {
             caption class="unseen" { "Runs, the newest first" }
@@ -110,14 +111,13 @@ fn table(rows: &[RunRow]) -> Markup {
                 tr { th scope="col" { "Phase" } th scope="col" { "Workflow" } th scope="col" { "Run" } th scope="col" { "Namespace" }
                     th scope="col" { "Submitted" } th scope="col" { "Took" } th scope="col" { "Waits for" } }
             }
-            tbody { @for row in rows { (line(row)) } }
+            tbody { @for row in rows { (line(row, presence.state(row))) } }
         }
     }
 }
 
-fn line(row: &RunRow) -> Markup {
+fn line(row: &RunRow, state: RunState) -> Markup {
     let (head, status) = (&row.head, &row.status);
-    let state = RunState::of(row, true);
     let waits = RowWaits::of(row, state).map(|waits| match waits.why {
         Some(why) => format!("{}: {why}", waits.what),
         None => waits.what.to_owned(),

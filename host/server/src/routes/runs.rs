@@ -227,7 +227,8 @@ pub(super) const ROUTES: &[Route] = &[
         query: &[parameter(
             "wait",
             Kind::Length,
-            "Longest time to wait for the executor, which may refuse the response with 422.",
+            "Longest time to wait for the executor's verdict: 2s by default, `0s` for none. A response that the executor refuses \
+             within that time gets 422; a later verdict is in the run.",
         )],
         headers: &[],
         body: Some(Sends::Answer),

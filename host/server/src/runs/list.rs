@@ -7,7 +7,7 @@ use phasm::{
     Phase,
     clock::Clock,
     engine::{duration, time::Timestamp},
-    store::view::{RowView, RunState},
+    store::view::{Presence, RowView},
     store::{Filter, RunRow, StoreError},
 };
 use serde::Serialize;
@@ -44,7 +44,8 @@ struct ListQuery {
 
 pub(crate) async fn list(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let (rows, next) = rows(&mut context).await?;
-    let runs = rows.iter().map(|row| RowView::of(row, RunState::of(row, true))).collect();
+    let presence = Presence::of(&**context.app.host.store(), true, &rows).await?;
+    let runs = rows.iter().map(|row| RowView::of(row, presence.state(row))).collect();
     let mut response = json(StatusCode::OK, &Page { runs, next: next.clone() });
     if let Some(next) = next {
         let (path, query) = context.path_and_query();

@@ -24,15 +24,15 @@ pub(crate) async fn cancel_task(mut context: RequestContext) -> Result<Response,
 
 pub(crate) async fn resume(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let longest = context.app.config.limits.wait;
-    let wait = context.query.length("wait", longest);
+    let wait = context.query.length("wait", longest).unwrap_or_else(|| verdict::USUAL_WAIT.min(longest));
     context.query.done()?;
     let payload = document::object(&mut context).await?;
     let handle = context.handle().await?;
     let name = context.segment("task").to_owned();
-    let response = if wait.is_some() { verdict::find(&handle, &name).await? } else { None };
+    let response = if wait.is_zero() { None } else { verdict::find(&handle, &name).await? };
     let asked = handle.resume(&name, payload).await;
     context.leave();
-    if let (Ok(true), Some(response), Some(wait)) = (&asked, response, wait)
+    if let (Ok(true), Some(response)) = (&asked, response)
         && let Some(why) = verdict::refusal(response, &context.app, &handle, wait).await?
     {
         let detail = format!("the response was refused: {why}; the task still waits");

@@ -7,6 +7,9 @@ use tokio::time::timeout;
 
 use crate::{problem_response::ProblemResponse, state::AppState};
 
+/// Time for which a client that names none waits for the verdict: a client that gets 200 takes the response for accepted.
+pub(super) const USUAL_WAIT: Duration = Duration::from_secs(2);
+
 /// Finds the response that a suspended task of that name would get.
 pub(super) async fn find(handle: &RunHandle, name: &str) -> Result<Option<PendingResponse>, RunError> {
     let name = name.to_owned();

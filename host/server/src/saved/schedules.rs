@@ -110,7 +110,7 @@ pub(crate) async fn trigger(mut context: RequestContext) -> Result<Response, Pro
     if let Err(TriggerError::Submit(SubmitError::Problems(found))) = &triggered {
         return Err(ProblemResponse::problems("schedule", &submit::shaped(found, "schedule")));
     }
-    let TriggerReceipt { run_id, is_new } = triggered?;
+    let TriggerReceipt { run_id, is_new, .. } = triggered?;
     let found = context.app.host.store().get(&run_id).await?;
     let workflow = found.map(|row| row.head.workflow.clone()).unwrap_or_default();
     Ok(submitted(&run_id, &workflow, is_new))

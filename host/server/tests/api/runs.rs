@@ -313,6 +313,20 @@ async fn a_view_has_pages_and_a_tag() {
     assert_eq!(whole.json()["tasks"], Value::from(tasks));
 }
 
+/// R-A106: a response that the executor refuses is no success, also for a client that does not ask to wait.
+#[tokio::test]
+async fn a_response_that_the_task_refuses_is_refused() {
+    let world = World::new().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("default", &["gate"])).await;
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let at = format!("/v1/runs/{run}/tasks/t0/resume");
+    let refused = client.post_json(&at, "{}").await.expect(422).text("/detail");
+    assert!(refused.starts_with("the response was refused: not by"), "{refused}");
+    assert!(refused.ends_with("; the task still waits"), "{refused}");
+    client.post_json(&format!("{at}?wait=0s"), "{}").await.expect(200);
+}
+
 /// R-A5.
 #[tokio::test]
 async fn a_suspended_task_is_answered() {

@@ -1,6 +1,7 @@
 //! Reading access, on connections of its own.
 
 use std::{
+    collections::BTreeSet,
     pin::pin,
     sync::{
         Arc,
@@ -18,7 +19,7 @@ use tokio_postgres::Row;
 
 use super::{
     super::{
-        Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, HasReader,
+        Answer, AttemptLog, CatalogEntry, Census, DuePlace, EntryName, EntryQuery, Filter, HasReader, HostId,
         JournalPart, NoticeRow, Notices, Pending, ReadStore, Record, RunRow, StoreError, StoredBytes,
     },
     address::Address,
@@ -107,6 +108,8 @@ pub(in super::super) const LIST_BOUND: &str = concat!(
         ORDER BY number DESC LIMIT $7) found
     ORDER BY found.number DESC LIMIT $7"
 );
+/// The primary key finds each of them.
+const LIVE_HOSTS: &str = "SELECT host FROM hosts WHERE host = ANY ($1) AND until > (SELECT clock())";
 pub(in super::super) const NUMBERS: &str =
     "SELECT number FROM runs WHERE namespace = $1 AND number < $2 ORDER BY number DESC LIMIT $3";
 const NAMESPACES: &str = "WITH RECURSIVE names (name) AS (
@@ -301,6 +304,14 @@ impl ReadStore for Readers {
             let mut rows = rows.iter().map(row).collect::<Result<Vec<_>, _>>()?;
             rows.retain(|row| filter.shows(row));
             Ok(rows)
+        })
+    }
+
+    fn live_hosts(&self, hosts: Vec<HostId>) -> Pending<Option<BTreeSet<HostId>>> {
+        let hosts: Vec<String> = hosts.iter().map(ToString::to_string).collect();
+        self.ask(LIVE_HOSTS, vec![Box::new(hosts)], |rows| {
+            let host = |row: &Row| Ok::<_, PostgresError>(HostId::from(get::<&str>(row, "host")?));
+            Ok(Some(rows.iter().map(host).collect::<Result<_, _>>()?))
         })
     }
 

@@ -13,6 +13,7 @@ use super::{
             functions::numbered,
             reader::{LIST_BOUND, LIST_LATE, LIST_OPEN, LOAD_PART, NUMBERS},
         },
+        view::{Presence, RunState},
     },
     server::{Server, server},
     *,
@@ -43,6 +44,31 @@ fn cut(server: &Server) {
 
 fn wanted(host: &str) -> ClaimRequest {
     ClaimRequest { host: host.into(), now: Timestamp(0), limit: 9, except: Vec::new() }
+}
+
+/// R-H41: the hosts of some rows are looked up by themselves, so rows and the query for them are the same whoever is there.
+#[tokio::test]
+async fn a_run_of_a_dead_host_is_orphaned() {
+    let Some(server) = server() else { return };
+    let store = open(server);
+    append(&store, "a", 0, b"x").await.unwrap();
+    let state = async || {
+        let rows = store.list(Filter::default(), 9).await.unwrap();
+        let presence = Presence::of(&store, true, &rows).await.unwrap();
+        assert_eq!(rows[0].owner, Some(here()), "its owner stays until another host claims it");
+        presence.state(&rows[0])
+    };
+    assert_eq!(state().await, RunState::Orphaned, "its host never said that it is there");
+    store.heartbeat(&here(), Timestamp(i64::MAX)).await.unwrap();
+    assert_eq!(state().await, RunState::Driven);
+    let hosts = vec![here(), "none".into()];
+    assert_eq!(
+        store.live_hosts(hosts.clone()).await.unwrap().unwrap().into_iter().collect::<Vec<_>>(),
+        [here()]
+    );
+    store.heartbeat(&here(), Timestamp(1)).await.unwrap();
+    assert_eq!(state().await, RunState::Orphaned, "its lease is over");
+    assert!(store.live_hosts(hosts).await.unwrap().unwrap().is_empty());
 }
 
 /// R-H2, R-H10: two hosts on one database.

@@ -115,11 +115,8 @@ impl CatalogBackend for LocalBackend<'_> {
             if let Some(found) = &found
                 && let Ok(draft) = catalog::schedule_document(store, found).await
             {
-                // Errors are reported when the run is started, below.
-                if let Ok(plan) = planning.plan(draft).await {
-                    let source = Source { name: &name.word(), text: "" };
-                    problems::show_warnings(self.screen, source, &plan.warnings);
-                }
+                // The run is planned when it is started, below.
+                planning.build(&draft).await;
                 let texts = ParameterArgument::pairs(parameters);
                 given = match catalog::given_parameters(store, found, texts).await {
                     Ok(given) => given,
@@ -133,7 +130,9 @@ impl CatalogBackend for LocalBackend<'_> {
                 options: local_options(key),
             };
             match planning.planner.trigger(store, request).await {
-                Ok(TriggerReceipt { run_id, is_new }) => {
+                Ok(TriggerReceipt { run_id, is_new, warnings }) => {
+                    let source = Source { name: &name.word(), text: "" };
+                    problems::show_warnings(self.screen, source, &warnings);
                     let hint = writable.tell(&path, &target).await;
                     Ok(TriggerOutcome { run_id, is_new, hint })
                 }

@@ -13,7 +13,7 @@ use phasm::{
         time::Timestamp,
     },
     journal,
-    store::view::{RowView, RowWaits, RunState},
+    store::view::{Presence, RowView, RowWaits, RunState},
     store::{Census, Filter, RunRow, StoreError},
 };
 use phasm_server::client::Remote;
@@ -88,6 +88,7 @@ pub(super) struct Observer {
     read: BTreeMap<Arc<str>, Option<Run>>,
     last: Option<Sample>,
     counted: Option<(Instant, OpenRuns)>,
+    presence: Presence,
 }
 
 struct Sample {
@@ -99,7 +100,7 @@ struct Sample {
 
 impl Observer {
     pub(super) fn new(kept: StoreReader) -> Self {
-        Self { kept, read: BTreeMap::new(), last: None, counted: None }
+        Self { kept, read: BTreeMap::new(), last: None, counted: None, presence: Presence::default() }
     }
 
     /// Looks once more.
@@ -128,6 +129,7 @@ impl Observer {
         };
         let host = series.as_ref().and_then(|series| busy(series, self.last.as_ref(), &now));
         self.go_on(&rows).await;
+        self.presence = Presence::of(&*self.kept, self.kept.is_held(), &rows).await?;
         let lines = rows.into_iter().map(|row| self.line(row, &now)).collect();
         self.last = Some(now);
         Ok(Snapshot { at: Clock::start().now(), runs, host, lines, more })
@@ -166,7 +168,7 @@ impl Observer {
     }
 
     fn line(&self, row: RunRow, now: &Sample) -> RunLine {
-        let state = RunState::of(&row, self.kept.is_held());
+        let state = self.presence.state(&row);
         let run = self.read.get(&row.head.run_id).and_then(Option::as_ref);
         let inside = || run.and_then(|run| run.run_waiting()).map(|waiting| waiting::told(&waiting));
         let outside = RowWaits::of(&row, state).map(|waits| waiting::of_row(&waits));

@@ -1,0 +1,186 @@
+//! The question of a task that waits: the values that it expects, and the commands that respond to it.
+
+use phasm::engine::{
+    run::{Run, TaskRun},
+    value::{Map, Value},
+};
+
+use crate::{command_line::Target, failure::Failure, terminal::text};
+
+/// Most characters of a description, or of the values to choose from.
+const MAX_CHARS: usize = 160;
+
+/// The schema of the response that a task expects, in its output `asked`.
+#[derive(Clone, Copy)]
+pub(crate) struct Question<'r> {
+    run: &'r Run,
+    task: &'r TaskRun,
+    schema: Option<&'r Value>,
+}
+
+impl<'r> Question<'r> {
+    pub(crate) fn of(run: &'r Run, task: &'r TaskRun) -> Self {
+        let asked = task.outputs.iter().find(|output| *output.name == *"asked");
+        Self { run, task, schema: asked.and_then(|asked| asked.value.member("schema")) }
+    }
+
+    fn required(&self) -> Vec<&'r str> {
+        let names = self.schema.and_then(|schema| schema.member("required")).and_then(Value::as_array);
+        names.into_iter().flatten().filter_map(Value::as_str).collect()
+    }
+
+    fn properties(&self) -> Option<&'r Map> {
+        self.schema?.member("properties")?.as_object()
+    }
+
+    fn property(&self, name: &str) -> Option<&'r Value> {
+        self.properties()?.get(name)
+    }
+
+    /// Returns whether `approved` is all that the task requires.
+    pub(crate) fn asks_for_approval(&self) -> bool {
+        self.required() == ["approved"]
+    }
+
+    /// Returns the question in words, on one line.
+    pub(crate) fn words(&self) -> String {
+        let message = if self.task.message.is_empty() { "waits for a response" } else { &*self.task.message };
+        text::clean(message).into_owned()
+    }
+
+    /// Returns the commands that respond, a line each.
+    pub(crate) fn commands(&self, target: &Target) -> String {
+        if self.asks_for_approval() {
+            let command = |word| self.command(target, &[word], &[]);
+            return format!("to approve: {}\nto reject:  {}\n", command("approve"), command("reject"));
+        }
+        let example = self.example();
+        let lead = if example == "{}" {
+            "to respond, put the values between the braces"
+        } else {
+            "to respond, with values of your own"
+        };
+        format!("{lead}: {}\n", self.command(target, &["respond"], &[&example]))
+    }
+
+    /// Compares the values of a response with those that the task requires. `word` is what is printed of a response that was carried out.
+    ///
+    /// # Errors
+    /// When values are missing, or are not among those that the task takes: with all values that the task expects, and an example.
+    pub(crate) fn check(&self, values: &Map, word: &str, target: &Target) -> Result<(), Failure> {
+        let missing: Vec<_> =
+            self.required().into_iter().filter(|name| !values.contains_key(*name)).collect();
+        let is_closed =
+            self.schema.and_then(|schema| schema.member("additionalProperties")) == Some(&Value::Bool(false));
+        let other = values.keys().map(|name| &**name).find(|name| self.property(name).is_none());
+        let why = match other.filter(|_| is_closed) {
+            _ if !missing.is_empty() => format!("missing: {}", missing.join(", ")),
+            Some(name) => format!("`{}` is not one of them", text::clean(name)),
+            None => return Ok(()),
+        };
+        let path = self.run.path(self.task);
+        Err(Failure::call(format!(
+            "not {word}: {path} expects these values ({why}); nothing was recorded\n{}for example: {}",
+            self.values(),
+            self.example_command(word, target),
+        )))
+    }
+
+    /// Returns a line for each value that the task takes, first those that it requires.
+    fn values(&self) -> String {
+        let required = self.required();
+        let optional = self.properties().into_iter().flat_map(Map::keys).map(|name| &**name);
+        let optional = optional.filter(|name| !required.contains(name));
+        let row = |name: &str, is_required: bool| {
+            let schema = self.property(name);
+            let description = schema
+                .and_then(|schema| schema.member("description"))
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let optional = if is_required { "" } else { ", optional" };
+            let kind = format!("{}{optional}{}", kind(schema), text::after(": ", description));
+            [format!("  {}", text::clean(name)), kind]
+        };
+        let rows = required.iter().map(|name| row(name, true)).chain(optional.map(|name| row(name, false)));
+        text::columns(&rows.collect::<Vec<_>>())
+    }
+
+    fn example_command(&self, word: &str, target: &Target) -> String {
+        let verb = match word {
+            "approved" => "approve",
+            "rejected" => "reject",
+            _ => "",
+        };
+        if verb.is_empty() || self.property("approved").is_none() {
+            return self.command(target, &["respond"], &[&self.example()]);
+        }
+        let given = |name: &str| {
+            let value = example_of(self.property(name));
+            format!("{name}={}", value.as_str().map_or_else(|| value.to_json(), ToOwned::to_owned))
+        };
+        let others = self.required().into_iter().filter(|name| *name != "approved");
+        let given: Vec<_> = others.flat_map(|name| ["-p".to_owned(), given(name)]).collect();
+        self.command(target, &[verb], &given.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// Returns a response with a value of its type for each value that is required.
+    fn example(&self) -> String {
+        let members = self.required().into_iter().map(|name| (name.into(), example_of(self.property(name))));
+        Value::from(members.collect::<Map>()).to_json()
+    }
+
+    fn command(&self, target: &Target, verb: &[&str], more: &[&str]) -> String {
+        let path = self.run.path(self.task);
+        let words: Vec<&str> = verb
+            .iter()
+            .copied()
+            .chain([&**self.run.id(), path.as_str()])
+            .chain(more.iter().copied())
+            .collect();
+        target.command(&words)
+    }
+}
+
+/// The type of a value in words: `integer, 1 to 5`.
+fn kind(schema: Option<&Value>) -> String {
+    let member = |name: &str| schema.and_then(|schema| schema.member(name)).filter(|value| !value.is_null());
+    if let Some(choices) = member("enum").and_then(Value::as_array) {
+        let choices: Vec<_> = choices.iter().map(Value::to_json).collect();
+        return format!("one of {}", text::short(&choices.join(", "), MAX_CHARS));
+    }
+    let kind = match member("type") {
+        Some(Value::String(kind)) => kind.to_string(),
+        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {
+            "any value".to_owned()
+        }
+    };
+    let bounds = |least: &str, most: &str, of: &str| match (member(least), member(most)) {
+        (Some(least), Some(most)) => format!(", {} to {}{of}", least.to_json(), most.to_json()),
+        (Some(least), None) => format!(", at least {}{of}", least.to_json()),
+        (None, Some(most)) => format!(", at most {}{of}", most.to_json()),
+        (None, None) => String::new(),
+    };
+    format!("{kind}{}{}", bounds("minimum", "maximum", ""), bounds("minLength", "maxLength", " characters"))
+}
+
+/// A value that may stand in an example.
+fn example_of(schema: Option<&Value>) -> Value {
+    let member = |name: &str| schema.and_then(|schema| schema.member(name)).filter(|value| !value.is_null());
+    let first = |name: &str| member(name).and_then(Value::as_array).and_then(<[Value]>::first);
+    let chosen = member("const").or_else(|| first("enum")).or_else(|| first("examples"));
+    if let Some(chosen) = chosen.or_else(|| member("default")) {
+        return chosen.clone();
+    }
+    let kind = member("type").and_then(Value::as_str).or_else(|| first("type").and_then(Value::as_str));
+    match kind {
+        Some("boolean") => true.into(),
+        Some("integer" | "number") => {
+            member("minimum").or_else(|| member("maximum")).cloned().unwrap_or_else(|| Value::from(1_i64))
+        }
+        Some("array") => Value::Array(Vec::new().into()),
+        Some("object") => Map::new().into(),
+        Some("null") => Value::Null,
+        Some(_) | None => "text".into(),
+    }
+}
