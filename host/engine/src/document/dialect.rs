@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
-    form::{Defs, Object, Report, Site, Words, listed},
+    form::{Defs, Object, Report, Site, Spellings, Words, listed},
     problem::{Problem, codes::shape::OTHER_DIALECT},
     settings::Expiry,
     time::Millis,
@@ -24,6 +24,8 @@ pub(crate) struct Dialect {
     pub(crate) short_forms: bool,
     /// Whether `spec.timeout` may be `{active: …}`.
     pub(crate) active_timeout: bool,
+    /// Spellings in hints, of those that all dialects read, each with the one that this dialect has for it.
+    spellings: &'static [(&'static str, &'static str)],
 }
 
 /// The language of the seeds.
@@ -34,6 +36,7 @@ pub(crate) static AETHER: Dialect = Dialect {
     retry_by_attempts: false,
     short_forms: false,
     active_timeout: false,
+    spellings: &[("`when`, in `aether/v1` `expression`", "`expression`")],
 };
 
 /// The language of new files.
@@ -44,6 +47,12 @@ pub(crate) static PHASM: Dialect = Dialect {
     retry_by_attempts: true,
     short_forms: true,
     active_timeout: true,
+    spellings: &[
+        ("`arguments: {parameters: [{name: …, value: …}]}`", "`arguments: {name: value}`"),
+        ("`arguments: {parameters: [{name: …, default: …}]}`", "`parameters: {name: {default: …}}`"),
+        ("`retry: {limit: 3, delay: 10s}`", "`retry: {attempts: 4, delay: 10s}`"),
+        ("`when`, in `aether/v1` `expression`", "`when`"),
+    ],
 };
 
 /// The dialect of the file that a report is about.
@@ -57,6 +66,7 @@ impl Dialect {
     /// Makes it the dialect of everything that is read with `report`.
     pub(super) fn begin(&'static self, report: &Report) {
         report.provide(Arc::new(DialectOfFile(self)));
+        report.provide(Arc::new(Spellings(self.spellings)));
     }
 
     /// Returns the dialect of what is read: a plugin's manifest, which serves files of all dialects, has every field.
