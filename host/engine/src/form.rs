@@ -24,6 +24,7 @@ pub use duration::{PAUSE, SECONDS, TIMEOUT, timeout};
 pub use number::{FRACTION, POSITIVE, SIZE, SIZE_OR_0, as_whole, count, parse_size, whole};
 pub use object::Object;
 pub use plain::{BOOLEAN, IGNORED, SOME_TEXT, TEXT, TEXTS, Words, word};
+pub(crate) use report::Spellings;
 pub use report::{MAX_PROBLEMS, Report, more};
 pub use rule::{Refusal, Rule, When};
 pub use schema::{Defs, schema};

@@ -186,7 +186,7 @@ pub struct RowView<'r> {
     pub phase: Phase,
     /// Whether anything of it has not ended.
     pub open: bool,
-    /// Party that continues it: nobody for `ended`, a host for `running`, people for `suspended`, a host at its next time for `waiting`,
+    /// Party that continues it: none for `ended`, a host for `running`, people for `suspended`, a host at its next time for `waiting`,
     /// `phasm recover` for `orphaned`.
     #[schemars(extend("enum" = ["ended", "running", "suspended", "waiting", "orphaned"]))]
     pub status: &'static str,

@@ -319,7 +319,8 @@ fn a_parked_run_is_left_at_once() {
     assert_eq!(ran.status, 143, "{ran:?}");
     assert!(ran.stdout.starts_with("w left Suspended") && ran.stdout.contains("to respond, put"), "{ran:?}");
     assert!(ran.stderr.ends_with(" --wait --store runs.db\n"), "{ran:?}");
-    assert_eq!(only_run(&bench)["state"], "parked");
+    let listed = only_run(&bench);
+    assert_eq!((&listed["status"], &listed["state"]), (&"suspended".into(), &"parked".into()), "{listed}");
 }
 
 /// The second one does not wait for what is executed.

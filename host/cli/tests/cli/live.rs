@@ -65,6 +65,7 @@ fn a_run_that_another_process_drives_is_answered_there() {
     }
     assert_eq!((resumed.status, resumed.stdout.as_str()), (0, ""), "{resumed:?}");
     assert!(resumed.stderr.contains("resumed\nanother process runs it; follow it: "), "{resumed:?}");
+    assert!(resumed.stderr.lines().last().is_some_and(|line| line.starts_with("the run ")), "{resumed:?}");
 
     let ran = driving.ended();
     assert_eq!(ran.status, 0, "{ran:?}");

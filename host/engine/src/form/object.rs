@@ -116,7 +116,7 @@ impl<'t> Object<'t, '_> {
         let known: Vec<_> = self.table.names().filter(|name| !refused(name)).collect();
         let message = format!("unknown field `{}`; expected {}", key.name, listed(&known));
         let problem = site.problem(&shape::UNKNOWN_FIELD, message);
-        let hint = self.table.counterpart(&key.name);
+        let hint = self.table.counterpart(&key.name).map(|hint| self.report.spelled(hint));
         self.report
             .problem(problem.with_hint_if(hint.or_else(|| self.report.did_you_mean(&key.name, known))));
     }

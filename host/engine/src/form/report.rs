@@ -48,6 +48,9 @@ struct List {
 /// call to call.
 type Identity = (&'static str, String, usize, String);
 
+/// Texts of hints, each with the spelling of a language in place of it.
+pub(crate) struct Spellings(pub(crate) &'static [(&'static str, &'static str)]);
+
 impl Report {
     /// Keeps what forms read later need to know, one thing of each type at most.
     pub(crate) fn provide<T: Any + Send + Sync>(&self, context: Arc<T>) {
@@ -59,6 +62,13 @@ impl Report {
     /// Returns the provided context, if it has that type.
     pub(crate) fn provided<T: Any + Send + Sync>(&self) -> Option<Arc<T>> {
         self.context.borrow().iter().find_map(|one| Arc::clone(one).downcast().ok())
+    }
+
+    /// Returns a hint with the spellings of the file's language, if it has some of its own.
+    pub(super) fn spelled(&self, hint: String) -> String {
+        let spellings = self.provided::<Spellings>();
+        let spellings = spellings.iter().flat_map(|spellings| spellings.0);
+        spellings.fold(hint, |hint, (usual, own)| hint.replace(usual, own))
     }
 
     /// Adds a problem. The same may be added again: a template is checked for every way it is reached.

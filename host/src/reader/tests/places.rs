@@ -93,6 +93,37 @@ fn words_of_other_engines_get_their_counterpart() {
     assert!(has("P011 9:5", "a `pipeline`, whose tasks run in order"), "{template:#?}");
 }
 
+/// R-W40: a hint is spelled as the dialect of the file has it.
+#[test]
+fn hints_are_spelled_in_the_dialect_of_the_file() {
+    let hints = |dialect: &str| {
+        let head = HEAD.replace("aether/v1", dialect);
+        let tasks = "      - {name: a, executor: {type: echo}, retryStrategy: {limit: 3}}\n      - {name: b, template: c, with: {x: 1}}\n      \
+                     - {name: d, executor: {type: echo}, retry: {retryPolicy: x}}\n";
+        let text = format!("{head}  - dag:\n      name: main\n      tasks:\n{tasks}")
+            .replace("templates:", "inputs: {}\n  templates:");
+        lines(&plan(&text).unwrap_err()).join("\n")
+    };
+    let rows = [
+        (
+            "aether/v1",
+            [
+                "retry: {limit: 3, delay: 10s}",
+                "arguments: {parameters: [{name: …, value: …}]}",
+                "write `expression`;",
+            ],
+        ),
+        ("phasm/v1", ["retry: {attempts: 4, delay: 10s}", "arguments: {name: value}", "write `when`;"]),
+    ];
+    for (dialect, expected) in rows {
+        let found = hints(dialect);
+        for hint in expected {
+            assert!(found.contains(hint), "{dialect}, {hint}: {found}");
+        }
+    }
+    assert!(hints("phasm/v1").contains("write `parameters: {name: {default: …}}`"), "{}", hints("phasm/v1"));
+}
+
 /// R-T10: the one timeout that has a default is switched off by a word.
 #[test]
 fn no_time_at_all_is_written_none() {
