@@ -1,4 +1,4 @@
-//! Test of the packages in a minimal system, as debootstrap makes one: nothing but a C library, and Python for the wheel.
+//! Test of the packages in a minimal system, as debootstrap makes one: nothing but a C library, Python for the wheel, and Node for npm.
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{
     DistResult, files, folder,
-    install::{LIMIT, expect_greeting, only},
+    install::{LIMIT, expect_greeting, files_with, only},
     run, tarball,
 };
 
@@ -22,17 +22,25 @@ use crate::{
 const PAGE_LIMIT: Duration = Duration::from_secs(120);
 /// Folder in the system with all that the test puts there.
 const HERE: &str = "/phasm-dist";
+/// Folder in the system with the executors, if the command does not carry them.
+const EXECUTORS: &str = "/phasm-dist/executors";
+
+/// Oldest version of Node that the npm packages promise to run with.
+const NODE: u32 = 18;
 
 /// Package, the command line that installs it in [`HERE`], and the path of the command.
 type Way = (&'static str, String, &'static str);
 
 /// Installs each package of `out` in `system`, runs a workflow and asks for the page; prints how long both took.
-pub(crate) fn test_all(out: &Path, system: &Path) -> DistResult {
+/// A command that does not carry its executors finds them in `executors`.
+pub(crate) fn test_all(out: &Path, system: &Path, executors: Option<&Path>) -> DistResult {
     let here = system.join(HERE.trim_start_matches('/'));
     let archive = tarball::name(std::env::consts::ARCH);
     let tar = out.join(format!("{archive}.tar.gz"));
     let (wheel, deb) = (only(out, "whl")?, only(out, "deb")?);
-    let ways: [Way; 3] = [
+    let mut npm = files_with(out, "tgz")?;
+    npm.sort();
+    let mut ways: Vec<Way> = vec![
         (
             "tarball",
             format!("tar -xzf {archive}.tar.gz && PREFIX={HERE}/tree sh {archive}/install.sh"),
@@ -41,14 +49,32 @@ pub(crate) fn test_all(out: &Path, system: &Path) -> DistResult {
         ("debian", format!("dpkg -i {}", name(&deb)?), "/usr/bin/phasm"),
         (
             "wheel",
-            format!("python3 -m pip install --no-index --force-reinstall {}", name(&wheel)?),
+            // The variable is for distributions that keep pip out of their own folders; an older pip does not know the option.
+            format!(
+                "PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-index --force-reinstall {}",
+                name(&wheel)?
+            ),
             "/usr/local/bin/phasm",
         ),
     ];
+    match node(system) {
+        Ok(()) => {
+            let names = npm.iter().map(|file| name(file)).collect::<DistResult<Vec<_>>>()?;
+            let install = "npm install --offline --no-audit --no-fund --loglevel=error --prefix tree";
+            let files: Vec<String> = names.iter().map(|name| format!("./{name}")).collect();
+            let install = format!("mkdir tree && {install} {}", files.join(" "));
+            ways.push(("npm", install, "/phasm-dist/tree/node_modules/.bin/phasm"));
+        }
+        Err(error) => writeln!(io::stdout(), "npm: not tried: {error}")?,
+    }
     for (package, install, command) in ways {
         folder::make_empty(&here)?;
-        for file in [&tar, &wheel, &deb] {
+        for file in [&tar, &wheel, &deb].into_iter().chain(&npm) {
             folder::copy(file, &here.join(name(file)?), 0o644)?;
+        }
+        for entry in executors.map(fs::read_dir).transpose()?.into_iter().flatten() {
+            let file = entry?.path();
+            folder::copy(&file, &here.join("executors").join(name(&file)?), 0o644)?;
         }
         folder::copy(&files().join("hello.yaml"), &here.join("hello.yaml"), 0o644)?;
         let done = measure(system, &install, command);
@@ -60,6 +86,22 @@ pub(crate) fn test_all(out: &Path, system: &Path) -> DistResult {
     }
     debian_service(system)?;
     Ok(fs::remove_dir_all(&here)?)
+}
+
+/// Fails if the system has no Node that is new enough.
+fn node(system: &Path) -> DistResult {
+    let said = run(&mut inside(system, &["node", "--version"]))
+        .map_err(|_| format!("no node in {}; install nodejs and npm there", system.display()))?;
+    if major(&said).is_some_and(|major| major >= NODE) {
+        Ok(())
+    } else {
+        Err(format!("node {} in {}, expected {NODE} or later", said.trim(), system.display()).into())
+    }
+}
+
+/// Returns the first number of a version as Node prints it.
+fn major(version: &str) -> Option<u32> {
+    version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
 /// Installs one package; returns the times until a result and until the page.
@@ -117,6 +159,9 @@ fn responds(address: &str) -> bool {
 fn inside(system: &Path, words: &[&str]) -> Command {
     let mut command = Command::new("chroot");
     command.arg(system).args(words).env_clear().env("HOME", HERE);
+    if system.join(EXECUTORS.trim_start_matches('/')).exists() {
+        command.env("PHASM_EXECUTORS", EXECUTORS);
+    }
     command.env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
     command
 }
@@ -169,5 +214,18 @@ impl Drop for Server {
         // The process may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-L62: packages of npm are tried where Node is new enough.
+    #[test]
+    fn the_version_of_node_is_read() {
+        assert_eq!(major("v18.19.0\n"), Some(18));
+        assert_eq!(major("v8.0.0"), Some(8));
+        assert_eq!(major("18.19.0"), None);
     }
 }

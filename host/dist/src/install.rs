@@ -125,7 +125,7 @@ pub(crate) fn only(out: &Path, ending: &str) -> DistResult<PathBuf> {
 }
 
 /// Returns the files in `out` whose names end with a dot and `ending`.
-fn files_with(out: &Path, ending: &str) -> DistResult<Vec<PathBuf>> {
+pub(crate) fn files_with(out: &Path, ending: &str) -> DistResult<Vec<PathBuf>> {
     let paths: Vec<_> = fs::read_dir(out)?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
     Ok(paths
         .into_iter()

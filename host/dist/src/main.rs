@@ -6,7 +6,7 @@
 //! command records for `--version`. `phasm-dist test OUT [EXECUTORS]` installs them and runs a workflow with each;
 //! `phasm-dist image BINARY OUT` lays out the files of the container image; `phasm-dist containers BINARY` runs them as the Containerfile,
 //! the compose files and the Kubernetes manifests say.
-//! `phasm-dist bare OUT SYSTEM` installs them into the system in the folder SYSTEM, as debootstrap makes one.
+//! `phasm-dist bare OUT SYSTEM [EXECUTORS]` installs them into the system in the folder SYSTEM, as debootstrap makes one.
 //! EXECUTORS is the folder with the shipped executors, for a command that does not carry them.
 
 mod bare;
@@ -42,7 +42,7 @@ type DistResult<T = ()> = Result<T, Box<dyn Error>>;
 /// Version of the packages.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-const USAGE: &str = "usage: phasm-dist build [--target TARGET] OUT\n       phasm-dist reproduce [--target TARGET] DIR\n       phasm-dist check BINARY\n       phasm-dist packages BINARY OUT\n       phasm-dist commit\n       phasm-dist image BINARY OUT\n       phasm-dist containers BINARY\n       phasm-dist test OUT [EXECUTORS]\n       phasm-dist bare OUT SYSTEM";
+const USAGE: &str = "usage: phasm-dist build [--target TARGET] OUT\n       phasm-dist reproduce [--target TARGET] DIR\n       phasm-dist check BINARY\n       phasm-dist packages BINARY OUT\n       phasm-dist commit\n       phasm-dist image BINARY OUT\n       phasm-dist containers BINARY\n       phasm-dist test OUT [EXECUTORS]\n       phasm-dist bare OUT SYSTEM [EXECUTORS]";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -54,7 +54,10 @@ fn main() -> ExitCode {
         ["reproduce", "--target", target, dir] => reproduce::compare(target, Path::new(dir)),
         ["check", binary] => places().and_then(|places| check::command(Path::new(binary), &places)),
         ["packages", binary, out] => packages(Path::new(binary), Path::new(out)),
-        ["bare", out, system] => bare::test_all(Path::new(out), Path::new(system)),
+        ["bare", out, system] => bare::test_all(Path::new(out), Path::new(system), None),
+        ["bare", out, system, executors] => {
+            bare::test_all(Path::new(out), Path::new(system), Some(Path::new(executors)))
+        }
         ["image", binary, out] => image::lay(Path::new(binary), Path::new(out)),
         ["containers", binary] => container::test_all(Path::new(binary)),
         ["commit"] => commit::variables().and_then(|said| Ok(write!(io::stdout(), "{said}")?)),
