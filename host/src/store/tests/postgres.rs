@@ -46,7 +46,7 @@ fn wanted(host: &str) -> ClaimRequest {
     ClaimRequest { host: host.into(), now: Timestamp(0), limit: 9, except: Vec::new() }
 }
 
-/// R-H41: the hosts of some rows are looked up by themselves, so rows and the query for them are the same whoever is there.
+/// R-H41: the hosts of some rows are looked up by themselves, so rows and the query for them do not depend on who is there.
 #[tokio::test]
 async fn a_run_of_a_dead_host_is_orphaned() {
     let Some(server) = server() else { return };
