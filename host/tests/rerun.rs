@@ -1,5 +1,5 @@
 //! Runs that are run again, through the embedding API and a store in a file (R-F1).
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     future::Future,

@@ -59,7 +59,7 @@ impl<S: Script> World<S> {
         keep: bool,
     ) -> Self {
         let submission = submission("run", parameters);
-        let (run, step) = Run::start(bound(&plan, &submission), submission, Timestamp(0));
+        let (run, step) = Run::start(bound(plan, &submission), submission, Timestamp(0));
         Self::new(run, step, slots, script, keep)
     }
 
@@ -67,7 +67,8 @@ impl<S: Script> World<S> {
     pub fn rerun(of: &Run, parameters: Map, slots: u32, script: S, keep: bool) -> Self {
         let rerun = of.rerun(&parameters, true);
         let submission = submission(&format!("re{}", of.id()), parameters);
-        let (run, step) = Run::start_rerun(bound(of.plan(), &submission), submission, rerun, Timestamp(0));
+        let (run, step) =
+            Run::start_rerun(bound(Arc::clone(of.plan()), &submission), submission, rerun, Timestamp(0));
         Self::new(run, step, slots, script, keep)
     }
 
@@ -201,9 +202,9 @@ impl<S: Script> World<S> {
     }
 }
 
-/// The plan of a run, whose parameters its settings accept.
-fn bound(plan: &Arc<Plan>, submission: &Submission) -> Arc<Plan> {
-    plan.bind(&submission.parameters).unwrap_or_else(|problems| panic!("{problems}"))
+/// The plan of a run, whose parameters its settings accept: others were reported.
+fn bound(plan: Arc<Plan>, submission: &Submission) -> Arc<Plan> {
+    plan.bind(&submission.parameters).unwrap_or(plan)
 }
 
 fn submission(id: &str, parameters: impl Into<BoundArguments>) -> Submission {
