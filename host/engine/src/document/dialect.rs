@@ -25,13 +25,10 @@ pub(crate) struct Dialect {
     pub(crate) short_forms: bool,
     /// Whether `spec.timeout` may be `{active: …}`.
     pub(crate) active_timeout: bool,
-<<<<<<< HEAD
     /// Whether timeouts, delays and counts may be expressions of the workflow's parameters.
     pub(crate) setting_expressions: bool,
-=======
     /// Spellings in hints, of those that all dialects read, each with the one that this dialect has for it.
     spellings: &'static [(&'static str, &'static str)],
->>>>>>> found
 }
 
 /// A row of the table of differences.
@@ -108,11 +105,8 @@ pub(crate) static AETHER: Dialect = Dialect {
     retry_by_attempts: false,
     short_forms: false,
     active_timeout: false,
-<<<<<<< HEAD
     setting_expressions: false,
-=======
     spellings: &[("`when`, in `aether/v1` `expression`", "`expression`")],
->>>>>>> found
 };
 
 /// The language of new files.
@@ -123,16 +117,13 @@ pub(crate) static PHASM: Dialect = Dialect {
     retry_by_attempts: true,
     short_forms: true,
     active_timeout: true,
-<<<<<<< HEAD
     setting_expressions: true,
-=======
     spellings: &[
         ("`arguments: {parameters: [{name: …, value: …}]}`", "`arguments: {name: value}`"),
         ("`arguments: {parameters: [{name: …, default: …}]}`", "`parameters: {name: {default: …}}`"),
         ("`retry: {limit: 3, delay: 10s}`", "`retry: {attempts: 4, delay: 10s}`"),
         ("`when`, in `aether/v1` `expression`", "`when`"),
     ],
->>>>>>> found
 };
 
 /// The dialect of the file that a report is about.
@@ -146,13 +137,10 @@ impl Dialect {
     /// Makes it the dialect of everything that is read with `report`.
     pub(super) fn begin(&'static self, report: &Report) {
         report.provide(Arc::new(DialectOfFile(self)));
-<<<<<<< HEAD
         if self.setting_expressions {
             setting::begin(report);
         }
-=======
         report.provide(Arc::new(Spellings(self.spellings)));
->>>>>>> found
     }
 
     /// Returns the dialect of what is read: a plugin's manifest, which serves files of all dialects, has every field.
