@@ -34,6 +34,7 @@ type Way = (&'static str, String, &'static str);
 /// Installs each package of `out` in `system`, runs a workflow and asks for the page; prints how long both took.
 /// A command that does not carry its executors finds them in `executors`.
 pub(crate) fn test_all(out: &Path, system: &Path, executors: Option<&Path>) -> DistResult {
+    has_proc(system)?;
     let here = system.join(HERE.trim_start_matches('/'));
     let archive = tarball::name(std::env::consts::ARCH);
     let tar = out.join(format!("{archive}.tar.gz"));
@@ -86,6 +87,16 @@ pub(crate) fn test_all(out: &Path, system: &Path, executors: Option<&Path>) -> D
     }
     debian_service(system)?;
     Ok(fs::remove_dir_all(&here)?)
+}
+
+/// Fails if the system has no `/proc`: Phasm starts itself by it, in a process that compiles.
+fn has_proc(system: &Path) -> DistResult {
+    if system.join("proc/self").exists() {
+        return Ok(());
+    }
+    let proc = system.join("proc");
+    let proc = proc.display();
+    Err(format!("{proc}: not mounted, and phasm needs it to compile; run `mount -t proc proc {proc}`").into())
 }
 
 /// Fails if the system has no Node that is new enough.
@@ -219,7 +230,20 @@ impl Drop for Server {
 
 #[cfg(test)]
 mod tests {
+    use std::{env, process};
+
     use super::*;
+
+    #[test]
+    fn a_system_without_proc_is_refused() {
+        let system = env::temp_dir().join(format!("phasm-dist-bare-{}", process::id()));
+        folder::make_empty(&system).unwrap();
+        let error = test_all(&system, &system, None).unwrap_err().to_string();
+        assert!(error.contains("mount -t proc"), "{error}");
+        folder::make_empty(&system.join("proc/self")).unwrap();
+        has_proc(&system).unwrap();
+        fs::remove_dir_all(&system).unwrap();
+    }
 
     /// R-L62: packages of npm are tried where Node is new enough.
     #[test]
