@@ -93,7 +93,11 @@ fn file(context: &RequestContext) -> Result<&'static str, ProblemResponse> {
         Some(JSON) => Ok("document.json"),
         Some(other) if YAML.contains(&other) => Ok("document.yaml"),
         other => {
-            let detail = format!("{}; expected {JSON} or {}", other.unwrap_or("no Content-Type"), YAML[0]);
+            let found = other.unwrap_or("no Content-Type");
+            let detail = format!(
+                "{found}; expected {JSON} or {yaml}: curl needs -H 'Content-Type: {yaml}'",
+                yaml = YAML[0]
+            );
             let refusal = ProblemResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail);
             Err(refusal.with(header::ACCEPT, "application/json, application/yaml"))
         }
@@ -168,7 +172,8 @@ pub(crate) async fn object(context: &mut RequestContext) -> Result<Map, ProblemR
         return Ok(Map::new());
     }
     if kind.as_deref() != Some(JSON) {
-        let detail = format!("{}; expected {JSON}", kind.as_deref().unwrap_or("no Content-Type"));
+        let found = kind.as_deref().unwrap_or("no Content-Type");
+        let detail = format!("{found}; expected {JSON}: curl needs -H 'Content-Type: {JSON}'");
         return Err(
             ProblemResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail).with(header::ACCEPT, JSON)
         );

@@ -104,7 +104,7 @@ impl Server {
         let named = |error: io::Error| {
             let is_taken = error.kind() == io::ErrorKind::AddrInUse;
             let advice = if is_taken { "; another program does that already: name another port" } else { "" };
-            io::Error::other(format!("{address} cannot be listened on: {error}{advice}"))
+            io::Error::other(format!("the server cannot listen on {address}: {error}{advice}"))
         };
         Ok(TcpListener::bind(address).await.map_err(named)?)
     }

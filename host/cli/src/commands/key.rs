@@ -118,6 +118,7 @@ fn add(arguments: &AddKeyArguments, screen: &Screen) -> Result<Exit, Failure> {
     let AddKeyArguments { name, role, namespace, keys, json } = arguments;
     let file = KeyFile::at(keys.file(screen)?);
     let (key, shown) = Key::make(name, (*role).into(), namespace.clone()).map_err(Failure::host)?;
+    let is_first = file.all().map_err(Failure::call)?.is_empty();
     file.add(key.clone()).map_err(Failure::call)?;
     let page = if *json {
         let key = json!({ "name": key.name, "role": key.role, "namespaces": key.namespaces, "key": shown });
@@ -132,6 +133,9 @@ fn add(arguments: &AddKeyArguments, screen: &Screen) -> Result<Exit, Failure> {
             "the key `{name}`, which is not shown again; its digest is in {}\n",
             text::clean(&file.path().to_string_lossy())
         ));
+        if is_first {
+            screen.err("from now on the server needs a key for every request: set PHASM_KEY to one\n");
+        }
     }
     Ok(Exit::Done)
 }
@@ -172,5 +176,8 @@ fn remove(arguments: &RemoveKeyArguments, screen: &Screen) -> Result<Exit, Failu
         return Err(Failure::call(format!("there is no key `{}`; keys: {all}", text::clean(name))));
     }
     let _gone = screen.out(&format!("removed {}\n", text::clean(name)));
+    if file.all().map_err(Failure::call)?.is_empty() {
+        screen.err("there is no key any more: a server on loopback accepts every request, and no server listens elsewhere\n");
+    }
     Ok(Exit::Done)
 }

@@ -34,7 +34,7 @@ fn bound(plan: &Arc<Plan>, parameters: &str) -> Result<Arc<Plan>, Vec<String>> {
 fn settings_are_bound_to_the_values_of_parameters() {
     let task = r#", "timeout": "{{ workflow.parameters.limit }}", "maxRuntime": "{{ workflow.parameters.n }}s",
         "maxInactivity": {"timeout": "{{ workflow.parameters.limit }}", "errorOnTimeout": true},
-        "deadline": "{{ workflow.parameters.n * 60000 }}",
+        "deadline": "{{ workflow.parameters.n * 60000 }}ms",
         "retry": {"attempts": "{{ workflow.parameters.n }}", "delay": "{{ workflow.parameters.n }}ms",
             "backoff": "{{ workflow.parameters.n / 2 }}", "maxDelay": "{{ workflow.parameters.limit }}", "jitter": "{{ 1 / 4 }}"}"#;
     let spec = r#", "timeout": {"active": "{{ workflow.parameters.limit }}"}, "parallelism": "{{ workflow.parameters.n }}""#;
@@ -52,6 +52,23 @@ fn settings_are_bound_to_the_values_of_parameters() {
     assert_eq!(retry.max_attempts, MaxAttempts::Limited(3));
     assert_eq!(retry.backoff, Backoff { delay: 3, growth: Growth::Factor(1.5), max_delay: Some(5_400_000) });
     assert!((retry.jitter - 0.25).abs() < f64::EPSILON);
+}
+
+/// R-W30: the caller of a run sees no warning about its file.
+#[test]
+fn a_bound_duration_needs_its_unit() {
+    let plan = planned(r#"{"name": "limit"}"#, "", r#", "maxRuntime": "{{ workflow.parameters.limit }}""#);
+    assert_eq!(
+        bound(&plan, r#"{"limit": 10}"#).map(drop),
+        Err(vec![
+            "P030: spec.templates[0].task.maxRuntime: `{{ workflow.parameters.limit }}` is 10: `10` is 10 ms; expected a number with \
+             its unit (give the value with its unit, such as `10s`, or write the unit behind the expression, as \
+             `{{ workflow.parameters.limit }}s`)"
+                .to_owned()
+        ])
+    );
+    let plan = bound(&plan, r#"{"limit": "10s"}"#).unwrap();
+    assert_eq!(plan.root.settings.max_runtime.unwrap().timeout, 10_000);
 }
 
 #[test]
