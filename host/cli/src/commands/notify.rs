@@ -124,7 +124,7 @@ fn table(views: &[NoticeView]) -> String {
     if views.is_empty() {
         return String::new();
     }
-    let head = ["AT", "TYPE", "ENDPOINT", "TRIES", "STANDING", "LAST"].map(str::to_owned);
+    let head = ["AT", "TYPE", "ENDPOINT", "TRIES", "STATUS", "LAST"].map(str::to_owned);
     let rows: Vec<_> = [head].into_iter().chain(views.iter().map(row)).collect();
     text::columns(&rows)
 }

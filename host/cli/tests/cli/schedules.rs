@@ -50,7 +50,7 @@ fn a_schedule_is_kept_shown_and_removed() {
     assert_eq!(listed.pointer("/0/concurrencyPolicy").unwrap(), "Allow");
 
     let paused = cron(&bench, &["suspend", "nightly"]);
-    assert!(paused.stdout.ends_with("it pauses\n"), "{paused:?}");
+    assert!(paused.stdout.ends_with("paused\n"), "{paused:?}");
     let run = cron(&bench, &["trigger", "nightly"]);
     assert_eq!(run.status, 0, "{run:?}");
     let shown = cron(&bench, &["get", "nightly"]);

@@ -17,8 +17,9 @@ use super::{
 };
 use crate::{
     form::{AnyField as _, Cursor, Field, Form, Name, Report, Rule, Table, Words, word},
+    problem::codes::shape,
     schedule::Cron,
-    tree::Tree,
+    tree::{Tree, TreeNode},
     value::Value,
 };
 
@@ -67,9 +68,25 @@ pub(super) static WORKFLOW: Table = Table::closed(
 static API_VERSION: Field<&'static Dialect> = Field::required(
     "apiVersion",
     "`phasm/v1` or `aether/v1`",
-    word::<&'static Dialect>(),
+    Form::new(dialect, |defs| DIALECT.schema(defs)),
     "The language of the workflow file: `phasm/v1`, or `aether/v1` for files of the engine Aether.",
 );
+
+static DIALECT: Form<&'static Dialect> = word::<&'static Dialect>();
+
+/// Reads the dialect. A file of Argo Workflows gets the command that converts it as a hint.
+fn dialect(cursor: &Cursor<'_>, report: &Report) -> Option<&'static Dialect> {
+    if let TreeNode::String(text) = &cursor.tree.node
+        && text.starts_with("argoproj.io/")
+    {
+        let message = format!("found `{text}`; expected `phasm/v1` or `aether/v1`");
+        let problem = cursor.problem(&shape::UNKNOWN_WORD, message);
+        report
+            .problem(problem.with_hint("this is a file of Argo Workflows: `phasm convert FILE` converts it"));
+        return None;
+    }
+    DIALECT.read(cursor, report)
+}
 
 static KIND: Field<DocumentKind> = Field::required(
     "kind",

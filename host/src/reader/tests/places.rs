@@ -132,3 +132,14 @@ fn no_time_at_all_is_written_none() {
     let found = lines(&plan(&text).unwrap_err());
     assert!(found.len() == 1 && found[0].ends_with("(write `none` to have no timeout)"), "{found:#?}");
 }
+
+/// R-W26: a file of Argo Workflows has the command that converts it as a hint.
+#[test]
+fn a_file_of_argo_names_its_conversion() {
+    let text = format!(
+        "{}  - task: {{name: main, executor: {{type: echo}}}}\n",
+        HEAD.replace("aether/v1", "argoproj.io/v1alpha1")
+    );
+    let found = lines(&plan(&text).unwrap_err()).join("\n");
+    assert!(found.contains("`phasm convert FILE` converts it"), "{found}");
+}

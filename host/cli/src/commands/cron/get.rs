@@ -69,7 +69,7 @@ pub(super) fn get(arguments: &GetScheduleArguments, screen: &Screen) -> Result<E
 pub(super) fn line(saved: &CatalogItem<ScheduleState>) -> String {
     let ScheduleState { schedule, timezone, suspended, .. } = &saved.what;
     let next = match (suspended, saved.next) {
-        (Some(_), _) => "it pauses".to_owned(),
+        (Some(_), _) => "paused".to_owned(),
         (None, Some(next)) => format!("next at {}", next.to_rfc3339()),
         (None, None) => "it has no more runs".to_owned(),
     };
@@ -97,7 +97,7 @@ fn page(saved: &CatalogItem<ScheduleState>, target: &Target) -> String {
         rows.push(["trouble".to_owned(), format!("{} since {}", text::bad(why), trouble.since.to_rfc3339())]);
     }
     let mut page = format!("{}\n{}", text::bold(&name), text::columns(&rows));
-    page += &text::table(["INSTANT", "CAME", "RUN", "PHASE"], what.firings.iter().rev().map(cells));
+    page += &text::table(["TIME", "HOW", "RUN", "PHASE"], what.firings.iter().rev().map(cells));
     let hint = match what.suspended {
         Some(_) => format!("resume it with: {}\n", target.command(&["cron", "resume", &name])),
         None => format!("start it at once with: {}\n", target.command(&["cron", "trigger", &name])),
