@@ -12,7 +12,7 @@ use crate::{
     argo::{Parameters, executor_of, of_workflow, parameters},
     expression::{hyphenated, template},
     fields::{Field, short},
-    names::{Names, member, name, parameter},
+    names::{self, Names, member, name, parameter},
     yaml::Output,
 };
 
@@ -416,7 +416,8 @@ fn convert_step(
     } else {
         let uses = step.get("uses");
         let wish = uses.as_ref().and_then(|uses| uses.text());
-        let executor = name(wish.as_deref().and_then(|wish| wish.split('@').next()).unwrap_or(task));
+        let executor =
+            names::executor(wish.as_deref().and_then(|wish| wish.split('@').next()).unwrap_or(task));
         let at = uses.as_ref().unwrap_or(step);
         at.note(&format!("write the executor `{executor}`, which does the work of this action, with `phasm plugin new {executor}`"));
         if let Some(wish) = wish {
@@ -451,7 +452,7 @@ fn convert_step(
 fn reused(job: &Field<'_>, task: &str, place: &mut Place) -> Output {
     let uses = job.get("uses");
     let wish = uses.as_ref().and_then(|uses| uses.text());
-    let executor = name(wish.as_deref().unwrap_or(task));
+    let executor = names::executor(wish.as_deref().unwrap_or(task));
     let at = uses.as_ref().unwrap_or(job);
     at.note(&format!("convert the workflow that it calls, and put it into this file as a template; until then the executor `{executor}` stands here"));
     let mut body = executor_of(&executor);

@@ -43,6 +43,15 @@ pub(crate) fn name(text: &str) -> String {
     if name.is_empty() { "unnamed".to_owned() } else { name.to_owned() }
 }
 
+/// Executors that ship with Phasm.
+const SHIPPED: [&str; 8] = ["approval", "echo", "file", "http", "jq", "parse", "sleep", "template"];
+
+/// Returns the name of an executor that the user has yet to write: not one that is there already, which would do other work, and succeed.
+pub(crate) fn executor(text: &str) -> String {
+    let name = name(text);
+    if SHIPPED.contains(&name.as_str()) { format!("{name}-step") } else { name }
+}
+
 /// Returns letters, digits, `_` and, not first, `-`.
 pub(crate) fn parameter(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
@@ -55,4 +64,16 @@ pub(crate) fn member(owner: &str, name: &str) -> String {
     // `inputs.parameters` is all of them.
     let between = if name == "parameters" { ".parameters" } else { "" };
     format!("{owner}{between}.{name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-W26: a workflow whose step is not written yet does not run another executor instead.
+    #[test]
+    fn an_executor_to_write_has_no_name_of_one_that_ships() {
+        assert_eq!((executor("echo"), executor("Echo!")), ("echo-step".to_owned(), "echo-step".to_owned()));
+        assert_eq!(executor("build"), "build");
+    }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, rc::Rc};
 use crate::{
     expression::{condition, expression},
     fields::Field,
-    names::{Names, member, name, parameter},
+    names::{self, Names, member, parameter},
     yaml::Output,
 };
 
@@ -192,18 +192,19 @@ impl Converter {
     fn callee(&self, field: &Field<'_>, caller: &Caller<'_>) -> Callee {
         if let Some(reference) = field.get("templateRef") {
             let part = |key| reference.get(key).and_then(|field: Field<'_>| field.text()).unwrap_or_default();
-            let executor = name(&format!("{}-{}", part("name"), part("template")));
+            let executor = names::executor(&format!("{}-{}", part("name"), part("template")));
             reference.note(&format!("the template is in another file: convert that, put it into this one and call it; until then the executor `{executor}` stands here"));
             return Callee::Placeholder(executor);
         }
         let Some(template) = field.get("template") else {
-            let executor = name(&field.get("name").and_then(|name| name.peek()).unwrap_or_default());
+            let executor =
+                names::executor(&field.get("name").and_then(|name| name.peek()).unwrap_or_default());
             field.note(&format!("it calls no template of this file; the executor `{executor}` stands here"));
             return Callee::Placeholder(executor);
         };
         let callee = template.peek().unwrap_or_default();
         if self.survey.is_recursive(caller.original, &callee) {
-            let executor = name(&format!("again-{callee}"));
+            let executor = names::executor(&format!("again-{callee}"));
             template.used();
             template.note(&format!("a template may not reach itself: write a `loop` with `repeatCondition`; until then the executor `{executor}` stands here"));
             return Callee::Placeholder(executor);
@@ -217,7 +218,7 @@ impl Converter {
                 }
             }
             None => {
-                let executor = name(&callee);
+                let executor = names::executor(&callee);
                 template.used();
                 template.note(&format!("there is no such template; the executor `{executor}` stands here"));
                 Callee::Placeholder(executor)

@@ -226,7 +226,7 @@ fn request(http: &Field<'_>, place: &mut Place) -> Output {
 
 /// Makes an executor that the user writes, with the settings of the container.
 fn placeholder(field: &Field<'_>, original: &str, files: Vec<(String, Output)>, place: &mut Place) -> Output {
-    let executor = names::name(original);
+    let executor = names::executor(original);
     let todo = format!(
         "write the executor `{executor}`, which does this work, with `phasm plugin new {executor}`; it gets these settings as `config`"
     );

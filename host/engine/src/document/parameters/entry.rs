@@ -14,7 +14,7 @@ use crate::{
     },
     problem::codes::shape,
     settings::ParameterType,
-    tree::Key,
+    tree::{Key, TreeNode},
     value::Value,
 };
 
@@ -120,6 +120,12 @@ impl Meaning {
         }
         let bare = ParameterDoc { has_source: true, ..bare };
         Some(match self {
+            Self::Argument | Self::Input if is_long_form(cursor) => {
+                let message = "`raw` and `value` under the name of a parameter; expected its value alone";
+                let hint = format!("write `parameters: {{{}: {{raw: …, value: …}}}}`", key.name);
+                report.problem(cursor.problem(&shape::NOT_ALLOWED, message).with_hint(hint));
+                bare
+            }
             Self::Argument | Self::Input => ParameterDoc { value: VALUE.read(cursor, report), ..bare },
             Self::Default => ParameterDoc { default: VALUE.read(cursor, report), ..bare },
             Self::Expression if cursor.is_object() => {
@@ -141,6 +147,12 @@ impl Meaning {
             Self::Expression => json!({ "anyOf": [EXPRESSION.schema(defs), { "type": "null" }] }),
         }
     }
+}
+
+/// Whether a value has the members of an entry with a raw value, and no others: it is taken for one, and not for an object to pass.
+fn is_long_form(cursor: &Cursor<'_>) -> bool {
+    let count = if let TreeNode::Object(members) = &cursor.tree.node { members.len() } else { 0 };
+    count == 2 && cursor.has("raw") && cursor.has("value")
 }
 
 fn name_of(key: &Key, cursor: &Cursor<'_>, report: &Report) -> Name {

@@ -229,3 +229,17 @@ fn codes(problems: &[Problem]) -> String {
         problems.iter().map(|problem| format!("{} {}", problem.code, end(&problem.path))).collect();
     all.join(", ")
 }
+
+/// R-W23: what belongs into the long form is not passed as an object.
+#[test]
+fn a_raw_value_has_a_place_in_the_long_form_only() {
+    let raw = r#"{"raw": true, "value": "{{ who }}"}"#;
+    let problems = in_dialect("phasm/v1", "", &format!(r#", "inputs": {{"text": {raw}}}"#)).unwrap_err();
+    let [problem] = problems.as_slice() else { panic!("{problems:#?}") };
+    assert_eq!(
+        (problem.code, problem.hint.as_deref()),
+        ("P018", Some("write `parameters: {text: {raw: …, value: …}}`")),
+        "{problem}"
+    );
+    in_dialect("phasm/v1", "", &format!(r#", "inputs": {{"parameters": {{"text": {raw}}}}}"#)).unwrap();
+}
