@@ -37,7 +37,7 @@ impl Failure {
         let server = if let StoreError::Locked { path, .. } = &error { address::known(path) } else { None };
         let what = match server {
             Some(url) => format!(
-                "the store cannot be used: its server has it, which resumes runs by itself; other commands ask the server with `--server {}`",
+                "the store cannot be used: its server uses it, and resumes runs by itself; other commands ask the server with `--server {}`",
                 text::clean(&url)
             ),
             None => "the store cannot be used".to_owned(),

@@ -367,7 +367,7 @@ fn a_file_that_a_server_holds_names_the_server() {
     host.until(&[&format!("{run} w Succeeded")]);
     let held = with(&bench, &["rerun", &run], ["--store", "runs.db"]);
     let hint = format!(
-        "its server has it, which resumes runs by itself; other commands ask the server with `--server {url}`"
+        "its server uses it, and resumes runs by itself; other commands ask the server with `--server {url}`"
     );
     assert!(held.status == 2 && held.stderr.contains(&hint), "{held:?}");
     assert_eq!(with(&bench, &["rerun", &run], ["--server", &url]).status, 0);
