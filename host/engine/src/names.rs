@@ -34,6 +34,7 @@ pub(crate) use self::{
     shape::{DeclarationSite, Shape},
     synonyms::{instead_of_member, instead_of_root},
     tasks::{LastAttempt, TASK, TaskResult},
+    workflow::workflow_parameter,
 };
 
 /// All of them, in the order in which messages list them.
@@ -138,7 +139,7 @@ pub(crate) fn owner(run: &dyn RunContext, path: Members<'_>) -> Value {
 }
 
 /// The member of `value` at `path`.
-fn walk(value: &Value, path: Members<'_>) -> Value {
+pub(crate) fn walk(value: &Value, path: Members<'_>) -> Value {
     path.iter().try_fold(value, |value, key| value.member(key)).cloned().unwrap_or_default()
 }
 

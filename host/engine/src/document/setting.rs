@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     form::{Cursor, KnownSetting, Report, SettingExpressions, Site, WrittenSetting, joined},
+    names::workflow_parameter,
     problem::{Problem, codes::bindings::UNBOUND_SETTING},
     value::Value,
 };
@@ -71,7 +72,7 @@ pub(crate) fn uncalculated(source: &str, site: &Site, why: &str) -> Problem {
 fn hint(value: &ValueDoc) -> String {
     let names: BTreeSet<String> = value
         .reads()
-        .filter_map(|found| found.read.path.get(2..).and_then(|rest| rest.first()).map(ToString::to_string))
+        .filter_map(|found| workflow_parameter(&found.read.path)?.first().map(ToString::to_string))
         .collect();
     let names: Vec<&str> = names.iter().map(String::as_str).take(MAX_NAMES).collect();
     match names.as_slice() {

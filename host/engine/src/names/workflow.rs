@@ -1,5 +1,7 @@
 //! `workflow`: the run itself.
 
+use std::sync::Arc;
+
 use super::{DeclarationSite, Members, Root, RunContext, Shape, member_of, walk};
 use crate::{time::Timestamp, value::Value};
 
@@ -20,6 +22,14 @@ pub(super) static WORKFLOW: Root = Root {
     hint: "",
     value,
 };
+
+/// Returns the steps of a path behind the parameters of the workflow, which have two spellings. Absent for a path that reads anything
+/// else.
+pub(crate) fn workflow_parameter(path: &[Arc<str>]) -> Option<&[Arc<str>]> {
+    let is = |at: usize, word: &str| path.get(at).is_some_and(|found| **found == *word);
+    let parameters = if is(1, "arguments") { 2 } else { 1 };
+    path.get(parameters + 1..).filter(|_| is(0, WORKFLOW.name) && is(parameters, "parameters"))
+}
 
 fn value(run: &dyn RunContext, path: Members<'_>) -> Value {
     let Some((first, rest)) = path.split_first() else { return Value::Null };

@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 use crate::{
     expr::{Doubts, Env, EvalError, Expr, ValueTemplate},
     form::{Report, listed},
+    names::{walk, workflow_parameter},
     path::Path,
     problem::{
         Problem, Problems,
@@ -100,16 +101,17 @@ struct ArgumentEnv<'a> {
 
 impl Env for ArgumentEnv<'_> {
     fn get(&self, path: &[Arc<str>]) -> Value {
-        let words: Vec<&str> = path.iter().map(|word| &**word).collect();
-        let rest = match words.as_slice() {
-            ["workflow", "parameters", rest @ ..] | ["workflow", "arguments", "parameters", rest @ ..] => {
-                rest
-            }
-            _ => return self.env.get(path),
-        };
-        let all = Value::from(self.bound.clone());
-        rest.iter().try_fold(&all, |value, word| value.member(word)).cloned().unwrap_or_default()
+        bound_value(self.bound, path).unwrap_or_else(|| self.env.get(path))
     }
+}
+
+/// Returns what a path reads of the workflow's parameters, of which these are bound: null where there is nothing. Absent for a path
+/// that reads anything else.
+pub(super) fn bound_value(bound: &Map, path: &[Arc<str>]) -> Option<Value> {
+    Some(match workflow_parameter(path)? {
+        [] => bound.clone().into(),
+        [name, rest @ ..] => bound.get(name).map_or(Value::Null, |value| walk(value, rest)),
+    })
 }
 
 fn report_unknown(plan: &Plan, given: &Map, report: &Report) {

@@ -9,28 +9,20 @@ use crate::{
     document::{ParameterDoc, SettingDoc, SettingValues, WorkflowDoc, uncalculated},
     expr::{Doubts, Env, EvalError, ValueTemplate},
     form::Site,
+    names::workflow_parameter,
     problem::{Problem, Problems},
     tree::Tree,
     value::{Map, Value},
 };
 
-use super::{Draft, Plan};
+use super::{Draft, Plan, arguments::bound_value};
 
 /// The parameters of a run, as an expression of a setting sees them.
 struct Parameters<'a>(&'a Map);
 
 impl Env for Parameters<'_> {
     fn get(&self, path: &[Arc<str>]) -> Value {
-        let words: Vec<&str> = path.iter().map(|word| &**word).collect();
-        let rest = match words.as_slice() {
-            ["workflow", "parameters", rest @ ..] | ["workflow", "arguments", "parameters", rest @ ..] => {
-                rest
-            }
-            _ => return Value::Null,
-        };
-        let Some((name, rest)) = rest.split_first() else { return self.0.clone().into() };
-        let found = self.0.get(*name);
-        rest.iter().fold(found, |value, word| value?.member(word)).cloned().unwrap_or_default()
+        bound_value(self.0, path).unwrap_or_default()
     }
 }
 
@@ -52,18 +44,21 @@ impl Plan {
         let mut known: BTreeMap<&str, Result<Value, String>> = BTreeMap::new();
         let mut values = SettingValues::new();
         let mut failed: Vec<Problem> = Vec::new();
+        let mut is_same = true;
         for setting in &self.settings {
             let value = known.entry(&setting.source);
-            let value = value.or_insert_with(|| evaluated(&setting.template, parameters)).clone();
-            if let Err(why) = &value {
-                let site = Site { path: setting.path.clone(), ..Site::default() };
-                failed.push(uncalculated(&setting.source, &site, why));
-            } else {
-                values.insert(setting.path.to_string(), value);
+            match value.or_insert_with(|| evaluated(&setting.template, parameters)) {
+                Ok(value) => {
+                    is_same &= setting.value.as_ref() == Some(value);
+                    values.insert(setting.path.to_string(), Ok(value.clone()));
+                }
+                Err(why) => {
+                    let site = Site { path: setting.path.clone(), ..Site::default() };
+                    failed.push(uncalculated(&setting.source, &site, why));
+                }
             }
         }
-        let is_same = |setting: &super::SettingExpression| matches!(values.get(&setting.path.to_string()), Some(Ok(value)) if setting.value.as_ref() == Some(value));
-        if failed.is_empty() && self.settings.iter().all(is_same) {
+        if is_same && failed.is_empty() {
             return Ok(Arc::clone(self));
         }
         let tree = Tree::from(&self.document.value());
@@ -123,13 +118,11 @@ fn default(parameter: &ParameterDoc) -> Option<&Value> {
 fn names<'d>(setting: &'d SettingDoc, all: &BTreeSet<&'d str>) -> Option<BTreeSet<&'d str>> {
     let mut names = BTreeSet::new();
     for found in setting.value.reads() {
-        let words: Vec<&'d str> = found.read.path.iter().map(|word| &**word).collect();
-        match words.as_slice() {
-            ["workflow", "parameters"] | ["workflow", "arguments", "parameters"] => names.extend(all),
-            ["workflow", "parameters", name, ..] | ["workflow", "arguments", "parameters", name, ..] => {
-                names.insert(*name);
+        match workflow_parameter(&found.read.path)? {
+            [] => names.extend(all),
+            [name, ..] => {
+                names.insert(&**name);
             }
-            _ => return None,
         }
     }
     Some(names)

@@ -9,7 +9,7 @@ pub(super) fn check(index: &Index<'_>) {
     let scope = Visible::everywhere(index.doc);
     for value in index.doc.settings.iter().map(|setting| &setting.value) {
         for found in value.reads() {
-            if is_parameter(&found) {
+            if names::workflow_parameter(&found.read.path).is_some() {
                 reading::check(index, &scope, &found);
                 operating::check_member(index, &scope, &found);
             } else {
@@ -19,12 +19,6 @@ pub(super) fn check(index: &Index<'_>) {
         value.comparisons().for_each(|found| comparing::check(index, &scope, &found));
         value.operations().for_each(|found| operating::check(index, &scope, &found));
     }
-}
-
-/// Whether it is a parameter of the workflow that is read, or all of them.
-fn is_parameter(found: &ReadAt<'_>) -> bool {
-    let words: Vec<&str> = found.read.path.iter().map(|word| &**word).collect();
-    matches!(words.as_slice(), ["workflow", "parameters", ..] | ["workflow", "arguments", "parameters", ..])
 }
 
 fn refuse(index: &Index<'_>, found: &ReadAt<'_>) {
