@@ -76,4 +76,13 @@ mod tests {
         assert_eq!((executor("echo"), executor("Echo!")), ("echo-step".to_owned(), "echo-step".to_owned()));
         assert_eq!(executor("build"), "build");
     }
+
+    #[test]
+    fn the_executors_that_ship_are_the_plugins_of_the_repository() {
+        let plugins = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
+        let folders = std::fs::read_dir(plugins).unwrap().map(|entry| entry.unwrap().path());
+        let crates = folders.filter(|path| path.join("Cargo.toml").is_file());
+        let found: BTreeSet<_> = crates.map(|path| path.file_name().unwrap().to_owned()).collect();
+        assert_eq!(found, SHIPPED.iter().map(std::ffi::OsString::from).collect());
+    }
 }

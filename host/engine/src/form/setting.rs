@@ -94,14 +94,11 @@ fn read_value<T>(
     let read = plain(&at, &own);
     let (problems, warnings) = own.into_parts();
     // A caller that submits a run sees no warnings about its file, so a number that could be seconds is refused.
-    let (bare, warnings): (Vec<_>, Vec<_>) =
-        warnings.into_iter().partition(|found| found.code == BARE_NUMBER.code);
-    if !bare.is_empty() {
-        let refused = |found: Problem| Problem { code: values::DURATION.code, ..of_expression(found) };
-        bare.into_iter().for_each(|found| {
-            let unit = format!("give the value with its unit, such as `{shown}s`, or write the unit behind the expression, as `{source}s`");
-            report.problem(refused(found).with_hint(unit));
-        });
+    if let Some(bare) = warnings.iter().find(|found| found.code == BARE_NUMBER.code) {
+        let refused = Problem { code: values::DURATION.code, ..of_expression(bare.clone()) };
+        report.problem(refused.with_hint(format!(
+            "give the value with its unit, such as `{shown}s`, or write the unit behind the expression, as `{source}s`"
+        )));
         return None;
     }
     problems.into_iter().for_each(|found| report.problem(of_expression(found)));

@@ -75,7 +75,8 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Waits for a process that has just created the file, until it has made the tables.
+/// Refuses a file of an older format, and one without tables. A process that has just created the file is waited for until it has made
+/// them.
 fn refuse_older(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let begun = Instant::now();
     loop {

@@ -36,8 +36,8 @@ impl Edits<'_> {
     /// Rewrites the parameters of a template, a task or a hook.
     pub(super) fn groups(&mut self, object: &Tree) {
         for (name, alone) in GROUPS {
-            let Some((key, list)) = member(object, name).and_then(only_parameters) else { continue };
             let Some(group) = member(object, name) else { continue };
+            let Some((key, list)) = only_parameters(group) else { continue };
             let layout = self.layout(group);
             if let Some(entries) = self.short(list, name, alone) {
                 self.replace_group(group, &entries, &layout);
