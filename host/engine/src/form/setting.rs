@@ -96,8 +96,9 @@ fn read_value<T>(
     // A caller that submits a run sees no warnings about its file, so a number that could be seconds is refused.
     if let Some(bare) = warnings.iter().find(|found| found.code == BARE_NUMBER.code) {
         let refused = Problem { code: values::DURATION.code, ..of_expression(bare.clone()) };
+        let number = value.as_str().unwrap_or(&shown);
         report.problem(refused.with_hint(format!(
-            "give the value with its unit, such as `{shown}s`, or write the unit behind the expression, as `{source}s`"
+            "give the value with its unit, such as `{number}s`, or write the unit behind the expression, as `{source}s`"
         )));
         return None;
     }

@@ -58,15 +58,16 @@ fn settings_are_bound_to_the_values_of_parameters() {
 #[test]
 fn a_bound_duration_needs_its_unit() {
     let plan = planned(r#"{"name": "limit"}"#, "", r#", "maxRuntime": "{{ workflow.parameters.limit }}""#);
-    assert_eq!(
-        bound(&plan, r#"{"limit": 10}"#).map(drop),
-        Err(vec![
-            "P030: spec.templates[0].task.maxRuntime: `{{ workflow.parameters.limit }}` is 10: `10` is 10 ms; expected a number with \
-             its unit (give the value with its unit, such as `10s`, or write the unit behind the expression, as \
-             `{{ workflow.parameters.limit }}s`)"
-                .to_owned()
-        ])
-    );
+    // A number, and a text that is one.
+    for limit in ["10", "\"10\""] {
+        let refused = format!(
+            "P030: spec.templates[0].task.maxRuntime: `{{{{ workflow.parameters.limit }}}}` is {limit}: `10` is 10 ms; expected a number \
+             with its unit (give the value with its unit, such as `10s`, or write the unit behind the expression, as \
+             `{{{{ workflow.parameters.limit }}}}s`)"
+        );
+        let given = format!(r#"{{"limit": {limit}}}"#);
+        assert_eq!(bound(&plan, &given).map(drop), Err(vec![refused]));
+    }
     let plan = bound(&plan, r#"{"limit": "10s"}"#).unwrap();
     assert_eq!(plan.root.settings.max_runtime.unwrap().timeout, 10_000);
 }
