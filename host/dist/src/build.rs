@@ -1,18 +1,27 @@
 //! Release build: the executors and the command, for one platform, without paths of the machine.
 
 use std::{
-    env, fs,
+    env,
+    fs::{self, DirBuilder, File},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::{Path, PathBuf},
     process::Command,
 };
 
-use crate::{C_LIBRARY, DistResult, check, commit, folder, run};
+use crate::{C_LIBRARY, DistResult, check, commit, folder, root, run};
 
 /// Platforms that releases are built for, as Rust names them.
 pub(crate) const TARGETS: [&str; 2] = ["x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu"];
 
 /// Platform of the executors.
 const GUEST: &str = "wasm32-wasip2";
+
+/// Folder of every release build. Symbols and archives depend on the path of the source, so that it is the same for everybody.
+const BUILD_FOLDER: &str = "/var/tmp/phasm-release";
+
+/// Seed of the hash keys that `const-random` (by `ahash`, which `rhai` uses) otherwise draws for each build. They are in the
+/// command, where anybody can read them, in either case.
+const RANDOM_SEED: &str = "phasm";
 
 /// Folders of a build.
 pub(crate) struct Places {
@@ -23,13 +32,16 @@ pub(crate) struct Places {
 }
 
 impl Places {
+    /// Folders of a release build below `dir`.
+    fn below(dir: &Path) -> Self {
+        Self { checkout: dir.join("source"), target: dir.join("target") }
+    }
+
     /// Folders of this machine with the names that they have in files: the same on every machine. A later one wins.
     pub(crate) fn renamed(&self) -> Vec<(String, &'static str)> {
-        let cargo = env::var_os("CARGO_HOME").map(PathBuf::from);
-        let cargo = cargo.or_else(|| Some(Path::new(&env::var_os("HOME")?).join(".cargo")));
-        let folders = [cargo.map(|dir| (dir, "/cargo")), Some((self.checkout.clone(), "/phasm"))];
-        let folders = folders.into_iter().flatten().chain([(self.target.clone(), "/target")]);
-        folders.map(|(dir, name)| (dir.display().to_string(), name)).collect()
+        let cargo = cargo_home().map(|dir| (dir, "/cargo"));
+        let folders = [(self.checkout.clone(), "/phasm"), (self.target.clone(), "/target")];
+        cargo.into_iter().chain(folders).map(|(dir, name)| (dir.display().to_string(), name)).collect()
     }
 
     /// Flags of the Rust compiler that rename the folders.
@@ -59,17 +71,77 @@ impl Places {
         let mut cargo = Command::new("cargo");
         cargo.current_dir(self.checkout.join(dir));
         cargo.env("CARGO_INCREMENTAL", "0").env("SOURCE_DATE_EPOCH", folder::TIME.to_string());
+        cargo.env("CONST_RANDOM_SEED", RANDOM_SEED);
         cargo.env("CFLAGS", self.c_flags()?).env("CXXFLAGS", self.c_flags()?);
         cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env_remove("CARGO_BUILD_TARGET");
         Ok(cargo)
     }
 }
 
-/// Builds the executors and the command for `target`, checks both, and returns the path of the command.
-pub(crate) fn command(places: &Places, target: &str) -> DistResult<PathBuf> {
+/// Folder where Cargo keeps the crates of this user.
+pub(crate) fn cargo_home() -> Option<PathBuf> {
+    let home = || Some(Path::new(&env::var_os("HOME")?).join(".cargo"));
+    env::var_os("CARGO_HOME").map(PathBuf::from).or_else(home)
+}
+
+/// Builds the commit that is checked out for `target` in the folder of release builds, checks what was built, and hands the path
+/// of the command to `pack`.
+///
+/// # Errors
+///
+/// The platform is none of releases, the checkout has changes, another build runs, or a build or check fails, or
+/// `pack` does.
+pub(crate) fn release(target: &str, pack: impl FnOnce(&Path) -> DistResult) -> DistResult {
     if !TARGETS.contains(&target) {
         return Err(format!("--target {target}: expected one of {}", TARGETS.join(", ")).into());
     }
+    let variables = commit::variables()?;
+    if variables.is_empty() || variables.contains(commit::CHANGED) {
+        return Err("a release is built of a commit: expected a checkout of git without changes".into());
+    }
+    let dir = Path::new(BUILD_FOLDER);
+    let _lock = claim(dir)?;
+    let places = Places::below(dir);
+    folder::make_empty(&places.target)?;
+    export(&places.checkout)?;
+    pack(&command(&places, target, &variables)?)?;
+    fs::remove_dir_all(&places.target)?;
+    Ok(fs::remove_dir_all(&places.checkout)?)
+}
+
+/// Makes the folder of release builds, which only this user may write, and locks it until the file is closed.
+fn claim(dir: &Path) -> DistResult<File> {
+    let made = DirBuilder::new().mode(0o700).create(dir);
+    let meta = fs::symlink_metadata(dir)
+        .map_err(|error| format!("{}: {}", dir.display(), made.err().unwrap_or(error)))?;
+    let is_ours = meta.is_dir() && meta.uid() == rustix::process::geteuid().as_raw();
+    if !is_ours || meta.mode() & 0o022 != 0 {
+        return Err(
+            format!("{}: is not a folder that only this user can write; remove it", dir.display()).into()
+        );
+    }
+    // Cargo reads the configuration of all folders above, which may change what is built; others can write some of them.
+    for above in dir.ancestors() {
+        if above.join(".cargo").exists() {
+            return Err(format!("{}: cargo would read it; remove it", above.join(".cargo").display()).into());
+        }
+    }
+    let lock = File::create(dir.join("lock"))?;
+    lock.try_lock().map_err(|_| format!("{}: another release is built there; wait for it", dir.display()))?;
+    Ok(lock)
+}
+
+/// Writes the files of the commit that is checked out to `dir`.
+fn export(dir: &Path) -> DistResult {
+    folder::make_empty(dir)?;
+    let archive = dir.with_extension("tar");
+    run(Command::new("git").arg("-C").arg(root()).args(["archive", "--output"]).arg(&archive).arg("HEAD"))?;
+    run(Command::new("tar").arg("--extract").arg("--file").arg(&archive).arg("--directory").arg(dir))?;
+    Ok(fs::remove_file(archive)?)
+}
+
+/// Builds the executors and the command for `target`, checks both, and returns the path of the command.
+fn command(places: &Places, target: &str, variables: &str) -> DistResult<PathBuf> {
     let executors = executors(places)?;
     let mut cargo = places.cargo(".")?;
     // The linker of Zig knows the symbols of each version of the C library, and the headers that belong to them.
@@ -77,7 +149,7 @@ pub(crate) fn command(places: &Places, target: &str) -> DistResult<PathBuf> {
     cargo.args(["--features", "embed-executors"]).arg(format!("--target={target}.2.{C_LIBRARY}"));
     cargo.arg("--target-dir").arg(&places.target);
     cargo.env("RUSTFLAGS", places.rust_flags()?).env("PHASM_EXECUTORS", &executors);
-    for line in commit::variables()?.lines() {
+    for line in variables.lines() {
         let (name, value) = line.split_once('=').ok_or("a variable without a value")?;
         cargo.env(name, value);
     }
@@ -138,6 +210,28 @@ mod tests {
         assert_eq!((one, true), compile("another", true));
         assert!(!compile("one", false).1, "without the flags there is a path");
         fs::remove_dir_all(&dir).unwrap();
+    }
+
+    /// R-L73: a folder of release builds that another build uses, that is a link, or whose builds a configuration of Cargo would
+    /// change is not used.
+    #[test]
+    fn the_build_folder_is_claimed() {
+        let above = env::temp_dir().join(format!("phasm-dist-claim-{}", process::id()));
+        folder::make_empty(&above).unwrap();
+        let dir = above.join("release");
+        let first = claim(&dir).unwrap();
+        let error = claim(&dir).unwrap_err().to_string();
+        assert!(error.contains("another release is built there"), "{error}");
+        drop(first);
+        claim(&dir).unwrap();
+        let link = above.join("link");
+        std::os::unix::fs::symlink(&dir, &link).unwrap();
+        let error = claim(&link).unwrap_err().to_string();
+        assert!(error.contains("only this user can write"), "{error}");
+        folder::write(&above.join(".cargo/config.toml"), b"", 0o644).unwrap();
+        let error = claim(&dir).unwrap_err().to_string();
+        assert!(error.contains("cargo would read it"), "{error}");
+        fs::remove_dir_all(&above).unwrap();
     }
 
     #[test]

@@ -4,6 +4,9 @@ use std::process::Command;
 
 use crate::{DistResult, root, run};
 
+/// End of the id of a commit with changes that are not committed.
+pub(crate) const CHANGED: &str = "-dirty";
+
 /// Returns the variables that a build of the command records, a line each; none where this is no checkout of git.
 pub(crate) fn variables() -> DistResult<String> {
     if !root().join(".git").exists() {
@@ -12,7 +15,7 @@ pub(crate) fn variables() -> DistResult<String> {
     let id = git(&["rev-parse", "HEAD"])?;
     let date = git(&["show", "--no-patch", "--format=%cs", "HEAD"])?;
     let changed = git(&["status", "--porcelain", "--untracked-files=no"])?;
-    let dirty = if changed.trim().is_empty() { "" } else { "-dirty" };
+    let dirty = if changed.trim().is_empty() { "" } else { CHANGED };
     Ok(format!("PHASM_COMMIT={}{dirty}\nPHASM_COMMIT_DATE={}\n", id.trim(), date.trim()))
 }
 

@@ -1,7 +1,7 @@
 //! Makes Phasm's packages of a built command, and tests each in an empty place.
 //!
-//! `phasm-dist build [--target TARGET] OUT` builds the command for a release and makes its packages; `phasm-dist reproduce DIR` builds it
-//! twice and compares. `phasm-dist check BINARY` looks for paths of this machine and for a C library that is too new.
+//! `phasm-dist build [--target TARGET] OUT` builds the command for a release and makes its packages; `phasm-dist reproduce DIR` does it
+//! twice and compares them. `phasm-dist check BINARY` looks for paths of this machine and for a C library that is too new.
 //! `phasm-dist packages BINARY OUT` makes the packages, and a bill of their crates. `phasm-dist commit` prints the variables that a build of the
 //! command records for `--version`. `phasm-dist test OUT [EXECUTORS]` installs them and runs a workflow with each;
 //! `phasm-dist image BINARY OUT` lays out the files of the container image; `phasm-dist containers BINARY` runs them as the Containerfile,
@@ -74,9 +74,9 @@ fn main() -> ExitCode {
     }
 }
 
-/// Builds the command for `target`, and makes every package of it in `out`.
+/// Builds the command of the commit that is checked out for `target`, and makes every package of it in `out`.
 fn build_all(target: &str, out: &Path) -> DistResult {
-    packages(&build::command(&places()?, target)?, out)
+    build::release(target, |binary| packages(binary, out))
 }
 
 /// Folders of a build in this checkout.

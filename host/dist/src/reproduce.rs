@@ -1,8 +1,9 @@
-//! Two release builds in different folders, compared.
+//! Two release builds of one commit, compared.
 
 use std::{
-    fs,
+    env, fs,
     io::{self, Write as _},
+    os::unix::fs::symlink,
     path::Path,
     process::Command,
     time::Instant,
@@ -10,36 +11,52 @@ use std::{
 
 use sha2::{Digest as _, Sha256};
 
-use crate::{DistResult, build, build::Places, folder, root, run};
+use crate::{DistResult, build, folder, run};
 
-/// Builds the commit that is checked out twice, in clones below `dir`, and fails if the commands differ.
+/// Makes all packages of the commit that is checked out twice, below `dir`, with crates from another folder the second time, as
+/// another user has them. Prints the digests.
+///
+/// # Errors
+///
+/// A build fails, or a file is not the same both times.
 pub(crate) fn compare(target: &str, dir: &Path) -> DistResult {
     folder::make_empty(dir)?;
     let dir = fs::canonicalize(dir)?;
-    let mut digests = Vec::new();
-    // The lengths differ, so that a path in a file moves everything behind it.
-    for name in ["one", "another-one"] {
-        let places =
-            Places { checkout: dir.join(name).join("checkout"), target: dir.join(name).join("target") };
-        run(Command::new("git").args(["clone", "--quiet"]).arg(root()).arg(&places.checkout))?;
+    let cargo_home = build::cargo_home().ok_or("expected CARGO_HOME or HOME to be set")?;
+    let another_home = dir.join("another-cargo-home");
+    symlink(&cargo_home, &another_home)?;
+    let [one, another] = [("one", &cargo_home), ("another", &another_home)].map(|(name, home)| {
+        let out = dir.join(name);
         let start = Instant::now();
-        let binary = build::command(&places, target)?;
-        let digest: String =
-            Sha256::digest(fs::read(&binary)?).iter().map(|byte| format!("{byte:02x}")).collect();
-        writeln!(io::stdout(), "{digest}  {} after {:.0?}", binary.display(), start.elapsed())?;
-        digests.push(digest);
-        // Two of them do not fit on every disk.
-        fs::copy(&binary, dir.join(format!("phasm-{name}")))?;
-        fs::remove_dir_all(dir.join(name))?;
+        let mut build = Command::new(env::current_exe()?);
+        run(build.args(["build", "--target", target]).arg(&out).env("CARGO_HOME", home))?;
+        writeln!(io::stdout(), "{} after {:.0?}", out.display(), start.elapsed())?;
+        digests(&out)
+    });
+    let (one, another) = (one?, another?);
+    for (name, digest) in &one {
+        writeln!(io::stdout(), "{digest}  {name}")?;
     }
-    if digests.windows(2).all(|pair| pair.first() == pair.last()) {
+    let names = one.iter().chain(&another).filter(|file| !(one.contains(file) && another.contains(file)));
+    let mut names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.is_empty() {
         Ok(())
     } else {
-        Err(format!(
-            "the two commands differ: {}; compare the files in {}",
-            digests.join(", "),
-            dir.display()
-        )
-        .into())
+        Err(format!("differ: {}; compare them in {}", names.join(", "), dir.display()).into())
     }
+}
+
+/// Names and digests of the files in a folder, in order.
+fn digests(dir: &Path) -> DistResult<Vec<(String, String)>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let digest = Sha256::digest(fs::read(entry.path())?);
+        let digest = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        files.push((entry.file_name().to_string_lossy().into_owned(), digest));
+    }
+    files.sort();
+    Ok(files)
 }
