@@ -102,7 +102,8 @@ impl Outcome {
         self.error_field("code", code)
     }
 
-    /// Sets `error.retryable`. Without it the engine takes Error and Timeout for retryable.
+    /// Sets `error.retryable`. Without it the engine takes Error and Timeout for retryable. After false, `retry` without a condition
+    /// makes no other attempt, but in files of `aether/v1`.
     pub fn retryable(self, retryable: bool) -> Self {
         self.error_field("retryable", retryable)
     }

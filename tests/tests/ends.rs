@@ -30,8 +30,12 @@ impl Script for Acts {
 }
 
 fn plan(templates: &Json) -> Arc<Plan> {
+    plan_in("aether/v1", templates)
+}
+
+fn plan_in(dialect: &str, templates: &Json) -> Arc<Plan> {
     let document = json!({
-        "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "test" },
+        "apiVersion": dialect, "kind": "Workflow", "metadata": { "name": "test" },
         "spec": { "entrypoint": "main", "templates": templates },
     });
     let outputs = json!({ "type": "object", "properties": { "n": {}, "m": {} } });
@@ -185,6 +189,32 @@ fn what_was_not_retried_says_why() {
     ];
     for (retry, code, expected) in rows {
         assert_eq!(why(retry.clone(), code), expected, "{retry} {code}");
+    }
+}
+
+/// Ends every attempt with an error that the executor calls not retryable.
+struct Permanent;
+
+impl Script for Permanent {
+    fn act(&mut self, _: &str, _: &Dispatch) -> Act {
+        let detail = json!({ "error": { "kind": "grant", "retryable": false } });
+        let outcome = Outcome { detail: Some(detail.into()), ..Outcome::error("not granted") };
+        Act { start_after: 0, takes: Some(10), outcome }
+    }
+}
+
+/// R-R14, R-L66: an attempt that did not follow because of what the executor said is explained.
+#[test]
+fn an_error_that_is_not_retryable_says_so() {
+    let task = json!({ "name": "job", "executor": { "type": "echo" }, "retry": { "limit": 2 } });
+    let templates = json!([{ "dag": { "name": "main", "tasks": [task] } }]);
+    let why = json!("its executor says that another attempt would fail, too");
+    for (dialect, attempts, expected) in [("phasm/v1", 1, why), ("aether/v1", 3, Json::Null)] {
+        let mut world = World::submit(plan_in(dialect, &templates), Map::new(), 1000, Permanent, false);
+        world.finish();
+        let task = &view(&world.run)["tasks"][1];
+        assert_eq!(task["attempts"].as_array().unwrap().len(), attempts, "{dialect}");
+        assert_eq!(task["notRetried"], expected, "{dialect}");
     }
 }
 

@@ -60,6 +60,9 @@ fn converted(name: &str, text: &str) -> Option<Conversion> {
     convert(text, document(&tree)?)
 }
 
+/// Scenario of the one difference that a conversion does not keep (R-R14).
+const NOT_KEPT: &str = "retry/seed-000-not-retryable.yaml";
+
 /// R-W22. Scenarios of `aether/v1` run in `phasm/v1` as before, event by event.
 #[test]
 fn converted_scenarios_leave_the_same_traces() {
@@ -68,6 +71,7 @@ fn converted_scenarios_leave_the_same_traces() {
     scenarios(&root, &mut files);
     files.sort();
     let (mut wrong, mut compared) = (Vec::new(), 0);
+    files.retain(|file| !file.ends_with(NOT_KEPT));
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a scenario");
         let expected = expected_trace(&text);

@@ -22,9 +22,8 @@ inputs! {
 pub fn sleep(call: Call<Sleep>) -> Result {
     let Sleep { duration, heartbeat: interval } = call.inputs;
     if interval == Some(Millis::default()) {
-        return Err(
-            Outcome::error("input `heartbeat`: expected more than 0 milliseconds, got 0").kind("input")
-        );
+        let message = "input `heartbeat`: expected more than 0 milliseconds, got 0";
+        return Err(Outcome::error(message).kind("input").retryable(false));
     }
     for nap in naps(duration.get(), interval.map(Millis::get)) {
         thread::sleep(Duration::from_millis(nap));

@@ -21,6 +21,8 @@ pub(crate) struct Dialect {
     pub(crate) expiry: Expiry,
     /// Whether `retry` may be written with `attempts`, `backoff` and `when`.
     pub(crate) retry_by_attempts: bool,
+    /// Whether `retry` without a condition leaves out errors that the executor calls not retryable.
+    pub(crate) retry_if_retryable: bool,
     /// Whether `inputs`, `outputs` and `arguments` may be written by name, and paths without `parameters`.
     pub(crate) short_forms: bool,
     /// Whether `spec.timeout` may be `{active: …}`.
@@ -45,7 +47,7 @@ pub struct Difference {
 }
 
 /// The table of differences, as the page shows it.
-pub static DIFFERENCES: [Difference; 8] = [
+pub static DIFFERENCES: [Difference; 9] = [
     Difference {
         about: "a file without `spec.timeout`",
         aether: "the run ends after 1 h; waiting for people does not count",
@@ -95,6 +97,12 @@ pub static DIFFERENCES: [Difference; 8] = [
         phasm: "`attempts`, `backoff`, `when`; the others are understood as well",
         settings: &["retry_by_attempts"],
     },
+    Difference {
+        about: "`retry` without a condition, after an error that the executor calls not retryable, such as a missing grant",
+        aether: "another attempt, as after each Error and Timeout",
+        phasm: "no other attempt",
+        settings: &["retry_if_retryable"],
+    },
 ];
 
 /// The language of the seeds.
@@ -103,6 +111,7 @@ pub(crate) static AETHER: Dialect = Dialect {
     run_timeout: Some(60 * 60 * 1000),
     expiry: Expiry::Cancelled,
     retry_by_attempts: false,
+    retry_if_retryable: false,
     short_forms: false,
     active_timeout: false,
     setting_expressions: false,
@@ -115,6 +124,7 @@ pub(crate) static PHASM: Dialect = Dialect {
     run_timeout: None,
     expiry: Expiry::Timeout,
     retry_by_attempts: true,
+    retry_if_retryable: true,
     short_forms: true,
     active_timeout: true,
     setting_expressions: true,

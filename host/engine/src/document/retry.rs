@@ -64,7 +64,7 @@ static ATTEMPTS: Field<i64> = Field::optional(
     "attempts",
     COUNT.or_expression(),
     "Attempts in all: `attempts: 3` retries twice at most; -1 is unlimited, 0 never runs the task (Skipped). Error and Timeout are \
-     retried unless `when` says otherwise. Not in `aether/v1`.",
+     retried, except errors that the executor calls not retryable, unless `when` says otherwise. Not in `aether/v1`.",
 )
 .or("1");
 

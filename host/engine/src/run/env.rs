@@ -49,6 +49,15 @@ pub(super) struct AttemptResult {
     pub(super) aggregated: Option<Outputs>,
 }
 
+impl AttemptResult {
+    /// Whether the executor says that another attempt would end in the same way, unless a condition has decided about the phase.
+    pub(super) fn is_permanent(&self) -> bool {
+        let error = self.attempt.detail.member("error");
+        let retryable = error.and_then(|error| error.member("retryable"));
+        self.condition.is_none() && retryable == Some(&Value::Bool(false))
+    }
+}
+
 /// Data of an attempt that policy rules see besides its result.
 #[derive(Clone, Debug, Default)]
 pub(super) struct AttemptDetails {

@@ -87,7 +87,7 @@ impl<'a> Layers<'a> {
 
     fn recovery(&self, doc: &RecoveryDoc, level: Level) -> Option<Recovery> {
         Some(match doc {
-            RecoveryDoc::Retry(retry) => Recovery::Retry(retry_policy(retry, level)),
+            RecoveryDoc::Retry(retry) => Recovery::Retry(retry_policy(retry, level, self.dialect)),
             RecoveryDoc::Policy(policy) => Recovery::Policy(self.policy(policy, level)?),
         })
     }
@@ -128,10 +128,11 @@ fn phase_conditions(doc: &ConditionsDoc, level: Level) -> PhaseConditions {
     PhaseConditions { succeeded: at(&doc.succeeded), failed: at(&doc.failed), error: at(&doc.error) }
 }
 
-fn retry_policy(doc: &RetryDoc, level: Level) -> RetryPolicy {
+fn retry_policy(doc: &RetryDoc, level: Level, dialect: &Dialect) -> RetryPolicy {
     let filter = match &doc.expression {
         Some(expression) => RetryFilter::Expression(condition(expression, level)),
         None if doc.failed_too => RetryFilter::AnyFailure,
+        None if dialect.retry_if_retryable => RetryFilter::Retryable,
         None => RetryFilter::ErrorOrTimeout,
     };
     RetryPolicy { max_attempts: doc.max_attempts, backoff: doc.backoff, filter, jitter: doc.jitter }

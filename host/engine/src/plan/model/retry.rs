@@ -25,6 +25,8 @@ pub struct RetryPolicy {
 pub enum RetryFilter {
     /// Aether's default: Error and Timeout.
     ErrorOrTimeout,
+    /// Default of `phasm/v1`: Error and Timeout, except errors that the executor calls not retryable.
+    Retryable,
     /// Steep's default: Failed, Error and Timeout.
     AnyFailure,
     /// The author's expression, which replaces the default.
@@ -36,7 +38,7 @@ impl RetryFilter {
     #[must_use]
     pub fn covers(&self, phase: Phase) -> Option<bool> {
         match self {
-            Self::ErrorOrTimeout => Some(matches!(phase, Phase::Error | Phase::Timeout)),
+            Self::ErrorOrTimeout | Self::Retryable => Some(matches!(phase, Phase::Error | Phase::Timeout)),
             Self::AnyFailure => Some(matches!(phase, Phase::Failed | Phase::Error | Phase::Timeout)),
             Self::Expression(_) => None,
         }

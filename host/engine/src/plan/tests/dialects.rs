@@ -70,7 +70,7 @@ fn attempts_say_what_limit_and_max_attempts_say() {
         Ok(plan) => match &plan.root.settings.recovery {
             Some(Recovery::Retry(retry)) => {
                 let filter = match &retry.filter {
-                    RetryFilter::ErrorOrTimeout => "error",
+                    RetryFilter::ErrorOrTimeout | RetryFilter::Retryable => "error",
                     RetryFilter::AnyFailure => "any",
                     RetryFilter::Expression(_) => "expression",
                 };

@@ -22,6 +22,7 @@ fn retry_of(task_fields: &str) -> RetryPolicy {
 fn spellings_of_retry() {
     let filter = |policy: &RetryPolicy| match policy.filter {
         RetryFilter::ErrorOrTimeout => "Error, Timeout",
+        RetryFilter::Retryable => "retryable",
         RetryFilter::AnyFailure => "any",
         RetryFilter::Expression(_) => "expression",
     };

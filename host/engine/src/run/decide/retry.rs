@@ -36,7 +36,7 @@ impl Decider<'_> {
     /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
     fn filter_allows(&mut self, id: TaskIndex, policy: &RetryPolicy, judged: &AttemptResult) -> bool {
         if let Some(covered) = policy.filter.covers(judged.phase) {
-            return covered;
+            return covered && !(matches!(policy.filter, RetryFilter::Retryable) && judged.is_permanent());
         }
         let RetryFilter::Expression(condition) = &policy.filter else { return false };
         let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], condition.level) };

@@ -26,14 +26,19 @@ impl State {
         if task.reason.is_some() {
             return None;
         }
+        let is_missing = self.plan().pinned(self.node(task)).is_some_and(|pinned| pinned.missing);
         match &retry.filter {
-            RetryFilter::ErrorOrTimeout if task.phase == Phase::Failed => {
+            RetryFilter::ErrorOrTimeout | RetryFilter::Retryable if task.phase == Phase::Failed => {
                 Some("`retry` applies to Error and Timeout".to_owned())
             }
             RetryFilter::Expression(condition) => {
                 Some(format!("the condition of `retry` was false: {}", condition.expr.source()))
             }
-            RetryFilter::ErrorOrTimeout | RetryFilter::AnyFailure => None,
+            // An executor that is missing has one attempt, and says so itself.
+            RetryFilter::Retryable if task.phase == Phase::Error && !is_missing => {
+                Some("its executor says that another attempt would fail, too".to_owned())
+            }
+            RetryFilter::ErrorOrTimeout | RetryFilter::Retryable | RetryFilter::AnyFailure => None,
         }
     }
 }
