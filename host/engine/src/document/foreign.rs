@@ -7,6 +7,8 @@ const DEPENDENCIES: &str = "write `dependencies: [a, b]`; `continueOn` of the ta
 const RETRY: &str = "write `retry: {limit: 3, delay: 10s}`";
 const TIMEOUT: &str = "write `timeout: 30s` for all attempts together, `maxRuntime: 30s` for each";
 const ITEMS: &str = "call a loop template: `loop: {name: …, body: …, items: […]}`; its body sees `item`";
+const TIMES: &str =
+    "call a loop template: `loop: {name: …, body: …, sequence: {count: 3}}`; its body sees `item`";
 const HOOKS: &str = "write `hooks: {onExit: {template: …}}`";
 const STEPS: &str =
     "write a `dag`, whose tasks list their `dependencies`, or a `pipeline`, whose tasks run in order";
@@ -19,6 +21,7 @@ pub(super) const TASK: Counterparts = &[
     ("command", EXECUTOR),
     ("container", EXECUTOR),
     ("containerSet", EXECUTOR),
+    ("count", TIMES),
     ("depends", DEPENDENCIES),
     ("dependsOn", DEPENDENCIES),
     ("depends_on", DEPENDENCIES),
@@ -26,24 +29,53 @@ pub(super) const TASK: Counterparts = &[
     ("http", EXECUTOR),
     ("if", "write `when`, an expression"),
     ("image", EXECUTOR),
+    ("loop", TIMES),
     ("needs", DEPENDENCIES),
     ("onExit", HOOKS),
     ("parameters", ARGUMENTS),
+    ("repeat", TIMES),
     ("retries", RETRY),
     ("retryStrategy", RETRY),
     ("run", EXECUTOR),
     ("script", EXECUTOR),
     ("steps", STEPS),
     ("templateRef", "write `template`, with the name of a template in the same file"),
+    ("times", TIMES),
     ("uses", EXECUTOR),
     ("with", ARGUMENTS),
     ("withItems", ITEMS),
     ("withParam", "call a loop template: `loop: {name: …, body: …, itemsFrom: …}`; its body sees `item`"),
-    (
-        "withSequence",
-        "call a loop template: `loop: {name: …, body: …, sequence: {count: 3}}`; its body sees `item`",
-    ),
+    ("withSequence", TIMES),
 ];
+
+const COUNTED: &str = "write `sequence: {count: 3}`; the body sees `item`";
+
+/// Foreign names for fields of loops.
+pub(super) const LOOPS: Counterparts = &[
+    ("count", COUNTED),
+    ("do", "write `body`, with the name of a template"),
+    ("for", ITEMS_HERE),
+    ("foreach", ITEMS_HERE),
+    ("in", ITEMS_HERE),
+    ("iterations", COUNTED),
+    ("over", ITEMS_HERE),
+    ("parallelism", "write `concurrency: 3`"),
+    ("range", COUNTED),
+    ("repeat", COUNTED),
+    ("steps", "write `body`, with the name of a template"),
+    ("task", "write `body`, with the name of a template"),
+    ("tasks", "write `body`, with the name of a template"),
+    ("template", "write `body`, with the name of a template"),
+    ("times", COUNTED),
+    ("until", WHILE),
+    ("while", WHILE),
+    ("withItems", ITEMS_HERE),
+    ("withParam", "write `itemsFrom`, an expression that gives a list"),
+    ("withSequence", COUNTED),
+];
+
+const ITEMS_HERE: &str = "write `items: […]`, or `itemsFrom` with an expression; the body sees `item`";
+const WHILE: &str = "write `repeatCondition`, which is true for another iteration, with `maxIterations`";
 
 const INSIDE: &str =
     "a template is exactly one of `task`, `dag`, `loop` and `pipeline`, and this belongs into it";

@@ -25,6 +25,7 @@ use super::{
         CONTAINER_TIMEOUT, NOT_A_CONTAINERS,
     },
     expression::{CONDITION, EXPRESSION, VALUE},
+    foreign,
     parameters::ARGUMENTS,
 };
 
@@ -102,7 +103,8 @@ pub(super) static LOOP: Table = Table::closed(
         NOT_A_CONTAINERS,
         Rule::ExactlyOne(OVER),
     ],
-);
+)
+.knowing(foreign::LOOPS);
 
 static BODY: Field<Name> =
     Field::required("body", "the name of a template", TEXT, "Name of the template that each iteration runs.");

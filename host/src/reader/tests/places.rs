@@ -72,6 +72,9 @@ fn words_of_other_engines_get_their_counterpart() {
         ("withItems: [1]", "call a loop template: `loop: {name: …, body: …, items: […]}`"),
         ("withParam: x", "itemsFrom: …}`"),
         ("withSequence: {count: 1}", "sequence: {count: 3}}`"),
+        ("loop: {times: 5}", "sequence: {count: 3}}`"),
+        ("repeat: 5", "sequence: {count: 3}}`"),
+        ("count: 5", "sequence: {count: 3}}`"),
         ("retryStrategy: {limit: 3}", "write `retry: {limit: 3, delay: 10s}`"),
         ("activeDeadlineSeconds: 3", "write `timeout: 30s`"),
         ("script: {}", "write `executor: {type: …}`"),
@@ -83,6 +86,19 @@ fn words_of_other_engines_get_their_counterpart() {
         assert!(
             found.len() == 1 && found[0].starts_with("P011 10:") && found[0].contains(hint),
             "{found:#?}"
+        );
+    }
+    for (field, hint) in [
+        ("times: 5", "write `sequence: {count: 3}`"),
+        ("count: 5", "write `sequence: {count: 3}`"),
+        ("withItems: [1]", "write `items: […]`"),
+        ("while: x", "write `repeatCondition`"),
+        ("template: a", "write `body`"),
+    ] {
+        let found = found(&format!("  - loop: {{name: main, body: a, {field}}}\n"));
+        assert!(
+            found.iter().any(|line| line.starts_with("P011 ") && line.contains(hint)),
+            "{field}: {found:#?}"
         );
     }
     let template = found("  - name: main\n    container: {image: x}\n    steps: []\n");
