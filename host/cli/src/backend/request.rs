@@ -55,6 +55,7 @@ pub(crate) async fn ask(
         return Ok(ActiveRuns { prepared, runs: Vec::new(), answers, exit });
     }
     let (handle, answer) = asked.map_err(|error| runs::unavailable(error, &target))?;
+    screen.err(&LineReporter::repeated(&run).concat());
     match answer {
         Ok(true) => {
             if let Some(task) = responded {

@@ -76,18 +76,23 @@ async fn start(arguments: &RecoverArguments, screen: &Screen) -> Result<ActiveRu
     let mut ready = Vec::new();
     for run_id in &wanted {
         match runs::replay(&prepared, run_id, &target).await {
-            Ok(run) => ready.push((run.id().clone(), run.plan().clone(), LineReporter::after(&run))),
+            Ok(run) => {
+                let (plain, repeated) = (LineReporter::after(&run), LineReporter::repeated(&run));
+                ready.push((run.id().clone(), run.plan().clone(), plain, repeated));
+            }
             Err(failure) => exit = exit.worst(refused(&prepared, run_id, failure, screen).await),
         }
     }
-    prepared.environment.build_unpinned(ready.iter().map(|(_, plan, _)| &**plan)).await;
+    prepared.environment.build_unpinned(ready.iter().map(|(_, plan, ..)| &**plan)).await;
     prepared.environment.create_dirs()?;
     let mut runs = Vec::new();
-    for (run_id, plan, plain) in ready {
+    for (run_id, plan, plain, repeated) in ready {
         let watch = prepared.host.watch_new(&run_id).await.map_err(Failure::host)?;
         match prepared.host.recover_run(&run_id).await {
             Ok(handle) => {
                 screen.err(&format!("{}: recovered {}\n", text::dim(&run_id), text::bold(&plan.name)));
+                let repeated = repeated.iter().map(|line| format!("{}: {line}", text::dim(&run_id)));
+                screen.err(&repeated.collect::<String>());
                 runs.push(ActiveRun { handle, watch, plain });
             }
             Err(error) => {

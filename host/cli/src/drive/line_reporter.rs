@@ -14,6 +14,8 @@ use crate::terminal::{text, waiting};
 
 /// Task runs above which good ends are counted instead of told, and lines such a run has at most for the others.
 const MAX_REPORTED_TASKS: u64 = 100;
+/// Attempts that are executed again and have a line each; further ones are counted.
+const MAX_REPEATED: usize = 20;
 
 /// Makes lines of a run's journal: one for each change worth telling.
 #[derive(Debug, Default)]
@@ -67,6 +69,29 @@ impl LineReporter {
         let below = run.tasks().iter().filter(|task| task.depth > 0);
         let ended = below.clone().filter(|task| task.phase.is_terminal()).count();
         Self::counting(below.count() as u64, ended as u64)
+    }
+
+    /// Lines about attempts that ran when the process before ended: they are executed again, which the journal need not say.
+    pub(crate) fn repeated(run: &Run) -> Vec<String> {
+        let mut lines: Vec<String> = run
+            .tasks()
+            .iter()
+            .filter(|task| task.in_flight() && task.phase == Phase::Running)
+            .map(|task| {
+                told(
+                    &run.path(task),
+                    task.attempt.into(),
+                    "was running",
+                    " when its process ended; it is executed again",
+                )
+            })
+            .collect();
+        let more = lines.len().saturating_sub(MAX_REPEATED);
+        if more > 0 {
+            lines.truncate(MAX_REPEATED);
+            lines.push(format!("{more} more were running, and are executed again\n"));
+        }
+        lines
     }
 
     /// The same, where the log says what is refused.

@@ -140,6 +140,11 @@ fn a_run_survives_the_death_of_its_process() {
     bench.write("go.toml", COME_TO_AN_END);
     let parked = bench.phasm(&["recover", "--store", "runs.db", "--config", "go.toml"]);
     assert_eq!(parked.status, 6, "{parked:?}");
+    // R-L2: it says which attempts are executed again.
+    for (task, is_repeated) in [("a#1", true), ("b#1", true), ("ask#1", false), ("flaky#1", false)] {
+        let line = format!("main/{task} was running when its process ended; it is executed again\n");
+        assert_eq!(parked.stderr.contains(&line), is_repeated, "{task}: {parked:?}");
+    }
     let (after, whole) = (view(&bench, &run), events(&bench, &run));
     assert_eq!(whole[..journal.len()], journal, "what was recorded stays");
     let seqs: Vec<_> = whole.iter().map(|event| event["seq"].as_u64().unwrap()).collect();
