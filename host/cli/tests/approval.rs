@@ -130,6 +130,11 @@ fn a_response_without_its_task_is_refused_unless_one_waits() {
         "main/two expects these values (missing: size); nothing was recorded\n  size  integer\nfor example: ";
     refused(&["approve", "@last", "two"], &format!("not approved: {expected}"));
     refused(&["respond", "@last", "two"], &format!("not resumed: {expected}"));
+    refused(
+        &["respond", "@last", "two", "-p", "size=3", "-p", "sise=4"],
+        "`sise` is not one of them; did you mean `size`?",
+    );
+    refused(&["approve", "@last", "one", "-p", "bye=Ada"], "`bye` is not one of them; did you mean `by`?");
     refused(&["respond", "@last", "two"], r#" main/two '{"size":1}'"#);
     assert_eq!(seq(), before);
     // R-L76: all that wait, with their questions.
@@ -140,6 +145,10 @@ fn a_response_without_its_task_is_refused_unless_one_waits() {
     let table = shown(dir.path(), &["list", "--waiting"]);
     assert!(table.contains("main/one") && table.contains("second"), "{table}");
     // The user's own JSON is the executor's to judge.
+    refused(
+        &["respond", "@last", "one", r#"{"approved":true,"bye":"Ada"}"#],
+        "bye is not asked for; expected one of approved, by, comment",
+    );
     refused(&["respond", "@last", "two", "{}"], "size is missing");
     refused(&["respond", "@last", "one", "[1]"], "expected an object");
     refused(&["respond", "@last", "[1]"], "expected an object");

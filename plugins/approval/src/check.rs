@@ -34,12 +34,30 @@ fn members_of(schema: &Value, members: &Map<String, Value>, path: &str, problems
     for name in required.filter_map(Value::as_str).filter(|name| !members.contains_key(*name)) {
         problems.push(format!("{} is missing", at(&format!("{path}.{name}"))));
     }
-    let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    let known: Vec<&str> = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(String::as_str)
+        .collect();
+    // A misspelt name must not go unnoticed: a schema that lists names takes no others, unless it says so.
+    let closed = match schema.get("additionalProperties").and_then(Value::as_bool) {
+        Some(open) => !open,
+        None => !known.is_empty(),
+    };
     for (name, value) in members {
         let path = format!("{path}.{name}");
         match schema.get("properties").and_then(|properties| properties.get(name)) {
             Some(schema) => check(schema, value, &path, problems),
-            None if closed => problems.push(format!("{} is not asked for", at(&path))),
+            None if closed && known.is_empty() => problems.push(format!("{} is not asked for", at(&path))),
+            None if closed => {
+                problems.push(format!(
+                    "{} is not asked for; expected one of {}",
+                    at(&path),
+                    known.join(", ")
+                ));
+            }
             None => {}
         }
     }

@@ -63,8 +63,14 @@ fn an_answer_that_does_not_fit_is_asked_for_again() {
         (json!({ "count": 1, "word": "ä" }), Some("word: expected at least 2 characters, got \"ä\"")),
         (json!({ "count": 1, "list": [1] }), Some("list[0]: expected a text or null, got 1")),
         (json!({ "count": 1, "same": 8 }), Some("same: expected 7, got 8")),
-        (json!({ "count": 1, "more": 8 }), Some("more is not asked for")),
-        (json!({ "more": 8 }), Some("count is missing; more is not asked for")),
+        (
+            json!({ "count": 1, "more": 8 }),
+            Some("more is not asked for; expected one of colour, count, list, same, word"),
+        ),
+        (
+            json!({ "more": 8 }),
+            Some("count is missing; more is not asked for; expected one of colour, count, list, same, word"),
+        ),
     ];
     for (answer, problem) in rows {
         let outcome = resumed(json!({ "schema": schema }), answer.clone());
@@ -85,7 +91,31 @@ fn neither_the_document_nor_the_answer_passes_for_the_other() {
     assert_eq!(outcome.message, "expected the inputs `message` and `details` only, got `approved` too");
     // A response cannot replace the schema or the effect of a rejection.
     let answer = json!({ "schema": {}, "rejection": "continue", "approved": false });
-    assert_eq!(resumed(json!({}), answer).code, ExecCode::Failed);
+    let open = json!({ "schema": { "required": ["approved"] } });
+    assert_eq!(resumed(open, answer).code, ExecCode::Failed);
+}
+
+/// R-L77: a schema that lists properties takes no others, unless it says so.
+#[test]
+fn a_misspelt_name_is_refused() {
+    let properties = json!({ "approved": {}, "by": {} });
+    let rows = [
+        (json!({}), Some("bye is not asked for; expected one of approved, by, comment")),
+        (
+            json!({ "schema": { "properties": properties } }),
+            Some("bye is not asked for; expected one of approved, by"),
+        ),
+        (json!({ "schema": { "properties": properties, "additionalProperties": true } }), None),
+        (json!({ "schema": { "type": "object" } }), None),
+    ];
+    for (config, problem) in rows {
+        let outcome = resumed(config.clone(), json!({ "approved": true, "bye": "Ada" }));
+        let refused = problem.map(Outcome::refused);
+        assert!(
+            refused.map_or(outcome.code == ExecCode::Succeeded, |refused| outcome == refused),
+            "{config}"
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The question of a task that waits: the values that it expects, and the commands that respond to it.
 
 use phasm::engine::{
+    did_you_mean,
     run::{Run, TaskRun},
     value::{Map, Value},
 };
@@ -70,12 +71,18 @@ impl<'r> Question<'r> {
     pub(crate) fn check(&self, values: &Map, word: &str, target: &Target) -> Result<(), Failure> {
         let missing: Vec<_> =
             self.required().into_iter().filter(|name| !values.contains_key(*name)).collect();
-        let is_closed =
-            self.schema.and_then(|schema| schema.member("additionalProperties")) == Some(&Value::Bool(false));
+        let is_closed = match self.schema.and_then(|schema| schema.member("additionalProperties")) {
+            Some(Value::Bool(is_open)) => !is_open,
+            _ => self.properties().is_some_and(|properties| !properties.is_empty()),
+        };
         let other = values.keys().map(|name| &**name).find(|name| self.property(name).is_none());
         let why = match other.filter(|_| is_closed) {
             _ if !missing.is_empty() => format!("missing: {}", missing.join(", ")),
-            Some(name) => format!("`{}` is not one of them", text::clean(name)),
+            Some(name) => {
+                let known = self.properties().into_iter().flat_map(Map::keys).map(|name| &**name);
+                let near = did_you_mean(name, known).unwrap_or_default();
+                format!("`{}` is not one of them{}", text::clean(name), text::after("; ", &near))
+            }
             None => return Ok(()),
         };
         let path = self.run.path(self.task);
