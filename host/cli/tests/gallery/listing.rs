@@ -47,7 +47,7 @@ fn one_example_is_printed() {
     let view = project.sh("phasm examples saga --json").view();
     let files = view["files"].as_array().unwrap();
     let file = files.iter().find(|file| file["path"] == "workflow.yaml").unwrap();
-    assert_eq!((files.len(), file["text"].as_str().unwrap()), (3, text));
+    assert_eq!((files.len(), file["text"].as_str().unwrap()), (4, text));
     for command in ["phasm examples sagga", "phasm init new --example sagga"] {
         let refused = project.sh(command);
         assert_eq!(refused.status, 2, "{refused:?}");

@@ -150,8 +150,9 @@ impl Drop for Server {
     }
 }
 
-/// Replaces each `https://HOST.example.com`.
+/// Replaces each `https://HOST.example.com`, and the address of an example's own service.
 fn at_peer(text: &str, url: &str) -> String {
+    let text = text.replace("http://127.0.0.1:9000", url);
     let mut parts = text.split("https://");
     let mut local = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -1,6 +1,11 @@
 //! Examples that talk to a service.
 
-use std::{fs, thread, time::Duration};
+use std::{
+    fs,
+    net::{TcpListener, TcpStream},
+    thread,
+    time::Duration,
+};
 
 use serde_json::json;
 
@@ -136,6 +141,59 @@ fn bookings_are_compensated_in_reverse() {
     let (status, view) = project.run("phasm run", "");
     assert_eq!((status, output(&view, "booked"), peer.lines().len()), (0, json!(true), 3), "{view}");
     assert_eq!(phases(&view, "cancel-flight"), ["Skipped"]);
+}
+
+/// A compensation that fails does not keep the others from being tried, and the run says what is left.
+#[test]
+fn each_compensation_is_tried() {
+    let peer = Peer::start(|request, _| match request.line().as_str() {
+        "POST /flights" => json(&json!({ "id": "f1" })),
+        "POST /hotels" => json(&json!({ "id": "h1" })),
+        "DELETE /flights/f1" => text(204, ""),
+        _ => text(400, "no"),
+    });
+    let project = Project::new("saga", Some(&peer));
+    let (status, view) = project.run("phasm run", "");
+    let expected = ["POST /flights", "POST /hotels", "POST /cars", "DELETE /hotels/h1", "DELETE /flights/f1"];
+    assert_eq!((status, peer.lines()), (1, expected.map(str::to_owned).to_vec()), "{view}");
+    let why = "car Failed; the hotel is still booked, as its cancellation ended Failed";
+    assert!(view["message"].as_str().unwrap().contains(why), "{view}");
+}
+
+/// The service that comes with the example, started by the command of the README.
+#[test]
+fn a_saga_runs_with_its_own_service() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let project = Project::new("saga", None);
+    for file in ["workflow.yaml", "phasm.toml"] {
+        let text = project.text(file).replace("127.0.0.1:9000", &free.to_string());
+        fs::write(project.path(file), text).unwrap();
+    }
+    let line = project.line("python3 service.py");
+    let _service = project.start(&format!("{} {}", line.trim_end_matches(" &"), free.port()));
+    while TcpStream::connect(free).is_err() {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let (status, view) = project.run("phasm run", "");
+    let cancelled = ["cancel-hotel", "cancel-flight"].map(|name| phases(&view, name));
+    assert_eq!(
+        (status, cancelled),
+        (1, [["Succeeded"]; 2].map(|one| one.map(str::to_owned).to_vec())),
+        "{view}"
+    );
+}
+
+/// R-R14: a request without a grant is the same at each attempt.
+#[test]
+fn a_request_without_a_grant_is_not_retried() {
+    let peer = Peer::start(|_, _| json(&json!({ "rate": 1.08 })));
+    let project = Project::new("retry-http", Some(&peer));
+    fs::write(project.path("phasm.toml"), "").unwrap();
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!((status, peer.lines().len()), (3, 0), "{view}");
+    let task = view["tasks"].as_array().unwrap().iter().find(|task| task["taskName"] == "fetch").unwrap();
+    assert_eq!(task["attempts"].as_array().unwrap().len(), 1, "{view}");
+    assert_eq!(task["notRetried"], "its executor says that another attempt would fail, too", "{view}");
 }
 
 #[test]
