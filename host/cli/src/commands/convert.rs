@@ -28,8 +28,8 @@ use crate::{
 
 /// Converts a workflow file of `aether/v1`, Argo Workflows or GitHub Actions to `phasm/v1`.
 ///
-/// A file of `aether/v1` means the same afterwards, and keeps its comments and layout. From a file of another system, every field without a
-/// counterpart is listed on stderr and in a comment of the result, with the field to use instead. The result is printed to stdout.
+/// A file of `aether/v1` keeps its meaning, comments and layout, but for one thing: `retry` without a condition no longer repeats errors that the
+/// executor calls not retryable. From a file of another system, every field without a counterpart is listed on stderr and in a comment of the result, with the field to use instead. The result is printed to stdout.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm convert old.yaml > new.yaml\n  phasm convert old.yaml --write\n  phasm convert argo.yaml --strict > workflow.yaml\n  phasm convert .github/workflows/ci.yml --json"
