@@ -23,6 +23,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     input::{names::QualifiedName, parameters::ParameterArgument},
+    store::question::ResponseCommand,
     submission::{DocumentArgument, Submission},
     trace::LogLevel,
 };
@@ -114,8 +115,8 @@ pub(super) struct Response<'a> {
     /// The task; none for the only one that waits.
     pub(super) task: Option<&'a str>,
     pub(super) payload: Map,
-    /// Word for a response that was carried out: `approved`, `rejected` or `resumed`.
-    pub(super) word: &'static str,
+    /// The command that the user typed.
+    pub(super) command: ResponseCommand,
     /// Whether the values are compared with those that the task requires before anything is recorded. JSON that the user wrote is
     /// the executor's to judge.
     pub(super) is_checked: bool,

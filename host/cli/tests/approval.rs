@@ -2,8 +2,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::{
+    io::{BufRead as _, BufReader},
     path::Path,
-    process::{Command, Output},
+    process::{Command, Output, Stdio},
 };
 
 use serde_json::{Value, json};
@@ -94,6 +95,70 @@ fn a_step_is_approved_and_rejected_by_commands_of_their_own() {
     );
 }
 
+/// R-L120, R-L121, R-L122, R-L76: people read that the run waits, how to respond, a refusal once, and who approved.
+#[test]
+fn a_refusal_is_printed_once_and_nothing_resumes_by_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/approval.yaml");
+    let ran =
+        command(dir.path(), &["run", example.to_str().unwrap(), "--store", "runs.db"]).output().unwrap();
+    let (said, page) = (String::from_utf8_lossy(&ran.stderr), String::from_utf8_lossy(&ran.stdout));
+    assert!(said.contains("main/approve#1 Waiting: release it?\n"), "{said}");
+    assert!(page.starts_with("release waiting for approval, 1 of 3 tasks ("), "{page}");
+    assert!(page.contains("waiting for a response:\n  main/approve  release it?\nto approve: "), "{page}");
+    let listed = shown(dir.path(), &["list", "--waiting"]);
+    assert!(
+        listed.contains(" ago  ") && listed.contains(" approve ") && listed.contains(" reject "),
+        "{listed}"
+    );
+    let rows: Value = serde_json::from_str(&shown(dir.path(), &["list", "--waiting", "--json"])).unwrap();
+    let task = &rows[0]["tasks"][0];
+    assert!(task["commands"].as_array().unwrap().len() == 2 && task["until"].is_string(), "{rows}");
+    let respond = |words: &[&str]| {
+        let ran = command(dir.path(), words).args(["--store", "runs.db"]).output().unwrap();
+        let said = [ran.stderr, ran.stdout].map(|text| String::from_utf8_lossy(&text).into_owned());
+        (ran.status.code(), said)
+    };
+    let (status, [said, page]) = respond(&["respond", "@last", r#"{"approved": "yes"}"#]);
+    assert_eq!(
+        (status, said.matches("refused: approved: expected true or false").count()),
+        (Some(2), 1),
+        "{said}"
+    );
+    assert!(said.contains("not resumed; ") && !said.contains("#1 resumed"), "{said}");
+    assert!(page.starts_with("release waiting for approval"), "{page}");
+    let (status, [said, page]) = respond(&["approve", "@last"]);
+    assert_eq!((status, said.matches("#1 resumed by local:").count()), (Some(0), 1), "{said}");
+    assert!(page.contains("  by        local:"), "{page}");
+}
+
+/// R-L121: a command that stays with the run prints a refusal of another command's response once.
+#[test]
+fn a_command_that_waits_prints_a_refusal_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/approval.yaml");
+    let mut run = command(dir.path(), &["run", example.to_str().unwrap(), "--wait", "--store", "runs.db"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(run.stderr.take().unwrap()).lines().map_while(Result::ok);
+    lines.find(|line| line.contains("#1 Waiting: release it?")).unwrap();
+    let refused = command(dir.path(), &["respond", "@last", r#"{"approved": "yes"}"#])
+        .args(["--store", "runs.db"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let approved = command(dir.path(), &["approve", "@last", "--store", "runs.db"]).output().unwrap();
+    assert!(approved.status.success(), "{approved:?}");
+    let said: Vec<_> = lines.filter(|line| !line.starts_with("info ")).collect();
+    run.wait().unwrap();
+    let refusals = said.iter().filter(|line| line.contains("refused")).count();
+    let resumed = said.iter().filter(|line| line.contains("resumed")).count();
+    assert_eq!((refusals, resumed), (1, 1), "{said:?}");
+    assert!(!said.iter().any(|line| line.starts_with("waiting: ") && line.contains("refused")), "{said:?}");
+}
+
 /// R-L33: nothing is guessed, and what is refused leaves the step waiting: status 2.
 #[test]
 fn a_response_without_its_task_is_refused_unless_one_waits() {
@@ -113,7 +178,7 @@ fn a_response_without_its_task_is_refused_unless_one_waits() {
         &["approve", "@last"],
         "not approved: 2 tasks wait for a response; name one of them: main/one, main/two",
     );
-    refused(&["reject", "@last", "three"], "has no task `three`; suspended: main/one, main/two");
+    refused(&["reject", "@last", "three"], "has no task `three`; waiting for a response: main/one, main/two");
     // Each waiting task has its commands.
     let page = shown(dir.path(), &["get", "@last"]);
     for (lead, command) in [

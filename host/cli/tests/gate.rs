@@ -102,8 +102,8 @@ fn task<'v>(view: &'v Value, name: &str) -> &'v Value {
 fn two_people_release_what_a_third_one_submitted() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let [carol, ada, bob, eve] =
-        [("carol", "run"), ("ada", "approve"), ("bob", "approve"), ("eve", "approve")]
+    let [carol, ada, bob, eve, dora] =
+        [("carol", "run"), ("ada", "approve"), ("bob", "approve"), ("eve", "approve"), ("dora", "read")]
             .map(|(name, role)| key(dir, name, role));
     let server = Server::start(dir);
     let (status, submitted) = server.send(&carol, "POST", "/v1/runs?wait=120s", &release());
@@ -136,6 +136,11 @@ fn two_people_release_what_a_third_one_submitted() {
     let said = String::from_utf8_lossy(&told.stderr);
     assert_eq!(told.status.code(), Some(2), "{said}");
     assert!(said.contains("ada may not respond to this approval"), "{said}");
+    // A key that only reads is told the role that it lacks.
+    let read = server.phasm(&dora, &["approve", run, "second"]);
+    let said = String::from_utf8_lossy(&read.stderr);
+    assert_eq!(read.status.code(), Some(2), "{said}");
+    assert!(said.contains("this needs the role `approve`; the key has `read`"), "{said}");
     // Nor may one who only approves do anything else.
     assert_eq!(server.send(&ada, "POST", "/v1/runs", &release()).0, 403);
     assert_eq!(server.send(&ada, "POST", &format!("/v1/runs/{run}/cancel"), "").0, 403);
@@ -153,11 +158,10 @@ fn two_people_release_what_a_third_one_submitted() {
     assert_eq!(respond(&bob, "second", r#"{"approved": true}"#).0, 200);
     let view = server.send(&bob, "GET", &format!("/v1/runs/{run}?wait=60s"), "").1;
     assert_eq!((&view["phase"], &task(&view, "second")["resumedBy"]), (&"Succeeded".into(), &"bob".into()));
-    assert_eq!(
-        task(&view, "second")["outputs"].as_array().unwrap().len(),
-        2,
-        "nothing of refused responses is left"
-    );
+    let outputs = task(&view, "second")["outputs"].as_array().unwrap();
+    let outputs: Vec<_> = outputs.iter().map(|output| (&output["name"], &output["value"])).collect();
+    // R-L122: the name to show is the caller's. Nothing of refused responses is left.
+    assert_eq!(outputs[1..], [(&"approved".into(), &true.into()), (&"by".into(), &"bob".into())], "{view}");
     let page = server.phasm(&bob, &["get", run]);
     let page = String::from_utf8_lossy(&page.stdout);
     for line in ["submitted by carol\n", "main/first approved by ada at ", "main/second approved by bob at "]
@@ -167,7 +171,8 @@ fn two_people_release_what_a_third_one_submitted() {
     let log = server.stop();
     // Each request has a line, with the key and what it did; a read has none.
     let lines = |key: &str| log.lines().filter(|line| line.contains(&format!("key=\"{key}\""))).count();
-    assert_eq!((lines("carol"), lines("eve"), lines("bob")), (2, 1, 1), "{log}");
+    assert_eq!((lines("carol"), lines("eve"), lines("bob"), lines("dora")), (2, 1, 1, 1), "{log}");
+    assert!(log.lines().any(|line| line.contains("key=\"dora\"") && line.contains("status=403")), "{log}");
     assert!(log.contains("role=\"approve\" method=POST") && log.contains("status=403"), "{log}");
     assert!(!log.contains(&ada) && !log.contains("approved"), "{log}");
 }

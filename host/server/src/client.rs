@@ -119,6 +119,12 @@ impl Remote {
         &self.0.url
     }
 
+    /// Returns whether the server is asked with a key.
+    #[must_use]
+    pub fn has_key(&self) -> bool {
+        self.0.key.is_some()
+    }
+
     /// Whether the server answers.
     ///
     /// # Errors

@@ -36,7 +36,13 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// Its word for people, and `status` in JSON.
+    /// Its word for people. What a run that is `waiting` waits for is shown next to it.
+    #[must_use]
+    pub const fn for_people(self) -> &'static str {
+        if matches!(self, Self::Parked) { "waiting" } else { self.label() }
+    }
+
+    /// Its word as `status` in JSON.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -156,18 +162,6 @@ impl<'r> RowWaits<'r> {
     pub fn is_missing(&self) -> bool {
         self.what == "missing"
     }
-
-    /// A view of the run with what it waits for, if that is something a host lacked.
-    #[must_use]
-    pub fn shown_in(waits: Option<&Self>, view: &RunView) -> serde_json::Value {
-        // Nothing in it is fallible.
-        let mut shown = serde_json::to_value(view).unwrap_or_default();
-        if let (Some(waits), Some(object)) = (waits.filter(|waits| waits.is_missing()), shown.as_object_mut())
-        {
-            object.insert("waiting".to_owned(), serde_json::to_value(waits).unwrap_or_default());
-        }
-        shown
-    }
 }
 
 /// One run of a list.
@@ -236,6 +230,24 @@ impl<'r> RowView<'r> {
             remark: row.remark.as_deref(),
             damaged: row.damaged.as_deref(),
         }
+    }
+
+    /// Returns a view of the run with what its row adds: `status`, the `host` that runs it, and `waiting` if a host lacked something.
+    #[must_use]
+    pub fn shown_in(row: Option<(&'r RunRow, RunState)>, view: &RunView) -> serde_json::Value {
+        // Nothing in it is fallible.
+        let mut shown = serde_json::to_value(view).unwrap_or_default();
+        let row = row.map(|(row, state)| Self::of(row, state));
+        let ended = view.phase.is_terminal().then(|| RunState::Ended.label());
+        if let Some(object) = shown.as_object_mut() {
+            let status = row.as_ref().map(|row| row.status).or(ended);
+            object.extend(status.map(|status| ("status".to_owned(), status.into())));
+            object.extend(row.as_ref().and_then(|row| row.host).map(|host| ("host".to_owned(), host.into())));
+            let waits = row.and_then(|row| row.waiting).filter(RowWaits::is_missing);
+            let waits = waits.map(|waits| serde_json::to_value(waits).unwrap_or_default());
+            object.extend(waits.map(|waits| ("waiting".to_owned(), waits)));
+        }
+        shown
     }
 }
 

@@ -80,13 +80,18 @@ fn object(answer: Inputs) -> Result<Map<String, Value>> {
     answer.into_iter().map(|(name, value)| Ok((name, value.parse()?))).collect()
 }
 
-fn decided(settings: &Settings, answer: Map<String, Value>, by: Option<&str>) -> Result {
+fn decided(settings: &Settings, mut answer: Map<String, Value>, by: Option<&str>) -> Result {
     let rejected = answer.get("approved") == Some(&Value::Bool(false));
     let outcome = if rejected && settings.rejection == Rejection::Fail {
         Outcome::failed(reason(&answer, by)).kind("rejected").retryable(false)
     } else {
         Outcome::succeeded()
     };
+    // A response without a name is the caller's, where the schema has such a text.
+    let by = by.filter(|_| settings.schema.pointer("/properties/by/type") == Some(&json!("string")));
+    if let Some(by) = by {
+        answer.entry("by").or_insert_with(|| by.into());
+    }
     Ok(answer.into_iter().fold(outcome, |outcome, (name, value)| outcome.output(name, value)))
 }
 

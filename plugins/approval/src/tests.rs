@@ -189,6 +189,17 @@ fn others_than_the_approvers_are_refused() {
     assert_eq!(answered(json!({}), None, yes()).code, ExecCode::Succeeded);
 }
 
+/// R-L122: a response without a name has its caller's, where the schema takes one.
+#[test]
+fn the_caller_is_the_name_to_show() {
+    let by = |config: Value, answer: Value| answered(config, Some("local:ada"), answer).get("by");
+    assert_eq!(by(json!({}), yes()), Some(json!("local:ada")));
+    assert_eq!(by(json!({}), json!({ "approved": true, "by": "Bob" })), Some(json!("Bob")));
+    assert_eq!(answered(json!({}), None, yes()).get("by"), None);
+    let other = json!({ "schema": { "type": "object", "properties": { "size": { "type": "integer" } } } });
+    assert_eq!(by(other, json!({ "size": 3 })), None);
+}
+
 /// R-S15: neither a response nor the workflow passes for a caller.
 #[test]
 fn a_response_cannot_forge_its_caller() {

@@ -59,13 +59,13 @@ impl Backend for LocalBackend<'_> {
     }
 
     fn respond(&self, run: &str, response: &Response<'_>, then: LocalRun<'_>) -> Result<Exit, Failure> {
-        let Response { task, payload, word, is_checked } = response;
+        let Response { task, payload, command, is_checked } = response;
         let target = then.arguments.target(&self.store.path()?);
-        self.request(run, word, then, |run| {
-            let task = runs::waiting_task(run, *task, word)?;
+        self.request(run, command.done(), then, |run| {
+            let task = runs::waiting_task(run, *task, *command)?;
             self.screen.err(&runs::question(run, task));
             if *is_checked {
-                runs::check_values(run, task, payload, word, &target)?;
+                runs::check_values(run, task, payload, *command, &target)?;
             }
             Ok(RunRequest::Resume { task: run.task_run_id(task), payload: payload.clone() })
         })

@@ -21,7 +21,7 @@ use crate::{
         parameters::{self, ParameterArgument},
     },
     problems,
-    store::{run_id, runs},
+    store::{local_user::local_user, run_id, runs},
     submission::{KNOWN_KEY, Submission},
     terminal::screen::Screen,
 };
@@ -49,19 +49,24 @@ impl Backend for RemoteBackend<'_> {
 
     fn respond(&self, meant: &str, response: &Response<'_>, _then: LocalRun<'_>) -> Result<Exit, Failure> {
         wait(async {
-            let Response { task, payload, word, is_checked } = response;
+            let Response { task, payload, command, is_checked } = response;
             let run_id = self.find(meant).await?;
             let run = runs::recorded(&self.remote, &run_id).await;
             let run = run.map_err(|error| runs::unavailable(error, &self.target()))?;
             runs::check_open(&run)?;
-            let task = runs::waiting_task(&run, *task, word)?;
+            let task = runs::waiting_task(&run, *task, *command)?;
             self.screen.err(&runs::question(&run, task));
             if *is_checked {
-                runs::check_values(&run, task, payload, word, &self.target())?;
+                runs::check_values(&run, task, payload, *command, &self.target())?;
             }
-            let payload = json_of(&Value::from(payload.clone()));
+            let mut payload = payload.clone();
+            if *is_checked && !self.remote.has_key() && runs::takes_name(&run, task) {
+                // A server without keys knows no callers: this is a name to show, which nothing has checked.
+                payload.entry("by".into()).or_insert_with(|| local_user().to_string().into());
+            }
+            let payload = json_of(&Value::from(payload));
             let said = self.remote.resume(&run_id, &run.task_run_id(task), payload).await;
-            let exit = self.told(word, &run_id, said)?;
+            let exit = self.told(command.done(), &run_id, said)?;
             if !self.json {
                 runs::tell_standing(&self.remote, &run_id, self.screen).await;
             }

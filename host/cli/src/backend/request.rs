@@ -54,6 +54,7 @@ pub(crate) async fn ask(
         let exit = live_request::told(said, &run_id, word, &target, screen)?;
         return Ok(ActiveRuns { prepared, runs: Vec::new(), answers, exit });
     }
+    let mut plain = LineReporter::after(&run);
     let (handle, answer) = asked.map_err(|error| runs::unavailable(error, &target))?;
     screen.err(&LineReporter::repeated(&run).concat());
     match answer {
@@ -63,7 +64,10 @@ pub(crate) async fn ask(
             }
             let watched = handle.watch(run.seq()).map_err(Failure::host)?;
             match verdict::refusal(response.map(|response| response.watched(watched))).await? {
-                Some(why) => screen.err(&format!("{}\n", verdict::refused(word, &why))),
+                Some(why) => {
+                    screen.err(&format!("{}\n", verdict::refused(word, &why)));
+                    plain = plain.after_refusal();
+                }
                 None => screen.err(&format!("{word}\n")),
             }
         }
@@ -74,10 +78,5 @@ pub(crate) async fn ask(
         }
         Err(error) => return Err(Failure::host(ContextError::new("the request was not carried out", error))),
     }
-    Ok(ActiveRuns {
-        prepared,
-        runs: vec![ActiveRun { handle, watch, plain: LineReporter::after(&run) }],
-        answers,
-        exit: Exit::Done,
-    })
+    Ok(ActiveRuns { prepared, runs: vec![ActiveRun { handle, watch, plain }], answers, exit: Exit::Done })
 }

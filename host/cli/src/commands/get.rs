@@ -7,7 +7,7 @@ use phasm::{
     engine::run::{Run, RunView},
     notify::NoticeSummary,
     store::RunRow,
-    store::view::{Presence, RowWaits, RunState},
+    store::view::{Presence, RowView, RowWaits, RunState},
 };
 
 use crate::{
@@ -54,7 +54,7 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
     let waits = row.as_ref().and_then(|(row, state)| RowWaits::of(row, *state));
     let page = if arguments.json {
         let view = RunView::of(&run);
-        let shown = RowWaits::shown_in(waits.as_ref(), &view);
+        let shown = RowView::shown_in(row.as_ref().map(|(row, state)| (row, *state)), &view);
         problems::json(screen, &NoticeSummary::shown_in(notices.as_ref(), shown))
     } else if arguments.usage {
         usage::table(&RunView::of(&run))

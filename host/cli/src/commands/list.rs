@@ -22,11 +22,14 @@ use crate::{
     terminal::{screen::Screen, text, waiting},
 };
 
+/// Advice for those who look for runs that wait.
+const WAITING_HINT: &str = "`--waiting` lists the runs that wait for a response";
+
 /// Lists the runs of a store, the newest first.
 ///
-/// STATE is `ended`; `running` in a process; `suspended` until a suspended task gets a response; `waiting` for its next time; `orphaned`: no process runs
+/// STATE is `ended`; `running` in a process; `waiting` for a response or for its next time, as WAITS FOR says; `orphaned`: no process runs
 /// it, so it waits for `phasm recover`; or `damaged` in the store, which ends the command with status 3. With `--json` it is
-/// `status`; `state`, with `driven` for `running` and `parked` for `suspended`, is deprecated.
+/// `status`, with `suspended` for a run that waits for a response; `state`, with `driven` for `running` and `parked` for `suspended`, is deprecated.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm list --store runs.db\n  phasm list --store runs.db --open\n  \
                         phasm list --store runs.db --waiting\n  \
@@ -70,7 +73,7 @@ struct RunFilter {
     namespace: Option<String>,
 
     /// Only runs in this phase.
-    #[arg(long, value_name = "PHASE", value_parser = phase)]
+    #[arg(long, value_name = "PHASE", value_parser = phase_of_run)]
     phase: Option<Phase>,
 
     /// Only runs with this label, as `KEY=VALUE`.
@@ -89,6 +92,10 @@ struct RunFilter {
 pub(super) fn phase(text: &str) -> Result<Phase, String> {
     let found = Phase::ALL.into_iter().find(|phase| phase.as_str().eq_ignore_ascii_case(text));
     found.ok_or_else(|| format!("expected one of {}", Phase::ALL.map(Phase::as_str).join(", ")))
+}
+
+fn phase_of_run(text: &str) -> Result<Phase, String> {
+    phase(text).map_err(|why| format!("{why}; {WAITING_HINT}"))
 }
 
 fn label(text: &str) -> Result<(Arc<str>, Arc<str>), String> {
@@ -110,7 +117,9 @@ pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, F
         table(&rows)
     };
     if rows.is_empty() {
-        screen.err("no matching runs\n");
+        let is_for_waiting = arguments.wanted.phase == Some(Phase::Suspended);
+        let hint = if is_for_waiting { format!("; {WAITING_HINT}") } else { String::new() };
+        screen.err(&format!("no matching runs{hint}\n"));
     }
     if let Some((last, _)) = rows.last().filter(|_| rows.len() == arguments.limit && !arguments.json) {
         screen.err(&format!("there may be more: add --before {}\n", last.head.run_id));
@@ -204,7 +213,7 @@ fn cells(row: &RunRow, state: RunState) -> [String; 8] {
     let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
     [
         text::clean(&head.run_id).into_owned(),
-        if is_damaged { "damaged".to_owned() } else { state.label().to_owned() },
+        if is_damaged { "damaged".to_owned() } else { state.for_people().to_owned() },
         if is_damaged {
             "?".to_owned()
         } else {

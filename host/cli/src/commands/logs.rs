@@ -93,7 +93,8 @@ pub(super) fn logs(arguments: &LogsArguments, log_level: LogLevel, screen: &Scre
             return printing.follow(Watch::of(Arc::clone(&reader), &run_id, run.seq()), &target).await;
         }
         if !found.any {
-            screen.err("no attempt that has ended left a log\n");
+            let ends = target.command(&["get", &run_id]);
+            screen.err(&format!("no attempt that has ended wrote to its log; how each task ended: {ends}\n"));
         }
         Ok(found.exit())
     })

@@ -9,6 +9,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     input::parameters::{self, ParameterArgument},
+    store::question::ResponseCommand,
     terminal::screen::Screen,
     trace::LogLevel,
 };
@@ -128,8 +129,8 @@ fn decide(
     }
     let mut values = Map::from([("approved".into(), Value::Bool(is_approved))]);
     values.extend(comment.iter().map(|comment| ("comment".into(), comment.clone().into())));
-    let word = if is_approved { "approved" } else { "rejected" };
-    let response = Response { task: task.as_deref(), payload: values, word, is_checked: true };
+    let command = if is_approved { ResponseCommand::Approve } else { ResponseCommand::Reject };
+    let response = Response { task: task.as_deref(), payload: values, command, is_checked: true };
     send(run, response, given, log_level, screen)
 }
 
@@ -147,7 +148,7 @@ pub(super) fn respond(
         _ => (None, None),
     };
     let payload = json.map_or_else(|| Ok(Map::new()), payload).map_err(Failure::call)?;
-    let response = Response { task, payload, word: "resumed", is_checked: json.is_none() };
+    let response = Response { task, payload, command: ResponseCommand::Respond, is_checked: json.is_none() };
     send(run, response, given, log_level, screen)
 }
 

@@ -1,6 +1,6 @@
 //! Reports events line by line, where a live view cannot be drawn.
 
-use std::cmp::Ordering;
+use std::{cmp::Ordering, collections::BTreeMap};
 
 use phasm::engine::{
     event::{Event, PhaseChange, TaskId},
@@ -27,6 +27,10 @@ pub(crate) struct LineReporter {
     /// Lines about single task runs.
     told: u64,
     last: Option<Attempt>,
+    /// Whether the next refusal of a response has been told.
+    refusal_is_told: bool,
+    /// Responses whose tasks have not yet taken or refused them: the line by the task's path.
+    responses: BTreeMap<String, String>,
     /// Whether what is refused has a line of its own.
     refusals_are_told: bool,
     /// Cancelled tasks since the last line.
@@ -94,6 +98,11 @@ impl LineReporter {
         lines
     }
 
+    /// The same, where the command has told that its response was refused.
+    pub(crate) fn after_refusal(self) -> Self {
+        Self { refusal_is_told: true, ..self }
+    }
+
     /// The same, where the log says what is refused.
     pub(super) fn beside_log(self, refusals_are_told: bool) -> Self {
         Self { refusals_are_told, ..self }
@@ -146,7 +155,11 @@ impl LineReporter {
     }
 
     fn telling(&mut self, event: &Value) -> Option<String> {
-        let line = self.change(event);
+        let refused = event["data"]["refused"].is_string();
+        let resumed =
+            notices::path(event).filter(|_| event["type"] != "task.resumed" && !is_redispatch(event));
+        let resumed = resumed.and_then(|path| self.responses.remove(&path)).filter(|_| !refused);
+        let line = joined(resumed, self.change(event));
         let swept = if line.is_some() { self.swept() } else { None };
         let line = joined(swept, line).and_then(|line| self.ration(line));
         joined(line, self.tenth())
@@ -187,7 +200,13 @@ impl LineReporter {
                 let which = data["which"].as_str().filter(|which| *which != "timeout")?;
                 Some(told(&path?, attempt, which, " has passed"))
             }
-            "task.resumed" => Some(told(&path?, attempt, "resumed", &by(data))),
+            // A response that is refused resumes nothing, so the line waits for what follows.
+            "task.resumed" => {
+                let path = path?;
+                let line = told(&path, attempt, "resumed", &by(data));
+                self.responses.insert(path, line);
+                None
+            }
             "task.phase" => self.phase(&path?, event),
             _ => None,
         }
@@ -202,6 +221,9 @@ impl LineReporter {
         let phase = phase_of(data["to"].as_str()?)?;
         let message = self.brief(data["message"].as_str().unwrap_or_default());
         if let Some(why) = data["refused"].as_str() {
+            if std::mem::take(&mut self.refusal_is_told) {
+                return None;
+            }
             let why = format!(": the response{} was refused: {why}", by(data));
             return Some(told(path, attempt, &text::phase(phase), &why));
         }
@@ -267,6 +289,12 @@ impl LineReporter {
         self.tenths = tenths;
         Some(format!("{} of {} task runs have ended\n", self.ended, self.tasks))
     }
+}
+
+/// Whether an event hands an attempt to its executor again, after a response: nothing has come of it yet.
+fn is_redispatch(event: &Value) -> bool {
+    event["type"] == "task.phase" && matches!(event["data"]["to"].as_str(), Some("Ready" | "Running"))
+        || event["type"] == "task.attempt.started"
 }
 
 fn joined(one: Option<String>, other: Option<String>) -> Option<String> {
@@ -349,11 +377,9 @@ mod tests {
             "main/a#1 Running\n",
             "main/a#1 Failed: no\\nluck; attempt 2 in 2.0 s\n",
             "main/a#2 Running\n",
-            "main/a#2 Suspended: ask\n",
-            "main/a#2 resumed\n",
-            "main/a#2 Suspended: the response by ada was refused: not you\n",
-            "main/a#2 resumed by bob\n",
-            "main/a#2 maxRuntime has passed\n",
+            "main/a#2 Waiting: ask\n",
+            "main/a#2 Waiting: the response by ada was refused: not you\n",
+            "main/a#2 resumed by bob\nmain/a#2 maxRuntime has passed\n",
             "main/a#2 Error (retry-exhausted) in 1.5 s: late\n",
         ];
         assert_eq!(told, expected);

@@ -272,10 +272,14 @@ impl Session {
             let is_refused = self.answers.are_refused(&waiting);
             return Ok(Some(SessionEnd::Parked { stands, is_refused }));
         }
-        if self.told != waiting {
+        // A refusal has a line of its own, and the question is still the same.
+        let is_known = |task: &PendingAnswer| {
+            self.told.iter().any(|told| told == task || (task.is_refused && told.id == task.id))
+        };
+        if !waiting.iter().all(is_known) {
             self.say(&waits_for(&waiting));
-            self.told = waiting;
         }
+        self.told = waiting;
         Ok(None)
     }
 
@@ -357,7 +361,7 @@ fn waits_for(waiting: &[PendingAnswer]) -> String {
     let line = |task: &PendingAnswer| {
         let until = task.until.as_ref().map(|until| format!(" until {until}")).unwrap_or_default();
         let message = text::after(": ", &task.message);
-        format!("waiting: {} is suspended{until}{message}\n", text::clean(&task.path))
+        format!("waiting: {} needs a response{until}{message}\n", text::clean(&task.path))
     };
     let lines: String = waiting.iter().map(line).collect();
     lines + "waiting for a timeout, or for Ctrl-C to cancel\n"

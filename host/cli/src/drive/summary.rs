@@ -15,7 +15,7 @@ use phasm::{
 use super::callers;
 use crate::{
     command_line::Target,
-    store::question::Question,
+    store::{question::Question, runs},
     terminal::{text, waiting},
 };
 
@@ -48,8 +48,8 @@ fn brief(run: &Run, open: &str, tree: &str, target: Option<&Target>) -> String {
     let output =
         |name: &str, value| [text::short(name, 40).into_owned(), text::value(value, MAX_VALUE_CHARS)];
     page += &table("outputs", outputs.map(|each| output(&each.name, &each.value)));
-    let suspended = || tasks(run).filter(|task| task.phase == Phase::Suspended);
-    page += &table("suspended", suspended().map(|task| row(run, task)));
+    let suspended = || tasks(run).filter(|task| runs::is_suspended(task));
+    page += &table("waiting for a response", suspended().map(|task| question(run, task)));
     if let Some(target) = target {
         page.extend(suspended().take(MAX_LINES).map(|task| Question::of(run, task).commands(target)));
     }
@@ -99,10 +99,13 @@ fn headline(run: &Run, open: &str) -> String {
     let phase = text::ended(run.phase(), root.and_then(|root| root.reason));
     let remarks = root.map(|root| run.remarks(root)).unwrap_or_default();
     let says_it_all = run.phase() == Phase::Running && open == RunState::Driven.label();
+    let is_waiting = run.is_parked() && open == RunState::Parked.label();
     let phase = if run.phase().is_terminal() {
         text::remarked(phase, &remarks)
     } else if says_it_all {
         phase
+    } else if is_waiting {
+        text::styled(text::colour(Phase::Suspended), format_args!("waiting for {}", awaited(run)))
     } else {
         format!("{open} {phase}")
     };
@@ -121,6 +124,14 @@ fn headline(run: &Run, open: &str) -> String {
         took.unwrap_or_default(),
         text::dim(format_args!("({})", run.id()))
     )
+}
+
+/// What the tasks of a run wait for: approval, where all of them do.
+fn awaited(run: &Run) -> &'static str {
+    let mut awaited =
+        tasks(run).filter(|task| runs::is_suspended(task)).map(|task| Question::of(run, task).waits_for());
+    let first = awaited.next().unwrap_or("a response");
+    if awaited.all(|other| other == first) { first } else { "responses" }
 }
 
 /// Whether the run ended before everything was done.
@@ -184,6 +195,11 @@ fn is_swept_away(task: &TaskRun) -> bool {
 
 fn row(run: &Run, task: &TaskRun) -> [String; 2] {
     [run.path(task), result(run, task)]
+}
+
+/// A task that waits for a response, and its question.
+fn question(run: &Run, task: &TaskRun) -> [String; 2] {
+    [run.path(task), text::short(&Question::of(run, task).words(), MAX_VALUE_CHARS).into_owned()]
 }
 
 /// Returns what a leaf waits for, other than an answer.

@@ -11,6 +11,34 @@ use crate::{command_line::Target, failure::Failure, terminal::text};
 /// Most characters of a description, or of the values to choose from.
 const MAX_CHARS: usize = 160;
 
+/// Command that responds to a task that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResponseCommand {
+    Approve,
+    Reject,
+    Respond,
+}
+
+impl ResponseCommand {
+    /// Its name on the command line.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Approve => "approve",
+            Self::Reject => "reject",
+            Self::Respond => "respond",
+        }
+    }
+
+    /// Word for a response that was carried out.
+    pub(crate) const fn done(self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Reject => "rejected",
+            Self::Respond => "resumed",
+        }
+    }
+}
+
 /// The schema of the response that a task expects, in its output `asked`.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'r> {
@@ -39,8 +67,28 @@ impl<'r> Question<'r> {
     }
 
     /// Returns whether `approved` is all that the task requires.
-    pub(crate) fn asks_for_approval(&self) -> bool {
+    fn asks_for_approval(&self) -> bool {
         self.required() == ["approved"]
+    }
+
+    /// Returns whether the task takes a text of that name.
+    pub(crate) fn takes_text(&self, name: &str) -> bool {
+        let kind = self.property(name).and_then(|schema| schema.member("type"));
+        kind.and_then(Value::as_str) == Some("string")
+    }
+
+    /// Returns the commands that respond to the task.
+    fn answering(&self) -> &'static [ResponseCommand] {
+        if self.asks_for_approval() {
+            &[ResponseCommand::Approve, ResponseCommand::Reject]
+        } else {
+            &[ResponseCommand::Respond]
+        }
+    }
+
+    /// Returns what the task waits for, in words.
+    pub(crate) fn waits_for(&self) -> &'static str {
+        if self.asks_for_approval() { "approval" } else { "a response" }
     }
 
     /// Returns the question in words, on one line.
@@ -49,26 +97,37 @@ impl<'r> Question<'r> {
         text::clean(message).into_owned()
     }
 
-    /// Returns the commands that respond, a line each.
-    pub(crate) fn commands(&self, target: &Target) -> String {
-        if self.asks_for_approval() {
-            let command = |word| self.command(target, &[word], &[]);
-            return format!("to approve: {}\nto reject:  {}\n", command("approve"), command("reject"));
-        }
-        let example = self.example();
-        let lead = if example == "{}" {
-            "to respond, put the values between the braces"
-        } else {
-            "to respond, with values of your own"
-        };
-        format!("{lead}: {}\n", self.command(target, &["respond"], &[&example]))
+    /// Returns the commands that respond, each as it is typed.
+    pub(crate) fn command_lines(&self, target: &Target) -> Vec<String> {
+        self.answering().iter().map(|command| self.command_line(*command, target)).collect()
     }
 
-    /// Compares the values of a response with those that the task requires. `word` is what is printed of a response that was carried out.
+    /// Returns the commands that respond, a line each with its purpose.
+    pub(crate) fn commands(&self, target: &Target) -> String {
+        let line = |command: &ResponseCommand| {
+            let lead = match command {
+                ResponseCommand::Approve => "to approve",
+                ResponseCommand::Reject => "to reject",
+                ResponseCommand::Respond if self.required().is_empty() => {
+                    "to respond, put the values between the braces"
+                }
+                ResponseCommand::Respond => "to respond, with values of your own",
+            };
+            format!("{:<11} {}\n", format!("{lead}:"), self.command_line(*command, target))
+        };
+        self.answering().iter().map(line).collect()
+    }
+
+    /// Compares the values of a response with those that the task requires.
     ///
     /// # Errors
     /// When values are missing, or are not among those that the task takes: with all values that the task expects, and an example.
-    pub(crate) fn check(&self, values: &Map, word: &str, target: &Target) -> Result<(), Failure> {
+    pub(crate) fn check(
+        &self,
+        values: &Map,
+        command: ResponseCommand,
+        target: &Target,
+    ) -> Result<(), Failure> {
         let missing: Vec<_> =
             self.required().into_iter().filter(|name| !values.contains_key(*name)).collect();
         let is_closed = match self.schema.and_then(|schema| schema.member("additionalProperties")) {
@@ -87,9 +146,10 @@ impl<'r> Question<'r> {
         };
         let path = self.run.path(self.task);
         Err(Failure::call(format!(
-            "not {word}: {path} expects these values ({why}); nothing was recorded\n{}for example: {}",
+            "not {}: {path} expects these values ({why}); nothing was recorded\n{}for example: {}",
+            command.done(),
             self.values(),
-            self.example_command(word, target),
+            self.command_line(command, target),
         )))
     }
 
@@ -112,14 +172,11 @@ impl<'r> Question<'r> {
         text::columns(&rows.collect::<Vec<_>>())
     }
 
-    fn example_command(&self, word: &str, target: &Target) -> String {
-        let verb = match word {
-            "approved" => "approve",
-            "rejected" => "reject",
-            _ => "",
-        };
-        if verb.is_empty() || self.property("approved").is_none() {
-            return self.command(target, &["respond"], &[&self.example()]);
+    /// Returns a command that responds, with a value of its type for each value that is required.
+    fn command_line(&self, command: ResponseCommand, target: &Target) -> String {
+        let decides = command != ResponseCommand::Respond && self.property("approved").is_some();
+        if !decides {
+            return self.command(target, ResponseCommand::Respond, &[&self.example()]);
         }
         let given = |name: &str| {
             let value = example_of(self.property(name));
@@ -127,7 +184,7 @@ impl<'r> Question<'r> {
         };
         let others = self.required().into_iter().filter(|name| *name != "approved");
         let given: Vec<_> = others.flat_map(|name| ["-p".to_owned(), given(name)]).collect();
-        self.command(target, &[verb], &given.iter().map(String::as_str).collect::<Vec<_>>())
+        self.command(target, command, &given.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
     /// Returns a response with a value of its type for each value that is required.
@@ -136,12 +193,10 @@ impl<'r> Question<'r> {
         Value::from(members.collect::<Map>()).to_json()
     }
 
-    fn command(&self, target: &Target, verb: &[&str], more: &[&str]) -> String {
+    fn command(&self, target: &Target, command: ResponseCommand, more: &[&str]) -> String {
         let path = self.run.path(self.task);
-        let words: Vec<&str> = verb
-            .iter()
-            .copied()
-            .chain([&**self.run.id(), path.as_str()])
+        let words: Vec<&str> = [command.name(), &**self.run.id(), path.as_str()]
+            .into_iter()
             .chain(more.iter().copied())
             .collect();
         target.command(&words)

@@ -13,7 +13,10 @@ use phasm::{
     tasks_named,
 };
 
-use super::{question::Question, run_id};
+use super::{
+    question::{Question, ResponseCommand},
+    run_id,
+};
 use crate::{
     command_line::Target,
     drive::{self, PreparedHost},
@@ -45,7 +48,7 @@ pub(crate) fn unavailable(error: RecoverError, target: &Target) -> Failure {
 ///
 /// # Errors
 /// When there is none of that name; or, with the `answer` that nothing was done, when none of them is wanted. Both name
-/// those that are, in a `state` that is such a word as "suspended".
+/// those that are, in a `state` that is such a word as "open".
 pub(crate) fn task(
     run: &Run,
     name: &str,
@@ -64,15 +67,18 @@ pub(crate) fn task(
     }))
 }
 
-/// The task that a response is for: the first one of that name that waits, or the only one that waits. `word` is what is printed
-/// of a response that was carried out, such as "approved".
+/// The task that a response is for: the first one of that name that waits, or the only one that waits.
 ///
 /// # Errors
 /// When there is none, or when several wait and none is named.
-pub(crate) fn waiting_task(run: &Run, name: Option<&str>, word: &str) -> Result<TaskId, Failure> {
-    let refused = format!("not {word}");
+pub(crate) fn waiting_task(
+    run: &Run,
+    name: Option<&str>,
+    command: ResponseCommand,
+) -> Result<TaskId, Failure> {
+    let refused = format!("not {}", command.done());
     if let Some(name) = name {
-        return task(run, name, &refused, "suspended", is_suspended);
+        return task(run, name, &refused, "waiting for a response", is_suspended);
     }
     let waiting: Vec<_> = run.tasks().iter().filter(|task| is_suspended(task)).collect();
     match waiting.as_slice() {
@@ -98,6 +104,11 @@ pub(crate) fn question(run: &Run, task: TaskId) -> String {
     format!("{}: {}\n", run.path(task), Question::of(run, task).words())
 }
 
+/// Whether a task takes the name of the person who responds, in words of their own.
+pub(crate) fn takes_name(run: &Run, task: TaskId) -> bool {
+    run.task(task).is_some_and(|task| Question::of(run, task).takes_text("by"))
+}
+
 /// Compares the values of a response with those that a task requires.
 ///
 /// # Errors
@@ -106,10 +117,10 @@ pub(crate) fn check_values(
     run: &Run,
     task: TaskId,
     values: &Map,
-    word: &str,
+    command: ResponseCommand,
     target: &Target,
 ) -> Result<(), Failure> {
-    run.task(task).map_or(Ok(()), |task| Question::of(run, task).check(values, word, target))
+    run.task(task).map_or(Ok(()), |task| Question::of(run, task).check(values, command, target))
 }
 
 /// Prints where a run stands after a request that was carried out: its end, the tasks that wait for a response, or that it continues.

@@ -45,9 +45,15 @@ pub(crate) fn colour(phase: Phase) -> Style {
     }
 }
 
+/// The word of a phase for people.
+fn word(phase: Phase) -> &'static str {
+    // A task that waits for a response. Events and JSON have the phase.
+    if phase == Phase::Suspended { "Waiting" } else { phase.as_str() }
+}
+
 /// A phase in its colour.
 pub(crate) fn phase(phase: Phase) -> String {
-    styled(colour(phase), phase)
+    styled(colour(phase), word(phase))
 }
 
 /// How something ended, and why where the phase alone does not say: `Failed (retry-exhausted)`. A clock that ran out is a timeout,

@@ -132,7 +132,7 @@ fn a_run_survives_the_death_of_its_process() {
     let mut first = Running::start(&bench, &["run", "mixed.yaml", "--store", "runs.db", "--wait"]);
     // Lines about the journal are told once it is durable.
     let flaky = "main/flaky#1 Failed; attempt 2 in 2.0 s";
-    first.until(&["main/a#1 Running", "main/b#1 Running", "main/ask#1 Suspended", flaky]);
+    first.until(&["main/a#1 Running", "main/b#1 Running", "main/ask#1 Waiting", flaky]);
     first.signal(Signal::KILL);
     first.end();
     let run = only_run(&bench)["runID"].as_str().unwrap().to_owned();
@@ -318,11 +318,11 @@ fn a_parked_run_is_left_at_once() {
     bench.task("ask.yaml", "suspend", "");
     let arguments = ["run", "ask.yaml", "--store", "runs.db", "--wait", "--grace", "1h"];
     let mut running = Running::start(&bench, &arguments);
-    running.until(&["waiting: main is suspended"]);
+    running.until(&["waiting: main needs a response"]);
     running.signal(Signal::TERM);
     let ran = running.end();
     assert_eq!(ran.status, 143, "{ran:?}");
-    assert!(ran.stdout.starts_with("w left Suspended") && ran.stdout.contains("to respond, put"), "{ran:?}");
+    assert!(ran.stdout.starts_with("w left Waiting") && ran.stdout.contains("to respond, put"), "{ran:?}");
     assert!(ran.stderr.ends_with(" --wait --store runs.db\n"), "{ran:?}");
     let listed = only_run(&bench);
     assert_eq!((&listed["status"], &listed["state"]), (&"suspended".into(), &"parked".into()), "{listed}");

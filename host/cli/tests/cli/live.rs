@@ -57,7 +57,10 @@ fn a_run_that_another_process_drives_is_answered_there() {
 
     let unknown = resume("absent");
     assert_eq!(unknown.status, 2, "{unknown:?}");
-    assert!(unknown.stderr.contains("has no task `absent`; suspended: main/wait-external"), "{unknown:?}");
+    assert!(
+        unknown.stderr.contains("has no task `absent`; waiting for a response: main/wait-external"),
+        "{unknown:?}"
+    );
     let mut resumed = resume("wait-external");
     while resumed.stderr.contains("not resumed") {
         // The task is suspended a moment after it was reported as running.

@@ -73,7 +73,7 @@ fn a_run_is_read_attempt_by_attempt() {
             ran.stderr
         );
         let silent = expected.is_empty();
-        assert_eq!(ran.stderr.contains("no attempt that has ended left a log"), silent, "{ran:?}");
+        assert_eq!(ran.stderr.contains("no attempt that has ended wrote to its log"), silent, "{ran:?}");
     }
 }
 

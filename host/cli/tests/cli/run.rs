@@ -470,7 +470,7 @@ fn a_suspended_run_waits_in_memory() {
     bench.task("ask.yaml", "suspend", "timeout: 1h");
     for more in [&["--wait"][..], &["--store", "runs.db", "--wait"]] {
         let mut run = crate::crash::Running::start(&bench, &[&["run", "ask.yaml"], more].concat());
-        run.until(&["waiting: main is suspended until "]);
+        run.until(&["waiting: main needs a response until "]);
         run.signal(rustix::process::Signal::INT);
         let ended = run.end();
         assert_eq!(ended.status, 130, "it was still there: {ended:?}");

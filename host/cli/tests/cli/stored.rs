@@ -76,14 +76,14 @@ fn a_suspended_approval_parks_and_is_completed_by_resume() {
     let view = on_store(&bench, &["get", &run, "--json"]).json();
     assert_eq!(phases(&view), ["Succeeded", "Suspended", "Created"]);
     let shown = on_store(&bench, &["get", &run]);
-    assert!(shown.stdout.starts_with("release suspended Running, 1 of 3 tasks"), "{shown:?}");
+    assert!(shown.stdout.starts_with("release waiting for a response, 1 of 3 tasks"), "{shown:?}");
     let words = |line: &str| line.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
     let tree: Vec<_> = shown.stdout.lines().skip(1).take(4).map(words).collect();
     assert_eq!(
         tree,
-        ["▸ main Running", "✓ prepare Succeeded", "‖ wait-external Suspended", "· finalize Created"]
+        ["▸ main Running", "✓ prepare Succeeded", "‖ wait-external Waiting", "· finalize Created"]
     );
-    assert!(shown.stdout.contains("main/wait-external  Suspended"), "{shown:?}");
+    assert!(shown.stdout.contains("waiting for a response:\n  main/wait-external  "), "{shown:?}");
     // R-I42: what its attempts used, when that is asked for.
     let used = on_store(&bench, &["get", &run, "--usage"]).stdout;
     let view = on_store(&bench, &["get", &run, "--usage", "--json"]).json();
@@ -180,7 +180,7 @@ fn in_memory_a_suspended_approval_waits_for_its_timeout() {
     approval(&bench, "1s");
     let ran = bench.phasm(&["run", "release.yaml", "--json"]);
     assert_eq!((ran.status, phases(&ran.json())), (0, vec!["Succeeded", "Timeout", "Succeeded"]), "{ran:?}");
-    assert!(ran.stderr.contains("waiting: main/wait-external is suspended until "), "{ran:?}");
+    assert!(ran.stderr.contains("waiting: main/wait-external needs a response until "), "{ran:?}");
 }
 
 /// R-L4: a run in memory that only waits for people ends the command, which says what it could have been called with.
@@ -224,10 +224,13 @@ fn a_wrong_answer_is_explained_and_changes_nothing() {
             &["resume", "absent", "wait-external", "{}"][..],
             format!("there is no run absent; open runs:\n  {run}  release"),
         ),
-        (&["resume", &run, "absent", "{}"], "has no task `absent`; suspended: main/wait-external".to_owned()),
+        (
+            &["resume", &run, "absent", "{}"],
+            "has no task `absent`; waiting for a response: main/wait-external".to_owned(),
+        ),
         (
             &["resume", &run, "prepare", "{}"],
-            "not resumed: main/prepare is Succeeded; suspended: main/wait-external".to_owned(),
+            "not resumed: main/prepare is Succeeded; waiting for a response: main/wait-external".to_owned(),
         ),
         (&["resume", &run, "main/finalize", "{}"], "not resumed: main/finalize is Created".to_owned()),
         (&["resume", &run, "wait-external", "[1]"], "expected an object".to_owned()),
@@ -484,12 +487,20 @@ fn runs_are_listed_newest_first() {
         plain.lines().map(|line| (line[38..].split(' ').next(), line.find("  20"))).collect::<Vec<_>>();
     assert_eq!(
         columns,
-        [(Some("STATE"), None), (Some("suspended"), Some(56)), (Some("suspended"), Some(56))],
+        [(Some("STATE"), None), (Some("waiting"), Some(54)), (Some("waiting"), Some(54))],
         "{plain}"
     );
     let none = on_store(&bench, &["list", "--workflow", "absent"]);
     assert_eq!((none.status, none.stdout.as_str(), none.stderr.as_str()), (0, "", "no matching runs\n"));
-    assert_eq!(on_store(&bench, &["list", "--phase", "Paused"]).status, 2);
+    // R-L120.
+    let hint = "`--waiting` lists the runs that wait for a response";
+    let unknown = on_store(&bench, &["list", "--phase", "waiting"]);
+    assert!(unknown.status == 2 && unknown.stderr.contains(hint), "{unknown:?}");
+    let none = on_store(&bench, &["list", "--phase", "suspended"]);
+    assert_eq!((none.status, none.stderr), (0, format!("no matching runs; {hint}\n")));
+    // R-L13: `get` shows the status as lists do, and no host of a run that none has.
+    let view = on_store(&bench, &["get", &first, "--json"]).json();
+    assert_eq!((&view["status"], view.get("host")), (&"suspended".into(), None), "{view}");
 }
 
 /// R-L13: the state of a run, as far as its store tells.
@@ -534,7 +545,7 @@ fn every_open_run_is_recovered_and_the_worst_decides() {
     assert_eq!((left.status, left.json()), (6, json!([])), "{left:?}");
     assert!(left.stderr.starts_with("2 runs are waiting for approval or a response: "), "{left:?}");
     assert!(
-        bench.paste(&left.stderr, "waiting for approval or a response: ", &[]).stdout.contains("suspended"),
+        bench.paste(&left.stderr, "waiting for approval or a response: ", &[]).stdout.contains("waiting"),
         "{left:?}"
     );
     let named = ["recover", &runs[0], &runs[1]];
@@ -544,7 +555,7 @@ fn every_open_run_is_recovered_and_the_worst_decides() {
     assert_eq!(ids, runs);
     let people = on_store(&bench, &named);
     assert!(people.stderr.contains(&format!("{}: recovered ask\n", runs[1])), "{people:?}");
-    assert_eq!(people.stdout.matches("ask suspended Running").count(), 2, "{people:?}");
+    assert_eq!(people.stdout.matches("ask waiting for a response").count(), 2, "{people:?}");
 }
 
 /// R-I9: a run keeps to the component that it was submitted with, whatever lies in the plugin directory by then.

@@ -26,8 +26,9 @@ const PLACE: &str = "/components/schemas";
 /// Returns all schemas by name.
 pub(super) fn all() -> Value {
     let mut all = derived();
+    let row = all.get("Row").cloned().unwrap_or_default();
     if let Some(run) = all.get_mut("Run") {
-        complete_run(run);
+        complete_run(run, &row);
     }
     all.extend(bodies::schemas().into_iter().map(|(name, schema)| (name.to_owned(), schema)));
     Value::Object(all)
@@ -76,9 +77,14 @@ fn add<T: JsonSchema>(generator: &mut SchemaGenerator) {
 }
 
 /// Adds to the schema of a run the members that the store knows of it, and not its journal.
-fn complete_run(run: &mut Value) {
+fn complete_run(run: &mut Value, row: &Value) {
     let Some(members) = run.get_mut("properties").and_then(Value::as_object_mut) else { return };
     members.insert("notices".to_owned(), of("NoticeSummary"));
+    for name in ["status", "host"] {
+        if let Some(member) = row.pointer(&format!("/properties/{name}")) {
+            members.insert(name.to_owned(), member.clone());
+        }
+    }
     members.insert("waiting".to_owned(), json!({ "anyOf": [of("Waiting"), of("RowWaiting")] }));
 }
 

@@ -14,6 +14,7 @@ use phasm::{
     journal::LargeValues,
     notify::NoticeSummary,
     store::RunRow,
+    store::view::{RowView, RunState},
 };
 use phasm_graph::{Diagram, Limits, SvgOptions, Timeline, graph_svg, timeline_svg};
 
@@ -142,6 +143,11 @@ impl RunSummary {
         let notices = NoticeSummary::read(&*store, &head.run_id).await?;
         Ok(Self { from, notices, row, caller: context.caller.clone() })
     }
+
+    /// The host that runs it, if one does.
+    fn host(&self) -> Option<&str> {
+        RowView::of(&self.row, RunState::of(&self.row, true)).host
+    }
 }
 
 fn looked(run: &Run, view: View, wanted: &table::TableQuery) -> Markup {
@@ -229,6 +235,7 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             div { dt { "Submitted" } dd { (format::time(times.submitted_at)) @if let Some(by) = run.submitted_by() { " by " (by) } } }
             @if let Some(by) = run.cancelled_by() { div { dt { "Cancelled by" } dd { (by) } } }
             div { dt { "Took" } dd { (format::took(Some(times.submitted_at), times.finished_at)) } }
+            @if let Some(host) = row.host() { div { dt { "Host" } dd { (host) } } }
             div { dt { "Tasks ended" } dd { (run.progress()) } }
             div { dt { "Namespace" } dd { (row.head.namespace) } }
             @for (kind, name, address) in &row.from { div { dt { (kind) } dd { a href=(address) { (name) } } } }

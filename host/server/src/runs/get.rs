@@ -13,8 +13,9 @@ use phasm::{
     journal::LargeValues,
     notify::NoticeSummary,
     store::RunRow,
-    store::view::{RowWaits, RunState},
+    store::view::{RowView, RowWaits, RunState},
 };
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 
@@ -117,11 +118,16 @@ async fn render(
         (view, run.tasks().len())
     };
     let (view, all) = handle.outline(seen).await?;
-    let waits = row.and_then(|row| RowWaits::of(row, RunState::of(row, true))).filter(RowWaits::is_missing);
-    let mut response = if waits.is_some() || notices.is_some() {
-        json(StatusCode::OK, &NoticeSummary::shown_in(notices, RowWaits::shown_in(waits.as_ref(), &view)))
+    // The row was read before the run, which may have ended since.
+    let row = row.filter(|_| !view.phase.is_terminal()).map(|row| (row, RunState::of(row, true)));
+    let told = row.map(|(row, state)| RowView::of(row, state));
+    let is_missing = told.as_ref().and_then(|row| row.waiting.as_ref()).is_some_and(RowWaits::is_missing);
+    let mut response = if is_missing || notices.is_some() {
+        json(StatusCode::OK, &NoticeSummary::shown_in(notices, RowView::shown_in(row, &view)))
     } else {
-        json(StatusCode::OK, &view)
+        let ended = view.phase.is_terminal().then(|| RunState::Ended.label());
+        let status = told.as_ref().map(|row| row.status).or(ended);
+        json(StatusCode::OK, &ShownRun { view: &view, status, host: told.and_then(|row| row.host) })
     };
     let next = page.from.saturating_add(view.tasks.len() + view.hooks.len());
     if next < all && page.most > 0 {
@@ -132,6 +138,17 @@ async fn render(
         );
     }
     tag(response).await
+}
+
+/// A run view with what its row adds, in the order of their members.
+#[derive(Serialize)]
+struct ShownRun<'r> {
+    #[serde(flatten)]
+    view: &'r RunView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'r str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'r str>,
 }
 
 /// The answer, and the digest of what it says.

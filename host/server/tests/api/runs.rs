@@ -292,7 +292,7 @@ async fn a_view_has_pages_and_a_tag() {
     let run = world.submit(&workflow("default", &["ok"; 7])).await;
     let whole = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     let view = phasm::RunView::of(&world.host.replay(&run).await.unwrap());
-    assert_eq!(whole.json(), serde_json::to_value(&view).unwrap());
+    assert_eq!(whole.json(), phasm::store::view::RowView::shown_in(None, &view));
     let tag = whole.header("etag").unwrap().to_owned();
     for known in [tag.clone(), format!("W/{tag}, \"x\""), "*".to_owned()] {
         let answer = client.send("GET", &format!("/v1/runs/{run}"), &[("if-none-match", &known)], "").await;
@@ -327,7 +327,7 @@ async fn a_response_that_the_task_refuses_is_refused() {
     client.post_json(&format!("{at}?wait=0s"), "{}").await.expect(200);
 }
 
-/// R-A5.
+/// R-A5, R-A110.
 #[tokio::test]
 async fn a_suspended_task_is_answered() {
     let world = World::new().await;
@@ -335,6 +335,7 @@ async fn a_suspended_task_is_answered() {
     let run = world.submit(&workflow("default", &["ask", "ok"])).await;
     let parked = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     assert_eq!(parked.json()["tasks"][1]["phase"], "Suspended");
+    assert_eq!((&parked.json()["status"], parked.json().get("host")), (&"suspended".into(), None));
     let at = |task: &str, verb: &str| format!("/v1/runs/{run}/tasks/{task}/{verb}");
     client.post_json(&at("none", "resume"), "{}").await.expect(404);
     client.post_json(&at("t0", "resume"), "[]").await.expect(400);
@@ -343,6 +344,7 @@ async fn a_suspended_task_is_answered() {
     client.post_json(&at("main%2Ft0", "resume"), "{\"approved\": true}").await.expect(200);
     let ended = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     assert_eq!(ended.json()["phase"], "Succeeded");
+    assert_eq!(ended.json()["status"], "ended");
     client.post(&at("t0", "resume")).await.expect(409);
     let task = client.get(&format!("/v1/runs/{run}/tasks/main%2Ft0")).await.expect(200);
     assert_eq!(task.json(), ended.json()["tasks"][1]);

@@ -1,6 +1,7 @@
 //! `phasm list --waiting`: the tasks of open runs that wait for a response, and their questions.
 
 use phasm::{
+    clock::Clock,
     engine::{
         run::{Run, TaskRun},
         time::Timestamp,
@@ -12,6 +13,7 @@ use serde::Serialize;
 
 use super::ListArguments;
 use crate::{
+    command_line::Target,
     drive::runtime,
     exit::Exit,
     failure::Failure,
@@ -60,17 +62,24 @@ struct WaitingTask {
     since: Option<String>,
     /// RFC 3339.
     until: Option<String>,
+    /// The commands that respond.
+    commands: Vec<String>,
+    #[serde(skip)]
+    waits_since: Option<Timestamp>,
 }
 
 impl WaitingTask {
-    fn of(run: &Run, task: &TaskRun) -> Self {
-        let waiting = run.waiting(task);
+    fn of(run: &Run, task: &TaskRun, target: &Target) -> Self {
+        let question = Question::of(run, task);
+        let waits_since = run.waiting(task).map(|waiting| waiting.since);
         Self {
             task: run.path(task),
             task_run_id: run.task_run_id(task.id),
-            question: Question::of(run, task).words(),
-            since: waiting.as_ref().map(|waiting| waiting.since.to_rfc3339()),
-            until: waiting.and_then(|waiting| waiting.until).map(Timestamp::to_rfc3339),
+            question: question.words(),
+            since: waits_since.map(Timestamp::to_rfc3339),
+            until: task.clocks.absolute().map(Timestamp::to_rfc3339),
+            commands: question.command_lines(target),
+            waits_since,
         }
     }
 }
@@ -79,15 +88,16 @@ impl WaitingTask {
 pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, Failure> {
     let reader = arguments.store.read()?;
     let is_held = reader.is_held();
+    let target = arguments.store.target()?;
     let found = runtime()?.block_on(async {
         let filter = Filter { open: true, ..arguments.wanted.filter(&*reader).await? };
-        waiting_runs(&*reader, filter, arguments.limit, is_held, screen).await
+        waiting_runs(&*reader, filter, arguments.limit, is_held, &target, screen).await
     });
     let found = found.map_err(Failure::host)?;
     let page = if arguments.json {
         problems::json(screen, &found.iter().map(WaitingRun::view).collect::<Vec<_>>())
     } else {
-        table(&found)
+        table(&found, Clock::start().now())
     };
     match found.last() {
         None => screen.err("no task waits for a response\n"),
@@ -98,10 +108,6 @@ pub(super) fn list(arguments: &ListArguments, screen: &Screen) -> Result<Exit, F
     }
     // A closed stdout ends the output.
     let _gone = screen.out(&page);
-    if !found.is_empty() && !arguments.json {
-        let target = arguments.store.target()?;
-        screen.err(&format!("the commands that respond: {}\n", target.command(&["get", "RUN"])));
-    }
     Ok(Exit::Done)
 }
 
@@ -110,6 +116,7 @@ async fn waiting_runs(
     mut filter: Filter,
     limit: usize,
     is_held: bool,
+    target: &Target,
     screen: &Screen,
 ) -> Result<Vec<WaitingRun>, StoreError> {
     let mut found = Vec::new();
@@ -126,7 +133,7 @@ async fn waiting_runs(
             match runs::recorded(reader, &row.head.run_id).await {
                 Ok(run) => {
                     let waiting = run.tasks().iter().filter(|task| runs::is_suspended(task));
-                    let tasks: Vec<_> = waiting.map(|task| WaitingTask::of(&run, task)).collect();
+                    let tasks: Vec<_> = waiting.map(|task| WaitingTask::of(&run, task, target)).collect();
                     if !tasks.is_empty() {
                         found.push(WaitingRun { row, state, tasks });
                     }
@@ -141,19 +148,23 @@ async fn waiting_runs(
     }
 }
 
-/// A line for each task.
-fn table(found: &[WaitingRun]) -> String {
+/// A line for each task, and below it the commands that respond.
+fn table(found: &[WaitingRun], now: Timestamp) -> String {
     let rows = found.iter().flat_map(|WaitingRun { row, tasks, .. }| {
         tasks.iter().map(|task| {
             [
                 text::clean(&row.head.run_id).into_owned(),
                 text::clean(&row.head.workflow).into_owned(),
                 task.task.clone(),
-                task.since.clone().unwrap_or_default(),
+                task.waits_since
+                    .map(|since| format!("{} ago", text::elapsed(now.since(since))))
+                    .unwrap_or_default(),
                 task.until.clone().unwrap_or_else(|| "-".to_owned()),
                 text::short(&task.question, MAX_QUESTION_CHARS).into_owned(),
             ]
         })
     });
-    text::table(["RUN", "WORKFLOW", "TASK", "SINCE", "UNTIL", "QUESTION"], rows)
+    let commands = found.iter().flat_map(|run| &run.tasks).flat_map(|task| &task.commands);
+    let commands: String = commands.map(|command| format!("{command}\n")).collect();
+    format!("{}{commands}", text::table(["RUN", "WORKFLOW", "TASK", "SINCE", "UNTIL", "QUESTION"], rows))
 }

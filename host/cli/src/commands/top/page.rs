@@ -136,7 +136,7 @@ fn cells(line: &RunLine, now: Timestamp) -> [String; 8] {
     let RunLine { row, state, progress, pace, waits } = line;
     [
         text::clean(&row.head.run_id).into_owned(),
-        state.label().to_owned(),
+        state.for_people().to_owned(),
         text::phase(row.status.phase),
         progress.map_or_else(|| "-".to_owned(), |progress| progress.to_string()),
         pace.map_or_else(|| "-".to_owned(), per_second),
@@ -220,7 +220,7 @@ mod tests {
             RUN    STATE   PHASE    DONE  EVENTS/S  AGE          WORKFLOW  WAITS FOR\n\
             run-1  running  Running  1/4   120       1 min 00 s    nightly   a slot\n\
             run-2  running  Running  1/4   0         1 min 00 s    nightly   a slot\n\
-            run-3  suspended  Running  1/4   0         1 min 00 s    nightly   a slot\n";
+            run-3  waiting  Running  1/4   0         1 min 00 s    nightly   a slot\n";
         let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(
             squeezed(&page).replace("1 min 00 s", "AGE"),
