@@ -36,7 +36,7 @@ pub enum RunState {
 }
 
 impl RunState {
-    /// Its word for people. What a run that is `waiting` waits for is shown next to it.
+    /// Its word for people. Lists show next to it why a run is `waiting`.
     #[must_use]
     pub const fn for_people(self) -> &'static str {
         if matches!(self, Self::Parked) { "waiting" } else { self.label() }

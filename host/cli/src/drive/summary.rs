@@ -126,7 +126,7 @@ fn headline(run: &Run, open: &str) -> String {
     )
 }
 
-/// What the tasks of a run wait for: approval, where all of them do.
+/// Returns the word for the response that the tasks of a run wait for: approval, where all of them do.
 fn awaited(run: &Run) -> &'static str {
     let mut awaited =
         tasks(run).filter(|task| runs::is_suspended(task)).map(|task| Question::of(run, task).waits_for());

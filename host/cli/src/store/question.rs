@@ -86,7 +86,7 @@ impl<'r> Question<'r> {
         }
     }
 
-    /// Returns what the task waits for, in words.
+    /// Returns the word for the response that the task waits for.
     pub(crate) fn waits_for(&self) -> &'static str {
         if self.asks_for_approval() { "approval" } else { "a response" }
     }
