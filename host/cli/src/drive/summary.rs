@@ -15,7 +15,7 @@ use phasm::{
 use super::callers;
 use crate::{
     command_line::Target,
-    store::{question::Question, runs},
+    store::question::Question,
     terminal::{text, waiting},
 };
 
@@ -48,7 +48,7 @@ fn brief(run: &Run, open: &str, tree: &str, target: Option<&Target>) -> String {
     let output =
         |name: &str, value| [text::short(name, 40).into_owned(), text::value(value, MAX_VALUE_CHARS)];
     page += &table("outputs", outputs.map(|each| output(&each.name, &each.value)));
-    let suspended = || tasks(run).filter(|task| runs::is_suspended(task));
+    let suspended = || tasks(run).filter(|task| task.phase == Phase::Suspended);
     page += &table("waiting for a response", suspended().map(|task| question(run, task)));
     if let Some(target) = target {
         page.extend(suspended().take(MAX_LINES).map(|task| Question::of(run, task).commands(target)));
@@ -128,8 +128,9 @@ fn headline(run: &Run, open: &str) -> String {
 
 /// Returns the word for the response that the tasks of a run wait for: approval, where all of them do.
 fn awaited(run: &Run) -> &'static str {
-    let mut awaited =
-        tasks(run).filter(|task| runs::is_suspended(task)).map(|task| Question::of(run, task).waits_for());
+    let mut awaited = tasks(run)
+        .filter(|task| task.phase == Phase::Suspended)
+        .map(|task| Question::of(run, task).waits_for());
     let first = awaited.next().unwrap_or("a response");
     if awaited.all(|other| other == first) { first } else { "responses" }
 }
