@@ -155,7 +155,7 @@ impl LineReporter {
     }
 
     fn telling(&mut self, event: &Value) -> Option<String> {
-        let refused = event["data"]["refused"].is_string();
+        let refused = event.pointer("/data/refused").is_some_and(Value::is_string);
         let resumed =
             notices::path(event).filter(|_| event["type"] != "task.resumed" && !is_redispatch(event));
         let resumed = resumed.and_then(|path| self.responses.remove(&path)).filter(|_| !refused);
@@ -293,7 +293,8 @@ impl LineReporter {
 
 /// Whether an event hands an attempt to its executor again, after a response: nothing has come of it yet.
 fn is_redispatch(event: &Value) -> bool {
-    event["type"] == "task.phase" && matches!(event["data"]["to"].as_str(), Some("Ready" | "Running"))
+    event["type"] == "task.phase"
+        && matches!(event.pointer("/data/to").and_then(Value::as_str), Some("Ready" | "Running"))
         || event["type"] == "task.attempt.started"
 }
 

@@ -101,10 +101,14 @@ fn evaluate(term: &Term) -> Option<Value> {
             _ => true.into(),
         },
         Term::Negate(inner) => {
+            // A negative number is a literal, negative zero too.
+            if let Some(literal) = literal(inner) {
+                return float(-literal);
+            }
             let Value::Number(n) = evaluate(inner)? else { return None };
             match n.as_i64() {
                 Some(int) => int.checked_neg()?.into(),
-                // Zero less the number: no negative zero is ever made.
+                // Zero less the number: no operation makes a negative zero.
                 None => float(0.0 - n.as_f64()?)?,
             }
         }
@@ -146,6 +150,22 @@ fn binary(a: &Value, op: &str, b: &Value) -> Option<Value> {
 
 fn part(a: &Value, b: &Value) -> bool {
     matches!((a, b), (Value::String(a), Value::String(b)) if b.contains(a.as_ref()))
+}
+
+/// The double that a term without operations says.
+fn literal(term: &Term) -> Option<f64> {
+    match term {
+        Term::Float(f) => Some(*f),
+        Term::Negate(inner) => literal(inner).map(|f| -f),
+        Term::Int(_)
+        | Term::Bool(_)
+        | Term::Null
+        | Term::Text(_)
+        | Term::Variable(_)
+        | Term::Not(_)
+        | Term::Binary(..)
+        | Term::Choose(..) => None,
+    }
 }
 
 fn same(a: &Value, b: &Value) -> bool {
