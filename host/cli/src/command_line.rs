@@ -4,7 +4,7 @@ use std::{borrow::Cow, env, path::Path, sync::Arc};
 
 use crate::{
     paths::{self, PathArguments},
-    store::database,
+    store::{database, default_store},
     terminal::text,
 };
 
@@ -13,10 +13,16 @@ use crate::{
 pub(super) struct Target(Arc<str>);
 
 impl Target {
-    /// To the store in that file.
+    /// To the store in that file. The default store needs no option.
     pub(super) fn to(store: &Path) -> Self {
         let given = || option("--store", Path::new(&shown(store)));
-        Self(if paths::says(paths::STORE, store) { "".into() } else { given().into() })
+        let is_meant = paths::says(paths::STORE, store) || default_store::is_used_unless_named(store);
+        if is_meant { Self::unnamed() } else { Self(given().into()) }
+    }
+
+    /// To what a command uses that names neither a store nor a server.
+    pub(super) fn unnamed() -> Self {
+        Self("".into())
     }
 
     /// To a server.

@@ -2,5 +2,6 @@
 
 pub(crate) mod document;
 pub(crate) mod names;
+mod nearby;
 pub(crate) mod parameters;
 pub(crate) mod times;

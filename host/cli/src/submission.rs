@@ -144,7 +144,7 @@ impl<'a> OpenDocument<'a> {
             |found: Problems| refuse(&text, screen, as_json, &problems::with_places(&found, text.dir()));
         let plan = planning.plan(draft).await.map_err(found)?;
         problems::show_warnings(screen, text.source(), &plan.warnings);
-        let target = Target::to(store.unwrap_or(Path::new("runs.db"))).with(paths);
+        let target = store.map_or_else(Target::unnamed, Target::to).with(paths);
         Ok(PlannedWorkflow { planning, plan, source: WorkflowSource { text, target, screen, as_json } })
     }
 }

@@ -103,7 +103,11 @@ impl Server {
         self.check_exposure(address)?;
         let named = |error: io::Error| {
             let is_taken = error.kind() == io::ErrorKind::AddrInUse;
-            let advice = if is_taken { "; another program does that already: name another port" } else { "" };
+            let advice = if is_taken {
+                "; another program listens there already: name another port, or 0 for one that is free"
+            } else {
+                ""
+            };
             io::Error::other(format!("the server cannot listen on {address}: {error}{advice}"))
         };
         Ok(TcpListener::bind(address).await.map_err(named)?)

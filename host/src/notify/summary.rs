@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::{NoticeProgress, NoticeView};
 use crate::store::{Notices, ReadStore, StoreError};
@@ -58,16 +57,6 @@ impl NoticeSummary {
     /// When the notifications cannot be read.
     pub async fn read(store: &dyn ReadStore, run_id: &str) -> Result<Option<Self>, StoreError> {
         Ok(Self::of(&notices_of(store, run_id, Self::ENOUGH).await?))
-    }
-
-    /// A view of the run with how its notices stand, if it has any.
-    #[must_use]
-    pub fn shown_in(notices: Option<&Self>, mut view: Value) -> Value {
-        if let (Some(notices), Some(object)) = (notices, view.as_object_mut()) {
-            // Nothing in it is fallible.
-            object.insert("notices".to_owned(), serde_json::to_value(notices).unwrap_or_default());
-        }
-        view
     }
 
     /// In words, as `1 waiting, 2 delivered`.

@@ -1,6 +1,10 @@
 //! Errors of stores.
 
-use std::{io, path::PathBuf, sync::Arc};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use super::CatalogKind;
 
@@ -99,12 +103,12 @@ pub enum StoreError {
         /// The process that holds it, where known.
         pid: Option<u32>,
     },
-    /// The file is something else, and was left as it was.
-    #[error("{path} is not a Phasm store: {found}; name another file, or one that does not exist yet")]
+    /// The file or database is something else, and was left as it was.
+    #[error("{path} is not a Phasm store: {found}; {}", other_place(path))]
     Foreign {
-        /// The file.
+        /// The file, or the URL of the database without its password.
         path: PathBuf,
-        /// Apparent type of the file.
+        /// Apparent type of the file, or the content of the database.
         found: String,
     },
     /// A later Phasm has migrated the store so that this version may not use it any more. Nothing was written.
@@ -167,7 +171,7 @@ pub enum StoreError {
     /// The server of the store is not to be had, or went away in between: what was asked for may have been done. The store goes on
     /// once the server is back.
     #[error(
-        "{server} cannot be reached, or the connection was lost; the request may or may not have been carried out"
+        "{server} cannot be reached, or the connection was lost; a request that was under way may or may not have been carried out"
     )]
     Unavailable {
         /// Its URL, without the password.
@@ -213,6 +217,16 @@ impl StoreError {
             | Self::Refused { .. }
             | Self::Stopped => false,
         }
+    }
+}
+
+/// What to name in place of a path that holds no store.
+fn other_place(path: &Path) -> &'static str {
+    let is_url = |path: &str| ["postgres://", "postgresql://"].iter().any(|scheme| path.starts_with(scheme));
+    if path.to_str().is_some_and(is_url) {
+        "name another database or schema"
+    } else {
+        "name another file, or one that does not exist yet"
     }
 }
 

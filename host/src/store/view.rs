@@ -17,6 +17,7 @@ use phasm_engine::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::notify::NoticeSummary;
 use crate::store::{AttemptLog, HostId, ReadStore, RunRow, StoreError};
 use phasm_sandbox::executor::Level;
 
@@ -62,6 +63,12 @@ impl RunState {
             Self::Waiting => "waiting",
             Self::Orphaned => "orphaned",
         }
+    }
+
+    /// Returns the host that runs a run whose row is in this state.
+    #[must_use]
+    pub fn host(self, row: &RunRow) -> Option<&str> {
+        row.owner.as_ref().filter(|_| self == Self::Driven).map(HostId::as_str)
     }
 
     /// Returns the state of a run, in a store that is held by a process or not.
@@ -223,7 +230,7 @@ impl<'r> RowView<'r> {
             open: status.open,
             status: state.label(),
             state: state.word(),
-            host: row.owner.as_ref().filter(|_| state == RunState::Driven).map(HostId::as_str),
+            host: state.host(row),
             priority: head.priority,
             submitted_at: head.submitted_at.to_rfc3339(),
             finished_at: status.finished_at.map(Timestamp::to_rfc3339),
@@ -231,23 +238,46 @@ impl<'r> RowView<'r> {
             damaged: row.damaged.as_deref(),
         }
     }
+}
 
-    /// Returns a view of the run with what its row adds: `status`, the `host` that runs it, and `waiting` if a host lacked something.
+/// A run view with what the run's row and its notifications add, in the order of its members.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StoredRunView<'r> {
+    /// The view of the run itself.
+    #[serde(flatten)]
+    pub view: &'r RunView,
+    /// As [`RowView::status`]; absent where the row of an open run is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<&'static str>,
+    /// The host that runs it, if one does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<&'r str>,
+    /// Reason why it waits, where a host lacked something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<RowWaits<'r>>,
+    /// State of its notifications, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub notices: Option<&'r NoticeSummary>,
+}
+
+impl<'r> StoredRunView<'r> {
+    /// Returns the view of a run whose row is in that state. A run that has ended needs no row.
     #[must_use]
-    pub fn shown_in(row: Option<(&'r RunRow, RunState)>, view: &RunView) -> serde_json::Value {
-        // Nothing in it is fallible.
-        let mut shown = serde_json::to_value(view).unwrap_or_default();
-        let row = row.map(|(row, state)| Self::of(row, state));
-        let ended = view.phase.is_terminal().then(|| RunState::Ended.label());
-        if let Some(object) = shown.as_object_mut() {
-            let status = row.as_ref().map(|row| row.status).or(ended);
-            object.extend(status.map(|status| ("status".to_owned(), status.into())));
-            object.extend(row.as_ref().and_then(|row| row.host).map(|host| ("host".to_owned(), host.into())));
-            let waits = row.and_then(|row| row.waiting).filter(RowWaits::is_missing);
-            let waits = waits.map(|waits| serde_json::to_value(waits).unwrap_or_default());
-            object.extend(waits.map(|waits| ("waiting".to_owned(), waits)));
+    pub fn of(
+        view: &'r RunView,
+        row: Option<(&'r RunRow, RunState)>,
+        notices: Option<&'r NoticeSummary>,
+    ) -> Self {
+        let ended = view.phase.is_terminal().then_some(RunState::Ended);
+        let state = row.map(|(_, state)| state).or(ended);
+        Self {
+            view,
+            status: state.map(RunState::label),
+            host: row.and_then(|(row, state)| state.host(row)),
+            waiting: row.and_then(|(row, state)| RowWaits::of(row, state)).filter(RowWaits::is_missing),
+            notices,
         }
-        shown
     }
 }
 

@@ -29,6 +29,8 @@ use crate::{
 /// A server, and how its answers are shown.
 pub(crate) struct RemoteBackend<'a> {
     pub(crate) remote: Remote,
+    /// How its runs are reached.
+    pub(crate) target: Target,
     pub(crate) json: bool,
     pub(crate) screen: &'a Screen,
 }
@@ -52,12 +54,12 @@ impl Backend for RemoteBackend<'_> {
             let Response { task, payload, command, is_checked } = response;
             let run_id = self.find(meant).await?;
             let run = runs::recorded(&self.remote, &run_id).await;
-            let run = run.map_err(|error| runs::unavailable(error, &self.target()))?;
+            let run = run.map_err(|error| runs::unavailable(error, &self.target))?;
             runs::check_open(&run)?;
             let task = runs::waiting_task(&run, *task, *command)?;
             self.screen.err(&runs::question(&run, task));
             if *is_checked {
-                runs::check_values(&run, task, payload, *command, &self.target())?;
+                runs::check_values(&run, task, payload, *command, &self.target)?;
             }
             let mut payload = payload.clone();
             if *is_checked && !self.remote.has_key() && runs::takes_name(&run, task) {
@@ -98,19 +100,15 @@ impl Backend for RemoteBackend<'_> {
             if said.get("isNew") == Some(&false.into()) {
                 self.screen.err(KNOWN_KEY);
             }
-            self.screen.err(&format!("follow it: {}\n", self.target().command(&["watch", &id])));
+            self.screen.err(&format!("follow it: {}\n", self.target.command(&["watch", &id])));
             Ok(Exit::Done)
         })
     }
 }
 
 impl RemoteBackend<'_> {
-    fn target(&self) -> Target {
-        Target::to_server(self.remote.url())
-    }
-
     async fn find(&self, meant: &str) -> Result<Arc<str>, Failure> {
-        run_id::find(&self.remote, meant, &self.target()).await
+        run_id::find(&self.remote, meant, &self.target).await
     }
 
     fn outcome(&self, said: &serde_json::Value) -> SubmitOutcome {
@@ -144,7 +142,7 @@ impl RemoteBackend<'_> {
         if self.json {
             let _gone = self.screen.out(&problems::json(self.screen, &view));
         } else {
-            self.screen.err(&format!("follow it: {}\n", self.target().command(&["watch", run_id])));
+            self.screen.err(&format!("follow it: {}\n", self.target.command(&["watch", run_id])));
         }
         Ok(Exit::Done)
     }

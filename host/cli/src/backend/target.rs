@@ -111,7 +111,7 @@ impl TargetArguments {
         json: bool,
     ) -> Result<Box<dyn Backend + 'a>, Failure> {
         Ok(match self.remote()? {
-            Some(remote) => Box::new(RemoteBackend { remote, json, screen }),
+            Some(remote) => Box::new(RemoteBackend { target: self.target_of(&remote), remote, json, screen }),
             None => Box::new(LocalBackend { store: &self.store, paths, json, screen }),
         })
     }
@@ -137,9 +137,14 @@ impl TargetArguments {
     /// When there is no such store.
     pub(crate) fn target(&self) -> Result<Target, Failure> {
         match self.remote()? {
-            Some(remote) => Ok(Target::to_server(remote.url())),
+            Some(remote) => Ok(self.target_of(&remote)),
             None => self.store.target(),
         }
+    }
+
+    /// How the runs of that server are reached. The server of the default store needs no option.
+    fn target_of(&self, remote: &Remote) -> Target {
+        if self.named_server().is_some() { Target::to_server(remote.url()) } else { Target::unnamed() }
     }
 
     /// Opens the store for reading, also while another process has it.

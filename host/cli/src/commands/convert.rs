@@ -219,7 +219,7 @@ fn clocks(
     let of_whom = DocumentContext { config, namespace: draft.namespace(), dir: file.dir() };
     let installed = of_whom.installed(&arguments.paths, screen)?;
     let types = draft.executor_types();
-    let executors = known_executors(&installed, &types, &arguments.paths.plugins()).allow_missing(true);
+    let executors = known_executors(&installed, &types).allow_missing(true);
     let plan = |draft: Draft| draft.plan(&executors, &Value::Null).ok();
     let converted = reader::read("converted.yaml", converted).ok();
     // Problems are shown by the check of the result.

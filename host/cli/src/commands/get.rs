@@ -7,7 +7,7 @@ use phasm::{
     engine::run::{Run, RunView},
     notify::NoticeSummary,
     store::RunRow,
-    store::view::{Presence, RowView, RowWaits, RunState},
+    store::view::{Presence, RowWaits, RunState, StoredRunView},
 };
 
 use crate::{
@@ -54,17 +54,16 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
     let waits = row.as_ref().and_then(|(row, state)| RowWaits::of(row, *state));
     let page = if arguments.json {
         let view = RunView::of(&run);
-        let shown = RowView::shown_in(row.as_ref().map(|(row, state)| (row, *state)), &view);
-        problems::json(screen, &NoticeSummary::shown_in(notices.as_ref(), shown))
+        let row = row.as_ref().map(|(row, state)| (row, *state));
+        problems::json(screen, &StoredRunView::of(&view, row, notices.as_ref()))
     } else if arguments.usage {
         usage::table(&RunView::of(&run))
     } else {
         let page = summary_with_tree(&run, state.label(), &tree(&run), Some(&target));
         let orphaned = (state == RunState::Orphaned).then(|| target.go_on(&[run.id()], &[]));
         let left = waits.as_ref().and_then(waiting::page);
-        let host = row.as_ref().filter(|_| state == RunState::Driven).and_then(|(row, _)| row.owner.as_ref());
-        let host =
-            host.map(|host| format!("runs on host {}\n", text::clean(host.as_str()))).unwrap_or_default();
+        let host = row.as_ref().and_then(|(row, state)| state.host(row));
+        let host = host.map(|host| format!("runs on host {}\n", text::clean(host))).unwrap_or_default();
         let more = details(&run, notices.as_ref(), &target);
         format!("{page}{host}{more}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
     };

@@ -22,12 +22,14 @@ use crate::{
     terminal::{screen::Screen, text, waiting},
 };
 
+/// Characters of the reason for an end at most.
+const MAX_REASON_CHARS: usize = 60;
 /// Advice for those who look for runs that wait.
 const WAITING_HINT: &str = "`--waiting` lists the runs that wait for a response";
 
 /// Lists the runs of a store, the newest first.
 ///
-/// STATE is `ended`; `running` in a process; `waiting` for a response or for its next time, as WAITS FOR says; `orphaned`: no process runs
+/// STATE is `ended`; `running` in a process; `waiting` for a response or for its next time, as NOTE says; `orphaned`: no process runs
 /// it, so it waits for `phasm recover`; or `damaged` in the store, which ends the command with status 3. With `--json` it is
 /// `status`, with `suspended` for a run that waits for a response; `state`, with `driven` for `running` and `parked` for `suspended`, is deprecated.
 #[derive(Args, Debug)]
@@ -194,7 +196,7 @@ fn table(rows: &[(RunRow, RunState)]) -> String {
         return String::new();
     }
     let header =
-        ["RUN", "STATE", "PHASE", "SUBMITTED", "TOOK", "NAMESPACE", "WORKFLOW", "WAITS FOR"].map(text::dim);
+        ["RUN", "STATE", "PHASE", "SUBMITTED", "TOOK", "NAMESPACE", "WORKFLOW", "NOTE"].map(text::dim);
     let all: Vec<_> =
         [header].into_iter().chain(rows.iter().map(|(row, state)| cells(row, *state))).collect();
     let namespaces: BTreeSet<_> = rows.iter().map(|(row, _)| &row.head.namespace).collect();
@@ -211,18 +213,24 @@ fn cells(row: &RunRow, state: RunState) -> [String; 8] {
     let RunRow { head, status, .. } = row;
     let is_damaged = row.damaged.is_some();
     let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
+    let waits = RowWaits::of(row, state).map(|waits| waiting::of_row(&waits));
+    // A remark on a good end is short, and belongs to its phase; the reason for another end is a sentence.
+    let (remark, reason) = match status.phase {
+        Phase::Succeeded => (row.remark.as_deref(), None),
+        _ => (None, row.remark.as_deref().map(|reason| text::short(reason, MAX_REASON_CHARS).into_owned())),
+    };
     [
         text::clean(&head.run_id).into_owned(),
         if is_damaged { "damaged".to_owned() } else { state.for_people().to_owned() },
         if is_damaged {
             "?".to_owned()
         } else {
-            text::remarked(text::phase(status.phase), row.remark.as_slice())
+            text::remarked(text::phase(status.phase), remark.as_slice())
         },
         if is_damaged { "?".to_owned() } else { head.submitted_at.to_rfc3339() },
         took.unwrap_or_else(|| "-".to_owned()),
         text::clean(&head.namespace).into_owned(),
         text::clean(&head.workflow).into_owned(),
-        RowWaits::of(row, state).map(|waits| waiting::of_row(&waits)).unwrap_or_default(),
+        waits.or(reason).unwrap_or_default(),
     ]
 }

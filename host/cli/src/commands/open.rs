@@ -64,7 +64,7 @@ async fn addresses(remote: &Remote, run: Option<&str>) -> Result<(String, String
             let run_id = run_id::find(remote, run, &Target::to_server(remote.url())).await?;
             format!("/runs/{run_id}")
         }
-        None => "/runs".to_owned(),
+        None => "/".to_owned(),
     };
     let url = format!("{}{path}", remote.url());
     let shown = shown(remote, &url, &path).await?;

@@ -183,13 +183,15 @@ async fn serving(
     prepared.tell_tenants().await?;
     let (host, wakeups) = prepared.into_parts();
     let mut served = ServingHost { host: Arc::new(host), is_read: true, _wakeups: wakeups };
-    telling.begin(&served.host, path);
     let listening = match arguments.listen {
         Some(address) => {
             settings.connections = connections(&settings, open_files, &telling);
             Some(Listener::begin(&served.host, path, address, settings, hidden_paths, &telling).await?)
         }
-        None => None,
+        None => {
+            telling.begin(&served.host, path);
+            None
+        }
     };
     let told = tokio::select! {
         never = tell_all(&telling, &mut tidings) => match never {},

@@ -94,8 +94,7 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
                 known.extend(installed.names());
                 match draft {
                     Ok(draft) => {
-                        let executors =
-                            known_executors(&installed, &draft.executor_types(), &arguments.paths.plugins());
+                        let executors = known_executors(&installed, &draft.executor_types());
                         let executors = executors.allow_missing(arguments.allow_missing);
                         let found = draft.judge(&of_whom.with_endpoints(executors), &variables);
                         let placed = |found: &[Problem]| problems::with_places(found, document.dir());
@@ -136,18 +135,13 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
     Ok(exit)
 }
 
-/// Resolves executor types. Source that has to be built first is known by name only: a warning for folders of the author's own,
-/// which are `named`, and none for executors that ship with Phasm, which are built at their first use.
-pub(super) fn known_executors(
-    installed: &PluginInventory,
-    types: &[Arc<str>],
-    named: &[PathBuf],
-) -> Executors {
+/// Resolves executor types. Source that has to be built first is known by name only: a warning, but none for executors that ship
+/// with Phasm, which are built at their first use.
+pub(super) fn known_executors(installed: &PluginInventory, types: &[Arc<str>]) -> Executors {
     let shipped = shipped::dir();
     types.iter().fold(installed.executors(types), |all, executor_type| {
         let ships = |folder: &Path| shipped.as_ref().is_some_and(|dir| is_within(folder, dir));
-        let is_named = |folder: &&Path| !ships(folder) && named.iter().any(|dir| is_within(folder, dir));
-        let folder = installed.unbuilt(executor_type).filter(is_named);
+        let folder = installed.unbuilt(executor_type).filter(|folder| !ships(folder));
         let Some(folder) = folder else { return all };
         let folder = folder.to_string_lossy();
         let why = format!("{folder} is source that is not built, or not up to date");

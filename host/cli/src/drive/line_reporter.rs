@@ -415,7 +415,7 @@ mod tests {
             event("task.phase", "main/c", 0, &json!({ "to": "Error", "message": "no value" })),
             event("task.phase", "main", 0, &json!({ "to": "Error" })),
         ]);
-        assert_eq!(told, ["main/b Skipped (when)\n", "main/c Error: no value\n"]);
+        assert_eq!(told, ["main/b Skipped (`when` is false)\n", "main/c Error: no value\n"]);
     }
 
     /// A loop that fails has as many iterations that were never tried as it had left.
@@ -430,7 +430,7 @@ mod tests {
         events.push(event("task.phase", "main/l", 1, &json!({ "to": "Failed" })));
         let expected = [
             "main/l[0]#1 Failed\n",
-            "8 task runs Cancelled (scope-failed) before they began\nmain/other Cancelled (user)\nmain/l#1 Failed\n",
+            "8 task runs Cancelled (another task failed) before they began\nmain/other Cancelled (user)\nmain/l#1 Failed\n",
         ];
         assert_eq!(lines(&events), expected);
     }

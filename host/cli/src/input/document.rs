@@ -16,6 +16,7 @@ use phasm::{
     reader,
 };
 
+use super::nearby;
 use crate::{
     failure::Failure,
     problems::{self, Source},
@@ -63,7 +64,10 @@ impl Text {
         let text = if is_stdin { reader::text_from(io::stdin().lock()) } else { reader::text_of(file) };
         match text {
             Ok(text) => Ok(Self { name, text, path: (!is_stdin).then(|| file.to_owned()) }),
-            Err(problem) => Err(UnreadableFile { name, problem }),
+            Err(problem) => {
+                let hint = if is_stdin { None } else { nearby::hint(file) };
+                Err(UnreadableFile { name, problem: Box::new(problem.with_hint_if(hint)) })
+            }
         }
     }
 

@@ -92,12 +92,13 @@ fn read(given: &[ParameterArgument], plan: Option<&Plan>) -> Result<Map, Failure
 /// # Errors
 /// When it cannot be read, or holds no object.
 pub(crate) fn from_file(file: &Path) -> Result<Map, Failure> {
-    let text = Text::read(file)
-        .map_err(|UnreadableFile { name, problem }| Failure::call(format!("{name}: {}", problem.message)))?;
+    let text = Text::read(file).map_err(|UnreadableFile { name, problem }| {
+        Failure::call(format!("{name}: {}", sentence(&problem)))
+    })?;
     let name = &text.name;
     let tree = reader::read(name, &text.text).map_err(|problems| {
         let first = problems.first();
-        let place = first.map(|p| format!("{name}:{}:{}: {}", p.line, p.column, p.message));
+        let place = first.map(|p| format!("{name}:{}:{}: {}", p.line, p.column, sentence(p)));
         Failure::call(place.unwrap_or_else(|| format!("{name} cannot be read")))
     })?;
     let TreeNode::Object(members) = &tree.node else {
@@ -114,6 +115,12 @@ pub(crate) fn from_file(file: &Path) -> Result<Map, Failure> {
         }
     }
     Ok(values)
+}
+
+/// The message of a problem with its hint.
+fn sentence(problem: &Problem) -> String {
+    let hint = problem.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+    format!("{}{hint}", problem.message)
 }
 
 #[cfg(test)]

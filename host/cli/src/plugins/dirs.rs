@@ -126,7 +126,9 @@ pub(crate) fn plugin_dirs(
         return Err(Failure::call(message));
     }
     if let Some(plugin) = named().find(|dir| is_plugin(dir)) {
-        let message = format!("{} is a plugin itself; expected the directory around it", plugin.display());
+        let (shown, parent) = (plugin.display(), folder_around(plugin));
+        let message =
+            format!("{shown} is a plugin itself; expected the folder around it: {}", parent.display());
         return Err(Failure::call(message));
     }
     let mut searched = PluginDirs::default();
@@ -144,6 +146,16 @@ pub(crate) fn plugin_dirs(
         None => {}
     }
     Ok(searched)
+}
+
+/// The folder that a plugin's folder lies in.
+fn folder_around(plugin: &Path) -> PathBuf {
+    // `.` and `..` have no parent of their own.
+    match plugin.file_name().and(plugin.parent()) {
+        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
+        Some(parent) => parent.to_owned(),
+        None => plugin.join(".."),
+    }
 }
 
 /// The library that was named.

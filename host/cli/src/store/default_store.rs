@@ -1,10 +1,14 @@
 //! The store of a user who names none.
 
-use std::{fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::order::ORDER;
 use crate::{
     failure::{ContextError, Failure},
+    paths::{self, SERVER, STORE},
     user_dirs,
 };
 
@@ -16,6 +20,12 @@ const DEFAULT_STORE: &str = "runs.db";
 /// When there is no such directory, and none can be made.
 pub(crate) fn default_store() -> Result<PathBuf, Failure> {
     Ok(own_dir()?.join(DEFAULT_STORE))
+}
+
+/// Whether this is the default store, and no variable of the environment names another store or a server.
+pub(crate) fn is_used_unless_named(store: &Path) -> bool {
+    let is_default = user_dirs::data_dir().is_some_and(|dir| dir.join(DEFAULT_STORE) == store);
+    is_default && [STORE, SERVER].into_iter().all(|name| paths::set(name).is_none())
 }
 
 /// Returns the user's data directory, and makes it if it is not there.

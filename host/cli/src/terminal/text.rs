@@ -60,7 +60,7 @@ pub(crate) fn phase(phase: Phase) -> String {
 /// also where the phase is Cancelled.
 pub(crate) fn ended(ended: Phase, reason: Option<Reason>) -> String {
     let counts_as = Reason::counts_as(ended, reason);
-    let reason = reason.map(Reason::as_str);
+    let reason = reason.map(Reason::for_people);
     match reason {
         Some(reason) if counts_as != ended => {
             format!("{} ({ended}, {reason})", styled(colour(counts_as), "Timed out"))

@@ -143,16 +143,22 @@ fn a_list_says_why_a_run_ended_and_what_was_tolerated() {
          continueOn: { error: true } }\n",
     );
     bench.task("code.yaml", "code", "");
-    for (file, status) in [("late.yaml", 4), ("some.yaml", 0), ("code.yaml", 0)] {
+    bench.task("bad.yaml", "assert", "");
+    for (file, status) in [("bad.yaml", 3), ("late.yaml", 4), ("some.yaml", 0), ("code.yaml", 0)] {
         let ran = on_store(&bench, &["run", file]);
         assert_eq!(ran.status, status, "{ran:?}");
     }
     let listed = on_store(&bench, &["list"]).stdout;
     let lines: Vec<&str> = listed.lines().collect();
-    assert!(lines[3].contains("Cancelled, Timed out: exceeded maxRuntime"), "{listed}");
+    assert!(
+        lines[3].contains("Cancelled") && lines[3].contains("Timed out: exceeded maxRuntime"),
+        "{listed}"
+    );
     assert!(lines[2].contains("Succeeded, 1 of 2 failed (tolerated)"), "{listed}");
     assert!(!lines[1].contains("Succeeded,"), "{listed}");
     let rows = on_store(&bench, &["list", "--json"]).json();
+    let reason: String = rows[3]["remark"].as_str().unwrap_or_default().chars().take(60).collect();
+    assert!(!reason.is_empty() && lines[4].contains(&reason), "{reason}: {listed}");
     let remarks: Vec<&str> =
         rows.as_array().unwrap().iter().map(|row| row["remark"].as_str().unwrap_or("")).collect();
     assert_eq!(remarks[..2], ["", "1 of 2 failed (tolerated)"], "{rows}");

@@ -43,9 +43,11 @@ fn the_default_store_is_found_by_commands_and_its_server() {
     assert!(bench.phasm(&["get", "@last"]).stdout.contains("Created"));
     let mut host = Running::start(&bench, &["serve", "--listen", "127.0.0.1:0"]);
     host.until(&["/v1/docs\n", &format!("{run} release waits")]);
-    let url = host.said().split("listening on ").nth(1).unwrap().lines().next().unwrap().to_owned();
     let approved = bench.phasm(&["respond", "@last", "-p", "by=Ada"]);
-    assert!(approved.status == 0 && approved.stderr.contains(&format!("--server {url}")), "{approved:?}");
+    assert!(
+        approved.status == 0 && approved.stderr.contains(&format!(" watch {run}\n")),
+        "no option is needed: {approved:?}"
+    );
     assert_eq!(bench.phasm(&["watch", "@last"]).status, 0);
     assert!(bench.phasm(&["logs", "@last"]).status == 0);
     // A store that is named is used itself.
@@ -287,8 +289,8 @@ fn the_page_is_opened_in_a_browser() {
 
     let (host, url) = server(&bench);
     let opened = open(&[], &["--store", "runs.db"]);
-    assert_eq!((opened.status, opened.stdout.as_str()), (0, format!("{url}/runs\n").as_str()), "{opened:?}");
-    assert_eq!(called(), format!("{url}/runs"));
+    assert_eq!((opened.status, opened.stdout.as_str()), (0, format!("{url}/\n").as_str()), "{opened:?}");
+    assert_eq!(called(), format!("{url}/"));
     let run = with(&bench, &["submit", "say.yaml"], ["--server", &url]).stdout.trim().to_owned();
     open(&[], &["@last", "--server", &url]);
     assert_eq!(called(), format!("{url}/runs/{run}"));
@@ -302,7 +304,7 @@ fn the_page_is_opened_in_a_browser() {
 
     let key = bench.phasm(&["key", "add", "ada", "--store", "runs.db"]).stdout.trim().to_owned();
     open(&[], &["--store", "runs.db"]);
-    assert_eq!(called(), format!("{url}/runs"), "the page asks for the key");
+    assert_eq!(called(), format!("{url}/"), "the page asks for the key");
     let signed = open(&[("PHASM_KEY", &key)], &["@last", "--store", "runs.db"]);
     assert_eq!(signed.status, 0, "{signed:?}");
     let bridge = std::fs::read_to_string(called()).unwrap();

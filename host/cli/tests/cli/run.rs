@@ -208,9 +208,12 @@ fn stdout_has_the_result_and_stderr_the_rest() {
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stdout.contains("greeting  Hello Ada\n"), "{ran:?}");
     assert!(!ran.stdout.contains('\u{1b}') && !ran.stderr.contains('\u{1b}'), "{ran:?}");
-    for line in
-        ["main/b#1 error one\n", "main/b#1 info out1\n", "main/b#1 warn err\n", "main/c Skipped (when)\n"]
-    {
+    for line in [
+        "main/b#1 error one\n",
+        "main/b#1 info out1\n",
+        "main/b#1 warn err\n",
+        "main/c Skipped (`when` is false)\n",
+    ] {
         assert!(ran.stderr.contains(line), "{line}: {ran:?}");
     }
     let quiet = bench.phasm(&["run", "hello.yaml", "--log-level", "error"]);

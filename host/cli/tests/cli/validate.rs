@@ -281,6 +281,13 @@ fn plugins_in_source_next_to_the_file_are_told() {
         assert!(ran.stderr.contains(says), "{says}: {ran:?}");
     }
     assert_eq!(bench.phasm(&["validate", "--strict", "own/w.yaml", "--plugins", "own"]).status, 2);
+    bench.write("plugins/greet/Cargo.toml", manifest);
+    let ran = bench.phasm(&["validate", "own/w.yaml"]);
+    assert!(ran.status == 0 && ran.stderr.contains("W026"), "a folder that is found: {ran:?}");
+    std::fs::remove_dir_all(bench.path("plugins")).unwrap();
+    let ran = bench.phasm(&["validate", "own/w.yaml", "--plugins", "own/greet"]);
+    let says = "own/greet is a plugin itself; expected the folder around it: own\n";
+    assert!(ran.status == 2 && ran.stderr.contains(says), "{ran:?}");
     bench.write("own/greet/Cargo.toml", format!("{manifest}x = = 1\n"));
     for (command, says) in [("validate", "own/greet/Cargo.toml:5: "), ("run", "at line 5, column 5\n")] {
         let ran = bench.phasm(&[command, "own/w.yaml", "--plugins", "own"]);

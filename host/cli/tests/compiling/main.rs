@@ -159,7 +159,10 @@ fn the_command_names_the_limit() {
     let (status, said) = phasm(&["plugin", "inspect", "deep"]);
     assert!(status == Some(1) && said.contains("more than 16 levels of nested components"), "{said}");
     let (status, said) = phasm(&["run", "slow.json", "--config", "limits.toml"]);
-    assert!(status == Some(2) && said.contains("more than 1s of CPU time"), "{status:?} {said}");
+    // On a busy machine the limit of elapsed time, four times that of CPU time, is reached first.
+    let is_limited =
+        ["more than 1s of CPU time", "takes longer than 4s"].iter().any(|says| said.contains(says));
+    assert!(status == Some(2) && is_limited, "{status:?} {said}");
     for (plugin, limit) in [("deep", "16 levels"), ("slow", "`compile-time` in [limits]")] {
         let (status, said) =
             phasm(&["run", &format!("{plugin}.json"), "--config", "limits.toml", "--allow-missing"]);

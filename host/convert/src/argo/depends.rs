@@ -100,7 +100,7 @@ fn one(task: &Field<'_>, before: &[String], known: &BTreeMap<String, Task>) -> V
             }
             return parts;
         }
-        field.leave("write `dependencies`, and a `when` that reads `tasks.NAME.phase`");
+        field.leave("the task waits for nothing now: write `dependencies`, and a `when` that reads `tasks.NAME.phase`");
         return Vec::new();
     }
     let mut names: Vec<String> = before.to_vec();

@@ -78,7 +78,7 @@ pub(crate) fn hint(name: &str) -> Option<&'static str> {
         "inline" => "write it as a template",
         "workflowTemplateRef" => "convert the file that it names",
         "shutdown" => "cancel the run with `phasm cancel`",
-        "stopStrategy" => "`endAt` of a schedule is a time; `phasm cron pause` pauses it",
+        "stopStrategy" => "`endAt` of a schedule is a time; `phasm cron suspend` pauses it",
         "target" => "write `entrypoints`, the tasks to begin with",
         "activeDeadlineSeconds" => "write a duration",
         "workflowMetadata" | "labelsFrom" => "write `metadata`",

@@ -2,6 +2,7 @@
 
 mod cron;
 mod metadata;
+mod other_system;
 mod schedule;
 
 mod spec;
@@ -17,9 +18,8 @@ use super::{
 };
 use crate::{
     form::{AnyField as _, Cursor, Field, Form, Name, Report, Rule, Table, Words, word},
-    problem::codes::shape,
     schedule::Cron,
-    tree::{Tree, TreeNode},
+    tree::Tree,
     value::Value,
 };
 
@@ -68,25 +68,9 @@ pub(super) static WORKFLOW: Table = Table::closed(
 static API_VERSION: Field<&'static Dialect> = Field::required(
     "apiVersion",
     "`phasm/v1` or `aether/v1`",
-    Form::new(dialect, |defs| DIALECT.schema(defs)),
+    word::<&'static Dialect>(),
     "The language of the workflow file: `phasm/v1`, or `aether/v1` for files of the engine Aether.",
 );
-
-static DIALECT: Form<&'static Dialect> = word::<&'static Dialect>();
-
-/// Reads the dialect. A file of Argo Workflows gets the command that converts it as a hint.
-fn dialect(cursor: &Cursor<'_>, report: &Report) -> Option<&'static Dialect> {
-    if let TreeNode::String(text) = &cursor.tree.node
-        && text.starts_with("argoproj.io/")
-    {
-        let message = format!("found `{text}`; expected `phasm/v1` or `aether/v1`");
-        let problem = cursor.problem(&shape::UNKNOWN_WORD, message);
-        report
-            .problem(problem.with_hint("this is a file of Argo Workflows: `phasm convert FILE` converts it"));
-        return None;
-    }
-    DIALECT.read(cursor, report)
-}
 
 static KIND: Field<DocumentKind> = Field::required(
     "kind",
@@ -123,7 +107,12 @@ impl Words for DocumentKind {
 
 /// Reads a document; `None` when there is no spec to look at.
 pub(crate) fn read(tree: &Tree, report: &Report) -> Option<WorkflowDoc> {
-    let object = Cursor::root(tree).object(&WORKFLOW, report)?;
+    let document = Cursor::root(tree);
+    if let Some(problem) = other_system::problem_of(&document) {
+        report.problem(problem);
+        return None;
+    }
+    let object = document.object(&WORKFLOW, report)?;
     // Where it is unknown, no spelling is wrong.
     let dialect = object.optional(&API_VERSION).unwrap_or(&PHASM);
     // Before everything that differs by it.

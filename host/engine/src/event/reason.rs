@@ -65,6 +65,28 @@ impl Reason {
         }
     }
 
+    /// Returns the word for people: the same, but where it takes knowledge of the engine to read it.
+    #[must_use]
+    pub fn for_people(self) -> &'static str {
+        match self {
+            Self::When => "`when` is false",
+            Self::ScopeFailed => "another task failed",
+            Self::ScopeTimeout => "its dag, loop or pipeline timed out",
+            Self::WorkflowTimeout => "the run timed out",
+            Self::User
+            | Self::MaxAttempts0
+            | Self::NotReached
+            | Self::Reused
+            | Self::TimeoutPolicy
+            | Self::Deadline
+            | Self::MaxRuntime
+            | Self::MaxInactivity
+            | Self::PolicyFail
+            | Self::MaxJumps
+            | Self::RetryExhausted => self.as_str(),
+        }
+    }
+
     /// Whether `maxRuntime`, `maxInactivity` or `deadline` ended the task, whatever phase that led to.
     #[must_use]
     pub fn is_clock(self) -> bool {

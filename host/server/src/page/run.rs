@@ -14,7 +14,7 @@ use phasm::{
     journal::LargeValues,
     notify::NoticeSummary,
     store::RunRow,
-    store::view::{RowView, RunState},
+    store::view::RunState,
 };
 use phasm_graph::{Diagram, Limits, SvgOptions, Timeline, graph_svg, timeline_svg};
 
@@ -146,7 +146,7 @@ impl RunSummary {
 
     /// The host that runs it, if one does.
     fn host(&self) -> Option<&str> {
-        RowView::of(&self.row, RunState::of(&self.row, true)).host
+        RunState::of(&self.row, true).host(&self.row)
     }
 }
 

@@ -13,9 +13,8 @@ use phasm::{
     journal::LargeValues,
     notify::NoticeSummary,
     store::RunRow,
-    store::view::{RowView, RowWaits, RunState},
+    store::view::{RunState, StoredRunView},
 };
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 
@@ -120,15 +119,7 @@ async fn render(
     let (view, all) = handle.outline(seen).await?;
     // The row was read before the run, which may have ended since.
     let row = row.filter(|_| !view.phase.is_terminal()).map(|row| (row, RunState::of(row, true)));
-    let told = row.map(|(row, state)| RowView::of(row, state));
-    let is_missing = told.as_ref().and_then(|row| row.waiting.as_ref()).is_some_and(RowWaits::is_missing);
-    let mut response = if is_missing || notices.is_some() {
-        json(StatusCode::OK, &NoticeSummary::shown_in(notices, RowView::shown_in(row, &view)))
-    } else {
-        let ended = view.phase.is_terminal().then(|| RunState::Ended.label());
-        let status = told.as_ref().map(|row| row.status).or(ended);
-        json(StatusCode::OK, &ShownRun { view: &view, status, host: told.and_then(|row| row.host) })
-    };
+    let mut response = json(StatusCode::OK, &StoredRunView::of(&view, row, notices));
     let next = page.from.saturating_add(view.tasks.len() + view.hooks.len());
     if next < all && page.most > 0 {
         link_next(
@@ -138,17 +129,6 @@ async fn render(
         );
     }
     tag(response).await
-}
-
-/// A run view with what its row adds, in the order of their members.
-#[derive(Serialize)]
-struct ShownRun<'r> {
-    #[serde(flatten)]
-    view: &'r RunView,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<&'r str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    host: Option<&'r str>,
 }
 
 /// The answer, and the digest of what it says.

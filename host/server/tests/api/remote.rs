@@ -5,7 +5,7 @@ use phasm::{
     catalog::{self, CatalogItem, SavedWorkflow, ScheduleState},
     engine::run::RunView,
     journal,
-    store::view::RowView,
+    store::view::StoredRunView,
     store::{CatalogKind, EntryQuery, Filter, ReadStore, StoreError},
 };
 use phasm_server::{
@@ -157,7 +157,8 @@ async fn a_run_is_followed_and_asked() {
             assert_eq!(view["runID"], *run);
         }
     }
-    let view = RowView::shown_in(None, &RunView::of(watch.run().unwrap()));
+    let view = RunView::of(watch.run().unwrap());
+    let view = serde_json::to_value(StoredRunView::of(&view, None, None)).unwrap();
     let told = world.client.get(&format!("/v1/runs/{run}")).await.expect(200).json();
     assert_eq!((view["phase"].as_str(), &view), (Some("Succeeded"), &told));
     assert_eq!(view["parameters"][0]["value"], "5");

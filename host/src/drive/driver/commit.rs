@@ -2,7 +2,7 @@
 
 use std::{mem, sync::Arc};
 
-use phasm_engine::{event::Command, text};
+use phasm_engine::{event::Command, phase::Phase, text};
 
 use super::{Driver, batch::Effects};
 use crate::{
@@ -97,7 +97,10 @@ impl Driver {
         let found = self.remark.get_or_insert_with(|| {
             let root = run.tasks().first()?;
             let clock = run.exceeded(root).map(|clock| format!("Timed out: {clock}"));
-            let remark = clock.unwrap_or_else(|| run.remarks(root).join(", "));
+            let remark = clock.unwrap_or_else(|| match run.phase() {
+                Phase::Succeeded => run.remarks(root).join(", "),
+                _ => run.cause(root).to_owned(),
+            });
             (!remark.is_empty()).then(|| text::brief(&remark).into())
         });
         found.clone()

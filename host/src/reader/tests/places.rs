@@ -149,13 +149,26 @@ fn no_time_at_all_is_written_none() {
     assert!(found.len() == 1 && found[0].ends_with("(write `none` to have no timeout)"), "{found:#?}");
 }
 
-/// R-W26: a file of Argo Workflows has the command that converts it as a hint.
+/// R-W50: a file of another system has one problem, with the command that converts it.
 #[test]
-fn a_file_of_argo_names_its_conversion() {
-    let text = format!(
-        "{}  - task: {{name: main, executor: {{type: echo}}}}\n",
+fn a_file_of_another_system_has_one_problem() {
+    let argo = format!(
+        "{}  - name: main\n    dag: {{tasks: []}}\n    inputs: {{}}\n",
         HEAD.replace("aether/v1", "argoproj.io/v1alpha1")
     );
-    let found = lines(&plan(&text).unwrap_err()).join("\n");
-    assert!(found.contains("`phasm convert FILE` converts it"), "{found}");
+    let actions =
+        "name: CI\non: [push]\njobs:\n  build: {runs-on: ubuntu-latest, steps: [{run: make}]}\n".to_owned();
+    for (text, system) in [(argo, "Argo Workflows"), (actions, "GitHub Actions")] {
+        let found = lines(&plan(&text).unwrap_err());
+        let hint = format!("(this is a file of {system}: `phasm convert FILE` converts it)");
+        assert!(found.len() == 1 && found[0].ends_with(&hint), "{found:#?}");
+    }
+}
+
+/// R-W50: a file that has something of ours keeps the problems of its fields.
+#[test]
+fn jobs_in_a_file_of_ours_are_an_unknown_field() {
+    let text = format!("{HEAD}{}jobs: {{a: {{}}}}\n", task("          x: 1\n"));
+    let found = lines(&plan(&text).unwrap_err());
+    assert!(found.len() == 1 && found[0].contains("unknown field `jobs`"), "{found:#?}");
 }

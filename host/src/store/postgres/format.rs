@@ -29,7 +29,10 @@ const LOCK: i64 = 0x5048_534d;
 pub(super) async fn check(client: &Client, address: &Address) -> Result<(), PostgresError> {
     match recognise(client, address).await? {
         FORMAT.. => Ok(()),
-        0 => Err(foreign(address, format!("it has no tables in schema {}", address.schema))),
+        0 => Err(foreign(
+            address,
+            format!("it has no tables in schema {} (`phasm serve` creates them)", address.schema),
+        )),
         found => Err(StoreError::Older { path: address.path(), found, known: FORMAT }.into()),
     }
 }

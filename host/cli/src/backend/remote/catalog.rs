@@ -88,7 +88,7 @@ impl CatalogBackend for RemoteBackend<'_> {
         wait(async {
             let (text, draft) = document.for_server(self.screen, self.json)?;
             if let Some(cron) = draft.cron() {
-                return Err(submission::is_no_workflow(&cron.name, &text, &self.target()));
+                return Err(submission::is_no_workflow(&cron.name, &text, &self.target));
             }
             let namespace = draft.namespace().unwrap_or_default();
             let name = match draft.name() {

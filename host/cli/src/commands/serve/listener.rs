@@ -25,7 +25,7 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Listens, and says where.
+    /// Listens, and reports what is served and where.
     ///
     /// # Errors
     /// When the address is not to be had, or others could reach it and there is no key.
@@ -49,6 +49,7 @@ impl Listener {
             ))
         };
         let left = Address::leave(store, &url).map_err(unwritten)?;
+        telling.begin(host, store);
         telling.listens(&url, server.has_keys().map_err(Failure::call)?);
         let (stop, stopped) = oneshot::channel();
         let serving =

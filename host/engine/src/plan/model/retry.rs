@@ -1,9 +1,6 @@
 //! When a task is tried again: three spellings, one policy.
 
-use crate::{
-    phase::Phase,
-    settings::{Backoff, MaxAttempts},
-};
+use crate::settings::{Backoff, MaxAttempts};
 
 use super::Condition;
 
@@ -31,16 +28,4 @@ pub enum RetryFilter {
     AnyFailure,
     /// The author's expression, which replaces the default.
     Expression(Condition),
-}
-
-impl RetryFilter {
-    /// The default filters' answer for a phase; `None` when the author's expression decides.
-    #[must_use]
-    pub fn covers(&self, phase: Phase) -> Option<bool> {
-        match self {
-            Self::ErrorOrTimeout | Self::Retryable => Some(matches!(phase, Phase::Error | Phase::Timeout)),
-            Self::AnyFailure => Some(matches!(phase, Phase::Failed | Phase::Error | Phase::Timeout)),
-            Self::Expression(_) => None,
-        }
-    }
 }

@@ -5,7 +5,7 @@ use crate::{
     event::{Event, Reason, RetrySchedule},
     expr::Doubts,
     phase::Phase,
-    plan::{MaxAttempts, RetryFilter, RetryPolicy},
+    plan::{Condition, MaxAttempts, RetryFilter, RetryPolicy},
     run::state::{TaskIndex, TaskRun},
     time::Millis,
 };
@@ -33,12 +33,19 @@ impl Decider<'_> {
         most.allows_another(task.attempt) && !timed_out && !missing
     }
 
-    /// The filter, or the author's expression, which is only asked while there is a budget (R-R4).
+    /// Whether the policy's filter lets this result be tried again.
     fn filter_allows(&mut self, id: TaskIndex, policy: &RetryPolicy, judged: &AttemptResult) -> bool {
-        if let Some(covered) = policy.filter.covers(judged.phase) {
-            return covered && !(matches!(policy.filter, RetryFilter::Retryable) && judged.is_permanent());
+        let is_error = matches!(judged.phase, Phase::Error | Phase::Timeout);
+        match &policy.filter {
+            RetryFilter::ErrorOrTimeout => is_error,
+            RetryFilter::Retryable => is_error && !judged.is_permanent(),
+            RetryFilter::AnyFailure => is_error || judged.phase == Phase::Failed,
+            RetryFilter::Expression(condition) => self.condition_allows(id, condition, judged),
         }
-        let RetryFilter::Expression(condition) = &policy.filter else { return false };
+    }
+
+    /// Evaluates the author's expression, which is only asked while there is a budget (R-R4).
+    fn condition_allows(&mut self, id: TaskIndex, condition: &Condition, judged: &AttemptResult) -> bool {
         let view = TaskEnv { result: Some(judged), ..TaskEnv::new(self, &self[id], condition.level) };
         let mut doubts = Doubts::default();
         let answer = condition.expr.test(&view, &mut doubts);
