@@ -15,6 +15,7 @@ pub(crate) mod post;
 pub(crate) mod progress;
 #[cfg(feature = "http")]
 pub(crate) mod retry;
+mod run_view;
 mod signing;
 mod summary;
 
@@ -32,6 +33,7 @@ pub(crate) use self::news::Subscribers;
 pub use self::{
     endpoint::{DEFAULT_PHASES, Endpoint, TOLD_PHASES},
     progress::{NoticeProgress, NoticeTry, NoticeView},
+    run_view::StoredRunView,
     signing::{NotASigningSecret, SigningSecret},
     summary::{NoticeSummary, notices_of},
 };

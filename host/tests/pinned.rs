@@ -136,9 +136,9 @@ async fn what_a_run_was_submitted_with_must_be_there() {
             Host::builder(),
             &[
                 "plugin `ask` was granted the directory /out; `dirs = [{ host = \"…\", guest = \"/out\", mode = \"rw\" }]` \
-                 under `[grants.ask]` grants it",
+                 under `[grants.ask]` in the configuration grants it",
                 "plugin `ask` was granted the environment variable LEVEL; `env = { \"LEVEL\" = \"…\" }` under `[grants.ask]` \
-                 grants it",
+                 in the configuration grants it",
                 "secret api with key token; `api = { token = { env = \"…\" } }` under `[secrets]` says where it is",
             ],
         ),
@@ -146,7 +146,7 @@ async fn what_a_run_was_submitted_with_must_be_there() {
             narrower(),
             &[
                 "plugin `ask` was granted writing to the directory /out; `dirs = [{ host = \"…\", guest = \"/out\", mode = \"rw\" }]` \
-               under `[grants.ask]` grants it",
+               under `[grants.ask]` in the configuration grants it",
             ],
         ),
     ];

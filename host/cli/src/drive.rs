@@ -21,6 +21,7 @@ use phasm::{
         phase::Phase,
         run::{Run, RunView},
     },
+    notify::StoredRunView,
 };
 use tokio::runtime::{Builder as RuntimeBuilder, Runtime};
 
@@ -179,14 +180,18 @@ struct RunSummary {
 enum Output {
     /// Empty where all there was to print was printed as it happened.
     Page(String),
-    View(Box<RunView>),
+    View {
+        view: Box<RunView>,
+        /// Whether the run waits for people only.
+        is_parked: bool,
+    },
 }
 
 impl RunSummary {
     /// Returns the summary of a run. `open` names the state of one that has not ended.
     fn of(run: &Run, open: &str, options: &DriveOptions) -> Self {
         let shown = if options.json {
-            Output::View(Box::new(RunView::of(run)))
+            Output::View { view: Box::new(RunView::of(run)), is_parked: run.is_parked() }
         } else if options.events {
             Output::Page(String::new())
         } else {
@@ -333,7 +338,7 @@ fn report(options: &DriveOptions, screen: &Screen, outcomes: &[Outcome]) {
     for outcome in outcomes {
         match &outcome.stands.shown {
             Output::Page(page) => pages += page,
-            Output::View(view) => views.push(view),
+            Output::View { view, is_parked } => views.push(StoredRunView::left(view, *is_parked)),
         }
     }
     let result = match views.as_slice() {

@@ -12,6 +12,7 @@ mod commands;
 mod drive;
 mod exit;
 mod failure;
+mod follow;
 mod input;
 mod ownership;
 mod paths;

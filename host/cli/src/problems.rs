@@ -131,7 +131,8 @@ pub(super) fn show(screen: &Screen, source: Source<'_>, problems: &[Problem]) {
 /// Prints warnings to stderr, the first of many.
 pub(super) fn show_warnings(screen: &Screen, source: Source<'_>, warnings: &[Problem]) {
     let first = warnings.get(..MAX_WARNINGS).unwrap_or(warnings);
-    print(screen, source, first, |code| text::doubtful(code));
+    // The word tells warnings from errors where there is no colour.
+    print(screen, source, first, |code| text::doubtful(format_args!("warning {code}")));
     if let Some(more) = warnings.len().checked_sub(first.len()).filter(|more| *more > 0) {
         let (more, listed) = match warnings.last() {
             Some(last) if is_cut(last) => (format!("more than {}", more - 1), "the first of them"),

@@ -50,7 +50,7 @@ pub(super) struct Submission {
     #[command(flatten)]
     document: DocumentArgument,
 
-    /// A value for a parameter of spec.arguments: text if the parameter is declared a string; else JSON if it is valid,
+    /// A value for a parameter of the workflow: text if the parameter is declared a string; else JSON if it is valid,
     /// else text.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
     param: Vec<ParameterArgument>,

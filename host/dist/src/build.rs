@@ -182,7 +182,7 @@ fn executors(places: &Places) -> DistResult<PathBuf> {
 
 #[cfg(test)]
 mod tests {
-    use std::process;
+    use std::{process, thread};
 
     use super::*;
 
@@ -223,7 +223,12 @@ mod tests {
         let error = claim(&dir).unwrap_err().to_string();
         assert!(error.contains("another release is built there"), "{error}");
         drop(first);
-        claim(&dir).unwrap();
+        // A process that another test has just started has the file of the lock until it executes its program.
+        let is_free = |_| {
+            thread::yield_now();
+            claim(&dir).is_ok()
+        };
+        assert!((0..100_000).any(is_free));
         let link = above.join("link");
         std::os::unix::fs::symlink(&dir, &link).unwrap();
         let error = claim(&link).unwrap_err().to_string();

@@ -105,7 +105,7 @@ impl Label {
         parts.extend(run.remarks(task));
         parts.extend(task.duration().map(text::elapsed));
         parts.extend((task.attempt > 1).then(|| format!("attempt {}", task.attempt)));
-        parts.extend(task.reason.map(|reason| reason.as_str().to_owned()));
+        parts.extend(task.reason.map(|reason| reason.for_people().to_owned()));
         let waits = run.waiting(task).filter(|waiting| waiting.what == WaitsFor::Retry);
         parts.extend(waits.as_ref().map(|_| "waits for its retry".to_owned()));
         let note = parts.join(" · ");

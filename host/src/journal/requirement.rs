@@ -34,7 +34,7 @@ impl fmt::Display for UnmetRequirement {
             Self::Grant { plugin, what, line } => {
                 write!(
                     f,
-                    "plugin `{plugin}` was granted {what}; `{line}` under `[grants.{plugin}]` grants it"
+                    "plugin `{plugin}` was granted {what}; `{line}` under `[grants.{plugin}]` in the configuration grants it"
                 )
             }
             Self::Secret(SecretRef { name, key }) => {

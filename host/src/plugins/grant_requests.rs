@@ -106,14 +106,18 @@ impl GrantRequests {
             return None;
         }
         let lines: Vec<_> = self.members().iter().map(|line| format!("`{line}`")).collect();
-        Some(format!("{} under `[grants.{}]` grants these permissions", lines.join(" and "), key(name)))
+        Some(format!(
+            "{} under `[grants.{}]` in the configuration (`--config`) grants these permissions",
+            lines.join(" and "),
+            key(name)
+        ))
     }
 
     /// Says in a sentence which line of a configuration grants a directory to the plugin of that name.
     pub(super) fn directory_advice(name: &str) -> String {
         let line = "dirs = [{ host = \"WHERE\", guest = \"/data\", mode = \"ro\" }]";
         format!(
-            "`{line}` under `[grants.{}]` grants a directory, which the plugin sees as `/data`",
+            "`{line}` under `[grants.{}]` in the configuration (`--config`) grants a directory, which the plugin sees as `/data`",
             key(name)
         )
     }

@@ -220,7 +220,7 @@ impl StoreError {
     }
 }
 
-/// What to name in place of a path that holds no store.
+/// Returns the advice for a path that holds no store.
 fn other_place(path: &Path) -> &'static str {
     let is_url = |path: &str| ["postgres://", "postgresql://"].iter().any(|scheme| path.starts_with(scheme));
     if path.to_str().is_some_and(is_url) {

@@ -9,7 +9,7 @@ use phasm_engine::{
     phase::Phase,
     plan::{ParameterType, Plan},
     problem::{Problem, codes::source::NUMBER_RANGE},
-    run::{Run, RunView},
+    run::Run,
     time::{TimeText, Timestamp},
     tree::Span,
     value::{JsonError, Value},
@@ -17,7 +17,6 @@ use phasm_engine::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::notify::NoticeSummary;
 use crate::store::{AttemptLog, HostId, ReadStore, RunRow, StoreError};
 use phasm_sandbox::executor::Level;
 
@@ -32,6 +31,8 @@ pub enum RunState {
     Parked,
     /// The process that holds the store, when its time has come.
     Waiting,
+    /// No process has begun it; the next that serves the store does.
+    Queued,
     /// No process continues it until it is recovered.
     Orphaned,
 }
@@ -49,6 +50,7 @@ impl RunState {
         match self {
             Self::Driven => "running",
             Self::Parked => "suspended",
+            Self::Queued => "queued",
             Self::Ended | Self::Waiting | Self::Orphaned => self.word(),
         }
     }
@@ -61,7 +63,7 @@ impl RunState {
             Self::Driven => "driven",
             Self::Parked => "parked",
             Self::Waiting => "waiting",
-            Self::Orphaned => "orphaned",
+            Self::Queued | Self::Orphaned => "orphaned",
         }
     }
 
@@ -83,6 +85,8 @@ impl RunState {
             Self::Driven
         } else if is_held && row.wake_at.is_some() {
             Self::Waiting
+        } else if row.status.phase == Phase::Created && row.owner.is_none() {
+            Self::Queued
         } else {
             Self::Orphaned
         }
@@ -160,7 +164,7 @@ impl<'r> RowWaits<'r> {
                 Some(Self { until: until(row.status.rest.and_then(|rest| rest.until)), ..waits("answer") })
             }
             (RunState::Waiting, None) => Some(Self { until: until(row.wake_at), ..waits("time") }),
-            (RunState::Orphaned, None) => Some(waits("host")),
+            (RunState::Queued | RunState::Orphaned, None) => Some(waits("host")),
         }
     }
 
@@ -188,8 +192,8 @@ pub struct RowView<'r> {
     /// Whether anything of it has not ended.
     pub open: bool,
     /// Party that continues it: none for `ended`, a host for `running`, people for `suspended`, a host at its next time for `waiting`,
-    /// `phasm recover` for `orphaned`.
-    #[schemars(extend("enum" = ["ended", "running", "suspended", "waiting", "orphaned"]))]
+    /// the next host that serves the store for `queued`, `phasm recover` for `orphaned`.
+    #[schemars(extend("enum" = ["ended", "running", "suspended", "waiting", "queued", "orphaned"]))]
     pub status: &'static str,
     /// The same in earlier words, `driven` for `running` and `parked` for `suspended`. Deprecated: it stays for this format version.
     #[schemars(extend("enum" = ["ended", "driven", "parked", "waiting", "orphaned"], "deprecated" = true))]
@@ -236,47 +240,6 @@ impl<'r> RowView<'r> {
             finished_at: status.finished_at.map(Timestamp::to_rfc3339),
             remark: row.remark.as_deref(),
             damaged: row.damaged.as_deref(),
-        }
-    }
-}
-
-/// A run view with what the run's row and its notifications add, in the order of its members.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct StoredRunView<'r> {
-    /// The view of the run itself.
-    #[serde(flatten)]
-    pub view: &'r RunView,
-    /// As [`RowView::status`]; absent where the row of an open run is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub status: Option<&'static str>,
-    /// The host that runs it, if one does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub host: Option<&'r str>,
-    /// Reason why it waits, where a host lacked something.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub waiting: Option<RowWaits<'r>>,
-    /// State of its notifications, if it has any.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub notices: Option<&'r NoticeSummary>,
-}
-
-impl<'r> StoredRunView<'r> {
-    /// Returns the view of a run whose row is in that state. A run that has ended needs no row.
-    #[must_use]
-    pub fn of(
-        view: &'r RunView,
-        row: Option<(&'r RunRow, RunState)>,
-        notices: Option<&'r NoticeSummary>,
-    ) -> Self {
-        let ended = view.phase.is_terminal().then_some(RunState::Ended);
-        let state = row.map(|(_, state)| state).or(ended);
-        Self {
-            view,
-            status: state.map(RunState::label),
-            host: row.and_then(|(row, state)| state.host(row)),
-            waiting: row.and_then(|(row, state)| RowWaits::of(row, state)).filter(RowWaits::is_missing),
-            notices,
         }
     }
 }

@@ -87,7 +87,7 @@ async fn everything_a_guest_says_is_heard_line_by_line() {
 fn lacks_directory(name: &str) -> String {
     let line = "`dirs = [{ host = \"WHERE\", guest = \"/data\", mode = \"ro\" }]`";
     format!(
-        "not granted: directories; {line} under `[grants.{name}]` grants a directory, which the plugin sees as `/data`"
+        "not granted: directories; {line} under `[grants.{name}]` in the configuration (`--config`) grants a directory, which the plugin sees as `/data`"
     )
 }
 
@@ -134,7 +134,7 @@ async fn a_refusal_says_what_grants_the_wishes_of_a_manifest() {
     plugins.register("fine", bytes("echo"), Grants::default());
     plugins.register("plain", guest("directories"), Grants::default());
     let lines = "`dirs = [{ host = \"WHERE\", guest = \"/data\", mode = \"ro\" }, { host = \"WHERE\", guest = \"/out\", \
-                 mode = \"rw\" }]` and `env = { A = \"WHAT\" }` under `[grants.\"my dirs\"]` grants these permissions";
+                 mode = \"rw\" }]` and `env = { A = \"WHAT\" }` under `[grants.\"my dirs\"]` in the configuration (`--config`) grants these permissions";
     for (name, expected) in [
         ("my dirs", format!("not granted: directories; {lines}")),
         ("plain", lacks_directory("plain")),

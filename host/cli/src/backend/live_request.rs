@@ -5,6 +5,7 @@ use std::{path::Path, sync::Arc};
 use phasm::{
     PendingResponse, RequestEnvelope, RequestError, RequestReply, RunRequest, Watch,
     engine::run::{Run, RunView},
+    notify::StoredRunView,
     store::sqlite::wakeup::WakeupClient,
     store::{Answer, Sqlite},
 };
@@ -53,7 +54,8 @@ pub(crate) async fn ask(
     if as_json {
         let run =
             runs::recorded(&*reader, &run_id).await.map_err(|error| runs::unavailable(error, &target))?;
-        let _gone = screen.out(&problems::json(screen, &RunView::of(&run)));
+        let view = RunView::of(&run);
+        let _gone = screen.out(&problems::json(screen, &StoredRunView::left(&view, run.is_parked())));
     } else {
         screen.err(&format!("another process runs it; follow it: {}\n", target.command(&["watch", &run_id])));
         runs::tell_standing(&*reader, &run_id, screen).await;

@@ -5,6 +5,7 @@ mod catalog;
 use std::sync::Arc;
 
 use phasm::engine::{
+    plan::Draft,
     problem::{Problem, codes},
     tree::Span,
     value::{Map, Value},
@@ -16,13 +17,14 @@ use crate::{
     command_line::Target,
     exit::Exit,
     failure::Failure,
+    follow,
     input::{
         document::Text,
         parameters::{self, ParameterArgument},
     },
     problems,
-    store::{local_user::local_user, run_id, runs},
-    submission::{KNOWN_KEY, Submission},
+    store::{local_user::local_user, reader::StoreReader, run_id, runs},
+    submission::{self, KNOWN_KEY, Submission},
     terminal::screen::Screen,
 };
 
@@ -39,6 +41,9 @@ impl Backend for RemoteBackend<'_> {
     fn submit(&self, submission: &Submission, key: Option<&str>) -> Result<SubmitOutcome, Failure> {
         wait(async {
             let text = submission.for_server(self.screen, self.json)?;
+            if let Some(cron) = text.draft().ok().as_ref().and_then(Draft::cron) {
+                return Err(submission::is_no_workflow(&cron.name, &text, &self.target));
+            }
             let parameters = json_of(&Value::from(submission.parameters_in_file()?));
             let sent = self
                 .remote
@@ -84,7 +89,7 @@ impl Backend for RemoteBackend<'_> {
         })
     }
 
-    fn rerun(&self, meant: &str, rerun: RerunRequest<'_>, _then: LocalRun<'_>) -> Result<Exit, Failure> {
+    fn rerun(&self, meant: &str, rerun: RerunRequest<'_>, then: LocalRun<'_>) -> Result<Exit, Failure> {
         wait(async {
             let run_id = self.find(meant).await?;
             let parameters = json_of(&Value::from(parameters::over(Map::new(), rerun.parameters)?));
@@ -94,11 +99,18 @@ impl Backend for RemoteBackend<'_> {
                 .await
                 .map_err(Failure::server)?;
             let id = id_of(&said);
-            let page = if self.json { problems::json(self.screen, &said) } else { format!("{id}\n") };
-            // The run is submitted, also if stdout is closed.
-            let _gone = self.screen.out(&page);
+            let stays = then.arguments.wait;
+            if !(self.json && stays) {
+                let page = if self.json { problems::json(self.screen, &said) } else { format!("{id}\n") };
+                // The run is submitted, also if stdout is closed.
+                let _gone = self.screen.out(&page);
+            }
             if said.get("isNew") == Some(&false.into()) {
                 self.screen.err(KNOWN_KEY);
+            }
+            if stays {
+                let reader = StoreReader::Server(self.remote.clone());
+                return follow::to_end(reader, &id, &self.target, self.json, self.screen).await;
             }
             self.screen.err(&format!("follow it: {}\n", self.target.command(&["watch", &id])));
             Ok(Exit::Done)

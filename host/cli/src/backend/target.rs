@@ -1,6 +1,9 @@
 //! A store, or a server that has one: what looks at runs, or asks something of them, takes either.
 
-use std::sync::{Arc, OnceLock};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, OnceLock},
+};
 
 use clap::Args;
 use phasm::store::CatalogKind;
@@ -111,7 +114,10 @@ impl TargetArguments {
         json: bool,
     ) -> Result<Box<dyn Backend + 'a>, Failure> {
         Ok(match self.remote()? {
-            Some(remote) => Box::new(RemoteBackend { target: self.target_of(&remote), remote, json, screen }),
+            Some(remote) => {
+                warn_of_ignored_paths(paths, remote.url(), screen);
+                Box::new(RemoteBackend { target: self.target_of(&remote), remote, json, screen })
+            }
             None => Box::new(LocalBackend { store: &self.store, paths, json, screen }),
         })
     }
@@ -167,6 +173,19 @@ impl TargetArguments {
         let run_id = run_id::find(&*reader, meant, &self.target()?).await?;
         Ok((reader, run_id))
     }
+}
+
+/// Warns of options for a store of one's own: a server has plugins and a configuration of its own.
+fn warn_of_ignored_paths(paths: &PathArguments, url: &str, screen: &Screen) {
+    let given: BTreeSet<_> = paths.given().map(|(name, _)| format!("`{name}`")).collect();
+    if given.is_empty() {
+        return;
+    }
+    let (given, url) = (given.into_iter().collect::<Vec<_>>().join(" and "), text::clean(url));
+    screen.err(&format!(
+        "{} {given}: no effect here, as the server {url} has its own plugins and configuration (`phasm serve --config FILE`)\n",
+        text::doubtful("warning:")
+    ));
 }
 
 #[cfg(test)]

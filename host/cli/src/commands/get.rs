@@ -5,9 +5,9 @@ mod usage;
 use clap::Args;
 use phasm::{
     engine::run::{Run, RunView},
-    notify::NoticeSummary,
+    notify::{NoticeSummary, StoredRunView},
     store::RunRow,
-    store::view::{Presence, RowWaits, RunState, StoredRunView},
+    store::view::{Presence, RowWaits, RunState},
 };
 
 use crate::{
@@ -60,12 +60,18 @@ pub(super) fn get(arguments: &GetArguments, screen: &Screen) -> Result<Exit, Fai
         usage::table(&RunView::of(&run))
     } else {
         let page = summary_with_tree(&run, state.label(), &tree(&run), Some(&target));
-        let orphaned = (state == RunState::Orphaned).then(|| target.go_on(&[run.id()], &[]));
+        let next = match state {
+            RunState::Orphaned => target.go_on(&[run.id()], &[]),
+            RunState::Queued => {
+                format!("no process has begun it; begin with: {}\n", target.command(&["recover", run.id()]))
+            }
+            RunState::Ended | RunState::Driven | RunState::Parked | RunState::Waiting => String::new(),
+        };
         let left = waits.as_ref().and_then(waiting::page);
         let host = row.as_ref().and_then(|(row, state)| state.host(row));
         let host = host.map(|host| format!("runs on host {}\n", text::clean(host))).unwrap_or_default();
         let more = details(&run, notices.as_ref(), &target);
-        format!("{page}{host}{more}{}{}", left.unwrap_or_default(), orphaned.unwrap_or_default())
+        format!("{page}{host}{more}{}{next}", left.unwrap_or_default())
     };
     // A closed stdout ends the output.
     let _gone = screen.out(&page);

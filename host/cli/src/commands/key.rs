@@ -134,7 +134,7 @@ fn add(arguments: &AddKeyArguments, screen: &Screen) -> Result<Exit, Failure> {
             text::clean(&file.path().to_string_lossy())
         ));
         if is_first {
-            screen.err("from now on the server needs a key for every request: set PHASM_KEY to one\n");
+            screen.err("from now on a server with this file of keys needs a key for every request: set PHASM_KEY to one\n");
         }
     }
     Ok(Exit::Done)

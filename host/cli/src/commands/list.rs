@@ -213,7 +213,7 @@ fn cells(row: &RunRow, state: RunState) -> [String; 8] {
     let RunRow { head, status, .. } = row;
     let is_damaged = row.damaged.is_some();
     let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
-    let waits = RowWaits::of(row, state).map(|waits| waiting::of_row(&waits));
+    let waits = RowWaits::of(row, state).map(|waits| waiting::note_of_row(&waits));
     // A remark on a good end is short, and belongs to its phase; the reason for another end is a sentence.
     let (remark, reason) = match status.phase {
         Phase::Succeeded => (row.remark.as_deref(), None),

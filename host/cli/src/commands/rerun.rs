@@ -15,7 +15,8 @@ use crate::{
 /// Runs a run again: a new run with the same workflow, executors and parameters.
 ///
 /// The earlier run stays as it is. The exit status is the new run's, like `run`; 2 if there is no such run, if it has not
-/// ended, if its executors, grants or secrets are not there as they were, or if another process holds the store.
+/// ended, if its executors, grants or secrets are not there as they were, or if another process holds the store. A server runs it
+/// itself: then the status is 0 once the run is submitted; with `--wait` the command waits for its end.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm rerun @last --from-failed --store runs.db\n  \
                         phasm rerun RUN -p region=eu --store runs.db --json")]
@@ -28,7 +29,7 @@ pub(crate) struct RerunArguments {
     #[arg(long)]
     from_failed: bool,
 
-    /// Another value for a parameter of spec.arguments, like `run`; the others stay as they were.
+    /// Another value for a parameter of the workflow, like `run`; the others stay as they were.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
     param: Vec<ParameterArgument>,
 

@@ -8,7 +8,7 @@ mod reporter;
 use std::{
     convert::Infallible,
     future::pending,
-    net::SocketAddr,
+    net::{Ipv4Addr, SocketAddr},
     num::NonZeroUsize,
     path::{Path, PathBuf},
     sync::Arc,
@@ -44,7 +44,7 @@ use crate::{
     trace::LogFormat,
 };
 
-/// Runs every due run of a store until SIGTERM or Ctrl-C.
+/// Executes the runs of a store, and starts its schedules when they are due, until SIGTERM or Ctrl-C.
 ///
 /// Waiting runs use no memory; they exist in the store only. Any number of these may serve one database,
 /// and one of them a file. Runs stay open when it ends: with 143 after SIGTERM, once attempts had their time to end; with 130
@@ -63,7 +63,7 @@ pub(crate) struct ServeArguments {
 
     /// Serve HTTP at that address, or at 127.0.0.1:8484, and have a page there. Without a key (`phasm key add`) it has to be
     /// one of loopback.
-    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8484")]
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8484", value_parser = address_and_port)]
     listen: Option<SocketAddr>,
 
     /// The file of keys of a server; else the one that the configuration names, else the one next to the store.
@@ -84,6 +84,21 @@ pub(crate) struct ServeArguments {
     /// Print what becomes of runs to stdout, one JSON object a line.
     #[arg(long)]
     json: bool,
+}
+
+/// Reads where to listen: an IP address and a port, `localhost` and a port, or a port of this machine alone.
+///
+/// # Errors
+/// The message that clap shows to the user.
+fn address_and_port(text: &str) -> Result<SocketAddr, String> {
+    let port = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
+    if let Ok(port) = port.parse::<u16>() {
+        return Ok(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    }
+    text.parse().map_err(|_| {
+        "expected an IP address and a port, such as 127.0.0.1:8484, or a port for this machine alone"
+            .to_owned()
+    })
 }
 
 /// Serves a store.

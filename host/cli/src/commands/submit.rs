@@ -1,19 +1,16 @@
 //! `phasm submit`: puts a run into a store, for a host that serves it.
 
-use clap::Args;
-use phasm::{Watch, engine::run::RunView};
-
 use crate::{
     backend::TargetArguments,
     drive,
     exit::Exit,
     failure::Failure,
+    follow,
     paths::PathArguments,
-    problems,
-    store::runs,
     submission::{KNOWN_KEY, Submission},
     terminal::screen::Screen,
 };
+use clap::Args;
 
 /// Submits a run to a store or a server, and prints its id.
 ///
@@ -61,22 +58,9 @@ pub(super) fn submit(arguments: &SubmitArguments, screen: &Screen) -> Result<Exi
     if let Some(hint) = outcome.hint {
         screen.err(&hint);
     }
-    if *wait { drive::runtime()?.block_on(follow(arguments, &run_id, screen)) } else { Ok(Exit::Done) }
-}
-
-/// Waits for the end of a run that others drive.
-async fn follow(arguments: &SubmitArguments, run_id: &str, screen: &Screen) -> Result<Exit, Failure> {
-    let target = arguments.store.target()?;
-    let failed = |error| runs::unavailable(error, &target);
-    let mut watch = Watch::of(arguments.store.read()?.shared(), run_id, 0);
-    while watch.next().await.map_err(failed)?.is_some() {}
-    runs::warn_orphaned(&watch, &target, screen);
-    let Some(run) = watch.run() else { return Ok(Exit::Parked) };
-    let said = if arguments.json {
-        problems::json(screen, &RunView::of(run))
+    if *wait {
+        drive::runtime()?.block_on(follow::to_end(store.read()?, &run_id, &store.target()?, *json, screen))
     } else {
-        drive::summary(run, "open", Some(&target))
-    };
-    let _gone = screen.out(&said);
-    Ok(run.counts_as().into())
+        Ok(Exit::Done)
+    }
 }

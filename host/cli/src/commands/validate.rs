@@ -36,7 +36,7 @@ use crate::{
 
 /// Checks workflow files without running them.
 ///
-/// Checks as strictly as `run`, but values for spec.arguments are not asked for. The exit status is 0 if all workflow files are valid,
+/// Checks as strictly as `run`, but values for parameters are not asked for. The exit status is 0 if all workflow files are valid,
 /// else 2.
 #[derive(Args, Debug)]
 #[command(
@@ -126,7 +126,12 @@ fn check(arguments: &ValidateArguments, screen: &Screen) -> Result<Exit, Failure
         }
         match arguments.json {
             true => found.add(text.source(), &[], &warnings),
-            false => problems::show_warnings(screen, text.source(), &warnings),
+            false => {
+                problems::show_warnings(screen, text.source(), &warnings);
+                if arguments.strict && !warnings.is_empty() {
+                    let _gone = screen.out(&verdict(&text.name, &[], &warnings, true));
+                }
+            }
         }
     }
     if arguments.json {

@@ -6,7 +6,7 @@ use crate::terminal::text;
 
 /// Responses that are listed.
 const MAX_RESPONSES: usize = 20;
-/// Characters of a refusal.
+/// Characters of a refusal or a comment.
 const MAX_REASON_CHARS: usize = 200;
 
 /// Returns a line for each caller that is known: of the submission, of responses and of cancellations.
@@ -24,7 +24,9 @@ pub(super) fn lines(run: &Run) -> String {
 fn of_task(run: &Run, task: &TaskRun) -> Vec<String> {
     let path = run.path(task);
     let at = task.resumed_at().map(|at| format!(" at {}", at.to_rfc3339())).unwrap_or_default();
-    let response = run.response(task).map(|response| format!("{path} {response}{at}"));
+    let comment = run.comment(task).map(|comment| format!(": {}", text::short(comment, MAX_REASON_CHARS)));
+    let comment = comment.unwrap_or_default();
+    let response = run.response(task).map(|response| format!("{path} {response}{at}{comment}"));
     let refused = task.refused_by().zip(task.refusal());
     let refused = refused.map(|(by, why)| {
         format!("{path} refused a response by {by}: {}", text::short(why, MAX_REASON_CHARS))

@@ -3,7 +3,7 @@
 use std::{cmp::Ordering, collections::BTreeMap};
 
 use phasm::engine::{
-    event::{Event, PhaseChange, TaskId},
+    event::{Event, PhaseChange, Reason, TaskId},
     phase::Phase,
     run::{EventView, Run},
 };
@@ -238,16 +238,17 @@ impl LineReporter {
         if self.tasks > MAX_REPORTED_TASKS && matches!(phase, Phase::Succeeded | Phase::Skipped) {
             return None;
         }
-        let reason = data["reason"].as_str().map(|reason| format!(" ({reason})")).unwrap_or_default();
+        let reason: Option<Reason> = serde_json::from_value(data["reason"].clone()).unwrap_or_default();
+        let words = reason.map(|reason| format!(" ({})", reason.for_people())).unwrap_or_default();
         if phase == Phase::Cancelled && attempt == 0 && last.is_none() {
-            self.sweep(path, reason);
+            self.sweep(path, words);
             return None;
         }
         let took = last.as_ref().and_then(|last| last.millis);
         let took = took.map(|millis| format!(" in {}", text::elapsed(millis))).unwrap_or_default();
         let why = last.as_ref().map_or(message, |last| &last.message);
         let why = if phase == Phase::Succeeded { String::new() } else { text::after(": ", why) };
-        let ended = text::ended(phase, serde_json::from_value(data["reason"].clone()).ok());
+        let ended = text::ended(phase, reason);
         Some(told(path, attempt, &ended, &format!("{took}{why}")))
     }
 

@@ -41,7 +41,7 @@ fn brief(run: &Run, open: &str, tree: &str, target: Option<&Target>) -> String {
     }
     let message = briefly(run);
     if !message.is_empty() && run.phase() != Phase::Succeeded {
-        page += &format!("  {}\n", text::short(message, MAX_VALUE_CHARS));
+        page += &format!("  {}\n", text::short(message, text::MAX_MESSAGE_CHARS));
     }
     page += tree;
     let outputs = run.tasks().first().map(|root| root.outputs.iter()).into_iter().flatten();

@@ -13,7 +13,7 @@ const MAX_ENTRIES: usize = 1000;
 /// Files that a hint names.
 const MAX_NAMED: usize = 5;
 
-/// Returns the hint for a name that is no file (R-L90): the files of a folder, the same name with another ending, a similar name,
+/// Returns the hint for a name that is no file: the files of a folder, the same name with another ending, a similar name,
 /// or the first folder of the path that is missing.
 pub(super) fn hint(file: &Path) -> Option<String> {
     if file.is_dir() {

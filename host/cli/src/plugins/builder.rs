@@ -61,8 +61,9 @@ impl PluginBuilder {
         let build = command_line::command(&["plugin", "build", &folder.to_string_lossy()]);
         Some(format!(
             "{} is a plugin's source that is not built, or not up to date; outside of a checkout nothing is built that was \
-             not named: {build}",
-            folder.display()
+             not named: {build}; or name the folder around it: --plugins {}",
+            folder.display(),
+            command_line::word(&folder.with_file_name("").to_string_lossy())
         ))
     }
 

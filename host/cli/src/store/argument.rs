@@ -48,7 +48,7 @@ impl StoreArgument {
         } else {
             format!(
                 "there are no runs yet: no store is named, and the default store {shown} does not exist; `phasm submit` and `phasm serve \
-                 --listen` create it. {ORDER}"
+                 --listen` create it, and `phasm run` keeps its run only with `--store FILE`. {ORDER}"
             )
         }))
     }

@@ -124,9 +124,12 @@ pub(crate) fn short(text: &str, most: usize) -> Cow<'_, str> {
     }
 }
 
+/// Characters of a message: a refusal ends with the line of the configuration that grants what was refused.
+pub(crate) const MAX_MESSAGE_CHARS: usize = 600;
+
 /// A message on one line behind what leads to it; nothing, if there is none.
 pub(crate) fn after(lead: &str, message: &str) -> String {
-    if message.is_empty() { String::new() } else { format!("{lead}{}", short(message, 200)) }
+    if message.is_empty() { String::new() } else { format!("{lead}{}", short(message, MAX_MESSAGE_CHARS)) }
 }
 
 /// Returns a message without the refusals of a guest, which stand at its end and are reported elsewhere.

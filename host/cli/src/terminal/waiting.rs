@@ -29,6 +29,12 @@ pub(crate) fn of_row(waits: &RowWaits<'_>) -> String {
     }
 }
 
+/// Returns the same as a sentence: `waits for a host`.
+pub(crate) fn note_of_row(waits: &RowWaits<'_>) -> String {
+    let preposition = if matches!(waits.what, "answer" | "host") { "for " } else { "" };
+    format!("waits {preposition}{}", of_row(waits))
+}
+
 /// Returns the full text about a run that was left to other hosts.
 pub(crate) fn page(waits: &RowWaits<'_>) -> Option<String> {
     let (why, since) = (waits.why.filter(|_| waits.is_missing())?, waits.since.as_ref()?);

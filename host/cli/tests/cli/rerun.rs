@@ -64,6 +64,24 @@ fn a_rerun_is_repeated_by_its_key() {
     assert_eq!(listed.as_array().unwrap().len(), 2, "{listed}");
 }
 
+/// R-F2: the order that inputs are written in does not matter: what is stored of a file has its members sorted.
+#[test]
+fn inputs_that_are_written_in_another_order_are_the_same() {
+    let bench = Bench::new();
+    bench.write(
+        "order.yaml",
+        "apiVersion: phasm/v1\nkind: Workflow\nmetadata: { name: order }\nspec:\n  entrypoint: main\n  templates:\n    - dag:\n        \
+         name: main\n        tasks:\n          - { name: first, executor: { type: echo }, inputs: { text: hi, code: 0, log: [a] } }\n          \
+         - { name: called, template: said, arguments: { b: 1, a: 2 } }\n          \
+         - { name: last, dependencies: [first, called], executor: { type: assert } }\n    \
+         - task: { name: said, inputs: { b: {}, a: {} }, executor: { type: echo } }\n",
+    );
+    let ran = on_store(&bench, &["run", "order.yaml"]);
+    assert_eq!(ran.status, 3, "{ran:?}");
+    let again = on_store(&bench, &["rerun", "@last", "--from-failed"]);
+    assert!(again.status == 3 && again.stdout.contains("(2 reused)"), "{again:?}");
+}
+
 #[test]
 fn a_run_is_run_again_from_what_had_failed() {
     let bench = Bench::new();

@@ -62,12 +62,18 @@ fn refused(port: u16) -> Vec<(&'static str, String, String)> {
         (
             "POST",
             local("/v1/x"),
-            format!("not granted; `http = [\"POST {0}\"]` under `[grants.http]` grants it", local("/v1/x")),
+            format!(
+                "not granted; `http = [\"POST {0}\"]` under `[grants.http]` in the configuration (`--config`) grants it",
+                local("/v1/x")
+            ),
         ),
         (
             "GET",
             local("/v2?token=1"),
-            format!("not granted; `http = [\"GET {0}\"]` under `[grants.http]` grants it", local("/v2")),
+            format!(
+                "not granted; `http = [\"GET {0}\"]` under `[grants.http]` in the configuration (`--config`) grants it",
+                local("/v2")
+            ),
         ),
         ("GET", local("/v1/%2e%2e/v2"), format!("`http = [\"GET http://127.0.0.1:{port}\"]` under")),
         ("GET", local("/v1/..%2fv2"), "not granted".to_owned()),
@@ -190,7 +196,11 @@ async fn names_and_redirects_lead_no_further_than_grants() {
     ] {
         let outcome = guests.ask(json!({ "url": format!("http://{name}:{port}/") })).await;
         assert_eq!(outcome.code, 3, "{name}: {}", outcome.message);
-        assert!(outcome.message.contains("` under `[grants.http]` grants it"), "{name}: {}", outcome.message);
+        assert!(
+            outcome.message.contains("` under `[grants.http]` in the configuration (`--config`) grants it"),
+            "{name}: {}",
+            outcome.message
+        );
     }
     let granted = Guests::new(TIER, grant(&["http://*:*"], &["127.0.0.0/8"]), config.clone());
     for name in ["api.example", "mapped.example", "[::ffff:127.0.0.1]"] {

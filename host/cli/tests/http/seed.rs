@@ -137,6 +137,6 @@ async fn a_refusal_in_a_run_says_whom_to_grant_it() {
     let plan = host.plan("pages.yaml", &document()).await.unwrap_or_else(|problems| panic!("{problems:#?}"));
     let view = host.submit(&plan, &parameters).await.unwrap().wait().await.unwrap();
     let told = serde_json::to_string(&view).unwrap();
-    let line = r#"`http = [\"GET https://api.example/api/v1/items\"]` under `[grants.http]` grants it"#;
+    let line = r#"`http = [\"GET https://api.example/api/v1/items\"]` under `[grants.http]` in the configuration (`--config`) grants it"#;
     assert!(view.phase == Phase::Error && told.contains(line), "{told}");
 }

@@ -258,13 +258,16 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
 
 /// The responses that tasks have, with their callers and times; the last ones, if there are many.
 fn responses(run: &Run) -> Option<Markup> {
-    let given = |task| Some((run.path(task), run.response(task)?, task.resumed_at()));
+    let given = |task| Some((run.path(task), run.response(task)?, task.resumed_at(), run.comment(task)));
     let all: Vec<_> = run.tasks().iter().filter_map(given).collect();
     let shown = all.get(all.len().saturating_sub(MAX_RESPONSES)..).unwrap_or_default();
     (!shown.is_empty()).then(|| {
         html! {
-            ul class="plain" { @for (path, response, at) in shown {
-                li { (path) " " (response) @if let Some(at) = at { ", " (format::time(*at)) } }
+            ul class="plain" { @for (path, response, at, comment) in shown {
+                li {
+                    (path) " " (response) @if let Some(at) = at { ", " (format::time(*at)) }
+                    @if let Some(comment) = comment { ": " (text::cut(comment, MAX_QUESTION_BYTES)) }
+                }
             } }
         }
     })

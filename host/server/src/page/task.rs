@@ -21,6 +21,8 @@ use crate::{
 
 /// Attempts whose logs are shown: the last.
 const MAX_LOGS: usize = 5;
+/// Bytes of the comment on an approval.
+const MAX_COMMENT_BYTES: usize = 1000;
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.done()?;
@@ -95,6 +97,7 @@ fn facts(run: &Run, task: &TaskRun) -> Markup {
             @if let Some(response) = run.response(task) {
                 div { dt { "Response" } dd { (response) @if let Some(at) = task.resumed_at() { ", " (format::time(at)) } } }
             }
+            @if let Some(comment) = run.comment(task) { div { dt { "Comment" } dd { (text::cut(comment, MAX_COMMENT_BYTES)) } } }
             @if let Some(by) = task.refused_by() { div { dt { "Refused response" } dd { "by " (by) } } }
             @if let Some(by) = task.cancelled_by() { div { dt { "Cancelled by" } dd { (by) } } }
             div { dt { "Started" } dd { (format::maybe_time(task.started_at)) } }

@@ -11,9 +11,9 @@ use phasm::{
     RestingState, RunError, RunHandle, RunView,
     engine::run::Run,
     journal::LargeValues,
-    notify::NoticeSummary,
+    notify::{NoticeSummary, StoredRunView},
     store::RunRow,
-    store::view::{RunState, StoredRunView},
+    store::view::RunState,
 };
 use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;

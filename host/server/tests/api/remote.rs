@@ -5,7 +5,7 @@ use phasm::{
     catalog::{self, CatalogItem, SavedWorkflow, ScheduleState},
     engine::run::RunView,
     journal,
-    store::view::StoredRunView,
+    notify::StoredRunView,
     store::{CatalogKind, EntryQuery, Filter, ReadStore, StoreError},
 };
 use phasm_server::{

@@ -294,7 +294,7 @@ async fn a_view_has_pages_and_a_tag() {
     let view = phasm::RunView::of(&world.host.replay(&run).await.unwrap());
     assert_eq!(
         whole.json(),
-        serde_json::to_value(phasm::store::view::StoredRunView::of(&view, None, None)).unwrap()
+        serde_json::to_value(phasm::notify::StoredRunView::of(&view, None, None)).unwrap()
     );
     let tag = whole.header("etag").unwrap().to_owned();
     for known in [tag.clone(), format!("W/{tag}, \"x\""), "*".to_owned()] {

@@ -29,7 +29,7 @@ pub(crate) struct TriggerArguments {
     #[arg(value_name = "NAME", value_parser = called)]
     name: QualifiedName,
 
-    /// A value for a parameter of spec.arguments, like `run`.
+    /// A value for a parameter of the workflow, like `run`.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
     param: Vec<ParameterArgument>,
 

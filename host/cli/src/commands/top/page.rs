@@ -119,7 +119,7 @@ fn order(seen: &Snapshot, sorted: SortOrder) -> Vec<&RunLine> {
 const fn rank(state: RunState) -> u8 {
     match state {
         RunState::Driven => 0,
-        RunState::Orphaned => 1,
+        RunState::Queued | RunState::Orphaned => 1,
         RunState::Waiting => 2,
         RunState::Parked => 3,
         RunState::Ended => 4,

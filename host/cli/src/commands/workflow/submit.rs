@@ -27,7 +27,7 @@ pub(crate) struct SubmitSavedArguments {
     #[arg(long, value_name = "DIGEST")]
     digest: Option<String>,
 
-    /// A value for a parameter of spec.arguments, like `run`.
+    /// A value for a parameter of the workflow, like `run`.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
     param: Vec<ParameterArgument>,
 

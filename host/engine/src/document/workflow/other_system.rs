@@ -1,4 +1,4 @@
-//! Files of other systems that `phasm convert` reads: one problem with that command, not one for each of their fields (R-W50).
+//! Files of other systems that `phasm convert` reads: one problem with that command, not one for each of their fields.
 
 use crate::{
     form::Cursor,

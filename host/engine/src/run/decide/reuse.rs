@@ -1,8 +1,10 @@
 //! Reuse: what had succeeded in the run that this is a rerun of is not executed again.
 
+use std::collections::BTreeMap;
+
 use super::{Decider, bind::call};
 use crate::{
-    event::{Event, Reason},
+    event::{Binding, Event, InputValue, Reason},
     expr::Doubts,
     phase::{Phase, TaskKind},
     run::state::TaskIndex,
@@ -34,6 +36,16 @@ impl Decider<'_> {
             && self.stands_as_before(task, &past.rerun)
             && call(self, task, node)
                 .bind(&mut Doubts::default())
-                .is_ok_and(|bound| bound.inputs == result.inputs && bound.config == result.config)
+                .is_ok_and(|bound| are_same(&bound.inputs, &result.inputs) && bound.config == result.config)
     }
+}
+
+/// Whether the same names are bound to the same values. The order of short forms differs between a file and the document that is
+/// stored of it, and so between a run and its rerun.
+fn are_same(one: &[Binding], other: &[Binding]) -> bool {
+    one.len() == other.len() && by_name(one) == by_name(other)
+}
+
+fn by_name(inputs: &[Binding]) -> BTreeMap<&str, &InputValue> {
+    inputs.iter().map(|input| (&*input.name, &input.value)).collect()
 }

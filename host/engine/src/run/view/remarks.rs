@@ -60,6 +60,14 @@ impl State {
         Some(format!("{done} by {by}"))
     }
 
+    /// Returns the comment of the person who approved or rejected a task, if there is one.
+    #[must_use]
+    pub fn comment<'t>(&self, task: &'t TaskRun) -> Option<&'t str> {
+        task.resumed_at()?;
+        let comment = task.outputs.iter().rfind(|output| &*output.name == "comment")?.value.as_str()?;
+        (!comment.is_empty()).then_some(comment)
+    }
+
     fn remark<'s>(&'s self, task: &'s TaskRun, found: &mut Remarks<'s>, ahead: &mut Vec<TaskIndex>) {
         match self.kind(task) {
             TaskKind::Leaf if is_rejection(task) => found.rejected.push(task),

@@ -99,7 +99,9 @@ impl Caller {
             return Ok(());
         }
         let (pattern, plugin) = (target.pattern(), self.plugin());
-        let why = format!("not granted; `http = [\"{pattern}\"]` under `[grants.{plugin}]` grants it");
+        let why = format!(
+            "not granted; `http = [\"{pattern}\"]` under `[grants.{plugin}]` in the configuration (`--config`) grants it"
+        );
         Err(Failure::refused(why))
     }
 

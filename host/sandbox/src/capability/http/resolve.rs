@@ -74,7 +74,9 @@ fn inside_failure(address: IpAddr, target: &Target, plugin: &str) -> Failure {
     } else {
         format!("{host} is {what}")
     };
-    Failure::address(format!("{is}; `http-networks = [\"{address}\"]` under `[grants.{plugin}]` grants it"))
+    Failure::address(format!(
+        "{is}; `http-networks = [\"{address}\"]` under `[grants.{plugin}]` in the configuration (`--config`) grants it"
+    ))
 }
 
 async fn look_up(net: &Net, name: String) -> Result<Vec<IpAddr>, Failure> {
@@ -127,7 +129,7 @@ mod tests {
         let allow = ["https://*"];
         assert_eq!(reach(a, &allow, &[], &["1.1.1.1", "10.0.0.1"]), Ok(vec!["1.1.1.1".to_owned()]));
         assert_eq!(reach(a, &allow, &["10.0.0.0/8"], &["10.0.0.1"]), Ok(vec!["10.0.0.1".to_owned()]));
-        let refused = "a.example is 10.0.0.1, a private address; `http-networks = [\"10.0.0.1\"]` under `[grants.http]` grants it";
+        let refused = "a.example is 10.0.0.1, a private address; `http-networks = [\"10.0.0.1\"]` under `[grants.http]` in the configuration (`--config`) grants it";
         for address in ["10.0.0.1", "::ffff:10.0.0.1"] {
             assert_eq!(reach(a, &allow, &["10.0.1.0/24", "127.0.0.1"], &[address]), Err(refused.to_owned()));
         }
