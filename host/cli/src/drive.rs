@@ -2,6 +2,7 @@
 
 mod answers;
 mod callers;
+pub(crate) mod follow;
 mod line_reporter;
 mod live_view;
 mod notices;

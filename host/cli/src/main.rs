@@ -12,7 +12,6 @@ mod commands;
 mod drive;
 mod exit;
 mod failure;
-mod follow;
 mod input;
 mod ownership;
 mod paths;

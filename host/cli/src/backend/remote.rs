@@ -15,9 +15,9 @@ use phasm_server::client::{Remote, RemoteError};
 use super::{Backend, LocalRun, RerunRequest, Response, SubmitOutcome, wait};
 use crate::{
     command_line::Target,
+    drive::follow,
     exit::Exit,
     failure::Failure,
-    follow,
     input::{
         document::Text,
         parameters::{self, ParameterArgument},

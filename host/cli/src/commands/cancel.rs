@@ -13,8 +13,8 @@ use crate::{
 
 /// Cancels a run, or one of its tasks.
 ///
-/// What is left to do, such as hooks and, after the cancellation of one task, other tasks, is then done here, as `run` does, unless
-/// another process runs it.
+/// Unless another process runs it, the command then runs the rest, as `run` does: hooks, and, after the cancellation of one task, the
+/// others.
 /// The exit status is the run's, like `run`: 5 for one that is Cancelled; 2 if there is no such run or task, if it has
 /// already ended. A run that another process is running is cancelled there, and the exit status is 0 once that is recorded.
 #[derive(Args, Debug)]

@@ -49,6 +49,11 @@ pub(super) fn example_parser() -> impl TypedValueParser<Value = &'static Example
     PossibleValuesParser::new(EXAMPLES.iter().map(|example| example.name)).try_map(named)
 }
 
+/// Whether an example has this name.
+pub(super) fn is_example(name: &str) -> bool {
+    EXAMPLES.iter().any(|example| example.name == name)
+}
+
 impl Example {
     /// Returns the text of a file; empty if there is no such file.
     pub(super) fn file(&self, path: &str) -> &'static str {

@@ -2,6 +2,7 @@
 
 use std::{
     borrow::Cow,
+    ffi::OsStr,
     fs::{self, OpenOptions},
     io::{self, Write as _},
     path::{Path, PathBuf},
@@ -10,7 +11,7 @@ use std::{
 use clap::Args;
 use phasm::engine::document;
 
-use super::examples::{Example, WORKFLOW, example_parser};
+use super::examples::{self, Example, WORKFLOW, example_parser};
 use crate::{
     command_line,
     exit::Exit,
@@ -76,6 +77,14 @@ pub(super) fn init(arguments: &InitArguments, screen: &Screen) -> Result<Exit, F
             "nothing is written, as these files exist: {}; name a new folder, `phasm init DIR`, or move them",
             existing.join(", ")
         )));
+    }
+    let named = dir.file_name().and_then(OsStr::to_str).filter(|name| *name != example.name);
+    if let Some(other) = named.filter(|name| examples::is_example(name)) {
+        screen.err(&format!(
+            "this is the example {}; for the one called {other}: {}\n",
+            example.name,
+            command_line::command(&["init", "DIR", "--example", other])
+        ));
     }
     for (path, text) in &files {
         let path = dir.join(path);

@@ -2,10 +2,9 @@
 
 use crate::{
     backend::TargetArguments,
-    drive,
+    drive::{self, follow},
     exit::Exit,
     failure::Failure,
-    follow,
     paths::PathArguments,
     submission::{KNOWN_KEY, Submission},
     terminal::screen::Screen,

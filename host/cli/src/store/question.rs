@@ -135,15 +135,16 @@ impl<'r> Question<'r> {
             _ => self.properties().is_some_and(|properties| !properties.is_empty()),
         };
         let other = values.keys().map(|name| &**name).find(|name| self.property(name).is_none());
-        let why = match other.filter(|_| is_closed) {
-            _ if !missing.is_empty() => format!("missing: {}", missing.join(", ")),
-            Some(name) => {
-                let known = self.properties().into_iter().flat_map(Map::keys).map(|name| &**name);
-                let near = did_you_mean(name, known).unwrap_or_default();
-                format!("`{}` is not one of them{}", text::clean(name), text::after("; ", &near))
-            }
-            None => return Ok(()),
-        };
+        let other = other.filter(|_| is_closed).map(|name| {
+            let known = self.properties().into_iter().flat_map(Map::keys).map(|name| &**name);
+            let near = did_you_mean(name, known).unwrap_or_default();
+            format!("`{}` is not one of them{}", text::clean(name), text::after("; ", &near))
+        });
+        let missing = (!missing.is_empty()).then(|| format!("missing: {}", missing.join(", ")));
+        let why = missing.into_iter().chain(other).collect::<Vec<_>>().join("; ");
+        if why.is_empty() {
+            return Ok(());
+        }
         let path = self.run.path(self.task);
         Err(Failure::call(format!(
             "not {}: {path} expects these values ({why}); nothing was recorded\n{}for example: {}",

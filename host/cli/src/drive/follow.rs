@@ -2,9 +2,9 @@
 
 use phasm::{Watch, engine::run::RunView, notify::StoredRunView};
 
+use super::summary;
 use crate::{
     command_line::Target,
-    drive,
     exit::Exit,
     failure::Failure,
     problems,
@@ -16,7 +16,7 @@ use crate::{
 ///
 /// # Errors
 /// When the run cannot be read.
-pub(super) async fn to_end(
+pub(crate) async fn to_end(
     reader: StoreReader,
     run_id: &str,
     target: &Target,
@@ -31,7 +31,7 @@ pub(super) async fn to_end(
     let said = if as_json {
         problems::json(screen, &StoredRunView::left(&RunView::of(run), run.is_parked()))
     } else {
-        drive::summary(run, "open", Some(target))
+        summary(run, "open", Some(target))
     };
     // A closed stdout does not change the exit status.
     let _gone = screen.out(&said);
