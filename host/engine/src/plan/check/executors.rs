@@ -96,7 +96,7 @@ fn check_hook(index: &Index<'_>, hook: &HookDoc) {
     let Some((_, template)) = hook.template.as_ref().and_then(|name| index.find(name)) else { return };
     for call in of_template(template) {
         call.passed(index, &hook.arguments);
-        call.needed(index, &hook.site, Some(&hook.arguments));
+        call.needed_by_hook(index, hook);
     }
 }
 
@@ -213,14 +213,29 @@ impl ExecutorUse<'_> {
 
     /// Reports required inputs that have no source. `executor.config` counts as a source too.
     fn needed(&self, index: &Index<'_>, site: &Site, arguments: Option<&ParametersDoc>) {
+        self.needed_besides(index, site, arguments, self.inputs.names().collect());
+    }
+
+    /// Reports required inputs that a hook does not give, also declared ones where they may be absent (R-S12).
+    fn needed_by_hook(&self, index: &Index<'_>, hook: &HookDoc) {
+        let is_bound = |input: &&ParameterDoc| input.has_source || index.doc.dialect.hook_inputs_needed;
+        let bound = self.inputs.list.iter().filter(is_bound).map(|input| &*input.name.value).collect();
+        self.needed_besides(index, &hook.site, Some(&hook.arguments), bound);
+    }
+
+    fn needed_besides(
+        &self,
+        index: &Index<'_>,
+        site: &Site,
+        arguments: Option<&ParametersDoc>,
+        mut given: BTreeSet<&str>,
+    ) {
         let Some(schema) = self.schema(index) else { return };
         let sound = self.inputs.sound && arguments.is_none_or(|arguments| arguments.sound);
         if !sound {
             return;
         }
-        let declared = self.inputs.names();
-        let mut given: BTreeSet<&str> =
-            declared.chain(arguments.into_iter().flat_map(ParametersDoc::names)).collect();
+        given.extend(arguments.into_iter().flat_map(ParametersDoc::names));
         given.extend(self.executor.config.iter().flat_map(|config| names(&config.value)).map(AsRef::as_ref));
         for name in schema::required(schema).filter(|name| !given.contains(name)) {
             let message =
