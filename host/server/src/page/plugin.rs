@@ -54,6 +54,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         pre tabindex="0" data-copy { (example(&view)) }
         (ports("Inputs", &view.inputs))
         (ports("Outputs", &view.outputs))
+        (settings(&view.settings))
         (touches(&view))
         (phases(&view))
         h2 { "Imports" }
@@ -141,6 +142,16 @@ fn ports(title: &str, schema: &Value) -> Markup {
                     td data-label="Meaning" { (property.member("description").and_then(Value::as_str).unwrap_or_default()) }
                 } } }
             },
+        }
+    }
+}
+
+/// Names of the settings in `config`.
+fn settings(names: &[String]) -> Markup {
+    html! {
+        @if !names.is_empty() {
+            h2 { "Settings in config" }
+            p { @for (at, name) in names.iter().enumerate() { @if at > 0 { ", " } code { (name) } } }
         }
     }
 }
