@@ -101,6 +101,7 @@ fn a_new_plugin_has_all_its_files() {
     let ran = bench.phasm(&["plugin", "new", "send-mail"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stdout.starts_with("created plugins/send-mail\n"), "{ran:?}");
+    assert!(ran.stdout.contains("\n  cargo test --manifest-path plugins/send-mail/Cargo.toml\n"), "{ran:?}");
     let read = |name: &str| fs::read_to_string(bench.path("plugins/send-mail").join(name)).unwrap();
     let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
     assert_eq!(manifest["package"]["name"].as_str(), Some("send-mail"));
