@@ -77,7 +77,7 @@ fn check_task(index: &Index<'_>, task: &TaskDoc) {
             let call = ExecutorUse { executor, task, inputs: &task.inputs, outputs: &task.outputs };
             call.declared(index);
             call.passed(index, &task.arguments);
-            call.needed(index, site, Some(&task.arguments));
+            call.needed_inline(index, site, &task.arguments);
         }
         Callee::Leaf(_, template) => {
             for call in of_template(template) {
@@ -174,18 +174,16 @@ impl ExecutorUse<'_> {
 
     /// The names that inputs, `executor.config` and these arguments give a value.
     fn given<'g>(&'g self, arguments: Option<&'g ParametersDoc>) -> BTreeSet<&'g str> {
-        let config = self.executor.config.iter().flat_map(|config| names(&config.value)).map(AsRef::as_ref);
-        let arguments = arguments.into_iter().flat_map(ParametersDoc::names);
-        self.inputs.names().chain(config).chain(arguments).collect()
+        self.inputs.names().chain(self.given_besides(arguments)).collect()
     }
 
-    fn check_input(
-        &self,
-        index: &Index<'_>,
-        schema: &Value,
-        input: &ParameterDoc,
-        given: &BTreeSet<&str>,
-    ) {
+    /// The names that `executor.config` and these arguments give a value.
+    fn given_besides<'g>(&'g self, arguments: Option<&'g ParametersDoc>) -> impl Iterator<Item = &'g str> {
+        let config = self.executor.config.iter().flat_map(|config| names(&config.value)).map(AsRef::as_ref);
+        config.chain(arguments.into_iter().flat_map(ParametersDoc::names))
+    }
+
+    fn check_input(&self, index: &Index<'_>, schema: &Value, input: &ParameterDoc, given: &BTreeSet<&str>) {
         let name = &*input.name.value;
         if schema::property(schema, name).is_none() {
             if !schema::is_closed(schema) {
@@ -210,8 +208,12 @@ impl ExecutorUse<'_> {
         if self.reads_input(&name.value) {
             return;
         }
-        let message =
-            format!("executor `{}` knows no input `{}`; expected {}", self.kind(), name.value, listed(&known));
+        let message = format!(
+            "executor `{}` knows no input `{}`; expected {}",
+            self.kind(),
+            name.value,
+            listed(&known)
+        );
         let hint = format!("{hint} it is passed on all the same");
         index.report.warning(name.problem(&NEARLY_AN_INPUT, message).with_hint(hint));
     }
@@ -264,37 +266,63 @@ impl ExecutorUse<'_> {
 
     /// Reports required inputs that have no source. `executor.config` counts as a source too.
     fn needed(&self, index: &Index<'_>, site: &Site, arguments: Option<&ParametersDoc>) {
-        self.needed_besides(index, site, arguments, self.inputs.names().collect());
+        if !self.inputs.sound || arguments.is_some_and(|arguments| !arguments.sound) {
+            return;
+        }
+        self.report_needed(index, site, &self.given(arguments), |name| {
+            let inputs = written(index, "inputs", name);
+            match arguments {
+                Some(_) => {
+                    let arguments = written(index, "arguments", name);
+                    format!("write {inputs} in the template, or pass it where it is called: {arguments}")
+                }
+                None => format!("write {inputs} in the template"),
+            }
+        });
+    }
+
+    /// Reports required inputs that a task with an executor of its own does not give.
+    fn needed_inline(&self, index: &Index<'_>, site: &Site, arguments: &ParametersDoc) {
+        if self.inputs.sound && arguments.sound {
+            let hint = |name: &str| format!("write {}", written(index, "inputs", name));
+            self.report_needed(index, site, &self.given(Some(arguments)), hint);
+        }
     }
 
     /// Reports required inputs that a hook does not give, also declared ones where they may be absent (R-S12).
     fn needed_by_hook(&self, index: &Index<'_>, hook: &HookDoc) {
+        if !self.inputs.sound || !hook.arguments.sound {
+            return;
+        }
         let is_bound = |input: &&ParameterDoc| input.has_source || index.doc.dialect.hook_inputs_needed;
-        let bound = self.inputs.list.iter().filter(is_bound).map(|input| &*input.name.value).collect();
-        self.needed_besides(index, &hook.site, Some(&hook.arguments), bound);
+        let bound = self.inputs.list.iter().filter(is_bound).map(|input| &*input.name.value);
+        let given = bound.chain(self.given_besides(Some(&hook.arguments))).collect();
+        let hint = |name: &str| format!("pass it where it is called: {}", written(index, "arguments", name));
+        self.report_needed(index, &hook.site, &given, hint);
     }
 
-    fn needed_besides(
+    fn report_needed(
         &self,
         index: &Index<'_>,
         site: &Site,
-        arguments: Option<&ParametersDoc>,
-        mut given: BTreeSet<&str>,
+        given: &BTreeSet<&str>,
+        hint: impl Fn(&str) -> String,
     ) {
         let Some(schema) = self.schema(index) else { return };
-        let sound = self.inputs.sound && arguments.is_none_or(|arguments| arguments.sound);
-        if !sound {
-            return;
-        }
-        given.extend(arguments.into_iter().flat_map(ParametersDoc::names));
-        given.extend(self.executor.config.iter().flat_map(|config| names(&config.value)).map(AsRef::as_ref));
         for name in schema::required(schema).filter(|name| !given.contains(name)) {
             let message =
                 format!("executor `{}` needs an input `{name}`; expected it to be given", self.kind());
-            let hint =
-                format!("declare it in `inputs`, or pass it in `arguments`: `{{name: {name}, value: …}}`");
-            index.report.problem(site.problem(&MISSING_INPUT, message).with_hint(hint));
+            index.report.problem(site.problem(&MISSING_INPUT, message).with_hint(hint(name)));
         }
+    }
+}
+
+/// How a value for `name` is written in the field `inputs` or `arguments` of a file of this dialect.
+fn written(index: &Index<'_>, field: &str, name: &str) -> String {
+    if index.doc.dialect.short_forms {
+        format!("`{field}: {{{name}: …}}`")
+    } else {
+        format!("`{field}: {{parameters: [{{name: {name}, value: …}}]}}`")
     }
 }
 

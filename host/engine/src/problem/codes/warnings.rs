@@ -91,6 +91,6 @@ and ok outcomes continue; an else rule covers both.",
     NEARLY_AN_INPUT "W027" "Input that is nearly one that the executor knows",
         "The executor takes inputs of any name, and this one is called nearly as one of its manifest that is not given. It is passed \
          on all the same; correct its name. `phasm plugin inspect` shows the inputs.",
-        "- {name: ask, executor: {type: approval}, inputs: {parameters: [{name: mesage, value: \"Publish?\"}]}}" =>
-        "- {name: ask, executor: {type: approval}, inputs: {parameters: [{name: message, value: \"Publish?\"}]}}";
+        "- {name: ask, executor: {type: approval}, inputs: {mesage: \"Publish?\"}}" =>
+        "- {name: ask, executor: {type: approval}, inputs: {message: \"Publish?\"}}";
 }
