@@ -139,8 +139,43 @@ pub trait Env {
 pub struct Doubts {
     /// How many nulls became empty text.
     pub emptied: usize,
+    /// The first of these nulls.
+    pub first_emptied: Option<EmptiedText>,
     /// Operations that were given types that they do not fit, with the expression that they are in.
     pub types: Vec<String>,
+}
+
+/// A null that became empty text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmptiedText {
+    /// The placeholder as written, or its beginning.
+    pub placeholder: String,
+    /// Its place, such as an input, where it is known.
+    pub place: Option<String>,
+}
+
+impl Doubts {
+    /// Counts nulls that became empty text.
+    fn count_emptied(&mut self, count: usize, placeholder: impl FnOnce() -> String) {
+        if count > 0 && self.first_emptied.is_none() {
+            self.first_emptied = Some(EmptiedText { placeholder: placeholder(), place: None });
+        }
+        self.emptied += count;
+    }
+
+    /// Says where that is which was met and has no place yet.
+    pub(crate) fn place(&mut self, place: impl FnOnce() -> String) {
+        if let Some(EmptiedText { place: unknown @ None, .. }) = &mut self.first_emptied {
+            *unknown = Some(place());
+        }
+    }
+
+    /// Says in which larger part all places are.
+    pub(crate) fn place_within(&mut self, whole: &str) {
+        if let Some(EmptiedText { place, .. }) = &mut self.first_emptied {
+            *place = Some(place.take().map_or_else(|| whole.to_owned(), |place| format!("{whole}, {place}")));
+        }
+    }
 }
 
 /// Invalid expression.
@@ -263,19 +298,24 @@ impl Expr {
             },
             Action::Run(code) => {
                 let (result, met) = code.run(|read| self.read(read, env));
-                doubts.emptied += met.emptied;
+                doubts.count_emptied(met.emptied, || format!("a placeholder of {}", self.brief()));
                 doubts.types.extend(met.types.into_iter().map(|doubt| format!("{}: {doubt}", self.brief())));
                 result
             }
         }
     }
 
-    /// The text, or its beginning.
+    /// The text, or its beginning, in backquotes.
     fn brief(&self) -> String {
+        format!("`{}`", self.beginning())
+    }
+
+    /// The text, or its beginning.
+    fn beginning(&self) -> String {
         let text = self.source().trim();
         match text.char_indices().nth(MAX_SHOWN_CHARS) {
-            Some((end, _)) => format!("`{}…`", text.get(..end).unwrap_or_default()),
-            None => format!("`{text}`"),
+            Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+            None => text.to_owned(),
         }
     }
 

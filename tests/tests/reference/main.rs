@@ -89,6 +89,7 @@ fn every_page_has_exactly_the_fields_of_the_schema() {
     }
 }
 
+/// R-R13: examples have the recommended spellings.
 #[test]
 fn every_page_has_an_example_without_problems() {
     for (file, page) in pages() {
@@ -101,6 +102,8 @@ fn every_page_has_an_example_without_problems() {
                 .plan(&Executors::any(), &phasm_engine::value::Value::Null)
                 .unwrap_or_else(|problems| panic!("{file}: {problems:#?}"));
             assert_eq!(plan.warnings, [], "{file}");
+            let older = ["maxAttempts:", "limit:", "exponentialBackoff:"].map(|older| block.contains(older));
+            assert_eq!(older, [false; 3], "{file} has an older spelling of `retry`");
         }
     }
 }

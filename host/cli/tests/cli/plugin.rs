@@ -59,6 +59,7 @@ fn the_shipped_executors_are_there_outside_any_checkout() {
     assert!(known(Some("")).is_empty());
 }
 
+/// R-I5, R-I35.
 #[test]
 fn a_component_is_inspected_by_name_or_path() {
     let bench = Bench::new();
@@ -77,13 +78,15 @@ fn a_component_is_inspected_by_name_or_path() {
     bench.write(
         "plugins/echo.json",
         r#"{"inputs": {"properties": {"dir": {"type": "string", "description": "Which."}}, "required": ["dir"],
-            "additionalProperties": false}}"#,
+            "additionalProperties": false}, "settings": ["rejection", "notBy"]}"#,
     );
     let about = bench.phasm(&["plugin", "inspect", "echo", "--json"]).json();
     assert_eq!(about["inputs"]["required"], json!(["dir"]));
     assert_eq!(about["outputs"], json!(null));
+    assert_eq!(about["settings"], json!(["rejection", "notBy"]));
     let page = bench.phasm(&["plugin", "inspect", "echo"]).stdout;
     assert!(page.contains("\ninputs     dir  string  required  Which.\n"), "{page}");
+    assert!(page.contains("\nsettings   rejection, notBy\n"), "{page}");
     bench.write("plugins/echo.json", r#"{"maxRuntime": 0}"#);
     let broken = bench.phasm(&["plugin", "inspect", "echo"]);
     assert!(broken.status == 2 && broken.stderr.contains("P031: maxRuntime: "), "{broken:?}");
@@ -98,6 +101,7 @@ fn a_new_plugin_has_all_its_files() {
     let ran = bench.phasm(&["plugin", "new", "send-mail"]);
     assert_eq!(ran.status, 0, "{ran:?}");
     assert!(ran.stdout.starts_with("created plugins/send-mail\n"), "{ran:?}");
+    assert!(ran.stdout.contains("\n  cargo test --manifest-path plugins/send-mail/Cargo.toml\n"), "{ran:?}");
     let read = |name: &str| fs::read_to_string(bench.path("plugins/send-mail").join(name)).unwrap();
     let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
     assert_eq!(manifest["package"]["name"].as_str(), Some("send-mail"));

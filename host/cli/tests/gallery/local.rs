@@ -46,7 +46,11 @@ fn orders_are_loaded_if_enough_of_them_are_good() {
         (1, vec!["Failed".to_owned()], vec!["Cancelled".to_owned()])
     );
     let message = view["message"].as_str().unwrap();
-    assert!(message.contains("1 of 5 rows are bad") && !project.path("out/orders.csv").exists(), "{message}");
+    assert!(
+        message.contains("the filter raised an error: 1 of 5 rows are bad")
+            && !project.path("out/orders.csv").exists(),
+        "{message}"
+    );
     let (status, view) = project.run("phasm run", "");
     assert_eq!(
         (status, output(&view, "loaded"), output(&view, "rejected")),

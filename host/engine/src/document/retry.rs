@@ -30,8 +30,8 @@ pub(super) const RETRY: Form<RetryDoc> = Form::new(RetryDoc::read, |defs| defs.o
 
 static RETRY_TABLE: Table = Table::closed(
     "retry",
-    "How often an attempt that did not succeed is retried, when, and after which delay: with `attempts`, or, in \
-     `aether/v1`, with `limit` or `maxAttempts`.",
+    "How often an attempt that did not succeed is retried, when, and after which delay: with `attempts`, or with \
+     the older `limit` or `maxAttempts`, which both dialects read; `aether/v1` has no `attempts`.",
     &[
         &ATTEMPTS,
         &DELAY,

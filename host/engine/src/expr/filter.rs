@@ -144,14 +144,31 @@ pub(super) fn unknown(name: &str, offset: usize) -> SyntaxError {
     if name == "get" {
         return error.hint("write `x['key']`; a missing member is null; `x['key'] | default(y)` is y then");
     }
-    match nearest(name, names()) {
+    match foreign(name).or_else(|| nearest(name, names())).or_else(|| beginning(name)) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
         None => error,
     }
 }
 
+/// Letters of the shortest filter that a longer name may begin with.
+const MIN_BEGINNING: usize = 4;
+
+/// The longest filter that a name begins with, as `trimmed` with `trim`.
+fn beginning(name: &str) -> Option<&'static str> {
+    let is_beginning = |known: &&str| known.len() >= MIN_BEGINNING && name.starts_with(known);
+    names().filter(is_beginning).max_by_key(|known| known.len())
+}
+
 /// Names that other languages give to some of the filters.
-const FOREIGN: [(&str, &str); 8] = [
+const FOREIGN: [(&str, &str); 16] = [
+    ("uppercase", "upper"),
+    ("upcase", "upper"),
+    ("ascii_upcase", "upper"),
+    ("toUpperCase", "upper"),
+    ("lowercase", "lower"),
+    ("downcase", "lower"),
+    ("ascii_downcase", "lower"),
+    ("toLowerCase", "lower"),
     ("len", "length"),
     ("size", "length"),
     ("count", "length"),
@@ -162,14 +179,18 @@ const FOREIGN: [(&str, &str); 8] = [
     ("to_json", "tojson"),
 ];
 
+/// The filter that other languages call so.
+fn foreign(name: &str) -> Option<&'static str> {
+    FOREIGN.iter().find(|(foreign, _)| *foreign == name).map(|(_, own)| *own)
+}
+
 /// Returns the error for a call to `name` that is no function, neither one of the document's `own` nor a filter.
 pub(super) fn no_function<'n>(name: &str, own: impl Iterator<Item = &'n str>, offset: usize) -> SyntaxError {
     let error = SyntaxError::new(offset, format!("there is no function `{name}`"));
     if let Some(near) = nearest(name, own) {
         return error.hint(format!("did you mean `{near}`?"));
     }
-    let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == name).map(|(_, own)| *own);
-    match foreign.or_else(|| nearest(name, names())) {
+    match foreign(name).or_else(|| nearest(name, names())) {
         Some(near) => error.hint(format!("write it as a filter: `x | {near}` or `x.{near}()`")),
         None => error.hint(
             "there are the filters, `x | length` or `x.length()`, and the functions of `spec.functions`",

@@ -184,7 +184,9 @@ fn text(pieces: &[Piece], env: &dyn Env, doubts: &mut Doubts) -> Result<Value, E
             Piece::Literal(literal) => budget.append(&mut text, literal),
             Piece::Placeholder(placeholder) => {
                 let value = placeholder.eval(env, doubts)?;
-                doubts.emptied += usize::from(value.is_null());
+                doubts.count_emptied(usize::from(value.is_null()), || {
+                    format!("`{{{{ {} }}}}`", placeholder.expr.beginning())
+                });
                 text_of(&value).and_then(|filled| budget.append(&mut text, &filled))
             }
         }

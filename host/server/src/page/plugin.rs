@@ -1,6 +1,6 @@
 //! One version of a plugin: what it takes and gives, what it may touch, who vouches for it; approving and removing it.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -54,6 +54,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         pre tabindex="0" data-copy { (example(&view)) }
         (ports("Inputs", &view.inputs))
         (ports("Outputs", &view.outputs))
+        (settings(&view.settings))
         (touches(&view))
         (phases(&view))
         h2 { "Imports" }
@@ -145,6 +146,16 @@ fn ports(title: &str, schema: &Value) -> Markup {
     }
 }
 
+/// Names of the settings in `config`.
+fn settings(names: &[String]) -> Markup {
+    html! {
+        @if !names.is_empty() {
+            h2 { "Settings in config" }
+            p { @for (at, name) in names.iter().enumerate() { @if at > 0 { ", " } code { (name) } } }
+        }
+    }
+}
+
 fn is_required(schema: &Value, name: &str) -> bool {
     let names = schema.member("required").and_then(Value::as_array).unwrap_or_default();
     names.iter().any(|required| required.as_str() == Some(name))
@@ -198,11 +209,25 @@ fn phases(view: &PluginView) -> Markup {
 pub(super) fn example(view: &PluginView) -> String {
     let mut lines =
         format!("- name: {}\n  executor: {{ type: {} }}\n", task_name(&view.name), yaml(&exactly(view)));
-    let properties = view.inputs.member("properties").and_then(Value::as_object).into_iter().flatten();
-    let required: Vec<_> = properties.filter(|(name, _)| is_required(&view.inputs, name)).collect();
-    if !required.is_empty() {
-        lines += "  inputs:\n    parameters:\n";
+    lines += &inputs_example(&view.inputs);
+    lines
+}
+
+/// Names that mean the long form where inputs are written by name.
+const LONG_FORM: [&str; 2] = ["parameters", "artifacts"];
+
+/// The inputs that have to be given, as a document of `phasm/v1` has them.
+fn inputs_example(schema: &Value) -> String {
+    let properties = schema.member("properties").and_then(Value::as_object).into_iter().flatten();
+    let required: Vec<_> = properties.filter(|(name, _)| is_required(schema, name)).collect();
+    if required.is_empty() {
+        return String::new();
     }
+    if required.iter().all(|(name, _)| !LONG_FORM.contains(&&***name)) {
+        let one = |(name, property): &(&Arc<str>, &Value)| format!("{}: {}", yaml(name), sample(property));
+        return format!("  inputs: {{ {} }}\n", required.iter().map(one).collect::<Vec<_>>().join(", "));
+    }
+    let mut lines = "  inputs:\n    parameters:\n".to_owned();
     for (name, property) in required {
         // Into a String nothing fails.
         let _ = writeln!(lines, "      - {{ name: {}, value: {} }}", yaml(name), sample(property));
@@ -259,4 +284,21 @@ async fn meant(
     let tenant = Some(form.text("tenant").to_owned()).filter(|tenant| !tenant.is_empty());
     let tenant = whose(&context.app.host, &context.caller, tenant)?;
     Ok((tenant, format!("{}@{}", context.segment("name"), context.segment("version"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// R-W23: the example has the short form, unless a name would mean the long one.
+    #[test]
+    fn inputs_stand_under_their_names() {
+        let example = |json: &str| inputs_example(&Value::from_json(json).unwrap());
+        let schema = r#"{"required": ["readings", "wait"], "properties": {"readings": {"type": "string"},
+            "wait": {"type": "string", "format": "phasm-duration"}, "more": {}}}"#;
+        assert_eq!(example(schema), "  inputs: { readings: \"…\", wait: 5s }\n");
+        let long = r#"{"required": ["parameters"], "properties": {"parameters": {"type": "array"}}}"#;
+        assert_eq!(example(long), "  inputs:\n    parameters:\n      - { name: parameters, value: [] }\n");
+        assert_eq!(example(r#"{"properties": {"more": {}}}"#), "");
+    }
 }

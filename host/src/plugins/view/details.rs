@@ -56,6 +56,9 @@ pub struct PluginView {
     pub inputs: Value,
     /// JSON Schema of its outputs, likewise.
     pub outputs: Value,
+    /// Names of its settings, which stand in `executor.config`, as an input may; none where the manifest lists none.
+    #[serde(default)]
+    pub settings: Vec<String>,
     /// The grants that it asks for.
     #[schemars(with = "Map")]
     pub wants: GrantRequests,
@@ -151,6 +154,7 @@ impl PluginView {
             defaults: manifest.defaults.fields(),
             inputs: manifest.inputs,
             outputs: manifest.outputs,
+            settings: manifest.settings.iter().map(ToString::to_string).collect(),
             granted: grants.map(grant_record::described).unwrap_or_default(),
             to_grant: MissingGrants::of(name, &manifest.wants, grants),
             wants: manifest.wants,

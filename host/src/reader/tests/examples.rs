@@ -6,9 +6,9 @@ use phasm_engine::problem::codes::{self, Entry};
 use super::*;
 
 /// Their cause lies outside of the document: how large it is, which plugins there are, what a run is given.
-const ELSEWHERE: [&str; 22] = [
+const ELSEWHERE: [&str; 23] = [
     "P000", "P002", "P006", "P007", "P051", "P052", "P053", "P070", "P071", "P072", "P073", "P074", "P075",
-    "P077", "P076", "P078", "P079", "W000", "W002", "W008", "W015", "W026",
+    "P077", "P076", "P078", "P079", "W000", "W002", "W008", "W015", "W026", "W027",
 ];
 
 /// The templates that examples call.

@@ -76,6 +76,7 @@ fn operator(draft: &Draft, missing_allowed: bool) -> Executors {
             let asks = PinnedExecutor { suspends: true, settings, ..PinnedExecutor::default() };
             ExecutorResolution::Executor(Box::new(asks))
         }
+        "render" => ExecutorResolution::Executor(Box::new(render())),
         "broken" => ExecutorResolution::Broken("plugin `broken`: no component".into()),
         known if names.contains(&known) => ExecutorResolution::Executor(Box::default()),
         _ => ExecutorResolution::Unknown,
@@ -105,6 +106,12 @@ fn count() -> PinnedExecutor {
         ),
         ..PinnedExecutor::default()
     }
+}
+
+/// An executor that takes inputs of any name, and knows some.
+fn render() -> PinnedExecutor {
+    let inputs = r#"{"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}, "title": {}}}"#;
+    PinnedExecutor { inputs: Value::from_json(inputs).unwrap(), ..PinnedExecutor::default() }
 }
 
 /// Sees nothing but null.

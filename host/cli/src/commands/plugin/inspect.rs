@@ -26,7 +26,7 @@ use crate::{
     terminal::{screen::Screen, text},
 };
 
-/// Shows the manifest of a plugin, and the permissions that it asks for.
+/// Shows the manifest of a plugin: its inputs, outputs and settings, and the permissions that it asks for.
 ///
 /// A plugin that is there as source is built first.
 #[derive(Args, Debug)]
@@ -170,6 +170,7 @@ fn page(inspected: &PluginView, target: &[&str]) -> String {
         defaults,
         inputs,
         outputs,
+        settings,
         wants,
         component,
         bytes,
@@ -194,6 +195,9 @@ fn page(inspected: &PluginView, target: &[&str]) -> String {
     let defaults: Vec<_> = defaults.iter().map(|(field, value)| format!("{field}: {value}")).collect();
     for (title, schema) in [("inputs", inputs), ("outputs", outputs)] {
         page += &shape::table(title, schema);
+    }
+    if !settings.is_empty() {
+        page += &format!("{:<11}{}\n", "settings", text::clean(&settings.join(", ")));
     }
     let asked = wants.lacking(&Grants::default());
     let trust: Vec<_> = trust.iter().map(signatures::judged).collect();

@@ -45,10 +45,13 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
         write(&folder.join(path), &text)?;
     }
     let around = folder.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let [example, around] =
-        [folder.join("example.yaml"), around.to_owned()].map(|path| path.display().to_string());
+    let [example, around, manifest] =
+        [folder.join("example.yaml"), around.to_owned(), folder.join("Cargo.toml")]
+            .map(|path| path.display().to_string());
     let try_it = command_line::command(&["run", &example, "--plugins", &around, "-p", "name=Ada"]);
-    let next = format!("created {}\n\nTry it:\n  {try_it}\n", folder.display());
+    let test_it = format!("cargo test --manifest-path {}", command_line::word(&manifest));
+    let created = folder.display();
+    let next = format!("created {created}\n\nTry it:\n  {try_it}\n\nRun its tests:\n  {test_it}\n");
     // The plugin is in place, also if stdout is closed.
     let _gone = screen.out(&next);
     Ok(Exit::Done)

@@ -159,6 +159,9 @@ fn filters_and_functions() {
         ("a | LOWER", 4, "did you mean `lower`?"),
         ("a.startsWith('x')", 2, "did you mean `startswith`?"),
         ("a | xyzzy(1)", 4, "there is no filter `xyzzy`"),
+        ("a | uppercase", 4, "trim, upper (did you mean `upper`?)"),
+        ("a | upperwords", 4, "trim, upper (did you mean `upper`?)"),
+        ("a | count", 4, "trim, upper (did you mean `length`?)"),
         ("a.b.size()", 4, "there is no filter `size`"),
         (
             "length(a)",

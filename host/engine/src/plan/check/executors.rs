@@ -12,13 +12,18 @@ use crate::{
         resolve::index::{Callee, Index, hooks_of, tasks_of},
         schema::{self, Complaint},
     },
-    problem::codes::executors::{MISSING_INPUT, NEVER_RETURNED, UNFIT_INPUT, UNKNOWN_INPUT, UNKNOWN_SETTING},
+    problem::codes::{
+        executors::{MISSING_INPUT, NEVER_RETURNED, UNFIT_INPUT, UNKNOWN_INPUT, UNKNOWN_SETTING},
+        warnings::NEARLY_AN_INPUT,
+    },
     tree::Tree,
     value::Value,
 };
 
 /// Member of `config` that holds the settings of the labelled form of a task.
 const SPEC: &str = "spec";
+/// Beginning of the path of an input, as expressions read it.
+const INPUT: [Option<&str>; 2] = [Some("inputs"), Some("parameters")];
 
 /// Checks every call of an executor whose manifest says something.
 pub(super) fn check(index: &Index<'_>) {
@@ -45,17 +50,20 @@ pub(super) fn check(index: &Index<'_>) {
 /// An executor, and what it is called with.
 struct ExecutorUse<'a> {
     executor: &'a ExecutorDoc,
+    /// The task that has it.
+    task: &'a TaskDoc,
     inputs: &'a ParametersDoc,
     outputs: &'a ParametersDoc,
 }
 
 fn of_template(template: &TemplateDoc) -> impl Iterator<Item = ExecutorUse<'_>> {
     let task = match &template.kind {
-        KindDoc::Task(task) => task.executor(),
+        KindDoc::Task(task) => task.executor().map(|executor| (executor, &**task)),
         KindDoc::Dag(_) | KindDoc::Loop(_) | KindDoc::Pipeline(_) => None,
     };
-    task.into_iter().map(|executor| ExecutorUse {
+    task.into_iter().map(|(executor, task)| ExecutorUse {
         executor,
+        task,
         inputs: &template.inputs,
         outputs: &template.outputs,
     })
@@ -66,10 +74,10 @@ fn check_task(index: &Index<'_>, task: &TaskDoc) {
     match index.callee(task) {
         Callee::Inline => {
             let Some(executor) = task.executor() else { return };
-            let call = ExecutorUse { executor, inputs: &task.inputs, outputs: &task.outputs };
+            let call = ExecutorUse { executor, task, inputs: &task.inputs, outputs: &task.outputs };
             call.declared(index);
             call.passed(index, &task.arguments);
-            call.needed(index, site, Some(&task.arguments));
+            call.needed_inline(index, site, &task.arguments);
         }
         Callee::Leaf(_, template) => {
             for call in of_template(template) {
@@ -96,7 +104,7 @@ fn check_hook(index: &Index<'_>, hook: &HookDoc) {
     let Some((_, template)) = hook.template.as_ref().and_then(|name| index.find(name)) else { return };
     for call in of_template(template) {
         call.passed(index, &hook.arguments);
-        call.needed(index, &hook.site, Some(&hook.arguments));
+        call.needed_by_hook(index, hook);
     }
 }
 
@@ -113,8 +121,9 @@ impl ExecutorUse<'_> {
     fn declared(&self, index: &Index<'_>) {
         self.check_settings(index);
         let Some(schema) = self.schema(index) else { return };
+        let given = self.given(None);
         for input in &self.inputs.list {
-            self.check_input(index, schema, input);
+            self.check_input(index, schema, input, &given);
         }
         let Some(returned) = index.executors.get(self.kind()).map(|pinned| &pinned.outputs) else { return };
         for output in self.outputs.list.iter().filter(|output| !output.has_source) {
@@ -152,19 +161,34 @@ impl ExecutorUse<'_> {
     /// The arguments of a call.
     fn passed(&self, index: &Index<'_>, arguments: &ParametersDoc) {
         let Some(schema) = self.schema(index) else { return };
+        let given = self.given(Some(arguments));
         for argument in &arguments.list {
             // Declared inputs were checked where they are declared.
             if self.inputs.find(&argument.name.value).is_some() {
                 self.check_values(index, schema, argument);
             } else {
-                self.check_input(index, schema, argument);
+                self.check_input(index, schema, argument, &given);
             }
         }
     }
 
-    fn check_input(&self, index: &Index<'_>, schema: &Value, input: &ParameterDoc) {
+    /// The names that inputs, `executor.config` and these arguments give a value.
+    fn given<'g>(&'g self, arguments: Option<&'g ParametersDoc>) -> BTreeSet<&'g str> {
+        self.inputs.names().chain(self.given_besides(arguments)).collect()
+    }
+
+    /// The names that `executor.config` and these arguments give a value.
+    fn given_besides<'g>(&'g self, arguments: Option<&'g ParametersDoc>) -> impl Iterator<Item = &'g str> {
+        let config = self.executor.config.iter().flat_map(|config| names(&config.value)).map(AsRef::as_ref);
+        config.chain(arguments.into_iter().flat_map(ParametersDoc::names))
+    }
+
+    fn check_input(&self, index: &Index<'_>, schema: &Value, input: &ParameterDoc, given: &BTreeSet<&str>) {
         let name = &*input.name.value;
-        if schema::is_closed(schema) && schema::property(schema, name).is_none() {
+        if schema::property(schema, name).is_none() {
+            if !schema::is_closed(schema) {
+                return self.warn_nearly(index, schema, &input.name, given);
+            }
             let known = schema::properties(schema);
             let message =
                 format!("executor `{}` has no input `{name}`; expected {}", self.kind(), listed(&known));
@@ -173,6 +197,35 @@ impl ExecutorUse<'_> {
             return;
         }
         self.check_values(index, schema, input);
+    }
+
+    /// Warns of an input of an executor that takes any, which is called nearly as one that it knows and that is not given. A name
+    /// that the task's own expressions read is meant.
+    fn warn_nearly(&self, index: &Index<'_>, schema: &Value, name: &Name, given: &BTreeSet<&str>) {
+        let known = schema::properties(schema);
+        let left = known.iter().copied().filter(|known| !given.contains(known));
+        let Some(hint) = index.report.did_you_mean(&name.value, left) else { return };
+        if self.reads_input(&name.value) {
+            return;
+        }
+        let message = format!(
+            "executor `{}` knows no input `{}`; expected {}",
+            self.kind(),
+            name.value,
+            listed(&known)
+        );
+        let hint = format!("{hint} it is passed on all the same");
+        index.report.warning(name.problem(&NEARLY_AN_INPUT, message).with_hint(hint));
+    }
+
+    /// Whether an expression of the task reads this input.
+    fn reads_input(&self, name: &str) -> bool {
+        let mut is_read = false;
+        self.task.each_read(&mut |found| {
+            let mut path = found.read.path.iter().map(AsRef::as_ref);
+            is_read |= [path.next(), path.next()] == INPUT && path.next() == Some(name);
+        });
+        is_read
     }
 
     fn check_values(&self, index: &Index<'_>, schema: &Value, input: &ParameterDoc) {
@@ -213,22 +266,63 @@ impl ExecutorUse<'_> {
 
     /// Reports required inputs that have no source. `executor.config` counts as a source too.
     fn needed(&self, index: &Index<'_>, site: &Site, arguments: Option<&ParametersDoc>) {
-        let Some(schema) = self.schema(index) else { return };
-        let sound = self.inputs.sound && arguments.is_none_or(|arguments| arguments.sound);
-        if !sound {
+        if !self.inputs.sound || arguments.is_some_and(|arguments| !arguments.sound) {
             return;
         }
-        let declared = self.inputs.names();
-        let mut given: BTreeSet<&str> =
-            declared.chain(arguments.into_iter().flat_map(ParametersDoc::names)).collect();
-        given.extend(self.executor.config.iter().flat_map(|config| names(&config.value)).map(AsRef::as_ref));
+        self.report_needed(index, site, &self.given(arguments), |name| {
+            let inputs = written(index, "inputs", name);
+            match arguments {
+                Some(_) => {
+                    let arguments = written(index, "arguments", name);
+                    format!("write {inputs} in the template, or pass it where it is called: {arguments}")
+                }
+                None => format!("write {inputs} in the template"),
+            }
+        });
+    }
+
+    /// Reports required inputs that a task with an executor of its own does not give.
+    fn needed_inline(&self, index: &Index<'_>, site: &Site, arguments: &ParametersDoc) {
+        if self.inputs.sound && arguments.sound {
+            let hint = |name: &str| format!("write {}", written(index, "inputs", name));
+            self.report_needed(index, site, &self.given(Some(arguments)), hint);
+        }
+    }
+
+    /// Reports required inputs that a hook does not give, also declared ones where they may be absent (R-S12).
+    fn needed_by_hook(&self, index: &Index<'_>, hook: &HookDoc) {
+        if !self.inputs.sound || !hook.arguments.sound {
+            return;
+        }
+        let is_bound = |input: &&ParameterDoc| input.has_source || index.doc.dialect.hook_inputs_needed;
+        let bound = self.inputs.list.iter().filter(is_bound).map(|input| &*input.name.value);
+        let given = bound.chain(self.given_besides(Some(&hook.arguments))).collect();
+        let hint = |name: &str| format!("pass it where it is called: {}", written(index, "arguments", name));
+        self.report_needed(index, &hook.site, &given, hint);
+    }
+
+    fn report_needed(
+        &self,
+        index: &Index<'_>,
+        site: &Site,
+        given: &BTreeSet<&str>,
+        hint: impl Fn(&str) -> String,
+    ) {
+        let Some(schema) = self.schema(index) else { return };
         for name in schema::required(schema).filter(|name| !given.contains(name)) {
             let message =
                 format!("executor `{}` needs an input `{name}`; expected it to be given", self.kind());
-            let hint =
-                format!("declare it in `inputs`, or pass it in `arguments`: `{{name: {name}, value: …}}`");
-            index.report.problem(site.problem(&MISSING_INPUT, message).with_hint(hint));
+            index.report.problem(site.problem(&MISSING_INPUT, message).with_hint(hint(name)));
         }
+    }
+}
+
+/// How a value for `name` is written in the field `inputs` or `arguments` of a file of this dialect.
+fn written(index: &Index<'_>, field: &str, name: &str) -> String {
+    if index.doc.dialect.short_forms {
+        format!("`{field}: {{{name}: …}}`")
+    } else {
+        format!("`{field}: {{parameters: [{{name: {name}, value: …}}]}}`")
     }
 }
 

@@ -203,7 +203,12 @@ fn invisible(index: &Index<'_>, scope: &Visible<'_>, path: &[&str]) -> PathFault
     let root = path.first().copied().unwrap_or_default();
     let mut names: Vec<&str> = scope.visible_roots().collect();
     names.extend(index.variables.iter().map(|name| &**name));
-    let message = format!("`{root}` cannot be seen here; expected {}", listed(&names));
+    let message = match listed_if_few(scope.labels(), "a label of this pipeline") {
+        labels if scope.labels().next().is_some() => {
+            format!("`{root}` cannot be seen here; expected {}, or the label {labels}", listed(&names))
+        }
+        _ => format!("`{root}` cannot be seen here; expected {}", listed(&names)),
+    };
     PathFault { entry: &NOT_VISIBLE, known: 0, message, hint: hint_for(index, scope, path, &names) }
 }
 
@@ -237,6 +242,7 @@ fn elsewhere(index: &Index<'_>, scope: &Visible<'_>, path: &[&str], visible: &[&
         .or_else(parameter)
         .or_else(|| instead_of_root(root))
         .or_else(|| did_you_mean(root, visible.iter().copied()))
+        .or_else(|| index.report.did_you_mean(root, scope.labels()))
 }
 
 /// How to read what stands behind the name of a task that there is.

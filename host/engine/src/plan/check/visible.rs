@@ -112,6 +112,15 @@ impl<'a> Visible<'a> {
         ROOTS.into_iter().filter(move |root| (root.visible)(sees)).map(|root| root.name)
     }
 
+    /// The labels that mean a task of a pipeline here.
+    pub(super) fn labels(&self) -> impl Iterator<Item = &'a str> {
+        let tasks = match self.siblings {
+            Siblings::All { tasks, labels: true } => Some(tasks),
+            Siblings::None | Siblings::Upstream { .. } | Siblings::All { .. } | Siblings::Unknown => None,
+        };
+        tasks.into_iter().flat_map(TasksDoc::names)
+    }
+
     /// The outputs of the task called `name` here.
     pub(super) fn task(&self, index: &Index<'a>, name: &str) -> Result<OutputNames<'a>, InvisibleTask> {
         if let Some((_, outputs)) = self.selves.iter().find(|(own, _)| *own == name) {

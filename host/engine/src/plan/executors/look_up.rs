@@ -100,6 +100,8 @@ impl Uses<'_, '_> {
         let name = self.kind.split_once('@').map_or(self.kind, |(name, _)| name);
         // The name alone may be right, and the version wrong.
         let hint = self.report.did_you_mean(name, names().filter(|known| *known != name));
+        let is_new = is_name(name) && names().all(|known| known != name);
+        let hint = hint.or_else(|| is_new.then(|| start(name, executors.missing_allowed)));
         self.missing(&NOT_INSTALLED, executors.missing_allowed, &message, hint.as_deref());
     }
 
@@ -128,6 +130,18 @@ impl Uses<'_, '_> {
         }
         SettingsDoc::default()
     }
+}
+
+/// Whether `phasm plugin new` accepts the name.
+fn is_name(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    name.chars().all(fits) && name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.ends_with('-')
+}
+
+/// How to go on without an executor of that name.
+fn start(name: &str, is_allowed: bool) -> String {
+    let start = format!("`phasm plugin new {name}` starts one, and `--plugins DIR` adds a folder of plugins");
+    if is_allowed { start } else { format!("{start}; `--allow-missing` runs the workflow all the same") }
 }
 
 fn check_memory(doc: &WorkflowDoc, report: &Report, limit: u64) {

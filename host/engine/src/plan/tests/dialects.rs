@@ -222,6 +222,32 @@ fn paths_leave_parameters_out() {
     assert_eq!(found("aether/v1", "inputs.a"), "P048 outputs.parameters[0].value");
 }
 
+/// R-W21, R-S12, R-B2: a hook gives its template every input, as any other call does; in `aether/v1` it may leave some out.
+#[test]
+fn hooks_give_every_input() {
+    let open = r#", "inputs": {"parameters": [{"name": "open", "type": "string"}]}"#;
+    let closed = r#", "inputs": {"parameters": [{"name": "open", "type": "string", "default": "x"}]}"#;
+    let given = r#""template": "main", "arguments": {"parameters": [{"name": "open", "value": "y"}]}"#;
+    let unfit = r#""template": "main", "arguments": {"parameters": [{"name": "open", "value": 1}]}"#;
+    let value = "P035 spec.hooks.onExit.arguments.parameters[0].value";
+    let nothing = r#""template": "main""#;
+    for (hook, task, expected) in [
+        (nothing, open, ["", "P050 spec.hooks.onExit"]),
+        (nothing, closed, ["", ""]),
+        (given, open, ["", ""]),
+        (unfit, open, [value, value]),
+    ] {
+        let spec = format!(
+            r#", "arguments": {{"parameters": [{{"name": "open", "value": "x"}}]}}, "hooks": {{"onExit": {{{hook}}}}}"#
+        );
+        let found = DIALECTS.map(|dialect| match in_dialect(dialect, &spec, task) {
+            Ok(_) => String::new(),
+            Err(problems) => codes(&problems),
+        });
+        assert_eq!(found, expected, "{hook} {task}");
+    }
+}
+
 /// Codes, with the end of each path.
 fn codes(problems: &[Problem]) -> String {
     let end = |path: &str| path.rsplit_once(".task.").map_or(path, |(_, end)| end).to_owned();

@@ -48,6 +48,41 @@ fn a_name_that_means_nothing_is_told_what_it_would_be_called() {
     assert!(hint.starts_with("how often a task was tried again is `retries`"), "{hint}");
 }
 
+/// R-E2: a label of a pipeline that is misspelt, and one that there is.
+#[test]
+fn labels_are_suggested_and_listed() {
+    let found = |when: &str| {
+        only(&format!(
+            r#"{{"pipeline": {{"name": "main", "tasks": [{{"name": "fetch_page", "template": "work"}},
+                {{"name": "b", "template": "work", "when": "{when}"}}]}}}}"#
+        ))
+    };
+    let (message, hint) = found("fetch_pge.page == 1");
+    assert!(message.ends_with("or the label `fetch_page` or `b`"), "{message}");
+    assert_eq!(hint, "did you mean `fetch_page`?");
+    assert_eq!(found("nothing.page == 1").1, "put text in quotes");
+}
+
+/// R-I6: a missing executor.
+#[test]
+fn a_missing_executor_can_be_started_or_left_out() {
+    let hint = |name: &str, allowed: bool| {
+        let templates = format!(r#"{{"task": {{"name": "main", "executor": {{"type": "{name}"}}}}}}"#);
+        let executors =
+            Executors::any().with(name, ExecutorResolution::Unknown).installed(vec!["echo".into()]);
+        let draft = Draft::read(&Tree::from(&Value::from_json(&document(&templates)).unwrap()));
+        let found = draft.plan(&executors.allow_missing(allowed), &Value::Null);
+        let found = found.map_or_else(|problems| problems, |plan| plan.warnings);
+        found.iter().find_map(|problem| problem.hint.clone()).unwrap_or_default()
+    };
+    let start = "`phasm plugin new greet` starts one, and `--plugins DIR` adds a folder of plugins";
+    assert_eq!(hint("greet", false), format!("{start}; `--allow-missing` runs the workflow all the same"));
+    assert_eq!(hint("greet@1.0.0", true), start);
+    assert_eq!(hint("ehco", false), "did you mean `echo`?");
+    assert_eq!(hint("echo@7", false), "");
+    assert_eq!(hint("Big", false), "");
+}
+
 /// R-B2.
 #[test]
 fn an_argument_that_the_template_does_not_declare_is_named() {

@@ -3,7 +3,7 @@
 super::entries! {
     NOT_INSTALLED "P070" "Executor that is not installed",
         "No plugin of this name, version or digest was found, so no attempt of the task could succeed. Correct the name, or \
-         add the plugin's directory (`--plugins`, or `plugins` in the configuration). `--allow-missing` runs the workflow all \
+         add the plugin's directory (`--plugins`, or `plugins` in the configuration); `phasm plugin new NAME` starts one. `--allow-missing` runs the workflow all \
          the same: the only attempt then ends with code 3.",
         "executor: {type: ehco}" => "executor: {type: echo}";
     UNUSABLE "P071" "Executor that cannot be used",
@@ -13,19 +13,18 @@ super::entries! {
          usable; `--allow-missing` runs the workflow all the same: the only attempt then ends with code 3.",
         "executor: {type: broken}" => "executor: {type: echo}";
     MISSING_INPUT "P072" "Input that an executor needs",
-        "The plugin's manifest says that the executor requires it (`phasm plugin inspect` shows its inputs). Declare it among \
-         the inputs of the task, or pass it as an argument.",
+        "The plugin's manifest says that the executor requires it (`phasm plugin inspect` shows its inputs). Write it among \
+         the inputs of the task; where a template is called, among those of the template, or as an argument of the call. A file of \
+         `aether/v1` has lists: `inputs: {parameters: [{name: dir, value: docs}]}`.",
         "{name: words, executor: {type: count}}" =>
-        "{name: words, executor: {type: count}, inputs: {parameters: [{name: dir, value: docs}]}}";
+        "{name: words, executor: {type: count}, inputs: {dir: docs}}";
     UNFIT_INPUT "P073" "Value that an executor does not take",
         "The plugin's manifest gives the type of each input. Values that are only known when the task runs are checked before the \
          executor is called: the attempt ends with code 3.",
-        "inputs: {parameters: [{name: dir, value: docs}, {name: top, value: lots}]}" =>
-        "inputs: {parameters: [{name: dir, value: docs}, {name: top, value: 10}]}";
+        "inputs: {dir: docs, top: lots}" => "inputs: {dir: docs, top: 10}";
     UNKNOWN_INPUT "P074" "Input that an executor does not have",
         "The plugin's manifest names all inputs of the executor.",
-        "inputs: {parameters: [{name: dir, value: docs}, {name: tpo, value: 10}]}" =>
-        "inputs: {parameters: [{name: dir, value: docs}, {name: top, value: 10}]}";
+        "inputs: {dir: docs, tpo: 10}" => "inputs: {dir: docs, top: 10}";
     NEVER_RETURNED "P075" "Output that an executor never returns",
         "The plugin's manifest names all outputs of the executor; another one would always be null.",
         "outputs: {parameters: [{name: wrods}]}" => "outputs: {parameters: [{name: words}]}";

@@ -88,4 +88,9 @@ and ok outcomes continue; an else rule covers both.",
          `phasm plugin build FOLDER` to have the inputs and outputs of its tasks checked; `phasm run` builds it, or says that it does not.",
         "executor: {type: greet}  # plugins/greet was never built" =>
         "executor: {type: greet}  # after `phasm plugin build plugins/greet`";
+    NEARLY_AN_INPUT "W027" "Input that is nearly one that the executor knows",
+        "The executor takes inputs of any name, and this one is called nearly as one of its manifest that is not given. It is passed \
+         on all the same; correct its name. `phasm plugin inspect` shows the inputs.",
+        "- {name: ask, executor: {type: approval}, inputs: {mesage: \"Publish?\"}}" =>
+        "- {name: ask, executor: {type: approval}, inputs: {message: \"Publish?\"}}";
 }

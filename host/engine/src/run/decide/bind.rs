@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Decider, env::TaskEnv};
 use crate::{
     event::{Binding, Bindings, InputValue},
-    expr::{Doubts, ValueTemplate},
+    expr::{Doubts, EmptiedText, ValueTemplate},
     plan::{Argument, Level, Node, Parameter, ValueFrom, Work},
     run::state::{Place, State, TYPE_MISMATCH, TaskIndex, TaskRun},
     value::{Map, Value},
@@ -84,13 +84,22 @@ impl Decider<'_> {
 
 /// Codes and messages of the warnings for doubts.
 pub(super) fn doubt_messages(doubts: Doubts) -> impl Iterator<Item = (&'static str, String)> {
-    let nulls = match doubts.emptied {
-        0 => None,
-        1 => Some("a placeholder inside text was null and left empty".to_owned()),
-        nulls => Some(format!("{nulls} placeholders inside text were null and left empty")),
-    };
+    let nulls = emptied_message(&doubts);
     let types = doubts.types.into_iter().map(|message| (TYPE_MISMATCH, message));
     nulls.map(|message| ("null-in-text", message)).into_iter().chain(types)
+}
+
+/// Returns the message of nulls that became empty text: the first of them, and how many there are.
+fn emptied_message(doubts: &Doubts) -> Option<String> {
+    let others = match doubts.emptied {
+        0 => return None,
+        1 => String::new(),
+        2 => ", and so was another one".to_owned(),
+        all => format!(", and so were {} others", all - 1),
+    };
+    let EmptiedText { placeholder, place } = doubts.first_emptied.as_ref()?;
+    let place = place.as_ref().map_or_else(String::new, |place| format!("{place}: "));
+    Some(format!("{place}{placeholder} inside text was null and left empty{others}"))
 }
 
 impl<'a> Binder<'a> {
@@ -103,6 +112,7 @@ impl<'a> Binder<'a> {
         let view = TaskEnv { bound: Some(&inputs), level: own_level(self.node), ..self.view };
         let config =
             evaluate(&call.config, &view, doubts).map_err(|error| format!("executor.config: {error}"))?;
+        doubts.place(|| "executor.config".to_owned());
         Ok(LeafBindings { inputs, config })
     }
 
@@ -117,6 +127,7 @@ impl<'a> Binder<'a> {
             }
             let value = self.first_of(&bound, &sources, doubts);
             let value = value.map_err(|error| format!("input {}: {error}", parameter.name))?;
+            doubts.place(|| format!("input {}", parameter.name));
             check(parameter, &value).map_err(|error| format!("input {}: {error}", parameter.name))?;
             bound.push(Binding { name: parameter.name.clone(), value });
         }
@@ -124,6 +135,7 @@ impl<'a> Binder<'a> {
         for argument in node.arguments.iter().filter(|argument| !declared(&argument.name)) {
             let value = self.first_of(&bound, &self.argument_sources(argument), doubts);
             let value = value.map_err(|error| format!("argument {}: {error}", argument.name))?;
+            doubts.place(|| format!("argument {}", argument.name));
             bound.push(Binding { name: argument.name.clone(), value });
         }
         Ok(Arc::new(bound))

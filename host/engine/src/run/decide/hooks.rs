@@ -86,6 +86,7 @@ impl Decider<'_> {
             Ok(false) => None,
             Err(error) => Some(Err(format!("when: {error}"))),
         };
+        doubts.place_within(kind.as_str());
         self.warn_doubts(of, doubts);
         Some(bound?.and_then(|bound| {
             let config = "executor.config".into();

@@ -53,6 +53,7 @@ impl Decider<'_> {
             }
         };
         let most = each.max_iterations.map_or(usize::MAX, |most| most as usize);
+        doubts.place(|| "items".to_owned());
         let cut = items.len().saturating_sub(most);
         items.truncate(most);
         Ok(Items { items: Some(Arc::new(items)), cut, doubts })

@@ -133,6 +133,7 @@ impl Decider<'_> {
                 }
                 ValueSource::Written(written, _) => evaluate(written, &view, &mut findings.doubts),
             };
+            findings.doubts.place(|| format!("output {}", parameter.name));
             match value {
                 Ok(Value::Null) => {}
                 Ok(value) => return Some(value),

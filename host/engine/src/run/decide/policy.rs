@@ -113,7 +113,9 @@ impl Decider<'_> {
     ) -> Map {
         let (mut values, mut doubts) = (Map::new(), Doubts::default());
         for (name, written) in assignments {
-            match written.eval(&self.rule_view(id, policy, judged), &mut doubts) {
+            let value = written.eval(&self.rule_view(id, policy, judged), &mut doubts);
+            doubts.place(|| name.to_string());
+            match value {
                 Ok(value) => match self.make_json_room([(name, &value)]) {
                     Ok(()) => {
                         values.insert(name.clone(), value);
