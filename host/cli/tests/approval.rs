@@ -267,3 +267,28 @@ fn a_refused_answer_leaves_nothing_behind() {
     let names: Vec<_> = outputs.iter().map(|output| output["name"].as_str().unwrap()).collect();
     assert_eq!((status, names), (Some(0), vec!["asked", "approved"]), "{view}");
 }
+
+/// R-L33: the values of an example are those that are required, and those for which the schema has one; defaults are named.
+#[test]
+fn an_example_shows_choices_and_defaults() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "apiVersion: phasm/v1\nkind: Workflow\nmetadata: { name: m }\nspec:\n  entrypoint: main\n  templates:\n    - task:\n        \
+                name: main\n        executor: { type: approval, config: { message: Go?, schema: { type: object, properties: { go: { type: \
+                string, enum: [\"YES\", \"NO\"], default: \"NO\" }, size: { type: integer, default: 3 }, note: { type: string } } } } }\n";
+    std::fs::write(dir.path().join("ask.yaml"), text).unwrap();
+    assert_eq!(phasm(dir.path(), &["run", "ask.yaml"]).0, Some(6));
+    let page = shown(dir.path(), &["get", "@last"]);
+    let lead = r#"to respond, with values of your own; default go="NO", size=3: "#;
+    let line = page.lines().find(|line| line.starts_with(lead)).unwrap_or_else(|| panic!("{page}"));
+    assert!(line.contains(r#" main '{"go":"YES","size":3}'"#), "{line}");
+    let refused = output(dir.path(), &["approve", "@last"]);
+    let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+    for says in [
+        "  go    one of \"YES\", \"NO\", default \"NO\"\n",
+        "  size  integer, default 3\n",
+        "  note  string, optional\n",
+        r#"'{"go":"YES","size":3}'"#,
+    ] {
+        assert!(told.contains(says), "{says}: {told}");
+    }
+}

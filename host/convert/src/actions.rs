@@ -2,6 +2,7 @@
 
 mod hints;
 mod matrix;
+mod needs;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -17,6 +18,7 @@ use crate::{
 };
 
 pub(crate) use hints::hint;
+use needs::{Order, Status};
 
 /// Bytes of environment variables that are repeated in steps.
 const MAX_ENVIRONMENT: usize = 1 << 20;
@@ -57,6 +59,9 @@ impl Place {
                 member(&format!("tasks.{}.outputs", self.steps.get(*step)?), &parameter(output))
             }
             ["steps", step, "outcome"] => result(self.steps.get(*step)?),
+            // No step runs behind a failed one.
+            ["always()" | "success()"] => "true".to_owned(),
+            ["cancelled()"] => "false".to_owned(),
             _ => return None,
         })
     }
@@ -86,18 +91,20 @@ impl Place {
         field.value(&mut |field, text| self.text(field, text))
     }
 
-    /// Converts `if`, or reports it.
+    /// Converts the `if` of a step; one without a counterpart is reported, and false until it is written.
     fn condition(&mut self, field: &Field<'_>) -> Option<String> {
         let text = field.peek()?;
-        let inside = text.trim();
-        let inside =
-            inside.strip_prefix("${{").and_then(|inside| inside.strip_suffix("}}")).unwrap_or(inside);
-        let converted = hyphenated(inside, &mut |path| self.path(path));
-        match converted {
-            Some(_) => field.used(),
-            None => field.leave("write `when`, or a hook `onFailure` or `onExit` for work after a failure; until then there is no condition"),
+        let inside = needs::inside(&text);
+        let Some(converted) = hyphenated(inside, &mut |path| self.path(path)) else {
+            field.leave(needs::FALSE);
+            return Some("false".to_owned());
+        };
+        field.used();
+        let status = Status::of(inside);
+        if status.is_behind_failures {
+            field.note("no step runs behind a failed one: for work after a failure, write a hook `onFailure` or `onExit`, or a task behind one with `continueOn`");
         }
-        converted
+        (!status.is_always).then(|| needs::short(converted))
     }
 }
 
@@ -112,6 +119,11 @@ fn result(task: &str) -> String {
 pub(crate) fn convert(root: &Field<'_>) -> Output {
     let wish = root.get("name").and_then(|field| field.text()).unwrap_or_else(|| "converted".to_owned());
     let on = root.get("on");
+    for event in on.iter().flat_map(|on| std::iter::once(on.clone()).chain(on.items())) {
+        if event.peek().as_deref() == Some("workflow_dispatch") {
+            event.used();
+        }
+    }
     let cron = on
         .as_ref()
         .and_then(|on| on.get("schedule"))
@@ -200,11 +212,12 @@ fn jobs(root: &Field<'_>) -> Vec<Output> {
         list.push((id, job));
     }
     let known = Rc::new(known);
+    let order = Order::of(&list, &known);
     let mut budget = MAX_ENVIRONMENT;
     let outer = environment(root, &mut Place::default());
     let mut templates = Vec::new();
     let mut tasks = Vec::new();
-    for (id, job) in &list {
+    for ((id, job), needs) in list.iter().zip(&order.jobs) {
         let Some(name) = known.get(*id) else { continue };
         let place = Place { jobs: Rc::clone(&known), ..Place::default() };
         let mut job = Job {
@@ -214,12 +227,16 @@ fn jobs(root: &Field<'_>) -> Vec<Output> {
             outer: &outer,
             field: job,
         };
-        tasks.push(job.convert(name, place));
+        tasks.push(job.convert(name, needs, place));
     }
     if tasks.is_empty() {
         root.note("there are no jobs; a dag has at least one task");
     }
-    let main = Output::from([("name", "main".into()), ("tasks", Output::List(tasks))]);
+    let mut main = Output::from([("name", "main".into())]);
+    if let Some(failed) = order.failed {
+        main.put("phaseConditions", Output::from([("failed", failed.into())]));
+    }
+    main.put("tasks", Output::List(tasks));
     let mut all = vec![Output::from([("dag", main)])];
     all.extend(templates);
     all
@@ -249,25 +266,8 @@ struct Job<'j, 't> {
 
 impl Job<'_, '_> {
     /// Makes the templates of the job, and returns the task that calls them.
-    fn convert(&mut self, name: &str, mut place: Place) -> Output {
+    fn convert(&mut self, name: &str, needs: &needs::Job, mut place: Place) -> Output {
         let job = self.field;
-        let needs = job.get("needs");
-        let mut after = Vec::new();
-        for need in needs
-            .iter()
-            .flat_map(|needs| if needs.peek().is_some() { vec![needs.clone()] } else { needs.items() })
-        {
-            match need.peek().and_then(|need| place.jobs.get(&need).cloned()) {
-                Some(other) => {
-                    need.used();
-                    if !after.contains(&other) {
-                        after.push(other);
-                    }
-                }
-                None => need.leave("there is no such job"),
-            }
-        }
-        let when = job.get("if").and_then(|field| place.condition(&field));
         let strategy = job.get("strategy");
         place.lifted = Some(BTreeMap::new());
         let items = strategy.as_ref().and_then(|strategy| Self::items(strategy, &mut place));
@@ -278,13 +278,16 @@ impl Job<'_, '_> {
             self.templates.push(Output::from([("loop", repeat(strategy, name, &callee, items, &lifted))]));
         }
         let mut task = Output::from([("name", name.into()), ("template", name.into())]);
-        task.put("dependencies", Output::names(after));
-        task.put("when", when.map_or(Output::Null, Output::from));
+        task.put("dependencies", Output::names(needs.after.iter().cloned()));
+        task.put("when", needs.when.clone().map_or(Output::Null, Output::from));
         let pass =
             |(name, reference)| (name, vec![("value", Output::Text(format!("{{{{ {reference} }}}}")))]);
         task.put("arguments", parameters(lifted.into_iter().map(pass).collect()));
         put_minutes(job, "timeout", &mut task);
-        put_tolerance(job, &mut task);
+        let is_excused = is_excused(job);
+        if is_excused || needs.is_tolerated {
+            task.put("continueOn", all_ends());
+        }
         task
     }
 
@@ -444,7 +447,9 @@ fn convert_step(
         out.put("when", when);
     }
     put_minutes(step, "maxRuntime", &mut out);
-    put_tolerance(step, &mut out);
+    if is_excused(step) {
+        out.put("continueOn", all_ends());
+    }
     out
 }
 
@@ -472,8 +477,7 @@ fn put_minutes(field: &Field<'_>, key: &str, out: &mut Output) {
     }
 }
 
-fn put_tolerance(field: &Field<'_>, out: &mut Output) {
-    if field.get("continue-on-error").and_then(|field| field.bool()) == Some(true) {
-        out.put("continueOn", all_ends());
-    }
+/// Returns whether a failure is no failure of the whole.
+fn is_excused(field: &Field<'_>) -> bool {
+    field.get("continue-on-error").and_then(|field| field.bool()) == Some(true)
 }

@@ -5,6 +5,7 @@ mod depends;
 mod hints;
 mod items;
 mod leaves;
+mod rule;
 mod survey;
 mod timing;
 

@@ -244,7 +244,7 @@ fn close(tokens: &[Token], from: usize) -> Option<usize> {
 fn call(name: &str, inside: &[Token], paths: Paths<'_>, depth: usize) -> Option<String> {
     let mut filter = |filter: &str| Some(format!("({} | {filter})", join(inside, &mut *paths, depth + 1)?));
     match name {
-        "success" if inside.is_empty() => Some("true".to_owned()),
+        "always" | "success" | "failure" | "cancelled" if inside.is_empty() => paths(&[format!("{name}()")]),
         "asInt" | "int" => filter("int"),
         "asFloat" | "float" => filter("float"),
         "string" | "sprig.toString" => filter("string"),

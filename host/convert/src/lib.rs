@@ -35,7 +35,7 @@ impl Format {
         match has("apiVersion") {
             Some(TreeNode::String(version)) => version.starts_with("argoproj.io/").then_some(Self::Argo),
             Some(_) => None,
-            None => has("jobs").map(|_| Self::Actions),
+            None => (has("jobs").is_some() && other(members).is_none()).then_some(Self::Actions),
         }
     }
 
@@ -47,6 +47,69 @@ impl Format {
             Self::Actions => "GitHub Actions",
         }
     }
+}
+
+/// Returns the name of the system that a file seems to be of, if it is neither one of these nor of Phasm.
+#[must_use]
+pub fn other_system(tree: &Tree) -> Option<String> {
+    let TreeNode::Object(members) = &tree.node else { return None };
+    match member(members, "apiVersion").map(|version| &version.node) {
+        Some(TreeNode::String(version)) => {
+            let is_known = ["argoproj.io/", "phasm", "aether"].iter().any(|name| version.starts_with(name));
+            (!is_known).then(|| format!("`apiVersion: {}`", fields::short(version, 60)))
+        }
+        Some(_) => None,
+        None => other(members).map(ToOwned::to_owned),
+    }
+}
+
+type Members = [(phasm_engine::tree::Key, Tree)];
+
+fn member<'m>(members: &'m Members, name: &str) -> Option<&'m Tree> {
+    members.iter().find(|(key, _)| &*key.name == name).map(|(_, value)| value)
+}
+
+/// Returns the system of a file without `apiVersion` by fields that only its files have.
+fn other(members: &Members) -> Option<&'static str> {
+    let has = |members: &Members, name: &str| member(members, name).is_some();
+    let any = |within: &Members, names: &[&str]| {
+        within.iter().any(|(_, value)| match &value.node {
+            TreeNode::Object(inner) => names.iter().any(|name| has(inner, name)),
+            TreeNode::Null
+            | TreeNode::Bool(_)
+            | TreeNode::Number(_)
+            | TreeNode::String(_)
+            | TreeNode::Array(_) => false,
+        })
+    };
+    let jobs = match member(members, "jobs").map(|jobs| &jobs.node) {
+        Some(TreeNode::Object(jobs)) => jobs.as_slice(),
+        Some(
+            TreeNode::Null
+            | TreeNode::Bool(_)
+            | TreeNode::Number(_)
+            | TreeNode::String(_)
+            | TreeNode::Array(_),
+        )
+        | None => &[],
+    };
+    if has(members, "jobs") {
+        let is_circle = ["version", "orbs", "workflows", "executors"].iter().any(|name| has(members, name))
+            || any(jobs, &["docker", "machine", "macos", "executor"]);
+        let is_azure = ["pool", "trigger"].iter().any(|name| has(members, name));
+        return match (has(members, "on"), is_circle, is_azure) {
+            (false, true, _) => Some("CircleCI"),
+            (false, false, true) => Some("Azure Pipelines"),
+            (true, _, _) | (false, false, false) => None,
+        };
+    }
+    if ["kind", "metadata", "spec"].iter().any(|name| has(members, name)) {
+        return None;
+    }
+    if has(members, "stages") || any(members, &["script", "trigger"]) {
+        return Some("GitLab CI");
+    }
+    has(members, "services").then_some("Compose")
 }
 
 /// A workflow file of `phasm/v1`, and the notes on its conversion.

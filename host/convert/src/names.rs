@@ -1,6 +1,6 @@
 //! Names by the rules of workflow files.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Longest name that is made, with room for a number.
 const MAX_NAME: usize = 50;
@@ -64,6 +64,34 @@ pub(crate) fn member(owner: &str, name: &str) -> String {
     // `inputs.parameters` is all of them.
     let between = if name == "parameters" { ".parameters" } else { "" };
     format!("{owner}{between}.{name}")
+}
+
+/// Returns places, each behind those `before` it; those in a circle are last.
+pub(crate) fn sorted(before: &[&[usize]]) -> Vec<usize> {
+    let mut behind: Vec<Vec<usize>> = vec![Vec::new(); before.len()];
+    let mut open: Vec<usize> = before.iter().map(|list| list.len()).collect();
+    for (at, list) in before.iter().enumerate() {
+        for other in *list {
+            if let Some(behind) = behind.get_mut(*other) {
+                behind.push(at);
+            }
+        }
+    }
+    let mut ready: VecDeque<usize> = (0..before.len()).filter(|at| open.get(*at) == Some(&0)).collect();
+    let mut order = Vec::new();
+    while let Some(at) = ready.pop_front() {
+        order.push(at);
+        for next in behind.get(at).into_iter().flatten() {
+            if let Some(count) = open.get_mut(*next) {
+                *count -= 1;
+                if *count == 0 {
+                    ready.push_back(*next);
+                }
+            }
+        }
+    }
+    order.extend((0..before.len()).filter(|at| open.get(*at).is_some_and(|count| *count > 0)));
+    order
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use phasm::{
     },
     reader,
 };
-use phasm_convert::{Format, NoteKind};
+use phasm_convert::{Format, NoteKind, other_system};
 use serde::Serialize;
 
 use super::validate::{DocumentContext, known_executors};
@@ -105,6 +105,12 @@ pub(super) fn convert(arguments: &ConvertArguments, screen: &Screen) -> Result<E
     let converted = match Format::of(&tree) {
         Some(format) => foreign(&tree, format),
         None => {
+            if let Some(system) = other_system(&tree) {
+                return Err(Failure::call(format!(
+                    "{} is not converted: it seems to be a file of {system}; convert reads files of Argo Workflows (`apiVersion: argoproj.io/v1alpha1`), of GitHub Actions (`on` and `jobs`) and of `aether/v1`",
+                    file.name
+                )));
+            }
             Draft::read(&tree).plan(&Executors::any(), &Value::Null).map_err(|found| refuse(&found))?;
             own(arguments, &file, &tree, screen)?
         }

@@ -106,12 +106,17 @@ impl<'r> Question<'r> {
     pub(crate) fn commands(&self, target: &Target) -> String {
         let line = |command: &ResponseCommand| {
             let lead = match command {
-                ResponseCommand::Approve => "to approve",
-                ResponseCommand::Reject => "to reject",
-                ResponseCommand::Respond if self.required().is_empty() => {
-                    "to respond, put the values between the braces"
+                ResponseCommand::Approve => "to approve".to_owned(),
+                ResponseCommand::Reject => "to reject".to_owned(),
+                ResponseCommand::Respond if self.shown().is_empty() => {
+                    "to respond, put the values between the braces".to_owned()
                 }
-                ResponseCommand::Respond => "to respond, with values of your own",
+                ResponseCommand::Respond => {
+                    format!(
+                        "to respond, with values of your own{}",
+                        text::after("; default ", &self.defaults())
+                    )
+                }
             };
             format!("{:<11} {}\n", format!("{lead}:"), self.command_line(*command, target))
         };
@@ -165,7 +170,13 @@ impl<'r> Question<'r> {
                 .and_then(|schema| schema.member("description"))
                 .and_then(Value::as_str)
                 .unwrap_or_default();
-            let optional = if is_required { "" } else { ", optional" };
+            let default = schema.and_then(|schema| schema.member("default"));
+            let default = default.map(|default| text::short(&default.to_json(), MAX_CHARS).into_owned());
+            let optional = match default {
+                Some(default) => format!(", default {default}"),
+                None if is_required => String::new(),
+                None => ", optional".to_owned(),
+            };
             let kind = format!("{}{optional}{}", kind(schema), text::after(": ", description));
             [format!("  {}", text::clean(name)), kind]
         };
@@ -188,9 +199,31 @@ impl<'r> Question<'r> {
         self.command(target, command, &given.iter().map(String::as_str).collect::<Vec<_>>())
     }
 
-    /// Returns a response with a value of its type for each value that is required.
+    /// Returns the values of an example: those that are required, and those for which the schema has a value.
+    fn shown(&self) -> Vec<&'r str> {
+        let mut names = self.required();
+        for (name, schema) in self.properties().into_iter().flat_map(Map::iter) {
+            let has = |name: &&str| schema.member(name).is_some_and(|value| !value.is_null());
+            if !names.contains(&&**name) && ["const", "enum", "examples", "default"].iter().any(has) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// Returns the values that stand for those that a response leaves out.
+    fn defaults(&self) -> String {
+        let of = |name: &str| {
+            let default = self.property(name)?.member("default").filter(|default| !default.is_null())?;
+            Some(format!("{}={}", text::clean(name), text::clean(&default.to_json())))
+        };
+        let all: Vec<_> = self.shown().into_iter().filter_map(of).collect();
+        text::short(&all.join(", "), MAX_CHARS).into_owned()
+    }
+
+    /// Returns a response with a value of its type for each value that it shows.
     fn example(&self) -> String {
-        let members = self.required().into_iter().map(|name| (name.into(), example_of(self.property(name))));
+        let members = self.shown().into_iter().map(|name| (name.into(), example_of(self.property(name))));
         Value::from(members.collect::<Map>()).to_json()
     }
 

@@ -50,7 +50,7 @@ fn validate(name: &str, text: &str) -> Result<(), String> {
 #[test]
 fn sources_are_converted_to_valid_files() {
     let mut faults = Vec::new();
-    for (name, format, least) in [("argo", Format::Argo, 30), ("actions", Format::Actions, 8)] {
+    for (name, format, least) in [("argo", Format::Argo, 32), ("actions", Format::Actions, 10)] {
         let all = sources(name);
         assert!(all.len() >= least, "{name}: {}", all.len());
         for (file, text) in all {
@@ -267,4 +267,199 @@ fn notes_have_a_status_and_a_stream() {
         &["convert", folder("argo").join("sleep-and-loop.yaml").to_str().unwrap(), "--strict"],
     );
     assert_eq!((whole.status.code(), whole.stderr.len()), (Some(0), 0), "{whole:?}");
+}
+
+/// Runs a converted file, and returns the phase of the run, and those of the tasks of its first dag by their names.
+fn outcome(dir: &Path, text: &str) -> (String, Vec<String>) {
+    fs::write(dir.join("workflow.yaml"), text).unwrap();
+    let ran = phasm(dir, &["run", "workflow.yaml", "--json"]);
+    let view: serde_json::Value =
+        serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}\n{text}"));
+    let tasks = view["tasks"].as_array().unwrap().iter();
+    let tasks = tasks.filter(|task| task["phase"] == "Succeeded" || task["phase"] == "Skipped");
+    let mut ended: Vec<_> = tasks
+        .map(|task| format!("{} {}", task["taskName"].as_str().unwrap(), task["phase"].as_str().unwrap()))
+        .collect();
+    ended.sort();
+    (view["phase"].as_str().unwrap().to_owned(), ended)
+}
+
+/// R-W26: a run of Argo Workflows that fails also fails here: the dag has the end of its last tasks, and one that is left out that of the
+/// tasks before it. `bad` fails, `no` is skipped, all other tasks succeed.
+#[test]
+fn a_failure_in_argo_is_a_failure() {
+    let dir = tempfile::tempdir().unwrap();
+    for (tasks, fails, ended) in [
+        // No dependent asks for the failure.
+        ("d: bad.Succeeded || bad.Skipped", true, ""),
+        ("d: bad", true, ""),
+        ("d: (bad.Succeeded || bad.Skipped) && one && two && three", true, ""),
+        ("d: !bad.Failed", true, ""),
+        // The failure is asked for, and another last task is left out because of it.
+        ("deploy: bad, alert: bad.Failed", true, "alert Succeeded, deploy Skipped"),
+        (
+            "deploy: bad, smoke: deploy, alert: bad.Failed",
+            true,
+            "alert Succeeded, deploy Skipped, smoke Skipped",
+        ),
+        (
+            "deploy?: bad, smoke: deploy, alert: bad.Failed",
+            true,
+            "alert Succeeded, deploy Skipped, smoke Skipped",
+        ),
+        (
+            "deploy?: bad, smoke: deploy.Skipped, alert: bad.Failed",
+            true,
+            "alert Succeeded, deploy Skipped, smoke Skipped",
+        ),
+        ("alert?: bad.Failed", true, "alert Skipped"),
+        ("x: bad || no.Succeeded", true, "x Skipped"),
+        // A last task has dealt with it.
+        ("alert: bad.Failed", false, "alert Succeeded"),
+        ("alert: bad.Failed || bad.Errored", false, "alert Succeeded"),
+        ("x: bad || one", false, "x Succeeded"),
+        ("x: !bad.Succeeded && no.Skipped", false, "x Succeeded"),
+        ("x: bad.Failed && one && two && three && no", false, "x Succeeded"),
+        (
+            "deploy: bad, end: deploy.Omitted, alert: bad.Failed",
+            false,
+            "alert Succeeded, deploy Skipped, end Succeeded",
+        ),
+        ("x: no.Succeeded, y: x.Omitted, z: bad.Failed", false, "x Skipped, y Succeeded, z Succeeded"),
+    ] {
+        let mut list: Vec<String> = vec!["{name: bad, template: bad}".to_owned()];
+        list.extend(["one", "two", "three"].map(|name| format!("{{name: {name}, template: nap}}")));
+        list.push("{name: no, template: nap, when: \"{{workflow.name}} == other\"}".to_owned());
+        for task in tasks.split(", ") {
+            let (name, depends) = task.split_once(": ").unwrap();
+            let (name, when) = match name.strip_suffix('?') {
+                Some(name) => (name, ", when: \"{{workflow.name}} == other\""),
+                None => (name, ""),
+            };
+            list.push(format!("{{name: {name}, template: nap, depends: \"{depends}\"{when}}}"));
+        }
+        let text = format!(
+            "apiVersion: argoproj.io/v1alpha1\nkind: Workflow\nmetadata: {{name: w}}\nspec:\n  entrypoint: main\n  templates:\n    \
+             - {{name: main, dag: {{tasks: [{}]}}}}\n    - {{name: nap, suspend: {{duration: 1ms}}}}\n    - {{name: bad, http: {{url: \
+             \"http://127.0.0.1:1/\"}}}}\n",
+            list.join(", ")
+        );
+        let conversion = converted(&text, Format::Argo);
+        let (phase, all) = outcome(dir.path(), &conversion.text);
+        let own = |task: &&String| {
+            !["main ", "one ", "two ", "three ", "no "].iter().any(|name| task.starts_with(name))
+        };
+        let all: Vec<&str> = all.iter().filter(own).map(String::as_str).collect();
+        assert_eq!(phase != "Succeeded", fails, "{tasks}: {phase}\n{}", conversion.text);
+        assert_eq!(all.join(", "), ended, "{tasks}\n{}", conversion.text);
+        let is_tolerated = conversion.text.contains("continueOn");
+        assert_eq!(is_tolerated, !ended.is_empty(), "{tasks}\n{}", conversion.text);
+    }
+}
+
+/// R-W26: a job runs where it would in GitHub Actions: not behind one that was skipped or failed, unless its `if` asks for the ends
+/// before it, and a failure of a job stays a failure of the run.
+#[test]
+fn jobs_are_skipped_as_in_actions() {
+    let dir = tempfile::tempdir().unwrap();
+    for (jobs, fails, ended) in [
+        ("a? false, b a", false, "a Skipped, b Skipped"),
+        ("a? false, b a, c b", false, "a Skipped, b Skipped, c Skipped"),
+        ("a? github.actor == 'me', b a", false, "a Skipped, b Skipped"),
+        ("a? false, b a? always(), c b", false, "a Skipped, b Succeeded, c Skipped"),
+        ("a? false, b a? !failure(), c b? always()", false, "a Skipped, b Succeeded, c Succeeded"),
+        ("a? false, b a? failure() || needs.a.result == 'skipped'", false, "a Skipped, b Succeeded"),
+        ("a, b a? failure(), c a? always()", false, "a Succeeded, b Skipped, c Succeeded"),
+        ("a, b a? success(), c a? cancelled()", false, "a Succeeded, b Succeeded, c Skipped"),
+        ("a? failure()", false, "a Skipped"),
+        (
+            "a! , b a, c b? failure(), d a? always(), e a? failure() && inputs.x == ''",
+            true,
+            "b Skipped, c Succeeded, d Succeeded, e Succeeded",
+        ),
+        ("a! , b a? !cancelled(), c a? success(), d b", true, "b Succeeded, c Skipped, d Skipped"),
+        ("a!~, b a, c a? failure(), d b? always()", false, "b Succeeded, c Skipped, d Succeeded"),
+        ("a!~, z! , b z, c b? failure()", true, "b Skipped, c Succeeded"),
+    ] {
+        let mut text = "on: {workflow_dispatch: {inputs: {x: {}}}}\njobs:\n".to_owned();
+        for job in jobs.split(", ") {
+            let (head, condition) =
+                job.split_once("? ").map_or((job, None), |(head, text)| (head, Some(text)));
+            let name = head.get(..1).unwrap();
+            let need = head.split(' ').nth(1).filter(|need| !need.is_empty());
+            let code = if head.contains('!') { 2 } else { 0 };
+            let need = need.map(|need| format!("needs: {need}, ")).unwrap_or_default();
+            let excuse = if head.contains('~') { "continue-on-error: true, " } else { "" };
+            let condition = condition.map(|text| format!("if: \"{text}\", ")).unwrap_or_default();
+            let more = [&*need, excuse, &*condition].concat();
+            text.push_str(&format!("  {name}: {{{more}steps: [{{run: exit {code}}}]}}\n"));
+        }
+        let conversion = converted(&text, Format::Actions);
+        // The executor that a user would write.
+        let written =
+            conversion.text.replace("type: run-script", "type: echo").replace("run: exit ", "code: ");
+        let (phase, all) = outcome(dir.path(), &written);
+        assert_eq!(phase != "Succeeded", fails, "{jobs}: {phase}\n{written}");
+        let own = |task: &&String| task.as_bytes().get(1) == Some(&b' ');
+        assert_eq!(
+            all.iter().filter(own).map(String::as_str).collect::<Vec<_>>().join(", "),
+            ended,
+            "{jobs}\n{written}"
+        );
+    }
+}
+
+/// R-W26: a condition without a counterpart is false, and not left away.
+#[test]
+fn a_condition_that_is_left_out_is_false() {
+    for (condition, when) in [
+        ("failure()", Some("when: \"false\"")),
+        ("failure() || steps.a.outcome == 'failure'", Some("when: \"false\"")),
+        ("github.ref == 'x'", Some("when: \"false\"")),
+        ("cancelled()", Some("when: \"false\"")),
+        ("always()", None),
+        ("!cancelled()", None),
+        ("${{ success() }}", None),
+    ] {
+        let text = format!(
+            "on: workflow_dispatch\njobs: {{j: {{steps: [{{id: a, run: x}}, {{if: \"{condition}\", run: y}}]}}}}\n"
+        );
+        let conversion = converted(&text, Format::Actions);
+        let found = conversion.text.lines().find(|line| !line.starts_with('#') && line.contains("when:"));
+        assert_eq!(found.map(str::trim), when, "{condition}\n{}", conversion.text);
+        let noted = conversion.notes.iter().any(|note| note.path.ends_with(".if"));
+        assert_eq!(noted, condition != "${{ success() }}", "{condition}\n{}", conversion.text);
+    }
+}
+
+/// R-W26: a file of a system that is not converted is refused with those that are; an event that loses nothing has no note.
+#[test]
+fn files_of_other_systems_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (text, system) in [
+        ("version: 2.1\njobs: {build: {docker: [{image: x}], steps: [checkout, {run: make}]}}\n", "CircleCI"),
+        ("jobs: {build: {machine: true, steps: [checkout]}}\n", "CircleCI"),
+        ("version: 2\njobs: {build: {steps: [checkout]}}\nworkflows: {all: {jobs: [build]}}\n", "CircleCI"),
+        ("stages: [a]\nbuild: {stage: a, script: [make]}\n", "GitLab CI"),
+        ("image: x\nbuild: {script: make}\n", "GitLab CI"),
+        ("services: {web: {image: nginx}}\n", "Compose"),
+        ("trigger: [main]\njobs: [{job: a, steps: [{script: make}]}]\n", "Azure Pipelines"),
+        ("apiVersion: tekton.dev/v1\nkind: Pipeline\n", "`apiVersion: tekton.dev/v1`"),
+    ] {
+        fs::write(dir.path().join("other.yaml"), text).unwrap();
+        let ran = phasm(dir.path(), &["convert", "other.yaml"]);
+        let stderr = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!((ran.status.code(), ran.stdout.len()), (Some(2), 0), "{text}: {stderr}");
+        let said = format!("it seems to be a file of {system}; convert reads files of Argo Workflows");
+        assert!(stderr.contains(&said), "{text}: {stderr}");
+    }
+    // A file of its own keeps its problems.
+    fs::write(dir.path().join("own.yaml"), "kind: Workflow\nspec: {}\n").unwrap();
+    let ran = phasm(dir.path(), &["convert", "own.yaml"]);
+    assert!(String::from_utf8(ran.stderr).unwrap().contains("P013"));
+    for on in ["workflow_dispatch", "[workflow_dispatch]", "{workflow_dispatch: }"] {
+        let text = format!("on: {on}\njobs: {{a: {{steps: [{{run: x}}]}}}}\n");
+        let notes = converted(&text, Format::Actions).notes;
+        assert!(notes.iter().all(|note| !note.path.starts_with("on")), "{on}: {notes:?}");
+    }
 }

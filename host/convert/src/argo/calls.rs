@@ -15,6 +15,7 @@ use super::{
     executor_of,
     items::items,
     leaves, parameters,
+    rule::{End, Ends},
     survey::Kind,
     timing,
 };
@@ -64,9 +65,12 @@ impl Converter {
         if let Some(deadline) = field.get("activeDeadlineSeconds").and_then(|field| timing::seconds(&field)) {
             out.put("timeout", deadline);
         }
-        let graph = depends::read(&tasks, &place.tasks);
+        let order = depends::read(&tasks, &place.tasks);
+        if let Some(failed) = order.failed {
+            out.put("phaseConditions", Output::from([("failed", failed.into())]));
+        }
         let mut list = Vec::new();
-        for ((task, _), needs) in tasks.iter().zip(graph) {
+        for ((task, _), needs) in tasks.iter().zip(order.tasks) {
             let Some(known) = own_task(task, &place.tasks) else { continue };
             let caller = Caller { original, name, concurrency: concurrency.as_ref() };
             list.push(self.call(task, &caller, &known, needs, &place));
@@ -177,7 +181,7 @@ impl Converter {
             let key = if matches!(callee, Callee::Template { .. }) { "arguments" } else { "inputs" };
             out.put(key, arguments);
         }
-        out.put("continueOn", tolerance(field, needs.is_tolerated));
+        out.put("continueOn", tolerance(field, needs.tolerated));
         let mut hooks = Output::Map(Vec::new());
         if let Some(exit) = field.get("onExit") {
             hooks.put("onExit", self.hook(&exit, None));
@@ -401,25 +405,25 @@ fn own_task(field: &Field<'_>, tasks: &BTreeMap<String, Task>) -> Option<Task> {
     tasks.get(&field.get("name")?.peek()?).cloned()
 }
 
-/// Converts a condition, or reports it.
+/// Converts a condition; one without a counterpart is reported, and false until it is written.
 fn converted(when: &Field<'_>, place: &mut Place) -> Option<String> {
     let text = when.peek()?;
     let converted = condition(&text, &mut |path| place.path(path));
     match converted {
         Some(_) => when.used(),
-        None => {
-            when.leave("write `when`, an expression of Phasm; until then the task runs without a condition");
-        }
+        None => when
+            .leave("write `when`, an expression of Phasm; until then it is false, and the task does not run"),
     }
-    converted
+    Some(converted.unwrap_or_else(|| "false".to_owned()))
 }
 
-fn tolerance(field: &Field<'_>, is_tolerated: bool) -> Output {
+fn tolerance(field: &Field<'_>, tolerated: Ends) -> Output {
     let given = field.get("continueOn");
     let on = |key| {
         given.as_ref().and_then(|given| given.get(key)).and_then(|field| field.bool()).unwrap_or_default()
     };
-    let (failed, error) = (on("failed") || is_tolerated, on("error") || is_tolerated);
+    let (failed, error) =
+        (on("failed") || tolerated.has(End::Failed), on("error") || tolerated.has(End::Error));
     let mut out = Output::Map(Vec::new());
     for (key, value) in [("failed", failed), ("error", error), ("timeout", failed)] {
         if value {

@@ -5,12 +5,24 @@ use std::{
     rc::Rc,
 };
 
-use crate::fields::Field;
+use crate::{fields::Field, names};
 
-use super::Task;
+use super::{
+    Task,
+    rule::{End, Ends, Rule, Wanted, names_in, parse},
+};
 
 /// Dependencies that are made of groups of steps at most: their number is that of the steps squared.
 const MAX_DEPENDENCIES: usize = 100_000;
+/// Bytes of a condition that another one contains.
+const MAX_INNER: usize = 1_000;
+/// Bytes of the condition of a dag, below those of an expression of Phasm.
+const MAX_CONDITION: usize = 8_000;
+/// Bytes of all parts of it.
+const MAX_PARTS: usize = 1 << 20;
+
+const TOLERATED: &str = "this task can begin after a failure, so the task that fails has `continueOn`; `phaseConditions` has the dag fail if a last task is skipped because of the failure";
+const UNBOUNDED: &str = "the condition for that is too long: the run does not fail any more when a task fails whose failure is asked for; write `phaseConditions` on the dag";
 
 /// Tasks that a task waits for, and what follows from their ends.
 #[derive(Clone, Debug, Default)]
@@ -19,98 +31,176 @@ pub(super) struct Dependencies {
     pub(super) after: Vec<String>,
     /// Condition on the ends of these tasks; none if all have to end well.
     pub(super) condition: Option<String>,
-    /// Set when another task continues after a failure of this one.
-    pub(super) is_tolerated: bool,
+    /// Failures of this task after which another one begins.
+    pub(super) tolerated: Ends,
 }
 
-/// A part of `depends`.
-#[derive(Clone, Debug, PartialEq)]
-enum Part {
-    Sign(&'static str),
-    /// A task, and the end that is asked for.
-    End(String, Option<String>),
+/// Order of the tasks of a dag.
+pub(super) struct Order {
+    /// Dependencies of each task.
+    pub(super) tasks: Vec<Dependencies>,
+    /// Condition on which the dag fails although each failure in it is tolerated.
+    pub(super) failed: Option<String>,
 }
 
-/// Returns the dependencies of each task.
-pub(super) fn read(tasks: &[(Field<'_>, Rc<[String]>)], known: &BTreeMap<String, Task>) -> Vec<Dependencies> {
-    let mut left = MAX_DEPENDENCIES;
-    let mut bounded = |task: &Field<'_>, before: &[String]| {
-        if before.len() > left {
-            task.note("the groups have too many steps for a dependency on each; write `dependencies`");
-            return Vec::new();
+/// A task in the order.
+pub(super) struct Node {
+    /// Name in the result.
+    pub(super) name: String,
+    /// Ends of the task that Argo calls Failed.
+    pub(super) failures: Ends,
+    /// Failures after which its own `continueOn` lets the others go on.
+    pub(super) continued: Ends,
+    /// Failures that another task asks for.
+    pub(super) tolerated: Ends,
+    /// Set when it has a `when`.
+    has_when: bool,
+    rule: Rule,
+    /// Tasks that it waits for, by their places.
+    after: Vec<usize>,
+    /// Condition on the ends of these; none if it always holds.
+    pub(super) condition: Option<String>,
+}
+
+impl Node {
+    /// Returns the ends that the tasks behind it may see.
+    pub(super) fn ends(&self) -> Ends {
+        let mut ends = self.tolerated.with(End::Succeeded);
+        ends = ends.and(self.continued);
+        if self.has_when {
+            ends = ends.with(End::Skipped);
         }
-        left -= before.len();
-        one(task, before, known)
-    };
-    let read: Vec<_> = tasks.iter().map(|(task, before)| bounded(task, before)).collect();
-    let is_simple =
-        |parts: &[Part]| parts.iter().all(|part| matches!(part, Part::Sign("&&") | Part::End(_, None)));
-    let has_conditions = read.iter().any(|parts| !is_simple(parts));
-    let mut tolerated = BTreeSet::new();
-    for parts in read.iter().filter(|parts| !is_simple(parts)) {
-        let is_mixed = parts.iter().any(|part| matches!(part, Part::Sign("||" | "!")));
-        for part in parts {
-            if let Part::End(task, end) = part
-                && (is_mixed || !matches!(end.as_deref(), None | Some("Succeeded" | "Skipped" | "Daemoned")))
-            {
-                tolerated.insert(task.clone());
-            }
+        if self.condition.is_some() { ends.with(End::Omitted) } else { ends }
+    }
+
+    /// Returns the ends that it may have before it is known which failures are tolerated.
+    pub(super) fn conceivable(&self) -> Ends {
+        let mut ends =
+            [End::Succeeded, End::Failed, End::Error].into_iter().fold(Ends::default(), Ends::with);
+        if self.has_when {
+            ends = ends.with(End::Skipped);
+        }
+        if self.after.is_empty() { ends } else { ends.with(End::Omitted) }
+    }
+
+    /// Returns the condition that holds where the task is skipped by its `when`, and not left out by its `depends`.
+    pub(super) fn inner_condition(&self) -> Option<&str> {
+        self.condition.as_deref().filter(|condition| condition.len() <= MAX_INNER)
+    }
+}
+
+/// Returns the order of the tasks of a dag.
+pub(super) fn read(tasks: &[(Field<'_>, Rc<[String]>)], known: &BTreeMap<String, Task>) -> Order {
+    let mut places = BTreeMap::new();
+    for (at, (task, _)) in tasks.iter().enumerate() {
+        if let Some(name) = task.get("name").and_then(|name| name.peek()) {
+            places.entry(name).or_insert(at);
         }
     }
-    let maybe_skipped: BTreeSet<String> = tasks
-        .iter()
-        .filter(|(task, _)| task.get("when").is_some())
-        .filter_map(|(task, _)| task.get("name")?.peek())
-        .collect();
-    let dependencies = |((task, _), parts): (&(Field<'_>, Rc<[String]>), &Vec<Part>)| {
-        let mut after: Vec<String> = Vec::new();
-        let mut seen = BTreeSet::new();
-        for part in parts {
-            if let Part::End(task, _) = part
-                && let Some(known) = known.get(task)
-                && seen.insert(task)
-            {
-                after.push(known.name.clone());
-            }
+    let mut left = MAX_DEPENDENCIES;
+    let mut nodes = Vec::new();
+    for (task, before) in tasks {
+        let is_bounded = before.len() <= left;
+        if is_bounded {
+            left -= before.len();
+        } else {
+            task.note("the groups have too many steps for a dependency on each; write `dependencies`");
         }
-        let condition =
-            (has_conditions && !parts.is_empty()).then(|| condition(parts, known, &maybe_skipped));
-        let own = task.get("name").and_then(|name| name.peek());
-        Dependencies { after, condition, is_tolerated: own.is_some_and(|own| tolerated.contains(&own)) }
+        let rule = rule(task, if is_bounded { before } else { &[] }, &places);
+        nodes.push(node(task, rule, known));
+    }
+    tolerate(&mut nodes, tasks);
+    let order = names::sorted(&nodes.iter().map(|node| node.after.as_slice()).collect::<Vec<_>>());
+    for at in &order {
+        let condition = nodes.get(*at).and_then(|node| node.rule.condition(&nodes));
+        if let Some(node) = nodes.get_mut(*at) {
+            node.condition = condition;
+        }
+    }
+    let failed = failed(&nodes, &order).unwrap_or_else(|()| {
+        if let Some(field) = tasks.iter().find_map(|(task, _)| task.get("depends")) {
+            field.note(UNBOUNDED);
+        }
+        None
+    });
+    let name = |at: &usize| nodes.get(*at).map(|node| node.name.clone());
+    let dependencies = |node: &Node| Dependencies {
+        after: node.after.iter().filter_map(name).collect(),
+        condition: node.condition.clone(),
+        tolerated: node.tolerated,
     };
-    tasks.iter().zip(&read).map(dependencies).collect()
+    Order { tasks: nodes.iter().map(dependencies).collect(), failed }
 }
 
-/// Reads the order of one task, and reports parts without a counterpart.
-fn one(task: &Field<'_>, before: &[String], known: &BTreeMap<String, Task>) -> Vec<Part> {
+fn node(task: &Field<'_>, rule: Rule, known: &BTreeMap<String, Task>) -> Node {
+    let own = task.get("name").and_then(|name| name.peek()).and_then(|name| known.get(&name));
+    let given = task.get("continueOn");
+    let on = |key| {
+        given.as_ref().and_then(|given| given.get(key)?.peek()).is_some_and(|text| text.trim() == "true")
+    };
+    let mut continued = Ends::default();
+    for (key, end) in [("failed", End::Failed), ("error", End::Error)] {
+        if on(key) {
+            continued = continued.with(end);
+        }
+    }
+    let failures = Ends::default().with(End::Failed);
+    Node {
+        name: own.map(|own| own.name.clone()).unwrap_or_default(),
+        // A request that cannot be made is Failed in Argo, and Error here.
+        failures: if own.is_some_and(|own| own.result == "body") {
+            failures.with(End::Error)
+        } else {
+            failures
+        },
+        continued,
+        tolerated: Ends::default(),
+        has_when: task.get("when").is_some(),
+        after: rule.tasks(),
+        rule,
+        condition: None,
+    }
+}
+
+/// Reads the rule of one task, and reports parts without a counterpart.
+fn rule(task: &Field<'_>, before: &[String], places: &BTreeMap<String, usize>) -> Rule {
     if let Some(field) = task.get("depends")
         && let Some(text) = field.peek()
     {
-        let parts = parts(&text);
-        let is_known = |part: &Part| match part {
-            Part::Sign(_) => true,
-            Part::End(task, end) => {
-                known.contains_key(task) && end.as_deref().is_none_or(|end| phase(end).is_some())
-            }
-        };
-        if let Some(parts) = parts.filter(|parts| parts.iter().all(is_known)) {
+        if let Some(rule) = parse(&text, places) {
             field.used();
-            if parts.iter().any(|part| matches!(part, Part::Sign("||" | "!") | Part::End(_, Some(_)))) {
-                field.note("the ends are asked for in `when`, and tasks whose failure is asked for have `continueOn`: such a failure is no failure of the dag");
+            for (wanted, advice) in [
+                (
+                    Wanted::AnySucceeded,
+                    "`AnySucceeded` is left out and read as `Succeeded`: the task begins when all items of the loop succeeded",
+                ),
+                (
+                    Wanted::AllFailed,
+                    "`AllFailed` is left out and read as `Failed`: the task begins when one item of the loop failed",
+                ),
+            ] {
+                if rule.asks_for(wanted) {
+                    field.note(advice);
+                }
             }
-            return parts;
+            return rule;
         }
-        field.leave("the task waits for nothing now: write `dependencies`, and a `when` that reads `tasks.NAME.phase`");
-        return Vec::new();
+        let found = names_in(&text, places);
+        field.leave(if found.is_empty() {
+            "the task waits for nothing now: write `dependencies`, and a `when` that reads `tasks.NAME.phase`"
+        } else {
+            "the task waits for the tasks in it, and begins when none of them failed: write a `when` that reads `tasks.NAME.phase`"
+        });
+        return Rule::all_of(found);
     }
-    let mut names: Vec<String> = before.to_vec();
+    let mut found: Vec<usize> = before.iter().filter_map(|name| places.get(name).copied()).collect();
     for field in task.get("dependencies").iter().flat_map(Field::items) {
-        match field.peek() {
-            Some(name) if known.contains_key(&name) => {
+        match field.peek().and_then(|name| places.get(&name).copied()) {
+            Some(place) => {
                 field.used();
-                names.push(name);
+                found.push(place);
             }
-            _ => field.leave("there is no such task"),
+            None => field.leave("there is no such task"),
         }
     }
     if let Some(field) = task.get("dependencies")
@@ -118,69 +208,88 @@ fn one(task: &Field<'_>, before: &[String], known: &BTreeMap<String, Task>) -> V
     {
         field.used();
     }
-    let mut parts = Vec::new();
-    for name in names {
-        if !parts.is_empty() {
-            parts.push(Part::Sign("&&"));
-        }
-        parts.push(Part::End(name, None));
-    }
-    parts
+    Rule::all_of(found)
 }
 
-fn parts(text: &str) -> Option<Vec<Part>> {
+/// Marks the failures after which another task can begin.
+fn tolerate(nodes: &mut [Node], tasks: &[(Field<'_>, Rc<[String]>)]) {
     let mut found = Vec::new();
-    let mut rest = text.trim_start();
-    while !rest.is_empty() {
-        if let Some(sign) = ["&&", "||", "!", "(", ")"].into_iter().find(|sign| rest.starts_with(sign)) {
-            found.push(Part::Sign(sign));
-            rest = rest.get(sign.len()..)?;
-        } else {
-            let end = rest.find(|c: char| !(c.is_alphanumeric() || "-_.".contains(c))).unwrap_or(rest.len());
-            let (word, behind) = rest.split_at(end);
-            if word.is_empty() {
-                return None;
+    for (node, (task, _)) in nodes.iter().zip(tasks) {
+        let mut is_noted = false;
+        for at in if node.rule.is_plain() { &[] } else { node.after.as_slice() } {
+            for end in [End::Failed, End::Error] {
+                if node.rule.may_hold_after(*at, end, nodes) {
+                    found.push((*at, end));
+                    is_noted = true;
+                }
             }
-            found.push(match word.split_once('.') {
-                Some((task, end)) => Part::End(task.to_owned(), Some(end.to_owned())),
-                None => Part::End(word.to_owned(), None),
-            });
-            rest = behind;
         }
-        rest = rest.trim_start();
+        if is_noted && let Some(field) = task.get("depends") {
+            field.note(TOLERATED);
+        }
     }
-    Some(found)
-}
-
-/// Returns the condition on a phase that an end is.
-fn phase(end: &str) -> Option<&'static str> {
-    Some(match end {
-        "Succeeded" => "== 'Succeeded'",
-        "Failed" => "in ['Failed', 'Timeout']",
-        "Errored" => "== 'Error'",
-        "Skipped" | "Omitted" => "== 'Skipped'",
-        // No task is a daemon.
-        "Daemoned" => "== 'Daemoned'",
-        _ => return None,
-    })
-}
-
-fn condition(parts: &[Part], known: &BTreeMap<String, Task>, maybe_skipped: &BTreeSet<String>) -> String {
-    let text = |part: &Part| match part {
-        Part::Sign(sign) => (*sign).to_owned(),
-        Part::End(task, end) => {
-            let phase = match end {
-                Some(end) => phase(end).unwrap_or_default(),
-                None if maybe_skipped.contains(task) => "in ['Succeeded', 'Skipped']",
-                None => "== 'Succeeded'",
-            };
-            let name = known.get(task).map(|task| task.name.as_str()).unwrap_or_default();
-            format!("(tasks.{name}.phase {phase})")
+    for (at, end) in found {
+        if let Some(node) = nodes.get_mut(at) {
+            node.tolerated = node.tolerated.with(end);
         }
+    }
+}
+
+/// Returns the condition on which a dag fails by a tolerated failure: a last task that did not run has the end of those before it.
+///
+/// # Errors
+/// When the condition is too long.
+fn failed(nodes: &[Node], order: &[usize]) -> Result<Option<String>, ()> {
+    if nodes.iter().all(|node| node.tolerated.is_empty()) {
+        return Ok(None);
+    }
+    let inner: BTreeSet<usize> = nodes.iter().flat_map(|node| node.after.iter().copied()).collect();
+    let mut bad: BTreeMap<usize, Rc<str>> = BTreeMap::new();
+    let mut left = MAX_PARTS;
+    for at in order {
+        let Some(node) = nodes.get(*at) else { continue };
+        let inherited: Vec<&str> = if node.may_inherit(nodes) {
+            node.after.iter().filter_map(|before| bad.get(before)).map(|text| &**text).collect()
+        } else {
+            Vec::new()
+        };
+        let mut own = Vec::new();
+        if !node.tolerated.is_empty() {
+            own.push(node.tolerated.text(&node.name));
+        }
+        if !inherited.is_empty() {
+            own.push(format!("(tasks.{}.phase == 'Skipped' && {})", node.name, any(&inherited)));
+        }
+        if own.is_empty() {
+            continue;
+        }
+        let text = any(&own.iter().map(String::as_str).collect::<Vec<_>>());
+        left = left.checked_sub(text.len()).filter(|_| text.len() <= MAX_CONDITION).ok_or(())?;
+        bad.insert(*at, text.into());
+    }
+    let last: Vec<&str> = bad.iter().filter(|(at, _)| !inner.contains(at)).map(|(_, text)| &**text).collect();
+    let text = match last.as_slice() {
+        [] => return Ok(None),
+        [one] => one.strip_prefix('(').and_then(|one| one.strip_suffix(')')).unwrap_or(one).to_owned(),
+        several => several.join(" || "),
     };
-    let all: Vec<String> = parts.iter().map(text).collect();
-    match all.as_slice() {
-        [one] => one.trim_start_matches('(').trim_end_matches(')').to_owned(),
-        all => all.join(" "),
+    if text.len() > MAX_CONDITION { Err(()) } else { Ok(Some(text)) }
+}
+
+impl Node {
+    /// Returns whether the task can be skipped after a failure before it.
+    fn may_inherit(&self, nodes: &[Self]) -> bool {
+        let [only] = self.after.as_slice() else { return self.has_when || self.condition.is_some() };
+        let Some(before) = nodes.get(*only) else { return false };
+        let begins = |end| self.rule.may_hold_after(*only, end, nodes);
+        let always_begins = before.ends().iter().filter(|end| *end != End::Succeeded).all(begins);
+        self.has_when || (self.condition.is_some() && !always_begins)
+    }
+}
+
+fn any(parts: &[&str]) -> String {
+    match parts {
+        [one] => (*one).to_owned(),
+        several => format!("({})", several.join(" || ")),
     }
 }
