@@ -46,7 +46,7 @@ impl Ends {
         Self(self.0 | end.bit())
     }
 
-    pub(super) const fn and(self, other: Self) -> Self {
+    pub(super) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -117,7 +117,7 @@ impl Wanted {
     fn ends(self, node: &Node) -> Ends {
         let none = Ends::default();
         match self {
-            Self::Well => none.with(End::Succeeded).with(End::Skipped).and(node.continued),
+            Self::Well => none.with(End::Succeeded).with(End::Skipped).union(node.continued),
             Self::Succeeded | Self::AnySucceeded => none.with(End::Succeeded),
             Self::Failed | Self::AllFailed => node.failures,
             Self::Errored => none.with(End::Error),
