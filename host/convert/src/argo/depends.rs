@@ -9,7 +9,7 @@ use crate::{fields::Field, names};
 
 use super::{
     Task,
-    rule::{End, Ends, Rule, Wanted, names_in, parse},
+    rule::{Demand, End, Ends, Rule, names_in, parse},
 };
 
 /// Dependencies that are made of groups of steps at most: their number is that of the steps squared.
@@ -172,11 +172,11 @@ fn rule(task: &Field<'_>, before: &[String], places: &BTreeMap<String, usize>) -
             field.used();
             for (wanted, advice) in [
                 (
-                    Wanted::AnySucceeded,
+                    Demand::AnySucceeded,
                     "`AnySucceeded` is left out and read as `Succeeded`: the task begins when all items of the loop succeeded",
                 ),
                 (
-                    Wanted::AllFailed,
+                    Demand::AllFailed,
                     "`AllFailed` is left out and read as `Failed`: the task begins when one item of the loop failed",
                 ),
             ] {
