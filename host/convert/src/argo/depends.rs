@@ -9,7 +9,7 @@ use crate::{fields::Field, names};
 
 use super::{
     Task,
-    rule::{End, Ends, Rule, Wanted, names_in, parse},
+    rule::{Demand, End, Ends, Rule, names_in, parse},
 };
 
 /// Dependencies that are made of groups of steps at most: their number is that of the steps squared.
@@ -22,7 +22,8 @@ const MAX_CONDITION: usize = 8_000;
 const MAX_PARTS: usize = 1 << 20;
 
 const TOLERATED: &str = "this task can begin after a failure, so the task that fails has `continueOn`; `phaseConditions` has the dag fail if a last task is skipped because of the failure";
-const UNBOUNDED: &str = "the condition for that is too long: the run does not fail any more when a task fails whose failure is asked for; write `phaseConditions` on the dag";
+const UNBOUNDED: &str = "the condition on which the dag fails is too long: it fails after each failure, also after one that another task deals with; write `phaseConditions` on the dag";
+const ANY_FAILURE: &str = "children.failed + children.error + children.timeout > 0";
 
 /// Tasks that a task waits for, and what follows from their ends.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +67,7 @@ impl Node {
     /// Returns the ends that the tasks behind it may see.
     pub(super) fn ends(&self) -> Ends {
         let mut ends = self.tolerated.with(End::Succeeded);
-        ends = ends.and(self.continued);
+        ends = ends.union(self.continued);
         if self.has_when {
             ends = ends.with(End::Skipped);
         }
@@ -121,7 +122,7 @@ pub(super) fn read(tasks: &[(Field<'_>, Rc<[String]>)], known: &BTreeMap<String,
         if let Some(field) = tasks.iter().find_map(|(task, _)| task.get("depends")) {
             field.note(UNBOUNDED);
         }
-        None
+        Some(ANY_FAILURE.to_owned())
     });
     let name = |at: &usize| nodes.get(*at).map(|node| node.name.clone());
     let dependencies = |node: &Node| Dependencies {
@@ -171,11 +172,11 @@ fn rule(task: &Field<'_>, before: &[String], places: &BTreeMap<String, usize>) -
             field.used();
             for (wanted, advice) in [
                 (
-                    Wanted::AnySucceeded,
+                    Demand::AnySucceeded,
                     "`AnySucceeded` is left out and read as `Succeeded`: the task begins when all items of the loop succeeded",
                 ),
                 (
-                    Wanted::AllFailed,
+                    Demand::AllFailed,
                     "`AllFailed` is left out and read as `Failed`: the task begins when one item of the loop failed",
                 ),
             ] {

@@ -46,7 +46,7 @@ impl Ends {
         Self(self.0 | end.bit())
     }
 
-    pub(super) const fn and(self, other: Self) -> Self {
+    pub(super) const fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
@@ -84,7 +84,7 @@ impl Ends {
 
 /// End that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Demand {
     /// A task without an end: it went well, or was skipped.
     Well,
     Succeeded,
@@ -98,7 +98,7 @@ pub(super) enum Wanted {
     Daemoned,
 }
 
-impl Wanted {
+impl Demand {
     fn of(end: &str) -> Option<Self> {
         Some(match end {
             "Succeeded" => Self::Succeeded,
@@ -117,7 +117,7 @@ impl Wanted {
     fn ends(self, node: &Node) -> Ends {
         let none = Ends::default();
         match self {
-            Self::Well => none.with(End::Succeeded).with(End::Skipped).and(node.continued),
+            Self::Well => none.with(End::Succeeded).with(End::Skipped).union(node.continued),
             Self::Succeeded | Self::AnySucceeded => none.with(End::Succeeded),
             Self::Failed | Self::AllFailed => node.failures,
             Self::Errored => none.with(End::Error),
@@ -156,7 +156,7 @@ pub(super) enum Rule {
     All(Vec<Rule>),
     Any(Vec<Rule>),
     Not(Box<Rule>),
-    End(usize, Wanted),
+    End(usize, Demand),
 }
 
 impl Rule {
@@ -164,19 +164,19 @@ impl Rule {
     pub(super) fn all_of(tasks: Vec<usize>) -> Self {
         let mut seen = BTreeSet::new();
         let tasks = tasks.into_iter().filter(|task| seen.insert(*task));
-        Self::All(tasks.map(|task| Self::End(task, Wanted::Well)).collect())
+        Self::All(tasks.map(|task| Self::End(task, Demand::Well)).collect())
     }
 
     /// Returns whether all tasks in it have to go well, and nothing else is asked for.
     pub(super) fn is_plain(&self) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(Self::is_plain),
-            Self::End(_, wanted) => *wanted == Wanted::Well,
+            Self::End(_, wanted) => *wanted == Demand::Well,
             Self::Any(_) | Self::Not(_) => false,
         }
     }
 
-    pub(super) fn asks_for(&self, wanted: Wanted) -> bool {
+    pub(super) fn asks_for(&self, wanted: Demand) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.asks_for(wanted)),
             Self::Not(part) => part.asks_for(wanted),
@@ -398,8 +398,8 @@ impl Parser<'_, '_> {
         let Part::Word(word) = first else { return None };
         self.parts = rest;
         let (task, wanted) = match word.split_once('.') {
-            Some((task, end)) => (task, Wanted::of(end)?),
-            None => (*word, Wanted::Well),
+            Some((task, end)) => (task, Demand::of(end)?),
+            None => (*word, Demand::Well),
         };
         Some(Rule::End(*self.places.get(task)?, wanted))
     }
