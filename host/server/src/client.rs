@@ -273,7 +273,9 @@ impl Remote {
         if answer.status == 401 {
             detail += match &self.0.key {
                 Some(_) => "; the key in PHASM_KEY is not one of the server's",
-                None => "; PHASM_KEY is not set. `phasm key add NAME` on the server's machine makes a key",
+                None => {
+                    "; PHASM_KEY is not set. `phasm key add NAME --store FILE` on the server's machine makes a key"
+                }
             };
         }
         let problems = said

@@ -3,6 +3,7 @@
 use std::{io, path::Path, sync::Arc};
 
 use phasm_engine::{
+    did_you_mean,
     plan::{PinnedExecutor, check_defaults},
     text,
     tree::Tree,
@@ -34,8 +35,26 @@ pub(super) fn is_name(name: &str) -> bool {
     (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(fits)
 }
 
+/// The members of a manifest.
+const MEMBERS: [&str; 13] = [
+    "name",
+    "version",
+    "description",
+    "inputs",
+    "outputs",
+    "settings",
+    "suspends",
+    "limits",
+    "wants",
+    "retry",
+    "maxRuntime",
+    "maxInactivity",
+    "deadline",
+];
+
 /// A plugin's description of itself: from a custom section that the SDK embeds, and from `NAME.toml` or `NAME.json` next to it,
-/// each member of which replaces the embedded one. Members that this version does not know are ignored.
+/// each member of which replaces the embedded one. Members that this version does not know are ignored, unless a file next to it
+/// has one that is nearly called as a known one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
@@ -304,12 +323,25 @@ fn read<E: std::fmt::Display>(
     let place = format!("manifest {}", path.display());
     match files::manifest(path) {
         Ok(text) => match parse(&text) {
-            Ok(members) => Ok(Some(AdjacentManifest { members, place })),
+            Ok(members) => match misspelt(&members) {
+                Some(hint) => Err(said(&place, hint)),
+                None => Ok(Some(AdjacentManifest { members, place })),
+            },
             Err(error) => Err(said(&place, error)),
         },
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(said(&place, error)),
     }
+}
+
+/// Returns the complaint about a member that is nearly called as one of a manifest, and would be ignored as one of a later version.
+fn misspelt(members: &Members) -> Option<String> {
+    let is_known = |name: &str| MEMBERS.contains(&name);
+    members.keys().filter(|name| !is_known(name)).find_map(|name| {
+        let left = MEMBERS.iter().copied().filter(|known| !members.contains_key(*known));
+        let hint = did_you_mean(name, left)?;
+        Some(format!("unknown member `{name}`; {hint}"))
+    })
 }
 
 /// The first manifest section of a component or of anything in it. Invalid components have none; compiling them says

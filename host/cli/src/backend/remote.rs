@@ -22,7 +22,7 @@ use crate::{
         document::Text,
         parameters::{self, ParameterArgument},
     },
-    problems,
+    problems::{self, Source},
     store::{local_user::local_user, reader::StoreReader, run_id, runs},
     submission::{self, KNOWN_KEY, Submission},
     terminal::screen::Screen,
@@ -49,7 +49,7 @@ impl Backend for RemoteBackend<'_> {
                 .remote
                 .submit(&text.text, &parameters, &ParameterArgument::pairs(submission.given()), key)
                 .await;
-            let said = sent.map_err(|error| self.refused(&text, error))?;
+            let said = sent.map_err(|error| self.refused(text.source(), error))?;
             Ok(self.outcome(&said))
         })
     }
@@ -97,7 +97,7 @@ impl Backend for RemoteBackend<'_> {
                 .remote
                 .rerun(&run_id, rerun.from_failed, &parameters, rerun.key)
                 .await
-                .map_err(Failure::server)?;
+                .map_err(|error| self.refused(Source { name: meant, text: "" }, error))?;
             let id = id_of(&said);
             let stays = then.arguments.wait;
             if !(self.json && stays) {
@@ -132,13 +132,14 @@ impl RemoteBackend<'_> {
         }
     }
 
-    fn refused(&self, text: &Text, error: RemoteError) -> Failure {
+    /// Shows the problems that a server found in a text, or in the values of a request.
+    fn refused(&self, source: Source<'_>, error: RemoteError) -> Failure {
         if let RemoteError::Refused { problems, .. } = &error
             && !problems.is_empty()
         {
-            let found: Vec<_> = problems.iter().map(|problem| problem_of(&text.text, problem)).collect();
+            let found: Vec<_> = problems.iter().map(|problem| problem_of(source.text, problem)).collect();
             let found = problems::on_server(&found);
-            return problems::refuse(self.screen, text.source(), &found, self.json);
+            return problems::refuse(self.screen, source, &found, self.json);
         }
         Failure::server(error)
     }

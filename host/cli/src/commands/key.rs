@@ -150,9 +150,10 @@ fn list(arguments: &ListKeysArguments, screen: &Screen) -> Result<Exit, Failure>
         table(&keys)
     };
     if keys.is_empty() {
-        screen.err(
-            "there is no key: a server on loopback accepts every request, and no server listens elsewhere\n",
-        );
+        screen.err(&format!(
+            "there is no key in {}: a server on loopback accepts every request, and no server with this file listens elsewhere\n",
+            text::clean(&file.path().to_string_lossy())
+        ));
     }
     let _gone = screen.out(&page);
     Ok(Exit::Done)

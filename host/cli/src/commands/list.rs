@@ -215,9 +215,10 @@ fn cells(row: &RunRow, state: RunState) -> [String; 8] {
     let took = status.finished_at.map(|end| text::elapsed(end.since(head.submitted_at)));
     let waits = RowWaits::of(row, state).map(|waits| waiting::note_of_row(&waits));
     // A remark on a good end is short, and belongs to its phase; the reason for another end is a sentence.
-    let (remark, reason) = match status.phase {
-        Phase::Succeeded => (row.remark.as_deref(), None),
-        _ => (None, row.remark.as_deref().map(|reason| text::short(reason, MAX_REASON_CHARS).into_owned())),
+    let (remark, reason) = if status.phase == Phase::Succeeded {
+        (row.remark.as_deref(), None)
+    } else {
+        (None, row.remark.as_deref().map(|reason| text::short(reason, MAX_REASON_CHARS).into_owned()))
     };
     [
         text::clean(&head.run_id).into_owned(),

@@ -45,16 +45,22 @@ impl Path {
         if suffix.is_empty() { self.clone() } else { self.step(Segment::Text(suffix.into())) }
     }
 
-    /// Whether it is the value or the default of a parameter, or below it: `raw: true` beside that leaves braces as they are.
-    pub(crate) fn may_be_raw(&self) -> bool {
-        let Some(step) = &self.0 else { return false };
-        match (&step.segment, &step.parent.0) {
-            (Segment::Key(key), Some(entry)) if matches!(&**key, "value" | "default") => {
-                let list = entry.parent.0.as_ref().map(|list| &list.segment);
-                matches!(list, Some(Segment::Key(key)) if &**key == "parameters")
-            }
-            (Segment::Key(_) | Segment::Index(_) | Segment::Text(_), _) => step.parent.may_be_raw(),
+    /// Returns the spelling that leaves braces as they are, if this is the value or the default of a parameter, or below it.
+    pub(crate) fn raw_spelling(&self) -> Option<&'static str> {
+        let step = self.0.as_ref()?;
+        let outer = step.parent.0.as_ref();
+        let is_called = |step: Option<&Arc<Joint>>, names: &[&str]| {
+            step.is_some_and(|step| matches!(&step.segment, Segment::Key(key) if names.contains(&&**key)))
+        };
+        let Segment::Key(key) = &step.segment else { return step.parent.raw_spelling() };
+        let list = outer.and_then(|entry| entry.parent.0.as_ref());
+        if matches!(&**key, "value" | "default") && is_called(list, &["parameters"]) {
+            return Some("`raw: true` next to the value");
         }
+        if &**key != "parameters" && is_called(outer, &["inputs", "arguments"]) {
+            return Some("the value as `{raw: true, value: …}`");
+        }
+        step.parent.raw_spelling()
     }
 
     /// Whether it is a place inside what stands at `outer`.

@@ -258,11 +258,9 @@ fn report_placeholder(cursor: &Cursor<'_>, error: &PlaceholderError, texts: &Tex
     let Some(passage) = texts.get(&error.span.start) else { return };
     let site = Site { path: cursor.path.suffixed(&error.path), span: error.span };
     let tree = Tree::new(TreeNode::String(passage.text.clone()), error.span);
-    let raw = site
-        .path
-        .may_be_raw()
-        .then_some("if the braces are meant for the executor, write `raw: true` next to the value");
-    let error = raw.map_or_else(|| error.error.clone(), |raw| error.error.clone().or_hint(raw));
+    let raw = site.path.raw_spelling();
+    let raw = raw.map(|raw| format!("if the braces are meant for the executor, write {raw}"));
+    let error = raw.map_or_else(|| error.error.clone(), |raw| error.error.clone().or_hint(&raw));
     report_syntax(&site, passage, &error, &tree, report);
 }
 

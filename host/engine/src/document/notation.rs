@@ -65,11 +65,10 @@ fn warn_of(notation: &Notation, text: &std::sync::Arc<str>, tree: &Tree, path: &
     }
     let part = Passage::new(text.clone(), tree).part(open..open + notation.open.len());
     let site = Site { path: path.clone(), span: part.unwrap_or(tree.span) };
-    let raw = if path.may_be_raw() {
-        "; if it is meant for the executor, write `raw: true` next to the value"
-    } else {
-        "; if it is meant for the executor, pass it as an input with `raw: true`"
-    };
+    let raw = path.raw_spelling().map_or_else(
+        || "pass it as an input with `raw: true`".to_owned(),
+        |spelling| format!("write {spelling}"),
+    );
     let warning = site.problem(&FOREIGN_NOTATION, notation.message);
-    report.warning(warning.with_hint(format!("{}{raw}", notation.counterpart)));
+    report.warning(warning.with_hint(format!("{}; if it is meant for the executor, {raw}", notation.counterpart)));
 }

@@ -97,10 +97,9 @@ impl Driver {
         let found = self.remark.get_or_insert_with(|| {
             let root = run.tasks().first()?;
             let clock = run.exceeded(root).map(|clock| format!("Timed out: {clock}"));
-            let remark = clock.unwrap_or_else(|| match run.phase() {
-                Phase::Succeeded => run.remarks(root).join(", "),
-                _ => run.cause(root).to_owned(),
-            });
+            let is_good = run.phase() == Phase::Succeeded;
+            let told = || if is_good { run.remarks(root).join(", ") } else { run.cause(root).to_owned() };
+            let remark = clock.unwrap_or_else(told);
             (!remark.is_empty()).then(|| text::brief(&remark).into())
         });
         found.clone()

@@ -36,7 +36,7 @@ impl CatalogBackend for RemoteBackend<'_> {
                 catalog::schedule(&self.remote, &namespace, &cron.name).await.map_err(Failure::host)?;
             let name = QualifiedName::new(&namespace, &cron.name);
             let kept = self.remote.put(CatalogKind::Schedules, name.pair(), document_text(&text)).await;
-            let schedule = kept.map_err(|error| self.refused(&text, error))?;
+            let schedule = kept.map_err(|error| self.refused(text.source(), error))?;
             Ok(ScheduleOutcome { schedule, is_new: before.is_none(), hint: None })
         })
     }
@@ -96,7 +96,7 @@ impl CatalogBackend for RemoteBackend<'_> {
                 None => return Err(nameless(self, &text, draft)),
             };
             let kept = self.remote.put(CatalogKind::Workflows, name.pair(), document_text(&text)).await;
-            kept.map_err(|error| self.refused(&text, error))
+            kept.map_err(|error| self.refused(text.source(), error))
         })
     }
 

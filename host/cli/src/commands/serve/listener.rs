@@ -13,6 +13,7 @@ use tokio::{sync::oneshot, task::JoinHandle};
 use super::reporter::ServeReporter;
 use crate::{
     address::Address,
+    command_line::Target,
     failure::{ContextError, Failure},
 };
 
@@ -39,7 +40,15 @@ impl Listener {
     ) -> Result<Self, Failure> {
         let server = Server::new(Arc::clone(host), ServerConfig { hidden_paths, ..config(settings) })
             .map_err(Failure::call)?;
-        let listener = server.listen(address).await.map_err(Failure::call)?;
+        let key = Target::to(store).command(&["key", "add", "NAME"]);
+        let refused = |error| match error {
+            ServerError::Exposed { address } => Failure::call(format!(
+                "{address} can be reached from other machines, and there is no key: without one only loopback is listened on; \
+                 add a key first ({key}), or listen on 127.0.0.1"
+            )),
+            ServerError::Keys(_) | ServerError::Io(_) => Failure::call(error),
+        };
+        let listener = server.listen(address).await.map_err(refused)?;
         let address = listener.local_addr().map_err(Failure::host)?;
         let url = server.url(address);
         let unwritten = |error| {
@@ -50,7 +59,7 @@ impl Listener {
         };
         let left = Address::leave(store, &url).map_err(unwritten)?;
         telling.begin(host, store);
-        telling.listens(&url, server.has_keys().map_err(Failure::call)?);
+        telling.listens(&url, server.has_keys().map_err(Failure::call)?, &key);
         let (stop, stopped) = oneshot::channel();
         let serving =
             tokio::spawn(async move { server.serve(listener, async { drop(stopped.await) }).await });

@@ -71,15 +71,15 @@ impl ServeReporter {
     }
 
     /// Says where it is reached.
-    pub(super) fn listens(&self, url: &str, asks_for_keys: bool) {
+    pub(super) fn listens(&self, url: &str, asks_for_keys: bool, add_key: &str) {
         if self.as_json {
             self.printer.object(json!({ "type": "listening", "url": url, "keys": asks_for_keys }));
             return;
         }
         let keys = if asks_for_keys {
-            "an API key is needed"
+            "an API key is needed".to_owned()
         } else {
-            "no API key is needed, as only this machine can connect; create one with `phasm key add NAME`"
+            format!("no API key is needed, as only this machine can connect; create one with: {add_key}")
         };
         let listening = text::bold(url);
         let more = format!("  the page: {url}/\n  {keys}; API reference: {url}/v1/docs");

@@ -22,6 +22,9 @@ use crate::{
 
 /// Member of `config` that holds the settings of the labelled form of a task.
 const SPEC: &str = "spec";
+/// Hint for an input that resembles none of the executor's.
+const NO_OWN_INPUTS: &str = "a task passes all its inputs to its executor: a value that only its expressions read is an input of a dag around it, or is \
+     written into the argument";
 /// Beginning of the path of an input, as expressions read it.
 const INPUT: [Option<&str>; 2] = [Some("inputs"), Some("parameters")];
 
@@ -193,7 +196,8 @@ impl ExecutorUse<'_> {
             let message =
                 format!("executor `{}` has no input `{name}`; expected {}", self.kind(), listed(&known));
             let problem = input.name.problem(&UNKNOWN_INPUT, message);
-            index.report.problem(problem.with_hint_if(index.report.did_you_mean(name, known)));
+            let hint = index.report.did_you_mean(name, known).unwrap_or_else(|| NO_OWN_INPUTS.to_owned());
+            index.report.problem(problem.with_hint(hint));
             return;
         }
         self.check_values(index, schema, input);

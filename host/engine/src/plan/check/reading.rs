@@ -19,8 +19,6 @@ use super::visible::{InvisibleTask, OutputNames, Visible};
 
 /// Hint for a word that resembles no known name.
 const PUT_IN_QUOTES: &str = "put text in quotes";
-const PUT_IN_QUOTES_OR_RAW: &str =
-    "put text in quotes; if the braces are meant for the executor, write `raw: true` next to the value";
 
 /// The fault of a path.
 struct PathFault {
@@ -44,8 +42,10 @@ pub(super) fn check(index: &Index<'_>, scope: &Visible<'_>, found: &ReadAt<'_>) 
     if let Some(miss) = resolve(index, scope, &path).err() {
         let miss = hyphen(index, scope, &path, miss.known).unwrap_or(miss);
         let site = found.site();
-        let otherwise = if site.path.may_be_raw() { PUT_IN_QUOTES_OR_RAW } else { PUT_IN_QUOTES };
-        let hint = miss.hint.or_else(|| (miss.known == 0).then(|| otherwise.to_owned()));
+        let raw = site.path.raw_spelling();
+        let raw = raw.map(|raw| format!("; if the braces are meant for the executor, write {raw}"));
+        let otherwise = || format!("{PUT_IN_QUOTES}{}", raw.unwrap_or_default());
+        let hint = miss.hint.or_else(|| (miss.known == 0).then(otherwise));
         index.report.problem(site.problem(miss.entry, miss.message).with_hint_if(hint));
     }
 }
