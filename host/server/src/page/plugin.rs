@@ -277,9 +277,7 @@ pub(super) async fn remove(mut context: RequestContext) -> Result<Response, Prob
 }
 
 /// Returns the tenant and the version that the request names.
-async fn meant(
-    context: &mut RequestContext,
-) -> Result<(Option<std::sync::Arc<str>>, String), ProblemResponse> {
+async fn meant(context: &mut RequestContext) -> Result<(Option<Arc<str>>, String), ProblemResponse> {
     let form = Form::read(context).await?;
     let tenant = Some(form.text("tenant").to_owned()).filter(|tenant| !tenant.is_empty());
     let tenant = whose(&context.app.host, &context.caller, tenant)?;
