@@ -14,7 +14,7 @@ super::entries! {
         "executor: {type: broken}" => "executor: {type: echo}";
     MISSING_INPUT "P072" "Input that an executor needs",
         "The plugin's manifest says that the executor requires it (`phasm plugin inspect` shows its inputs). Write it among \
-         the inputs of the task; where a template is called, among those of the template, or as an argument of the call. A file of \
+         the inputs of the task; where a template is called, among the inputs of the template, or as an argument of the call. A file of \
          `aether/v1` has lists: `inputs: {parameters: [{name: dir, value: docs}]}`.",
         "{name: words, executor: {type: count}}" =>
         "{name: words, executor: {type: count}, inputs: {dir: docs}}";
