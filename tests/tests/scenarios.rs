@@ -63,11 +63,7 @@ fn converted(name: &str, text: &str) -> Option<Conversion> {
 /// Scenario of the one difference that a conversion does not keep (R-R14).
 const NOT_KEPT: &str = "retry/seed-000-not-retryable.yaml";
 
-/// Scenarios whose hooks leave inputs absent, which `phasm/v1` refuses (R-S12).
-const REFUSED: [&str; 4] =
-    ["hooks/cancel.yaml", "hooks/inputs.yaml", "hooks/task-and-run.yaml", "hooks/workflow-timeout.yaml"];
-
-/// R-W22, R-S12. Scenarios of `aether/v1` run in `phasm/v1` as before, event by event.
+/// R-W22. Scenarios of `aether/v1` run in `phasm/v1` as before, event by event.
 #[test]
 fn converted_scenarios_leave_the_same_traces() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("scenarios");
@@ -91,7 +87,6 @@ fn converted_scenarios_leave_the_same_traces() {
             trace.replace("inputs.parameters.", "inputs.").replace(".outputs.parameters.", ".outputs.")
         };
         match run_text("scenario.yaml", &converted) {
-            Ok(trace) if trace.contains("P050") && REFUSED.iter().any(|path| file.ends_with(path)) => {}
             Ok(trace) if quoted(&trace) == quoted(&expected) => {}
             Ok(trace) => wrong.push(format!("{name}: {converted}\nbut got\n{trace}")),
             Err(error) => wrong.push(format!("{name}: {error}\n{converted}")),

@@ -18,10 +18,7 @@ use crate::{
     drive::follow,
     exit::Exit,
     failure::Failure,
-    input::{
-        document::Text,
-        parameters::{self, ParameterArgument},
-    },
+    input::parameters::{self, ParameterArgument},
     problems::{self, Source},
     store::{local_user::local_user, reader::StoreReader, run_id, runs},
     submission::{self, KNOWN_KEY, Submission},

@@ -29,8 +29,6 @@ pub(crate) struct Dialect {
     pub(crate) active_timeout: bool,
     /// Whether timeouts, delays and counts may be expressions of the workflow's parameters.
     pub(crate) setting_expressions: bool,
-    /// Whether a hook's template gets all its inputs; otherwise those without a source are absent.
-    pub(crate) hook_inputs_needed: bool,
     /// Spellings in hints, of those that all dialects read, each with the one that this dialect has for it.
     spellings: &'static [(&'static str, &'static str)],
 }
@@ -49,7 +47,7 @@ pub struct Difference {
 }
 
 /// The table of differences, as the page shows it.
-pub static DIFFERENCES: [Difference; 10] = [
+pub static DIFFERENCES: [Difference; 9] = [
     Difference {
         about: "a file without `spec.timeout`",
         aether: "the run ends after 1 h; waiting for people does not count",
@@ -105,12 +103,6 @@ pub static DIFFERENCES: [Difference; 10] = [
         phasm: "no other attempt",
         settings: &["retry_if_retryable"],
     },
-    Difference {
-        about: "an input of a hook's template that has neither an argument nor a default",
-        aether: "the input is absent",
-        phasm: "an error",
-        settings: &["hook_inputs_needed"],
-    },
 ];
 
 /// The language of the seeds.
@@ -123,7 +115,6 @@ pub(crate) static AETHER: Dialect = Dialect {
     short_forms: false,
     active_timeout: false,
     setting_expressions: false,
-    hook_inputs_needed: false,
     spellings: &[("`when`, in `aether/v1` `expression`", "`expression`")],
 };
 
@@ -137,7 +128,6 @@ pub(crate) static PHASM: Dialect = Dialect {
     short_forms: true,
     active_timeout: true,
     setting_expressions: true,
-    hook_inputs_needed: true,
     spellings: &[
         ("`arguments: {parameters: [{name: …, value: …}]}`", "`arguments: {name: value}`"),
         ("`arguments: {parameters: [{name: …, default: …}]}`", "`parameters: {name: {default: …}}`"),

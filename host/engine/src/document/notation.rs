@@ -70,5 +70,7 @@ fn warn_of(notation: &Notation, text: &std::sync::Arc<str>, tree: &Tree, path: &
         |spelling| format!("write {spelling}"),
     );
     let warning = site.problem(&FOREIGN_NOTATION, notation.message);
-    report.warning(warning.with_hint(format!("{}; if it is meant for the executor, {raw}", notation.counterpart)));
+    report.warning(
+        warning.with_hint(format!("{}; if it is meant for the executor, {raw}", notation.counterpart)),
+    );
 }

@@ -298,7 +298,7 @@ impl ExecutorUse<'_> {
         if !self.inputs.sound || !hook.arguments.sound {
             return;
         }
-        let is_bound = |input: &&ParameterDoc| input.has_source || index.doc.dialect.hook_inputs_needed;
+        let is_bound = |input: &&ParameterDoc| input.has_source;
         let bound = self.inputs.list.iter().filter(is_bound).map(|input| &*input.name.value);
         let given = bound.chain(self.given_besides(Some(&hook.arguments))).collect();
         let hint = |name: &str| format!("pass it where it is called: {}", written(index, "arguments", name));

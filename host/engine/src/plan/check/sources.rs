@@ -182,13 +182,13 @@ fn check_task(index: &Index<'_>, task: &TaskDoc) {
     }
 }
 
-/// In files of `aether/v1` hooks may leave inputs without a source (R-S12).
+/// Hooks may leave inputs without a source (R-S12).
 fn check_hook(index: &Index<'_>, hook: &HookDoc) {
     let Some((name, (_, template))) = hook.template.as_ref().and_then(|name| Some((name, index.find(name)?)))
     else {
         return;
     };
-    let others = if index.doc.dialect.hook_inputs_needed { Others::None } else { Others::Anything };
+    let others = Others::Anything;
     let (site, callee) = (&hook.site, &*name.value);
     CallSite { site, callee, inputs: &template.inputs, arguments: &hook.arguments, others }.check(index);
 }
