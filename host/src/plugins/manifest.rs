@@ -1,9 +1,10 @@
 //! Manifests of plugins.
 
-use std::{io, path::Path, sync::Arc};
+mod adjacent;
+
+use std::{path::Path, sync::Arc};
 
 use phasm_engine::{
-    did_you_mean,
     plan::{PinnedExecutor, check_defaults},
     text,
     tree::Tree,
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use wasmparser::{Parser, Payload};
 
+use self::adjacent::beside;
 use super::{files, grant_requests::GrantRequests};
 use crate::plugins::limits::of_manifest;
 use phasm_sandbox::Allowance;
@@ -34,23 +36,6 @@ pub(super) fn is_name(name: &str) -> bool {
     let fits = |c: char| !c.is_whitespace() && c != '@' && !text::is_hidden(c);
     (1..=MAX_NAME_BYTES).contains(&name.len()) && name.chars().all(fits)
 }
-
-/// The members of a manifest.
-const MEMBERS: [&str; 13] = [
-    "name",
-    "version",
-    "description",
-    "inputs",
-    "outputs",
-    "settings",
-    "suspends",
-    "limits",
-    "wants",
-    "retry",
-    "maxRuntime",
-    "maxInactivity",
-    "deadline",
-];
 
 /// A plugin's description of itself: from a custom section that the SDK embeds, and from `NAME.toml` or `NAME.json` next to it,
 /// each member of which replaces the embedded one. Members that this version does not know are ignored, unless a file next to it
@@ -293,56 +278,7 @@ fn said(place: &str, error: impl std::fmt::Display) -> String {
     text::brief(&format!("{place}: {error}")).into_owned()
 }
 
-/// The manifest in a file next to a component.
-struct AdjacentManifest {
-    members: Members,
-    place: String,
-}
-
 type Members = serde_json::Map<String, Json>;
-
-fn beside(path: &Path) -> Result<Option<AdjacentManifest>, String> {
-    let toml = read(&path.with_extension("toml"), |text| {
-        toml::from_str::<Manifest>(text)?;
-        toml::from_str(text)
-    })?;
-    match toml {
-        Some(found) => Ok(Some(found)),
-        None => read(&path.with_extension("json"), |text| {
-            serde_json::from_str::<Manifest>(text)?;
-            serde_json::from_str(text)
-        }),
-    }
-}
-
-/// `parse` reads the manifest first, as what is wrong with it has a place in the text.
-fn read<E: std::fmt::Display>(
-    path: &Path,
-    parse: impl Fn(&str) -> Result<Members, E>,
-) -> Result<Option<AdjacentManifest>, String> {
-    let place = format!("manifest {}", path.display());
-    match files::manifest(path) {
-        Ok(text) => match parse(&text) {
-            Ok(members) => match misspelt(&members) {
-                Some(hint) => Err(said(&place, hint)),
-                None => Ok(Some(AdjacentManifest { members, place })),
-            },
-            Err(error) => Err(said(&place, error)),
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(said(&place, error)),
-    }
-}
-
-/// Returns the complaint about a member that is nearly called as one of a manifest, and would be ignored as one of a later version.
-fn misspelt(members: &Members) -> Option<String> {
-    let is_known = |name: &str| MEMBERS.contains(&name);
-    members.keys().filter(|name| !is_known(name)).find_map(|name| {
-        let left = MEMBERS.iter().copied().filter(|known| !members.contains_key(*known));
-        let hint = did_you_mean(name, left)?;
-        Some(format!("unknown member `{name}`; {hint}"))
-    })
-}
 
 /// The first manifest section of a component or of anything in it. Invalid components have none; compiling them says
 /// what is wrong.
