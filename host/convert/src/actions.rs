@@ -233,6 +233,10 @@ fn jobs(root: &Field<'_>) -> Vec<Output> {
         root.note("there are no jobs; a dag has at least one task");
     }
     let mut main = Output::from([("name", "main".into())]);
+    if tasks.len() > 1 {
+        // Jobs that need none that failed go on.
+        main.put("failFast", false);
+    }
     if let Some(failed) = order.failed {
         main.put("phaseConditions", Output::from([("failed", failed.into())]));
     }

@@ -33,7 +33,7 @@ pub(crate) struct SubmitArguments {
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 
-    /// Wait until the run has ended, and exit as `run` does.
+    /// Wait until the run has ended, also for people who respond to it, and exit as `run` does.
     #[arg(long)]
     wait: bool,
 

@@ -139,7 +139,11 @@ impl<'r> Question<'r> {
             Some(Value::Bool(is_open)) => !is_open,
             _ => self.properties().is_some_and(|properties| !properties.is_empty()),
         };
-        let other = values.keys().map(|name| &**name).find(|name| self.property(name).is_none());
+        // The commands that decide add `approved`: first the values that a person forgot are told.
+        let is_typed =
+            |name: &str| missing.is_empty() || command == ResponseCommand::Respond || name != "approved";
+        let other = values.keys().map(|name| &**name);
+        let other = other.filter(|name| is_typed(name)).find(|name| self.property(name).is_none());
         let other = other.filter(|_| is_closed).map(|name| {
             let known = self.properties().into_iter().flat_map(Map::keys).map(|name| &**name);
             let near = did_you_mean(name, known).unwrap_or_default();
