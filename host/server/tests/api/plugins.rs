@@ -447,7 +447,7 @@ async fn forms_add_approve_and_remove_plugins() {
     let example =
         shown.split("data-copy>").nth(1).unwrap().split("</pre>").next().unwrap().replace("&quot;", "\"");
     let tasks: String = example.lines().map(|line| format!("          {line}\n")).collect();
-    let document = format!("{}{tasks}", workflow("default", &[]));
+    let document = format!("{}{tasks}", workflow("default", &[]).replace("aether/v1", "phasm/v1"));
     client.post_yaml("/v1/runs", &document).await.expect(202);
 
     let held = sent(client, &[("component", &says("1.1.0", &json!({ "env": ["TOKEN"] })))]).await;
