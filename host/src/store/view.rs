@@ -1,5 +1,5 @@
 //! Runs as programs are shown them, the same on the command line and over HTTP: rows of a store and what they wait for, logs,
-//! problems. A run in full is a [`RunView`], an event an [`EventView`](crate::journal::EventView).
+//! problems. A run in full is a [`RunView`](phasm_engine::run::RunView), an event an [`EventView`](crate::journal::EventView).
 
 use std::collections::BTreeSet;
 
