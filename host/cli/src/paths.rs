@@ -97,6 +97,11 @@ pub(super) fn text(name: &str) -> Option<String> {
     set(name).map(|value| value.to_string_lossy().into_owned())
 }
 
+/// Returns the folder that a file or folder lies in: the current one for a bare name.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
+}
+
 /// Whether a variable names that very path.
 pub(super) fn says(name: &str, path: &Path) -> bool {
     set(name).is_some_and(|value| value == path.as_os_str())

@@ -161,8 +161,8 @@ impl Submission {
     ///
     /// # Errors
     /// Same as there.
-    pub(super) fn for_server(&self, screen: &Screen, as_json: bool) -> Result<Text, Failure> {
-        self.document.for_server(screen, as_json).map(|(text, _)| text)
+    pub(super) fn for_server(&self, screen: &Screen, as_json: bool) -> Result<(Text, Draft), Failure> {
+        self.document.for_server(screen, as_json)
     }
 
     /// The values of `-p`.

@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::{
+    ANY_FAILURE,
     argo::{Parameters, executor_of, of_workflow, parameters},
     expression::{hyphenated, template},
     fields::{Field, short},
@@ -396,10 +397,7 @@ fn repeat(
     }
     if let Some(false) = strategy.get("fail-fast").and_then(|field| field.bool()) {
         out.put("continueOn", all_ends());
-        out.put(
-            "phaseConditions",
-            Output::from([("failed", "children.failed + children.error + children.timeout > 0".into())]),
-        );
+        out.put("phaseConditions", Output::from([("failed", ANY_FAILURE.into())]));
     }
     out
 }

@@ -49,6 +49,9 @@ impl Format {
     }
 }
 
+/// Condition on which a dag or loop fails by any failure in it, although each is tolerated.
+const ANY_FAILURE: &str = "children.failed + children.error + children.timeout > 0";
+
 /// Returns the name of the system that a file seems to be of, if it is neither one of these nor of Phasm.
 #[must_use]
 pub fn other_system(tree: &Tree) -> Option<String> {

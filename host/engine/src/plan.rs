@@ -20,7 +20,7 @@ pub(crate) use self::determinism::Determinism;
 pub use self::{
     arguments::{BoundArguments, ParameterDoubts, bind_arguments},
     draft::{Draft, Judgement},
-    executors::{ExecutorResolution, Executors, check_defaults},
+    executors::{ExecutorResolution, Executors, check_defaults, is_crate_name},
     model::{
         Argument, Condition, Dag, ExecutorCall, Hook, HookId, Hooks, Level, Loop, LoopOver, MAX_TASK_RUNS,
         Node, NodeIndex, Parameter, PhaseConditions, PinnedExecutor, PinnedExecutors, Pipeline, Plan, Policy,

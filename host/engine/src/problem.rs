@@ -84,12 +84,19 @@ impl Problem {
             None => self,
         }
     }
+
+    /// Returns the message, and the hint in parentheses if there is one.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let hint = self.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
+        format!("{}{hint}", self.message)
+    }
 }
 
 /// `line:column: code: path: what; expected … (how to mend it)`, without what is not known.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, path, line, column, message, .. } = self;
+        let Self { code, path, line, column, .. } = self;
         if *line > 0 {
             write!(f, "{line}:{column}: ")?;
         }
@@ -97,8 +104,7 @@ impl fmt::Display for Problem {
         if !path.is_empty() {
             write!(f, "{path}: ")?;
         }
-        f.write_str(message)?;
-        self.hint.as_ref().map_or(Ok(()), |hint| write!(f, " ({hint})"))
+        f.write_str(&self.sentence())
     }
 }
 

@@ -32,10 +32,7 @@ impl std::fmt::Debug for Server {
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// There are no keys, and others could reach it.
-    #[error(
-        "{address} can be reached from other machines, and there is no key: without one only loopback is listened on; add a key \
-         first (`phasm key add NAME`), or listen on 127.0.0.1"
-    )]
+    #[error("{}", Self::exposed(*address, "`phasm key add NAME`"))]
     Exposed {
         /// Where it was to listen.
         address: SocketAddr,
@@ -46,6 +43,17 @@ pub enum ServerError {
     /// The certificate, or the file of the audit log, is of no use, or the address is not to be had.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl ServerError {
+    /// Returns the text of [`Self::Exposed`] with the command that adds a key.
+    #[must_use]
+    pub fn exposed(address: SocketAddr, add_key: &str) -> String {
+        format!(
+            "{address} can be reached from other machines, and there is no key: without one only loopback is listened on; add a key \
+             first ({add_key}), or listen on 127.0.0.1"
+        )
+    }
 }
 
 impl Server {

@@ -1,10 +1,6 @@
 //! Errors of stores.
 
-use std::{
-    io,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{io, path::PathBuf, sync::Arc};
 
 use super::CatalogKind;
 
@@ -104,12 +100,14 @@ pub enum StoreError {
         pid: Option<u32>,
     },
     /// The file or database is something else, and was left as it was.
-    #[error("{path} is not a Phasm store: {found}; {}", other_place(path))]
+    #[error("{path} is not a Phasm store: {found}; name another {instead}")]
     Foreign {
         /// The file, or the URL of the database without its password.
         path: PathBuf,
         /// Apparent type of the file, or the content of the database.
         found: String,
+        /// The kind of thing to name instead.
+        instead: &'static str,
     },
     /// A later Phasm has migrated the store so that this version may not use it any more. Nothing was written.
     #[error(
@@ -217,16 +215,6 @@ impl StoreError {
             | Self::Refused { .. }
             | Self::Stopped => false,
         }
-    }
-}
-
-/// Returns the advice for a path that holds no store.
-fn other_place(path: &Path) -> &'static str {
-    let is_url = |path: &str| ["postgres://", "postgresql://"].iter().any(|scheme| path.starts_with(scheme));
-    if path.to_str().is_some_and(is_url) {
-        "name another database or schema"
-    } else {
-        "name another file, or one that does not exist yet"
     }
 }
 

@@ -18,7 +18,10 @@ use crate::{
     drive::follow,
     exit::Exit,
     failure::Failure,
-    input::parameters::{self, ParameterArgument},
+    input::{
+        document::Text,
+        parameters::{self, ParameterArgument},
+    },
     problems::{self, Source},
     store::{local_user::local_user, reader::StoreReader, run_id, runs},
     submission::{self, KNOWN_KEY, Submission},
@@ -37,10 +40,8 @@ pub(crate) struct RemoteBackend<'a> {
 impl Backend for RemoteBackend<'_> {
     fn submit(&self, submission: &Submission, key: Option<&str>) -> Result<SubmitOutcome, Failure> {
         wait(async {
-            let text = submission.for_server(self.screen, self.json)?;
-            if let Some(cron) = text.draft().ok().as_ref().and_then(Draft::cron) {
-                return Err(submission::is_no_workflow(&cron.name, &text, &self.target));
-            }
+            let (text, draft) = submission.for_server(self.screen, self.json)?;
+            self.check_no_schedule(&text, &draft)?;
             let parameters = json_of(&Value::from(submission.parameters_in_file()?));
             let sent = self
                 .remote
@@ -118,6 +119,17 @@ impl Backend for RemoteBackend<'_> {
 impl RemoteBackend<'_> {
     async fn find(&self, meant: &str) -> Result<Arc<str>, Failure> {
         run_id::find(&self.remote, meant, &self.target).await
+    }
+
+    /// Checks that a file starts when it is submitted, and not by itself.
+    ///
+    /// # Errors
+    /// When it is a schedule.
+    fn check_no_schedule(&self, text: &Text, draft: &Draft) -> Result<(), Failure> {
+        match draft.cron() {
+            Some(cron) => Err(submission::is_no_workflow(&cron.name, text, &self.target)),
+            None => Ok(()),
+        }
     }
 
     fn outcome(&self, said: &serde_json::Value) -> SubmitOutcome {

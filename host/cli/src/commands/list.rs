@@ -29,8 +29,8 @@ const WAITING_HINT: &str = "`--waiting` lists the runs that wait for a response"
 
 /// Lists the runs of a store, the newest first.
 ///
-/// STATE is `ended`; `running` in a process; `waiting` for a response or for its next time, as NOTE says; `orphaned`: no process runs
-/// it, so it waits for `phasm recover`; or `damaged` in the store, which ends the command with status 3. With `--json` it is
+/// STATE is `ended`; `running` in a process; `waiting` for a response or for its next time, as NOTE says; `queued`: no process has
+/// begun it; `orphaned`: no process runs it any more, so it waits for `phasm recover`; or `damaged` in the store, which ends the command with status 3. With `--json` it is
 /// `status`, with `suspended` for a run that waits for a response; `state`, with `driven` for `running` and `parked` for `suspended`, is deprecated.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:\n  phasm list --store runs.db\n  phasm list --store runs.db --open\n  \

@@ -1,5 +1,7 @@
 //! `phasm submit`: puts a run into a store, for a host that serves it.
 
+use clap::Args;
+
 use crate::{
     backend::TargetArguments,
     drive::{self, follow},
@@ -9,7 +11,6 @@ use crate::{
     submission::{KNOWN_KEY, Submission},
     terminal::screen::Screen,
 };
-use clap::Args;
 
 /// Submits a run to a store or a server, and prints its id.
 ///

@@ -19,6 +19,7 @@ use phasm::{
 use super::nearby;
 use crate::{
     failure::Failure,
+    paths::folder_of,
     problems::{self, Source},
     terminal::screen::Screen,
 };
@@ -77,8 +78,7 @@ impl Text {
 
     /// The directory it lies in; nothing for stdin.
     pub(crate) fn dir(&self) -> Option<&Path> {
-        let parent = self.path.as_ref()?.parent()?;
-        Some(if parent.as_os_str().is_empty() { Path::new(".") } else { parent })
+        self.path.as_deref().map(folder_of)
     }
 
     /// When the document that this is starts by itself.

@@ -4,7 +4,7 @@ use std::{ffi::OsStr, fs, path::Path};
 
 use phasm::engine::did_you_mean;
 
-use crate::command_line::word;
+use crate::{command_line::word, paths::folder_of};
 
 /// Endings of workflow files.
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
@@ -70,11 +70,6 @@ fn workflow_files(folder: &Path) -> Vec<String> {
 fn has_ending(file: &Path) -> bool {
     let ending = file.extension().and_then(OsStr::to_str);
     ending.is_some_and(|ending| ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)))
-}
-
-/// The folder that a file lies in: the current one for a bare name.
-fn folder_of(file: &Path) -> &Path {
-    file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
 }
 
 #[cfg(test)]

@@ -93,12 +93,12 @@ fn read(given: &[ParameterArgument], plan: Option<&Plan>) -> Result<Map, Failure
 /// When it cannot be read, or holds no object.
 pub(crate) fn from_file(file: &Path) -> Result<Map, Failure> {
     let text = Text::read(file).map_err(|UnreadableFile { name, problem }| {
-        Failure::call(format!("{name}: {}", sentence(&problem)))
+        Failure::call(format!("{name}: {}", problem.sentence()))
     })?;
     let name = &text.name;
     let tree = reader::read(name, &text.text).map_err(|problems| {
         let first = problems.first();
-        let place = first.map(|p| format!("{name}:{}:{}: {}", p.line, p.column, sentence(p)));
+        let place = first.map(|p| format!("{name}:{}:{}: {}", p.line, p.column, p.sentence()));
         Failure::call(place.unwrap_or_else(|| format!("{name} cannot be read")))
     })?;
     let TreeNode::Object(members) = &tree.node else {
@@ -115,12 +115,6 @@ pub(crate) fn from_file(file: &Path) -> Result<Map, Failure> {
         }
     }
     Ok(values)
-}
-
-/// The message of a problem with its hint.
-fn sentence(problem: &Problem) -> String {
-    let hint = problem.hint.as_ref().map_or_else(String::new, |hint| format!(" ({hint})"));
-    format!("{}{hint}", problem.message)
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::{
     command_line,
     failure::Failure,
     ownership,
-    paths::PathArguments,
+    paths::{PathArguments, folder_of},
     terminal::{screen::Screen, text},
     user_dirs,
 };
@@ -151,11 +151,7 @@ pub(crate) fn plugin_dirs(
 /// The folder that a plugin's folder lies in.
 fn folder_around(plugin: &Path) -> PathBuf {
     // `.` and `..` have no parent of their own.
-    match plugin.file_name().and(plugin.parent()) {
-        Some(parent) if parent.as_os_str().is_empty() => PathBuf::from("."),
-        Some(parent) => parent.to_owned(),
-        None => plugin.join(".."),
-    }
+    if plugin.file_name().is_some() { folder_of(plugin).to_owned() } else { plugin.join("..") }
 }
 
 /// The library that was named.

@@ -5,7 +5,7 @@ use std::{
     rc::Rc,
 };
 
-use crate::{fields::Field, names};
+use crate::{ANY_FAILURE, fields::Field, names};
 
 use super::{
     Task,
@@ -23,7 +23,6 @@ const MAX_PARTS: usize = 1 << 20;
 
 const TOLERATED: &str = "this task can begin after a failure, so the task that fails has `continueOn`; `phaseConditions` has the dag fail if a last task is skipped because of the failure";
 const UNBOUNDED: &str = "the condition on which the dag fails is too long: it fails after each failure, also after one that another task deals with; write `phaseConditions` on the dag";
-const ANY_FAILURE: &str = "children.failed + children.error + children.timeout > 0";
 
 /// Tasks that a task waits for, and what follows from their ends.
 #[derive(Clone, Debug, Default)]

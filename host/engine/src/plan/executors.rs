@@ -12,7 +12,7 @@ use crate::{
 
 use super::model::PinnedExecutor;
 
-pub use self::defaults::check_defaults;
+pub use self::{defaults::check_defaults, look_up::is_crate_name};
 pub(super) use self::{
     defaults::Defaults,
     look_up::{look_up, recorded, types},

@@ -78,6 +78,20 @@ fn misspelt(members: &Members) -> Option<String> {
 mod tests {
     use super::*;
 
+    /// R-I5: the members are those that a manifest is written with.
+    #[test]
+    fn the_members_are_those_of_a_manifest() {
+        let text = r#"{"name": "n", "version": "1.0.0", "description": "d", "inputs": {}, "outputs": {}, "settings": ["s"],
+            "suspends": true, "limits": {}, "wants": {"env": ["TOKEN"]}, "retry": {}, "maxRuntime": "1s", "maxInactivity": "1s",
+            "deadline": "1s"}"#;
+        let manifest: Manifest = serde_json::from_str(text).unwrap();
+        let written = serde_json::to_value(&manifest).unwrap();
+        let written: Vec<_> = written.as_object().unwrap().keys().map(String::as_str).collect();
+        let mut known = MEMBERS;
+        known.sort_unstable();
+        assert_eq!(written, known);
+    }
+
     /// R-I5: a member that is misspelt is an error; one of a later version is ignored.
     #[test]
     fn a_misspelt_member_is_told() {

@@ -179,7 +179,7 @@ async fn recognise(client: &Client, address: &Address) -> Result<i64, PostgresEr
 }
 
 fn foreign(address: &Address, found: String) -> PostgresError {
-    StoreError::Foreign { path: address.path(), found }.into()
+    StoreError::Foreign { path: address.path(), found, instead: "database or schema" }.into()
 }
 
 #[cfg(test)]

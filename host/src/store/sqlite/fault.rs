@@ -1,6 +1,10 @@
 //! Errors inside the SQLite store, before the file is added to them.
 
-use std::{io, path::Path, sync::Arc};
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use rusqlite::{
     Error, ErrorCode,
@@ -72,6 +76,15 @@ fn corrupt(error: &Error, path: &Path) -> StoreError {
 }
 
 impl StoreError {
+    /// A file that is no store.
+    pub(super) fn foreign_file(path: impl Into<PathBuf>, found: impl Into<String>) -> Self {
+        Self::Foreign {
+            path: path.into(),
+            found: found.into(),
+            instead: "file, or one that does not exist yet",
+        }
+    }
+
     pub(super) fn io(path: &Path, action: &'static str, source: io::Error) -> Self {
         if matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
             return Self::Full { path: path.into() };

@@ -37,7 +37,7 @@ pub(super) fn find(path: &Path) -> Result<PathBuf, StoreError> {
 fn fit(path: &Path, failed: impl Fn(io::Error) -> StoreError) -> Result<PathBuf, StoreError> {
     let found = fs::canonicalize(path).map_err(&failed)?;
     match unfit(&fs::metadata(&found).map_err(&failed)?) {
-        Some(what) => Err(StoreError::Foreign { path: found, found: what.into() }),
+        Some(what) => Err(StoreError::foreign_file(found, what)),
         None => Ok(found),
     }
 }

@@ -30,7 +30,7 @@ const _: () = assert!(FORMATS.len() == FORMAT as usize);
 /// # Errors
 /// Unless the file is empty or a store of a known format.
 pub(super) fn recognise(connection: &Connection, path: &Path) -> Result<i64, StoreError> {
-    let foreign = |found: &str| Err(StoreError::Foreign { path: path.into(), found: found.into() });
+    let foreign = |found: &str| Err(StoreError::foreign_file(path, found));
     // One transaction, as another process may be making the tables.
     let read = || -> Result<(i64, i64, i64)> {
         let _transaction = connection.unchecked_transaction()?;

@@ -83,7 +83,7 @@ fn refuse_older(connection: &Connection, path: &Path) -> Result<(), StoreError> 
         match recognise(connection, path)? {
             FORMAT.. => return Ok(()),
             0 if begun.elapsed() < PATIENCE => thread::sleep(PAUSE),
-            0 => return Err(StoreError::Foreign { path: path.into(), found: "it is empty".into() }),
+            0 => return Err(StoreError::foreign_file(path, "it is empty")),
             found => return Err(StoreError::Older { path: path.into(), found, known: FORMAT }),
         }
     }

@@ -87,9 +87,7 @@ impl CatalogBackend for RemoteBackend<'_> {
     fn save_workflow(&self, document: &DocumentArgument) -> Result<CatalogItem<SavedWorkflow>, Failure> {
         wait(async {
             let (text, draft) = document.for_server(self.screen, self.json)?;
-            if let Some(cron) = draft.cron() {
-                return Err(submission::is_no_workflow(&cron.name, &text, &self.target));
-            }
+            self.check_no_schedule(&text, &draft)?;
             let namespace = draft.namespace().unwrap_or_default();
             let name = match draft.name() {
                 Some(name) => QualifiedName::new(&namespace, &name),

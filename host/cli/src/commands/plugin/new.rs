@@ -6,13 +6,14 @@ use std::{
 };
 
 use clap::Args;
-use phasm::plugins;
+use phasm::{engine::plan::is_crate_name, plugins};
 
 use super::{scaffold, sdk};
 use crate::{
     command_line,
     exit::Exit,
     failure::{ContextError, Failure},
+    paths::folder_of,
     terminal::screen::Screen,
 };
 
@@ -44,7 +45,7 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
     for (path, text) in scaffold::files(&name, &sdk) {
         write(&folder.join(path), &text)?;
     }
-    let around = folder.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let around = folder_of(&folder);
     let [example, around, manifest] =
         [folder.join("example.yaml"), around.to_owned(), folder.join("Cargo.toml")]
             .map(|path| path.display().to_string());
@@ -65,8 +66,7 @@ fn folder(name: &Path) -> PathBuf {
 
 /// Names that are valid for a cargo package and for the type of an executor.
 fn check_name(name: &str) -> Result<(), Failure> {
-    let letters = name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-    if letters && name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.ends_with('-') {
+    if is_crate_name(name) {
         return Ok(());
     }
     let message =

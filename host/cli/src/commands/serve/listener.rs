@@ -42,10 +42,7 @@ impl Listener {
             .map_err(Failure::call)?;
         let key = Target::to(store).command(&["key", "add", "NAME"]);
         let refused = |error| match error {
-            ServerError::Exposed { address } => Failure::call(format!(
-                "{address} can be reached from other machines, and there is no key: without one only loopback is listened on; \
-                 add a key first ({key}), or listen on 127.0.0.1"
-            )),
+            ServerError::Exposed { address } => Failure::call(ServerError::exposed(address, &key)),
             ServerError::Keys(_) | ServerError::Io(_) => Failure::call(error),
         };
         let listener = server.listen(address).await.map_err(refused)?;

@@ -100,7 +100,7 @@ impl Uses<'_, '_> {
         let name = self.kind.split_once('@').map_or(self.kind, |(name, _)| name);
         // The name alone may be right, and the version wrong.
         let hint = self.report.did_you_mean(name, names().filter(|known| *known != name));
-        let is_new = is_name(name) && names().all(|known| known != name);
+        let is_new = is_crate_name(name) && names().all(|known| known != name);
         let hint = hint.or_else(|| is_new.then(|| start(name, executors.missing_allowed)));
         self.missing(&NOT_INSTALLED, executors.missing_allowed, &message, hint.as_deref());
     }
@@ -132,8 +132,9 @@ impl Uses<'_, '_> {
     }
 }
 
-/// Whether `phasm plugin new` accepts the name.
-fn is_name(name: &str) -> bool {
+/// Whether a name is valid for a cargo package and for the type of an executor, as that of a new plugin has to be.
+#[must_use]
+pub fn is_crate_name(name: &str) -> bool {
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     name.chars().all(fits) && name.starts_with(|c: char| c.is_ascii_lowercase()) && !name.ends_with('-')
 }
