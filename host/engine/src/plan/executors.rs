@@ -12,11 +12,11 @@ use crate::{
 
 use super::model::PinnedExecutor;
 
-pub use self::{defaults::check_defaults, look_up::is_crate_name};
 pub(super) use self::{
     defaults::Defaults,
     look_up::{look_up, recorded, types},
 };
+pub use self::{defaults::check_defaults, look_up::is_crate_name};
 
 /// The executors that a document's executor types resolve to, as [`Draft::plan`](super::Draft::plan) takes them.
 ///
