@@ -25,6 +25,7 @@ mod login;
 mod once;
 mod plugin;
 mod plugins;
+mod relative;
 mod run;
 mod runs;
 mod saved;
