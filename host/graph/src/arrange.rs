@@ -18,6 +18,8 @@ const BOX_GAP: i32 = 24;
 const LEVEL_GAP: i32 = 42;
 /// Distance between levels without lines.
 const ROW_GAP: i32 = 14;
+/// Distance between the rows of a closed loop.
+const LIST_GAP: i32 = 2;
 /// Width of a line that passes a level.
 const TRUNK: i32 = 4;
 /// Weight of a trunk against that of a box: trunks are straight rather than boxes in the middle.
@@ -63,6 +65,8 @@ struct LayeredGraph {
     /// The line that each link of a gap is part of.
     owners: Vec<Vec<usize>>,
     lines: Vec<Line>,
+    /// Distance between the levels.
+    gap: i32,
 }
 
 /// All edges from one node, or to all of its hooks.
@@ -119,6 +123,11 @@ impl LayeredGraph {
         for trunk in trunks(&node.edges) {
             graph.add_trunk(trunk, &place);
         }
+        graph.gap = match &node.iterations {
+            Some(_) => LIST_GAP,
+            None if graph.lines.is_empty() => ROW_GAP,
+            None => LEVEL_GAP,
+        };
         graph
     }
 
@@ -236,15 +245,14 @@ impl LayeredGraph {
 
     /// Returns the upper and lower edge of each level, and the height of all.
     fn heights(&self) -> (Vec<Extent>, i32) {
-        let gap = if self.lines.is_empty() { ROW_GAP } else { LEVEL_GAP };
         let mut levels = Vec::with_capacity(self.levels.len());
         let mut top = 0;
         for cells in &self.levels {
             let height = cells.iter().map(|cell| self.cell(*cell).size.height).max().unwrap_or(0);
             levels.push(Extent { top, bottom: top + height });
-            top += height + gap;
+            top += height + self.gap;
         }
-        (levels, (top - gap).max(0))
+        (levels, (top - self.gap).max(0))
     }
 
     /// Draws the pieces of every line.

@@ -1,6 +1,6 @@
 //! Content of each container and the order within it, for a plan and for a run as far as it has come.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use phasm_engine::{
     event::TaskId,
@@ -9,7 +9,7 @@ use phasm_engine::{
     run::{Place, Run, TaskRun},
 };
 
-use crate::{label::Label, model::Edge, tally::Tally};
+use crate::{iterations::ClosedLoop, label::Label, model::Edge, tally::Tally};
 
 /// Something that a node may stand for.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,9 @@ pub(crate) struct Group<'a> {
     pub(crate) items: Vec<Item<'a>>,
     pub(crate) edges: Vec<Edge>,
     /// Items that were passed over: no arrow leads to them, and they stand at the end.
-    pub(crate) unreached: Vec<usize>,
+    pub(crate) unreached: BTreeSet<usize>,
+    /// Number of iterations, which are the first items; 0 outside the loops of runs.
+    pub(crate) iterations: usize,
 }
 
 /// A plan, or a run of it.
@@ -59,11 +61,8 @@ impl<'a> Source<'a> {
     /// Returns the root with its hooks.
     pub(crate) fn top(&self) -> Group<'a> {
         let root = self.run.and_then(|run| run.task(TaskId::ROOT));
-        let mut top = Group {
-            items: vec![root.map_or(Item::Node(&self.plan.root), Item::Task)],
-            edges: vec![],
-            unreached: vec![],
-        };
+        let items = vec![root.map_or(Item::Node(&self.plan.root), Item::Task)];
+        let mut top = Group { items, ..Group::default() };
         if self.run.is_none() {
             top.add_hooks(0, self.planned_hooks(&self.plan.hooks));
         }
@@ -87,7 +86,7 @@ impl<'a> Source<'a> {
             TemplateKind::Wrapper(call) => self.planned(&call.work),
             TemplateKind::Dag(dag) => Some(of_dag(dag)),
             TemplateKind::Loop(each) => {
-                Some(Group { items: vec![Item::Node(&each.body)], edges: vec![], unreached: vec![] })
+                Some(Group { items: vec![Item::Node(&each.body)], ..Group::default() })
             }
             TemplateKind::Pipeline(pipeline) => Some(of_pipeline(pipeline)),
         }
@@ -105,9 +104,10 @@ impl<'a> Source<'a> {
                 edges: edges_between(run, children),
                 unreached: (0..)
                     .zip(children)
-                    .filter(|(_, child)| is_unreached(child))
+                    .filter(|(_, one)| is_unreached(one))
                     .map(|(at, _)| at)
                     .collect(),
+                iterations: children.iter().filter(|one| matches!(one.place, Place::Iteration(..))).count(),
             }),
         }
     }
@@ -142,6 +142,14 @@ impl<'a> Source<'a> {
             (Item::Task(task), Some(run)) => Label::of_task(run, task),
             (Item::Task(_), None) => Label::page(),
         }
+    }
+
+    /// Returns the content of a loop that is not opened; nothing for other groups.
+    pub(crate) fn closed_loop(&self, group: &Group<'a>, max_listed: usize) -> Option<ClosedLoop> {
+        let run = self.run.filter(|_| group.iterations > 0)?;
+        let task = |item: &Item<'a>| if let Item::Task(task) = item { Some(*task) } else { None };
+        let iterations: Vec<_> = group.items.iter().take(group.iterations).filter_map(task).collect();
+        Some(ClosedLoop::of(run, &iterations, max_listed, |task| self.tally(Item::Task(task))))
     }
 
     pub(crate) fn phase(item: Item<'a>) -> Phase {
@@ -192,12 +200,12 @@ fn of_dag(dag: &Dag) -> Group<'_> {
     let edges = dag.nodes.iter().enumerate().flat_map(|(to, node)| {
         node.dependencies.iter().map(move |from| Edge { from: *from, to, hook: false })
     });
-    Group { items: dag.nodes.iter().map(Item::Node).collect(), edges: edges.collect(), unreached: vec![] }
+    Group { items: dag.nodes.iter().map(Item::Node).collect(), edges: edges.collect(), ..Group::default() }
 }
 
 fn of_pipeline(pipeline: &Pipeline) -> Group<'_> {
     let items: Vec<_> = pipeline.nodes.iter().map(Item::Node).collect();
-    Group { edges: chain(items.len()), items, unreached: vec![] }
+    Group { edges: chain(items.len()), items, ..Group::default() }
 }
 
 /// Returns the edges of items that run one after the other.

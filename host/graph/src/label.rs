@@ -3,7 +3,7 @@
 use phasm_engine::{
     event::{Reason, TaskId},
     phase::Phase,
-    plan::{HookType, MaxAttempts, Node, Plan, Recovery, TemplateKind, Work},
+    plan::{HookType, LoopOver, MaxAttempts, Node, Plan, Recovery, TemplateKind, Work},
     run::{Run, TaskRun, WaitsFor},
     text,
 };
@@ -61,8 +61,10 @@ pub struct Label {
     pub name: String,
     /// Kind of the node.
     pub kind: Kind,
-    /// Its second line.
+    /// Its second line: kind, phase, duration, attempt.
     pub note: String,
+    /// Its third line: why it failed, what it asks, or how the iterations of a loop stand. Often empty.
+    pub detail: String,
     /// Phase of the task run; `None` in a plan.
     pub phase: Option<Phase>,
     /// Number of the task run, if there is one.
@@ -74,37 +76,37 @@ pub struct Label {
 impl Label {
     /// Returns the text of the page around all nodes.
     pub(crate) fn page() -> Self {
-        let (name, note, title) = (String::new(), String::new(), String::new());
-        Self { name, kind: Kind::Dag, note, phase: None, task: None, title }
+        Self::plain(Kind::Dag, String::new(), String::new())
+    }
+
+    /// Returns a text without a task run.
+    fn plain(kind: Kind, name: String, note: String) -> Self {
+        let title = format!("{name}\n{note}");
+        Self { name, kind, note, detail: String::new(), phase: None, task: None, title }
     }
 
     /// Returns the text of a call of the plan. In the picture of a run this call has no task run yet.
     pub(crate) fn of_node(plan: &Plan, node: &Node, hook: Option<HookType>, phase: Option<Phase>) -> Self {
         let kind = hook.map_or_else(|| Kind::of(plan, &node.work), |_| Kind::Hook);
         let mut parts = vec![work(kind, node)];
+        parts.extend(iterations(plan, node));
         parts.extend(hook.map(|hook| hook.as_str().to_owned()));
         parts.extend(attempts(node));
         parts.extend(node.when.is_some().then(|| "conditional".to_owned()));
-        let note = parts.join(" · ");
-        let name = node.name.to_string();
-        let title = format!("{name}\n{note}");
-        Self { name, kind, note, phase, task: None, title }
+        Self { phase, ..Self::plain(kind, node.name.to_string(), parts.join(" · ")) }
     }
 
     /// Returns the text of a task run.
     pub(crate) fn of_task(run: &Run, task: &TaskRun) -> Self {
         let node = run.node(task);
         let kind = if task.hook.is_some() { Kind::Hook } else { Kind::of(run.plan(), &node.work) };
-        // A clock that ran out is a timeout, also where its policy cancels the task.
-        let counts_as = Reason::counts_as(task.phase, task.reason);
-        let phase = if counts_as == task.phase { task.phase.as_str() } else { "Timed out" };
-        let mut parts = vec![phase.to_owned()];
+        let mut parts = vec![phase_word(task).to_owned()];
         if matches!(kind, Kind::Dag | Kind::Loop | Kind::Pipeline | Kind::Hook) {
             parts.insert(0, kind.as_str().to_owned());
         }
-        parts.extend(run.remarks(task));
         parts.extend(task.duration().map(text::elapsed));
         parts.extend((task.attempt > 1).then(|| format!("attempt {}", task.attempt)));
+        parts.extend(run.remarks(task));
         parts.extend(task.reason.map(|reason| reason.for_people().to_owned()));
         let waits = run.waiting(task).filter(|waiting| waiting.what == WaitsFor::Retry);
         parts.extend(waits.as_ref().map(|_| "waits for its retry".to_owned()));
@@ -119,16 +121,46 @@ impl Label {
         if !task.message.is_empty() {
             title = format!("{title}\n{}", text::cut(&task.message, MAX_MESSAGE_BYTES));
         }
-        let (name, phase) = (run.label(task), Some(counts_as));
-        Self { name, kind, note, phase, task: Some(task.id), title }
+        let (name, detail) = (run.label(task), detail(task));
+        let phase = Some(Reason::counts_as(task.phase, task.reason));
+        Self { name, kind, note, detail, phase, task: Some(task.id), title }
     }
 
     /// Returns the text of the node that stands for items that are not drawn.
     pub(crate) fn more(items: usize, note: String) -> Self {
-        let name = format!("… {items} more");
-        let title = format!("{name}\n{note}");
-        Self { name, kind: Kind::More, note, phase: None, task: None, title }
+        Self::plain(Kind::More, format!("… {items} more"), note)
     }
+
+    /// Returns the text of the row that stands for iterations of a loop that are not listed.
+    pub(crate) fn unlisted(iterations: usize, note: String) -> Self {
+        Self::plain(Kind::More, format!("and {iterations} more"), note)
+    }
+}
+
+/// Returns the word for the phase of a task run. A clock that ran out is a timeout, also where its policy cancels the task.
+pub(crate) fn phase_word(task: &TaskRun) -> &'static str {
+    let counts_as = Reason::counts_as(task.phase, task.reason);
+    if counts_as == task.phase { task.phase.as_str() } else { "Timed out" }
+}
+
+/// Returns the first line of the message that says why a task failed or waits for its retry, or what it asks.
+pub(crate) fn detail(task: &TaskRun) -> String {
+    let last = task.attempts.last().map(|attempt| &attempt.message);
+    let message = match Reason::counts_as(task.phase, task.reason) {
+        Phase::Failed | Phase::Error | Phase::Timeout | Phase::Suspended => &task.message,
+        Phase::Created => last.unwrap_or(&task.message),
+        Phase::Ready | Phase::Running | Phase::Succeeded | Phase::Skipped | Phase::Cancelled => {
+            return String::new();
+        }
+    };
+    let line = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    text::cut(line.trim(), MAX_MESSAGE_BYTES).into_owned()
+}
+
+/// Returns the number of iterations of a loop, where the plan knows it.
+fn iterations(plan: &Plan, node: &Node) -> Option<String> {
+    let LoopOver::Items(items) = &plan.loop_of(node)?.over else { return None };
+    Some(format!("{} iteration{}", items.len(), if items.len() == 1 { "" } else { "s" }))
 }
 
 /// Returns the executor type of a node, or the kind of the template that it calls.

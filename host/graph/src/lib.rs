@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  Plan, or Run ── items ──▶ groups: the content of each container, and the order within it
-//!                    │ pick       as many nodes as a picture holds; the rest is counted
+//!                    │ pick       as many nodes as a picture holds; the rest is counted, long loops by their iterations
 //!                    ▼
 //!                 Diagram ── Layout ──▶ boxes in boxes, lines that go downwards around them ── svg ──▶ text
 //!                    └── tree ──▶ lines for a terminal
@@ -16,13 +16,16 @@ mod crossings;
 mod diagram;
 mod geometry;
 mod items;
+mod iterations;
 mod label;
 mod layout;
+mod legend;
 mod markup;
 mod model;
 mod pick;
 mod placement;
 mod rank;
+mod readiness;
 mod sign;
 mod suspensions;
 mod svg;
@@ -33,8 +36,10 @@ mod tree;
 pub use self::{
     diagram::Diagram,
     geometry::{Line, Piece, Rect},
+    iterations::Iterations,
     label::{Kind, Label},
     layout::Layout,
+    legend::{legend, swatch},
     model::{Edge, Limits, Node},
     sign::mark,
     suspensions::Suspensions,

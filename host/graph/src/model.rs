@@ -1,6 +1,6 @@
 //! Nodes and edges of a diagram, and how many of them a picture holds.
 
-use crate::{label::Label, tally::Tally};
+use crate::{iterations::Iterations, label::Label, tally::Tally};
 
 /// Maximum sizes of a picture. Nodes beyond them are counted in one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct Limits {
     pub across: usize,
     /// Levels of a container.
     pub down: usize,
-    /// Nodes of a container without edges, such as iterations of a loop.
+    /// Iterations of a loop that are drawn one by one. A loop with more of them is one node.
     pub alike: usize,
     /// Lines of a container.
     pub lines: usize,
@@ -19,7 +19,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { boxes: 400, across: 12, down: 30, alike: 24, lines: 2000 }
+        Self { boxes: 400, across: 12, down: 30, alike: 8, lines: 2000 }
     }
 }
 
@@ -45,13 +45,16 @@ pub struct Node {
     pub levels: Vec<Vec<usize>>,
     /// Edges between the nodes inside, downwards, sorted.
     pub edges: Vec<Edge>,
-    /// Tasks that the node stands for. Empty for an open node.
+    /// Tasks that the node stands for, without those of the nodes inside. Empty for an open node.
     pub tally: Tally,
+    /// Iterations of a loop that is not opened; the nodes inside are those that failed or are suspended.
+    pub iterations: Option<Iterations>,
 }
 
 impl Node {
     /// Returns a node with nothing inside.
     pub(crate) fn closed(label: Label, parent: usize) -> Self {
-        Self { label, parent, levels: Vec::new(), edges: Vec::new(), tally: Tally::default() }
+        let (levels, edges) = (Vec::new(), Vec::new());
+        Self { label, parent, levels, edges, tally: Tally::default(), iterations: None }
     }
 }

@@ -6,6 +6,7 @@ use phasm_engine::phase::Phase;
 
 use crate::{
     items::{Group, Item, Source},
+    iterations::{ClosedLoop, ORDINARY, importance},
     label::Label,
     model::{Edge, Limits, Node},
     rank::ranks,
@@ -13,7 +14,9 @@ use crate::{
 };
 
 /// Nodes on one level of a container without edges.
-const COLUMNS: usize = 6;
+const COLUMNS: usize = 4;
+/// Iterations of a loop that are listed in its node.
+const MAX_LISTED: usize = 5;
 
 /// Nodes of a picture.
 pub(crate) struct Selection {
@@ -28,11 +31,17 @@ pub(crate) fn pick(source: &Source<'_>, limits: Limits) -> Selection {
         Picker { source, limits, nodes: vec![Node::closed(Label::page(), 0)], lines_left_out: 0 };
     let mut queue = VecDeque::from([(0, None, source.top())]);
     while let Some((at, item, group)) = queue.pop_front() {
-        let levels = levels(&group, limits);
         let room = limits.boxes.saturating_sub(picker.nodes.len());
+        if group.iterations > limits.alike {
+            picker.close_loop(at, &group, room);
+            continue;
+        }
+        let levels = levels(&group, limits);
         let is_root = picker.nodes.get(at).is_none_or(|node| at == 0 || node.parent == 0);
         if is_root || levels.iter().map(Vec::len).sum::<usize>() <= room {
             picker.open(at, &group, levels, &mut queue);
+        } else if group.iterations > 0 {
+            picker.close_loop(at, &group, room);
         } else if let Some(item) = item {
             picker.close(at, item);
         }
@@ -117,6 +126,24 @@ impl<'a> Picker<'_, 'a> {
         }
     }
 
+    /// Leaves a loop closed, with its iterations counted, and those listed that failed or are suspended.
+    fn close_loop(&mut self, at: usize, group: &Group<'a>, room: usize) {
+        let Some(closed) = self.source.closed_loop(group, MAX_LISTED.min(room)) else { return };
+        let ClosedLoop { iterations, rest, listed } = closed;
+        let first = self.nodes.len();
+        let rows = listed.into_iter().map(|(label, tally)| Node { tally, ..Node::closed(label, at) });
+        self.nodes.extend(rows);
+        let levels = (first..self.nodes.len()).map(|number| vec![number]).collect();
+        if let Some(node) = self.nodes.get_mut(at) {
+            let label = &mut node.label;
+            label.detail = iterations.standing(label.phase.is_some_and(Phase::is_terminal));
+            label.title = format!("{}\n{}", label.title, iterations.tally.summary_of("iteration"));
+            node.levels = levels;
+            node.tally = rest;
+            node.iterations = Some(iterations);
+        }
+    }
+
     /// Leaves a node closed, with its content counted.
     fn close(&mut self, at: usize, item: Item<'a>) {
         let tally = self.source.tally(item);
@@ -143,8 +170,8 @@ impl<'a> Picker<'_, 'a> {
 /// Returns the entries of each level, with the items that are not drawn in one entry.
 fn levels(group: &Group<'_>, limits: Limits) -> Vec<Vec<Entry>> {
     if group.edges.is_empty() {
-        let mut entries =
-            abridge(group, (0..group.items.len()).collect(), limits.alike).into_iter().peekable();
+        let max = if group.iterations > 0 { limits.alike } else { 2 * limits.across };
+        let mut entries = abridge(group, (0..group.items.len()).collect(), max).into_iter().peekable();
         let mut levels = Vec::new();
         while entries.peek().is_some() {
             levels.push(entries.by_ref().take(COLUMNS).collect());
@@ -176,19 +203,11 @@ fn abridge(group: &Group<'_>, items: Vec<usize>, max: usize) -> Vec<Entry> {
         return items.into_iter().map(Entry::One).collect();
     }
     let mut chosen = items;
-    chosen.sort_by_key(|at| group.items.get(*at).map_or(u8::MAX, |item| priority(Source::phase(*item))));
+    chosen.sort_by_key(|at| {
+        group.items.get(*at).map_or(u8::MAX, |item| importance(Source::phase(*item)).min(ORDINARY))
+    });
     let mut hidden = chosen.split_off(max.saturating_sub(1));
     chosen.sort_unstable();
     hidden.sort_unstable();
     chosen.into_iter().map(Entry::One).chain([Entry::More(hidden)]).collect()
-}
-
-/// Returns the rank of a phase where there is no room for all; failures come first.
-fn priority(phase: Phase) -> u8 {
-    match phase {
-        Phase::Failed | Phase::Error | Phase::Timeout => 0,
-        Phase::Suspended => 1,
-        Phase::Running => 2,
-        Phase::Ready | Phase::Created | Phase::Succeeded | Phase::Skipped | Phase::Cancelled => 3,
-    }
 }

@@ -40,11 +40,22 @@ impl Tally {
         Phase::ALL.into_iter().zip(self.phases).filter(|(_, count)| *count > 0)
     }
 
+    /// Returns the number of those in one phase.
+    #[must_use]
+    pub fn count(&self, phase: Phase) -> u64 {
+        self.phases.get(phase as usize).copied().unwrap_or(0)
+    }
+
     /// Writes `3 tasks`, or `3 tasks: 2 Succeeded, 1 Failed`.
     #[must_use]
     pub fn summary(&self) -> String {
-        let tasks = self.tasks();
-        let all = format!("{tasks} task{}", if tasks == 1 { "" } else { "s" });
+        self.summary_of("task")
+    }
+
+    /// Writes the same about something else than tasks.
+    pub(crate) fn summary_of(&self, noun: &str) -> String {
+        let count = self.tasks();
+        let all = format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
         let phases: Vec<_> = self.phases().map(|(phase, count)| format!("{count} {phase}")).collect();
         if phases.is_empty() { all } else { format!("{all}: {}", phases.join(", ")) }
     }

@@ -2,15 +2,17 @@
 
 use phasm_engine::{
     phase::Phase,
-    run::{Attempt, Run, TaskRun},
+    run::{Attempt, Run, TaskRun, WaitsFor},
     text,
     time::Timestamp,
 };
 
 use crate::{
     diagram::Diagram,
+    iterations::Iterations,
     label::Label,
-    model::Limits,
+    model::{Limits, Node},
+    readiness,
     suspensions::{Suspension, Suspensions},
 };
 
@@ -21,8 +23,10 @@ pub enum BarKind {
     Container(Phase),
     /// An attempt, with the phase it ended in.
     Attempt(Phase),
-    /// The time before the first attempt, or the delay before another one.
-    Wait,
+    /// The time from readiness to the start.
+    Queue,
+    /// The time between an attempt and the next.
+    RetryDelay,
     /// From the suspension to the response.
     Suspension,
 }
@@ -49,6 +53,8 @@ pub struct Row {
     pub depth: usize,
     /// Bars in the order in which they are drawn; later ones cover those before.
     pub bars: Vec<Bar>,
+    /// Duration, number of attempts, and number of iterations, where there are any. It stands behind the last bar.
+    pub note: String,
 }
 
 /// A run in time.
@@ -72,10 +78,12 @@ impl Timeline {
         let times = run.times();
         let now = if run.is_over() { run.now() } else { now.max(run.now()) };
         let row = |(at, depth): (usize, usize)| {
-            let label = diagram.nodes.get(at)?.label.clone();
+            let node = diagram.nodes.get(at)?;
+            let label = node.label.clone();
             let task = label.task.and_then(|task| run.task(task));
             let bars = task.map(|task| bars(run, task, suspensions, now)).unwrap_or_default();
-            Some(Row { label, depth, bars })
+            let note = task.filter(|_| !bars.is_empty()).map(|task| note(task, node, now));
+            Some(Row { label, depth, bars, note: note.unwrap_or_default() })
         };
         let rows: Vec<_> = diagram.in_reading_order().into_iter().filter_map(row).collect();
         let last = rows.iter().flat_map(|row| &row.bars).map(|bar| bar.to).max();
@@ -88,20 +96,8 @@ fn bars(run: &Run, task: &TaskRun, suspensions: &Suspensions, now: Timestamp) ->
     if run.children(task).len() > 0 {
         return container(task, now);
     }
-    let mut bars = Vec::new();
-    let mut since = task.created_at;
-    for attempt in &task.attempts {
-        let begin = attempt.started_at.or(attempt.finished_at).unwrap_or(now);
-        bars.extend(bar(BarKind::Wait, since, begin, "waited"));
-        let end = attempt.finished_at.unwrap_or(now);
-        if attempt.started_at.is_some() {
-            bars.push(attempt_bar(attempt, begin, end));
-        }
-        since = end;
-    }
-    if !task.phase.is_terminal() && task.attempts.last().is_none_or(|last| last.finished_at.is_some()) {
-        bars.extend(bar(BarKind::Wait, since, now, "waits"));
-    }
+    let mut bars = attempts(run, task, now);
+    bars.extend(waiting(run, task, now));
     let mut suspended = suspensions.of(task.id).to_vec();
     if suspended.is_empty() && task.phase == Phase::Suspended {
         suspended.extend(task.suspended_at.map(|from| Suspension { from, to: None }));
@@ -113,11 +109,57 @@ fn bars(run: &Run, task: &TaskRun, suspensions: &Suspensions, now: Timestamp) ->
     bars
 }
 
+/// Returns the bars of the attempts of a task run, and of the times before each.
+fn attempts(run: &Run, task: &TaskRun, now: Timestamp) -> Vec<Bar> {
+    let mut bars = Vec::new();
+    // Earlier attempts than the kept ones have no bars.
+    let is_first = task.attempts.first().is_some_and(|first| first.number == 1);
+    let mut before = readiness::ready_at(run, task).filter(|_| is_first).map(|ready| (BarKind::Queue, ready));
+    for attempt in &task.attempts {
+        let begin = attempt.started_at.or(attempt.finished_at).unwrap_or(now);
+        bars.extend(before.and_then(|(kind, since)| gap(kind, since, begin)));
+        let end = attempt.finished_at.unwrap_or(now);
+        if attempt.started_at.is_some() {
+            bars.push(attempt_bar(attempt, begin, end));
+        }
+        before = Some((BarKind::RetryDelay, end));
+    }
+    bars
+}
+
+/// Returns the bars of a task run that waits for a slot, or for the end of a retry's delay.
+fn waiting(run: &Run, task: &TaskRun, now: Timestamp) -> Vec<Bar> {
+    let waits = !task.has_open_attempt() && task.unmet == 0;
+    let Some(waiting) = run.waiting(task).filter(|_| waits) else { return Vec::new() };
+    let is_delay = waiting.what == WaitsFor::Retry;
+    let delay_end = if is_delay { now } else { waiting.since };
+    let ended = task.attempts.last().and_then(|last| last.finished_at);
+    let delay = ended.and_then(|ended| gap(BarKind::RetryDelay, ended, delay_end));
+    delay.into_iter().chain(gap(BarKind::Queue, waiting.since, now).filter(|_| !is_delay)).collect()
+}
+
+/// Returns the text behind the last bar.
+fn note(task: &TaskRun, node: &Node, now: Timestamp) -> String {
+    let end = task.finished_at.unwrap_or(now);
+    let mut parts = Vec::new();
+    parts.extend((task.attempt > 1).then(|| format!("{} attempts", task.attempt)));
+    let begin = task.started_at.or_else(|| task.attempts.first()?.finished_at);
+    parts.extend(begin.map(|begin| text::elapsed(end.since(begin))));
+    parts.extend(node.iterations.as_ref().map(Iterations::summary));
+    if parts.is_empty() { "queued".to_owned() } else { parts.join(", ") }
+}
+
 fn container(task: &TaskRun, now: Timestamp) -> Vec<Bar> {
     let Some(from) = task.started_at.or(task.dispatched_at) else { return Vec::new() };
     let to = task.finished_at.unwrap_or(now).max(from);
     let title = format!("{}, {}", task.phase, span(from, to));
     vec![Bar { kind: BarKind::Container(task.phase), from, to, title }]
+}
+
+/// Returns the bar of a time without work, unless it took no time.
+fn gap(kind: BarKind, from: Timestamp, to: Timestamp) -> Option<Bar> {
+    let verb = if kind == BarKind::RetryDelay { "waited for its retry" } else { "queued" };
+    bar(kind, from, to, verb)
 }
 
 /// Returns a bar, unless it took no time.

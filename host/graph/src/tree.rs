@@ -2,11 +2,15 @@
 
 use crate::{
     diagram::Diagram,
+    label::Label,
     markup::{cells, clipped},
+    model::Node,
 };
 
 /// Letters of a name that are printed.
 const MAX_NAME_CELLS: usize = 60;
+/// Letters of a message that are printed.
+const MAX_DETAIL_CELLS: usize = 80;
 /// Predecessors of a node that are printed.
 const MAX_PREDECESSORS: usize = 4;
 
@@ -25,12 +29,22 @@ pub fn tree(diagram: &Diagram) -> String {
     let mut text = String::new();
     for ((at, _), label) in nodes.iter().zip(&labels) {
         let pad = " ".repeat(width - cells(label));
-        let note = diagram.nodes.get(*at).map_or("", |node| &node.label.note);
+        let note = diagram.nodes.get(*at).map(note).unwrap_or_default();
         let line = format!("{label}{pad}  {note}{}", predecessors(diagram, *at));
         text.push_str(line.trim_end());
         text.push('\n');
     }
     text
+}
+
+/// Returns the note of a node, and what its box says below it.
+fn note(node: &Node) -> String {
+    let Label { note, detail, .. } = &node.label;
+    let is_open = !node.levels.is_empty() && node.iterations.is_none();
+    if detail.is_empty() || is_open {
+        return note.clone();
+    }
+    format!("{note} · {}", clipped(detail, MAX_DETAIL_CELLS))
 }
 
 /// Returns the names of the nodes that a node follows.

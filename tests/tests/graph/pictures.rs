@@ -28,7 +28,7 @@ fn what_strangers_say_is_text() {
     let plan = plan(&[json!({ "dag": { "name": "main", "tasks": [task] } })]);
     let world = finished(plan, Answers::new([phasm_engine::outcome::Outcome::failed(message)]));
     let diagram = Diagram::of_run(&world.run, Limits::default());
-    let options = SvgOptions { links: Some("/\"><b>"), embedded: false };
+    let options = SvgOptions { links: Some("/\"><b>"), ..SvgOptions::default() };
     let timeline = Timeline::of(&world.run, &Suspensions::default(), world.run.now(), Limits::default());
     for picture in [graph_svg(&diagram, options), timeline_svg(&timeline, options)] {
         assert_whole(&picture);
@@ -52,7 +52,7 @@ fn a_picture_says_what_it_is() {
     assert!(alone.contains("role=\"img\"") && alone.contains("<style>") && !alone.contains("<a "), "{alone}");
     assert!(alone.contains("<title>Graph of small, run run</title>"), "{alone}");
     assert!(alone.contains("<desc>1 task: 1 Succeeded</desc>"), "{alone}");
-    let inside = graph_svg(&diagram, SvgOptions { links: Some("/runs/run/tasks/"), embedded: true });
+    let inside = graph_svg(&diagram, SvgOptions { links: Some("/runs/run/tasks/"), embedded: true, selected: None });
     assert!(inside.contains("role=\"group\"") && !inside.contains("<style>"), "{inside}");
     assert!(inside.contains("<a href=\"/runs/run/tasks/1\" aria-label=\"a, Succeeded"), "{inside}");
     for picture in [alone, inside] {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use phasm_engine::phase::Phase;
 
-use super::{Frame, SvgOptions, begin_link, describe, title};
+use super::{Frame, SvgOptions, TaskGroup, describe, loops, title};
 use crate::{
     diagram::Diagram,
     geometry::{Line, Piece, Rect},
     label::Label,
-    layout::{CELL, Layout, NOTE_CELL, TEXT_MARGIN},
+    layout::{CELL, DETAIL_HEIGHT, Layout, NOTE_CELL, NOTE_MARGIN},
     markup::{Markup, cells, clipped, escaped},
     model::Node,
     sign::disc,
@@ -27,10 +27,15 @@ pub fn graph_svg(diagram: &Diagram, options: SvgOptions<'_>) -> String {
     let Rect { width, height, .. } = layout.page();
     let title = title("Graph", diagram);
     let description = describe(diagram);
-    let mut out = Frame { width, height, title: &title, description: &description }.begin(options);
+    let frame = Frame { width, height, is_fluid: false, title: &title, description: &description };
+    let mut out = frame.begin(options);
     for (at, _) in diagram.in_reading_order() {
         if let (Some(node), Some(rect)) = (diagram.nodes.get(at), layout.boxes.get(at)) {
-            draw_box(&mut out, options, node, *rect);
+            let around = diagram.nodes.get(node.parent);
+            match around.filter(|around| around.iterations.is_some()) {
+                Some(around) => loops::draw_row(&mut out, options, node, around, *rect),
+                None => draw_box(&mut out, options, node, around, *rect),
+            }
         }
     }
     for line in &layout.lines {
@@ -44,31 +49,39 @@ pub fn graph_svg(diagram: &Diagram, options: SvgOptions<'_>) -> String {
     out.0
 }
 
-fn draw_box(out: &mut Markup, options: SvgOptions<'_>, node: &Node, rect: Rect) {
+fn draw_box(
+    out: &mut Markup,
+    options: SvgOptions<'_>,
+    node: &Node,
+    around: Option<&Node>,
+    Rect { x, y, width, height }: Rect,
+) {
     let label = &node.label;
-    let Rect { x, y, width, height } = rect;
     let phase = label.phase.map_or("Planned", Phase::as_str);
-    let is_closed = node.levels.is_empty();
-    let open = if is_closed { "" } else { " phasm-open" };
-    let is_linked = begin_link(out, options, label);
+    let has_lines = node.levels.is_empty() || node.iterations.is_some();
+    let open = if has_lines { "" } else { " phasm-open" };
+    let class = format!("phasm-box phasm-kind-{} phasm-{phase}{open}", label.kind.as_str());
+    // A count leads to the container whose tasks it counts.
+    let leads_to = label.task.or_else(|| around?.label.task);
+    let end = TaskGroup { options, label, leads_to, class: &class }.begin(out);
     out.put(format_args!(
-        "<g class=\"phasm-box phasm-kind-{} phasm-{phase}{open}\"><title>{}</title>\
-         <rect class=\"phasm-frame\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"7\"/>",
-        label.kind.as_str(),
-        escaped(&label.title)
+        "<rect class=\"phasm-frame\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"7\"/>"
     ));
     let mut text = Text { x: x + 14, top: y, width: width - 22 };
     if let Some(phase) = label.phase {
-        out.put(format_args!("{}", disc(phase, x + 11, y + if is_closed { 9 } else { 10 })));
+        out.put(format_args!("{}", disc(phase, x + 11, y + if has_lines { 9 } else { 10 })));
         text.x += SIGN;
         text.width -= SIGN;
     }
-    if is_closed {
-        draw_closed_text(out, label, text);
+    if has_lines {
+        draw_lines(out, label, text, width);
     } else {
         draw_header(out, label, text);
     }
-    out.put(format_args!("</g>{}\n", if is_linked { "</a>" } else { "" }));
+    if let Some(iterations) = &node.iterations {
+        loops::draw_counts(out, iterations, Rect { x, y, width, height });
+    }
+    out.put(format_args!("{end}"));
 }
 
 /// Room for the text of a box.
@@ -81,22 +94,25 @@ struct Text {
 }
 
 /// Returns how many letters of `cell` pixels fit into a width.
-fn letters(width: i32, cell: i32) -> usize {
+pub(super) fn letters(width: i32, cell: i32) -> usize {
     usize::try_from(width / cell).unwrap_or(0)
 }
 
-/// Draws the name, and below it the note.
-fn draw_closed_text(out: &mut Markup, label: &Label, text: Text) {
-    let Text { x, top, width } = text;
-    let name = escaped(&clipped(&label.name, letters(width, CELL)));
-    let note = escaped(&clipped(&label.note, letters(width + TEXT_MARGIN / 2, NOTE_CELL)));
-    let note_x = if label.phase.is_some() { x - 20 } else { x };
+/// Draws the name, and below it the note and the detail.
+fn draw_lines(out: &mut Markup, label: &Label, text: Text, width: i32) {
+    let Text { x, top, .. } = text;
+    let name = escaped(&clipped(&label.name, letters(text.width, CELL)));
     let name_y = top + 20;
-    let note_y = top + 37;
-    out.put(format_args!(
-        "<text class=\"phasm-name\" x=\"{x}\" y=\"{name_y}\">{name}</text>\
-         <text class=\"phasm-note\" x=\"{note_x}\" y=\"{note_y}\">{note}</text>"
-    ));
+    out.put(format_args!("<text class=\"phasm-name\" x=\"{x}\" y=\"{name_y}\">{name}</text>"));
+    let x = if label.phase.is_some() { x - 20 } else { x };
+    let mut y = top + 37;
+    for line in [&label.note, &label.detail] {
+        let line = escaped(&clipped(line, letters(width - NOTE_MARGIN, NOTE_CELL)));
+        if !line.is_empty() {
+            out.put(format_args!("<text class=\"phasm-note\" x=\"{x}\" y=\"{y}\">{line}</text>"));
+        }
+        y += DETAIL_HEIGHT;
+    }
 }
 
 /// Draws the name, and next to it the note as far as there is room.

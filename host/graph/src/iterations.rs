@@ -1,0 +1,261 @@
+//! Iterations of a loop that is one node: counted by phase, in order as a strip, and a list of those to look at.
+
+use phasm_engine::{
+    event::{Reason, TaskId},
+    phase::{Phase, TaskKind},
+    run::{ContainerProgress, Place, Run, TaskRun},
+    value::Value,
+};
+
+use crate::{
+    label::{Label, detail, phase_word},
+    markup::clipped,
+    tally::Tally,
+};
+
+/// Cells of a strip.
+const MAX_CELLS: usize = 60;
+/// Letters of an item in a label.
+const MAX_ITEM_CELLS: usize = 40;
+/// Members of an item that name it.
+const NAMES: [&str; 4] = ["name", "id", "title", "key"];
+/// [`importance`] of phases that are alike to a reader who looks for what happens now.
+pub(crate) const ORDINARY: u8 = 3;
+
+/// Iterations of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Iterations {
+    /// Iterations by phase. An iteration with a suspended task counts as suspended.
+    pub tally: Tally,
+    /// Cells of a strip, in the order of the iterations. Each has the most important phase of the iterations it stands for.
+    pub strip: Vec<Phase>,
+}
+
+impl Iterations {
+    fn of(phases: &[Phase]) -> Self {
+        let mut tally = Tally::default();
+        phases.iter().for_each(|phase| tally.add(&Tally::of(*phase, 1)));
+        let cells = phases.len().min(MAX_CELLS);
+        let begin = |cell: usize| cell * phases.len() / cells.max(1);
+        let slice = |cell| phases.get(begin(cell)..begin(cell + 1)).unwrap_or_default();
+        let strip =
+            (0..cells).filter_map(|cell| slice(cell).iter().copied().min_by_key(|one| importance(*one)));
+        Self { tally, strip: strip.collect() }
+    }
+
+    /// Writes `498 of 500 Succeeded · 2 Failed`, or of a loop that has not ended `261 of 502 ended · 2 Failed`.
+    pub(crate) fn standing(&self, has_ended: bool) -> String {
+        let all = self.tally.tasks();
+        let ended = self.tally.phases().filter(|(phase, _)| phase.is_terminal());
+        let begin = if has_ended {
+            format!("{} of {all} Succeeded", self.tally.count(Phase::Succeeded))
+        } else {
+            format!("{} of {all} ended", ended.map(|(_, count)| count).sum::<u64>())
+        };
+        let others = self.counts(|phase| needs_a_look(phase) || (has_ended && phase != Phase::Succeeded));
+        std::iter::once(begin).chain(others).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// Writes `500 iterations, 2 Failed`.
+    pub(crate) fn summary(&self) -> String {
+        let all = self.tally.tasks();
+        let begin = format!("{all} iteration{}", if all == 1 { "" } else { "s" });
+        std::iter::once(begin).chain(self.counts(needs_a_look)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Returns the counts of some phases in words, the most important phase first.
+    fn counts(&self, of: impl Fn(Phase) -> bool) -> Vec<String> {
+        let mut counts: Vec<_> = self.tally.phases().filter(|(phase, _)| of(*phase)).collect();
+        counts.sort_by_key(|(phase, _)| importance(*phase));
+        counts.into_iter().map(|(phase, count)| format!("{count} {phase}")).collect()
+    }
+}
+
+/// Content of a loop that is one node.
+pub(crate) struct ClosedLoop {
+    pub(crate) iterations: Iterations,
+    /// Tasks that are not in the list.
+    pub(crate) rest: Tally,
+    /// Iterations that failed or are suspended, each with its tasks; the last row may stand for several.
+    pub(crate) listed: Vec<(Label, Tally)>,
+}
+
+impl ClosedLoop {
+    /// Counts the iterations of a loop. `tally` counts the tasks of one.
+    pub(crate) fn of(
+        run: &Run,
+        iterations: &[&TaskRun],
+        max_listed: usize,
+        tally: impl Fn(&TaskRun) -> Tally,
+    ) -> Self {
+        let phases: Vec<_> = iterations.iter().map(|iteration| phase_of(run, iteration)).collect();
+        let mut chosen: Vec<_> =
+            iterations.iter().zip(&phases).filter(|(_, phase)| needs_a_look(**phase)).collect();
+        chosen.sort_by_key(|(_, phase)| importance(**phase));
+        let mut unlisted = chosen.split_off(chosen.len().min(max_listed));
+        let mut listed: Vec<_> = chosen
+            .iter()
+            .map(|(iteration, phase)| (row(run, iteration, **phase), tally(iteration)))
+            .collect();
+        if !unlisted.is_empty() && max_listed > 0 {
+            let (mut phases, mut tasks) = (Tally::default(), Tally::default());
+            for (iteration, phase) in &unlisted {
+                phases.add(&Tally::of(**phase, 1));
+                tasks.add(&tally(iteration));
+            }
+            listed.push((Label::unlisted(unlisted.len(), phases.summary_of("iteration")), tasks));
+            chosen.append(&mut unlisted);
+        }
+        let mut is_in_list: Vec<TaskId> = chosen.iter().map(|(iteration, _)| iteration.id).collect();
+        is_in_list.sort_unstable();
+        let mut rest = Tally::default();
+        for iteration in iterations.iter().filter(|one| is_in_list.binary_search(&one.id).is_err()) {
+            rest.add(&tally(iteration));
+        }
+        Self { iterations: Iterations::of(&phases), rest, listed }
+    }
+}
+
+/// Returns the rank of a phase where there is no room for all: what failed is first, what went well is last.
+pub(crate) fn importance(phase: Phase) -> u8 {
+    match phase {
+        Phase::Failed | Phase::Error | Phase::Timeout => 0,
+        Phase::Suspended => 1,
+        Phase::Running => 2,
+        Phase::Ready => ORDINARY,
+        Phase::Created => 4,
+        Phase::Cancelled => 5,
+        Phase::Skipped => 6,
+        Phase::Succeeded => 7,
+    }
+}
+
+/// Whether a person should see an iteration: it failed, or is suspended.
+fn needs_a_look(phase: Phase) -> bool {
+    importance(phase) <= importance(Phase::Suspended)
+}
+
+/// Returns the phase that an iteration counts as: Suspended if a task in it is.
+fn phase_of(run: &Run, iteration: &TaskRun) -> Phase {
+    let phase = Reason::counts_as(iteration.phase, iteration.reason);
+    let mut queue = vec![iteration];
+    while let Some(task) = queue.pop().filter(|_| !phase.is_terminal()) {
+        if task.phase == Phase::Suspended {
+            return Phase::Suspended;
+        }
+        queue.extend(run.children(task).filter(|child| !child.phase.is_terminal()));
+    }
+    phase
+}
+
+/// Returns the row of an iteration. It leads to the task that failed or is suspended, if that is one.
+fn row(run: &Run, iteration: &TaskRun, phase: Phase) -> Label {
+    let cause = cause(run, iteration);
+    let word = if phase == iteration.phase { phase.as_str() } else { phase_word(cause) };
+    let mut parts = vec![word.to_owned()];
+    if cause.id != iteration.id {
+        parts = vec![format!("{word} in {}", run.label(cause))];
+    }
+    parts.extend(Some(detail(cause)).filter(|detail| !detail.is_empty()));
+    let (name, note, detail) = (iteration_name(run, iteration), parts.join(" · "), String::new());
+    Label { name, note, detail, phase: Some(phase), ..Label::of_task(run, cause) }
+}
+
+/// Returns the innermost task that failed, or is suspended, if it is the only one in an iteration; otherwise the iteration.
+fn cause<'a>(run: &'a Run, iteration: &'a TaskRun) -> &'a TaskRun {
+    let mut found = None;
+    let mut queue = vec![iteration];
+    while let Some(task) = queue.pop() {
+        let before = queue.len();
+        if run.kind(task) == TaskKind::Wrapper {
+            // Earlier attempts were retried.
+            queue.extend(run.children(task).next_back());
+        } else {
+            queue.extend(run.children(task));
+        }
+        let is_leaf = queue.len() == before;
+        let is_cause = is_leaf && needs_a_look(Reason::counts_as(task.phase, task.reason));
+        if is_cause && found.replace(task).is_some() {
+            return iteration;
+        }
+    }
+    found.unwrap_or(iteration)
+}
+
+/// Writes `[37] Ada`: the number of an iteration, and its item if that has a short name.
+fn iteration_name(run: &Run, iteration: &TaskRun) -> String {
+    let item = item(run, iteration).and_then(item_name).unwrap_or_default();
+    let name = format!("[{}] {}", iteration.place.position(), clipped(&item, MAX_ITEM_CELLS));
+    name.trim_end().to_owned()
+}
+
+/// Returns the item of an iteration.
+fn item<'a>(run: &'a Run, iteration: &TaskRun) -> Option<&'a Value> {
+    let (Place::Iteration(_, index), Some(scope)) = (iteration.place, run.scope_around(iteration)) else {
+        return None;
+    };
+    let ContainerProgress::Loop(progress) = &scope.progress else { return None };
+    progress.items.get(usize::try_from(index).ok()?)
+}
+
+/// Returns a short name of an item: a text or a number, or the member that names an object.
+fn item_name(item: &Value) -> Option<String> {
+    match item {
+        Value::String(text) => Some(text.to_string()),
+        Value::Bool(_) | Value::Number(_) => Some(item.to_json()),
+        Value::Object(_) => {
+            let member = NAMES.into_iter().find_map(|name| item.member(name))?;
+            if member.as_object().is_some() { None } else { item_name(member) }
+        }
+        Value::Null | Value::Array(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_has_the_most_important_phase_of_its_slice() {
+        let mut phases = vec![Phase::Succeeded; 500];
+        phases[37] = Phase::Failed;
+        phases[499] = Phase::Running;
+        let Iterations { tally, strip } = Iterations::of(&phases);
+        assert_eq!((strip.len(), tally.tasks()), (MAX_CELLS, 500));
+        let others: Vec<_> =
+            strip.iter().enumerate().filter(|(_, phase)| **phase != Phase::Succeeded).collect();
+        assert_eq!(others, [(4, &Phase::Failed), (59, &Phase::Running)]);
+        assert_eq!(Iterations::of(&phases[..3]).strip, [Phase::Succeeded; 3]);
+    }
+
+    #[test]
+    fn iterations_are_counted_in_words() {
+        let mut phases = vec![Phase::Succeeded; 500];
+        phases[3] = Phase::Failed;
+        phases[4] = Phase::Error;
+        let ended = Iterations::of(&phases);
+        assert_eq!(ended.standing(true), "498 of 500 Succeeded · 1 Failed · 1 Error");
+        assert_eq!(ended.summary(), "500 iterations, 1 Failed, 1 Error");
+        phases.extend([Phase::Running, Phase::Suspended]);
+        assert_eq!(
+            Iterations::of(&phases).standing(false),
+            "500 of 502 ended · 1 Failed · 1 Error · 1 Suspended"
+        );
+        assert_eq!(Iterations::of(&phases[..1]).summary(), "1 iteration");
+    }
+
+    #[test]
+    fn an_item_is_named_by_what_it_says() {
+        let rows = [
+            (r#""Ada""#, Some("Ada")),
+            ("7", Some("7")),
+            (r#"{"id": 3, "name": "Bob"}"#, Some("Bob")),
+            (r#"{"id": {"name": "x"}}"#, None),
+            (r#"["a"]"#, None),
+            ("null", None),
+        ];
+        for (json, expected) in rows {
+            assert_eq!(item_name(&Value::from_json(json).unwrap()).as_deref(), expected, "{json}");
+        }
+    }
+}
