@@ -12,6 +12,10 @@ mod actions;
 mod answer;
 mod arguments;
 mod assets;
+mod attention;
+mod commands;
+mod counts;
+mod definition;
 mod editor;
 mod error;
 mod events;
@@ -27,16 +31,20 @@ mod plugin;
 mod plugins;
 mod relative;
 mod run;
+mod run_logs;
 mod runs;
 mod saved;
 mod schedule;
 mod schedules;
 mod shell;
+mod short_ids;
 mod submit;
+mod summary;
 mod table;
 mod task;
 mod upload;
 mod upload_form;
+mod waiting;
 mod workflow;
 mod workflows;
 mod yaml;
@@ -84,10 +92,11 @@ type PageRoute =
     (MethodFilter, &'static str, Option<Role>, &'static [Resource], fn(RequestContext) -> PageFuture);
 
 /// All of them, with who may ask for them and the bounded resources that they use.
-const PAGES: [PageRoute; 39] = [
+const PAGES: [PageRoute; 40] = [
     (MethodFilter::GET, "/", None, &[], serve!(home)),
     (MethodFilter::GET, "/runs", Some(Role::Read), VIEW, on_work_thread!(runs::page)),
     (MethodFilter::GET, "/runs/{run}", Some(Role::Read), VIEW, on_work_thread!(run::page)),
+    (MethodFilter::GET, "/waiting", Some(Role::Read), VIEW, on_work_thread!(waiting::page)),
     (MethodFilter::GET, "/runs/{run}/tasks/{task}", Some(Role::Read), VIEW, on_work_thread!(task::page)),
     (MethodFilter::GET, "/runs/{run}/edit", Some(Role::Run), VIEW, on_work_thread!(submit::rewrite)),
     (MethodFilter::POST, "/runs/{run}/cancel", Some(Role::Run), &[], serve!(actions::cancel)),

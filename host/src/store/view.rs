@@ -38,6 +38,10 @@ pub enum RunState {
 }
 
 impl RunState {
+    /// All of them.
+    pub const ALL: [Self; 6] =
+        [Self::Ended, Self::Driven, Self::Parked, Self::Waiting, Self::Queued, Self::Orphaned];
+
     /// Its word for people. Lists show next to it why a run is `waiting`.
     #[must_use]
     pub const fn for_people(self) -> &'static str {

@@ -52,7 +52,8 @@ fn a_picture_says_what_it_is() {
     assert!(alone.contains("role=\"img\"") && alone.contains("<style>") && !alone.contains("<a "), "{alone}");
     assert!(alone.contains("<title>Graph of small, run run</title>"), "{alone}");
     assert!(alone.contains("<desc>1 task: 1 Succeeded</desc>"), "{alone}");
-    let inside = graph_svg(&diagram, SvgOptions { links: Some("/runs/run/tasks/"), embedded: true, selected: None });
+    let inside =
+        graph_svg(&diagram, SvgOptions { links: Some("/runs/run/tasks/"), embedded: true, selected: None });
     assert!(inside.contains("role=\"group\"") && !inside.contains("<style>"), "{inside}");
     assert!(inside.contains("<a href=\"/runs/run/tasks/1\" aria-label=\"a, Succeeded"), "{inside}");
     for picture in [alone, inside] {

@@ -49,9 +49,10 @@ pub(super) async fn resume(mut context: RequestContext) -> Result<Response, Prob
 async fn respond(context: &RequestContext, form: &Form) -> Result<Response, ProblemResponse> {
     let (handle, id) = (context.handle().await?, task_id(context)?);
     let run = history::read(&context.app, handle.id(), Some(id), &context.holder).await?.run;
-    let payload = answer::read(run.task(id).ok_or_else(|| no_task(context))?, form)?;
+    let payload = answer::read(run.task(id).ok_or_else(|| no_task(context))?, form, &context.caller)?;
     match handle.resume(&run.task_run_id(id), payload).await? {
-        true => Ok(back(context)),
+        // What follows is seen there.
+        true => Ok(see_other(&format!("/runs/{}", context.segment("run")))),
         false => Err(ProblemResponse::new(
             StatusCode::CONFLICT,
             "the task is not waiting any more: it has a response, or has expired",

@@ -8,10 +8,17 @@ use phasm::{
 };
 
 use super::{fields::Field, form::Form, format};
-use crate::problem_response::ProblemResponse;
+use crate::{
+    auth::caller::{Caller, Role},
+    problem_response::ProblemResponse,
+};
 
 /// Prefix of the form's fields, which tells them from those of other forms.
 const PREFIX: &str = "answer.";
+/// The value of a response that decides: true approves, false rejects.
+pub(super) const DECISION: &str = "approved";
+/// The value of a response that names its caller.
+pub(super) const NAME: &str = "by";
 /// The field of an answer of which nothing is known but that it is an object.
 const WHOLE: &str = "whole";
 
@@ -42,39 +49,80 @@ fn people(asked: Option<&Value>) -> Vec<(&'static str, String)> {
     rows.into_iter().filter_map(|(label, names)| Some((label, names?))).collect()
 }
 
-/// The form; nothing for what is not suspended.
-pub(super) fn form(run: &Run, task: &TaskRun) -> Option<Markup> {
+/// Whether a task of the run waits for a response that the caller may give.
+pub(super) fn is_for(run: &Run, caller: &Caller) -> bool {
+    let name = caller.key.as_deref();
+    let may_respond = |task: &TaskRun| {
+        let names = |setting: &str| {
+            let list =
+                requested_schema(task).and_then(|asked| asked.member(setting)).and_then(Value::as_array);
+            list.map(|list| list.iter().any(|one| one.as_str() == name && name.is_some()))
+        };
+        // Without keys nobody is known, and a task that names its callers refuses all of them.
+        names("approvers") != Some(false) && names("notBy") != Some(true)
+    };
+    caller.may(Role::Approve).is_ok()
+        && run.tasks().iter().filter(|task| task.phase == Phase::Suspended).any(may_respond)
+}
+
+/// The form; nothing for what is not suspended. Where the response has `approved`, its two values are the two buttons.
+pub(super) fn form(run: &Run, task: &TaskRun, caller: &Caller) -> Option<Markup> {
     if task.phase != Phase::Suspended {
         return None;
     }
     let (fields, asked) = (fields(task), requested_schema(task));
     let message = asked.and_then(|asked| asked.member("message")).and_then(Value::as_str);
     let details = asked.and_then(|asked| asked.member("details")).filter(|details| !details.is_null());
+    let decides = fields.iter().any(Field::is_decision);
+    // Who is signed in is who responds.
+    let is_typed = |field: &&Field| !field.is_decision() && !(field.is_name() && caller.key.is_some());
+    let prefix = format!("{PREFIX}{}.", task.id);
+    let (form, whole) = (format!("respond-{}", task.id), format!("{WHOLE}-{}", task.id));
     Some(html! {
-        section class="ask" id="answer" aria-labelledby="answer-title" {
-            h2 id="answer-title" { (message.unwrap_or("Waiting for a response")) }
-            @if let Some(details) = details { (format::value(details)) }
-            @if !task.message.is_empty() && Some(&*task.message) != message { p class="callout" { (task.message) } }
-            @for (label, names) in people(asked) { p class="help" { (label) (names) } }
-            form class="sheet" method="post" action={ "/runs/" (run.id()) "/tasks/" (task.id) "/resume" } {
-                @for field in &fields { (field.draw(PREFIX, None)) }
-                @if fields.is_empty() {
-                    div class="field" {
-                        label for=(WHOLE) { "Response, a JSON object" }
-                        textarea id=(WHOLE) name=(WHOLE) rows="4" class="code" spellcheck="false" { "\n{}" }
-                    }
+        h2 id={ "ask-title-" (task.id) } { (message.unwrap_or("Waiting for a response")) }
+        @if let Some(details) = details { (background(details)) }
+        @if !task.message.is_empty() && Some(&*task.message) != message { p class="callout" { (task.message) } }
+        @for (label, names) in people(asked) { p class="help" { (label) (names) } }
+        form id=(form) class="sheet" method="post" action={ "/runs/" (run.id()) "/tasks/" (task.id) "/resume" } {
+            @for field in fields.iter().filter(is_typed) { (field.draw(&prefix, None)) }
+            @if fields.is_empty() {
+                div class="field" {
+                    label for=(whole) { "Response, a JSON object" }
+                    textarea id=(whole) name=(WHOLE) rows="4" class="code" spellcheck="false" { "\n{}" }
                 }
-                button { "Send response" }
+            }
+            div class="acts" {
+                @if decides {
+                    button name={ (prefix) (DECISION) } value="true" { "Approve" }
+                    button name={ (prefix) (DECISION) } value="false" class="danger" formnovalidate { "Reject" }
+                } @else { button { "Send response" } }
+                span class="help" {
+                    (run.path(task))
+                    @if let Some(key) = &caller.key { ", as " (key) }
+                    @if let Some(at) = task.clocks.absolute() { ", expires " (format::time(at)) }
+                }
             }
         }
     })
+}
+
+/// The background of a question: a list of names and values, or what else it is.
+fn background(details: &Value) -> Markup {
+    let is_flat = |value: &Value| !matches!(value, Value::Array(_) | Value::Object(_));
+    let shown = |value: &Value| value.as_str().map_or_else(|| value.to_json(), str::to_owned);
+    html! {
+        @match details.as_object().filter(|members| members.values().all(is_flat)) {
+            Some(members) => dl class="facts" { @for (name, value) in members { div { dt { (name) } dd { (shown(value)) } } } },
+            None => (format::value(details)),
+        }
+    }
 }
 
 /// The answer that was given.
 ///
 /// # Errors
 /// 400 for what is no object, 422 for a number that cannot be kept.
-pub(super) fn read(task: &TaskRun, form: &Form) -> Result<Map, ProblemResponse> {
+pub(super) fn read(task: &TaskRun, form: &Form, caller: &Caller) -> Result<Map, ProblemResponse> {
     let fields = fields(task);
     if fields.is_empty() {
         let wrong = |why: String| {
@@ -88,7 +136,9 @@ pub(super) fn read(task: &TaskRun, form: &Form) -> Result<Map, ProblemResponse> 
     }
     let mut given = Map::new();
     for field in fields {
-        let value = field.read(form.text(&format!("{PREFIX}{}", field.name)));
+        let signed_in = caller.key.as_deref().filter(|_| field.is_name());
+        let text = signed_in.unwrap_or_else(|| form.text(&format!("{PREFIX}{}.{}", task.id, field.name)));
+        let value = field.read(text);
         let value = value.map_err(|problem| ProblemResponse::problems("response", &[*problem]))?;
         given.extend(value.map(|value| (field.name.as_str().into(), value)));
     }

@@ -8,7 +8,7 @@ use crate::{auth::caller::Caller, problem_response::ProblemResponse};
 
 pub(super) fn page(caller: Option<&Caller>, refusal: &ProblemResponse) -> Response {
     let title = refusal.title();
-    let shell = Shell { title, at: "", caller, live: None, standing: None };
+    let shell = Shell::outside(title, caller);
     let body = html! {
         h1 { (title) }
         div class="callout bad" role="alert" { p { (refusal.detail()) } }

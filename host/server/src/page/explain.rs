@@ -10,10 +10,10 @@ use phasm::{
     },
 };
 
-use super::{format, history::TaskHistory};
+use super::format;
 
 /// The sentence, as of the run's latest instant.
-pub(super) fn why(run: &Run, task: &TaskRun, told: TaskHistory) -> String {
+pub(super) fn why(run: &Run, task: &TaskRun, rule: Option<(RuleMatch, u32)>) -> String {
     let node = run.node(task);
     if let Some(of) = run.rerun_of().filter(|_| task.reused) {
         return format!(
@@ -30,7 +30,7 @@ pub(super) fn why(run: &Run, task: &TaskRun, told: TaskHistory) -> String {
         Phase::Suspended => "Waiting for approval.".to_owned(),
         Phase::Skipped => skipped(task, node),
         Phase::Succeeded | Phase::Failed | Phase::Error | Phase::Timeout | Phase::Cancelled => {
-            ended(run, task, node, told)
+            ended(run, task, node, rule)
         }
     }
 }
@@ -105,12 +105,12 @@ fn skipped(task: &TaskRun, node: &Node) -> String {
     }
 }
 
-fn ended(run: &Run, task: &TaskRun, node: &Node, told: TaskHistory) -> String {
+fn ended(run: &Run, task: &TaskRun, node: &Node, rule: Option<(RuleMatch, u32)>) -> String {
     let mut parts = vec![by_clock(run, task).or_else(|| by_reason(task))];
     if parts.iter().all(Option::is_none) {
         parts = vec![Some(by_outcome(run, task, node))];
     }
-    parts.push(by_rule(node, told, task));
+    parts.push(by_rule(node, rule, task));
     parts.push(run.not_retried(task).map(|why| format!("Not retried: {why}.")));
     parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
@@ -184,8 +184,8 @@ fn phase_of(code: i32) -> Phase {
     }
 }
 
-fn by_rule(node: &Node, told: TaskHistory, task: &TaskRun) -> Option<String> {
-    let (rule, attempt) = told.rule?;
+fn by_rule(node: &Node, rule: Option<(RuleMatch, u32)>, task: &TaskRun) -> Option<String> {
+    let (rule, attempt) = rule?;
     let Some(Recovery::Policy(policy)) = &node.settings.recovery else { return None };
     let verdict = task.verdict.map_or("", Verdict::as_str);
     Some(match rule {

@@ -7,6 +7,8 @@ use phasm::{
     store::view,
 };
 
+use super::answer::{DECISION, NAME};
+
 /// One value that is asked for.
 pub(super) struct Field {
     pub(super) name: String,
@@ -81,6 +83,16 @@ impl Field {
         let help = parameter.kind.as_str().to_owned();
         let name = parameter.name.to_string();
         Self { title: name.clone(), name, help, kind, required: written.is_none(), default }
+    }
+
+    /// Whether its value approves or rejects.
+    pub(super) fn is_decision(&self) -> bool {
+        self.name == DECISION && matches!(self.kind, Input::YesNo)
+    }
+
+    /// Whether its value names the person who responds.
+    pub(super) fn is_name(&self) -> bool {
+        self.name == NAME && matches!(self.kind, Input::Line | Input::Lines)
     }
 
     /// The field, with what was `given` before; `prefix` tells it from those of other forms.

@@ -3,9 +3,10 @@
 use maud::{Markup, PreEscaped, html};
 use phasm::{
     Phase, Value,
+    clock::Clock,
     engine::{
         event::Reason,
-        run::{Run, ShownValue, TaskRun},
+        run::{Progress, Run, ShownValue, TaskRun},
         schedule::Zone,
         text,
         time::Timestamp,
@@ -14,6 +15,7 @@ use phasm::{
     plugins::SignatureStatus,
 };
 
+use super::relative;
 use crate::{
     client::segment,
     runs::values::{self, ValueSize},
@@ -21,11 +23,33 @@ use crate::{
 
 /// The most that is shown of a value, in bytes.
 const MAX_VALUE_BYTES: usize = 16 << 10;
+/// Longest text of a loop's item beside a task, in bytes.
+const MAX_ITEM_BYTES: usize = 60;
 
 /// A phase by its sign and its word.
 pub(super) fn phase(phase: Phase) -> Markup {
     html! {
         span class={ "phase phasm-" (phase) } { (PreEscaped(phasm_graph::mark(phase))) " " (phase) }
+    }
+}
+
+/// The sign of a phase with other words than its own.
+pub(super) fn marked(phase: Phase, words: &str) -> Markup {
+    html! { span class={ "phase phasm-" (phase) } { (sign(phase)) " " (words) } }
+}
+
+/// The sign of a phase alone, beside words that say it.
+pub(super) fn sign(phase: Phase) -> Markup {
+    PreEscaped(phasm_graph::mark(phase))
+}
+
+/// How many tasks have ended of those that there are, as a number and a bar.
+pub(super) fn progress(progress: Progress) -> Markup {
+    let Progress { done, total } = progress;
+    html! {
+        span class="progress" {
+            progress value=(done) max=(total) aria-label="Tasks ended" {} " " (done) "/" (total)
+        }
     }
 }
 
@@ -39,19 +63,40 @@ pub(super) fn standing(run: &Run, task: &TaskRun) -> Markup {
             span class={ "phase phasm-" (counts_as) } { (PreEscaped(phasm_graph::mark(counts_as))) " Timed out" }
             span class="none" { " (" (task.phase) ")" }
         }
-        @if !remarks.is_empty() { span class="phase phasm-Timeout" { " " (remarks.join(", ")) } }
+        @if !remarks.is_empty() { " " span class="remarks" { (remarks.join(", ")) } }
     }
 }
 
 /// Short reason for a run's end, or a remark on it, behind its phase.
 pub(super) fn remark(remark: Option<&str>) -> Markup {
-    html! { @if let Some(remark) = remark { span class="phase phasm-Timeout" { " " (remark) } } }
+    html! { @if let Some(remark) = remark { " " span class="remarks" { (remark) } } }
 }
 
-/// An instant, in UTC: as everybody else sees it.
+/// A point in time by how long ago it was, or how soon it comes. Its title has the time in UTC; a script adds the person's own zone.
 pub(super) fn time(at: Timestamp) -> Markup {
-    let whole = at.to_rfc3339();
-    html! { time datetime=(whole) title=(whole) { (instant(at)) } }
+    let now = Clock::start().now();
+    let shown = if at > now { relative::until(now, at) } else { relative::ago(now, at) };
+    html! { time class="relative" datetime=(at.to_rfc3339()) title=(instant(at)) { (shown) } }
+}
+
+/// How long something took, or has taken so far: a script counts on where it has not ended.
+pub(super) fn took_or_counts(from: Timestamp, to: Option<Timestamp>) -> Markup {
+    let end = to.unwrap_or_else(|| Clock::start().now());
+    let length = text::elapsed(end.since(from));
+    html! {
+        @match to {
+            Some(_) => (length),
+            None => span class="counts" data-since=(from.to_rfc3339()) { (length) },
+        }
+    }
+}
+
+/// The time since the beginning of a run, where many times are of one second: `+0.1 s`. The title has the time in UTC.
+pub(super) fn offset(begin: Timestamp, at: Option<Timestamp>) -> Markup {
+    html! { @match at {
+        Some(at) => time datetime=(at.to_rfc3339()) title=(instant(at)) { "+" (text::elapsed(at.since(begin))) },
+        None => span class="none" { "–" },
+    } }
 }
 
 /// An instant among words.
@@ -100,21 +145,30 @@ pub(super) fn maybe_time(at: Option<Timestamp>) -> Markup {
     html! { @match at { Some(at) => (time(at)), None => span class="none" { "–" } } }
 }
 
-/// How long something took.
-pub(super) fn took(from: Option<Timestamp>, to: Option<Timestamp>) -> String {
-    match (from, to) {
-        (Some(from), Some(to)) => text::elapsed(to.since(from)),
-        _ => "–".to_owned(),
+/// An id by its end, which is what tells it from others, with a button that copies it.
+pub(super) fn id(id: &str) -> Markup {
+    html! { code class="id" title=(id) data-copy=(id) { (end_of(id)) } }
+}
+
+/// An id by its end, in lists.
+pub(super) fn short_id(id: &str) -> Markup {
+    html! { code class="id" title=(id) { (end_of(id)) } }
+}
+
+/// The last characters of an id, by which commands and addresses of the page find it, too.
+fn end_of(id: &str) -> String {
+    match id.char_indices().rev().nth(7) {
+        Some((at, _)) if at > 0 => format!("…{}", id.get(at..).unwrap_or_default()),
+        _ => id.to_owned(),
     }
 }
 
-/// An id by its end, which is what tells it from others.
-pub(super) fn id(id: &str) -> Markup {
-    let short = match id.char_indices().rev().nth(7) {
-        Some((at, _)) if at > 0 => format!("…{}", id.get(at..).unwrap_or_default()),
-        _ => id.to_owned(),
-    };
-    html! { code class="id" title=(id) data-copy=(id) { (short) } }
+/// The item of the iteration that a task run stands in, which tells one of 500 from another.
+pub(super) fn item(run: &Run, task: &TaskRun) -> Markup {
+    let shown = |item: &Value| item.as_str().map_or_else(|| item.to_json(), str::to_owned);
+    html! {
+        @if let Some(item) = run.item_around(task) { " " code class="item" { (text::cut(&shown(item), MAX_ITEM_BYTES)) } }
+    }
 }
 
 /// A value as JSON with one member a line, or text as it is.

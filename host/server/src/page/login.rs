@@ -59,7 +59,7 @@ fn redeem(context: &RequestContext, ticket: &str, to: &str) -> Result<Response, 
 }
 
 fn confirmation(ticket: &str, to: &str) -> Response {
-    let shell = Shell { title: "Sign in", at: "", caller: None, live: None, standing: None };
+    let shell = Shell::outside("Sign in", None);
     let body = html! {
         h1 { "Sign in" }
         form class="sheet" method="post" action="/login" {
@@ -80,7 +80,7 @@ fn known(context: &RequestContext, key: &str) -> bool {
 }
 
 fn render(status: StatusCode, to: &str, wrong: Option<&str>) -> Response {
-    let shell = Shell { title: "Sign in", at: "", caller: None, live: None, standing: None };
+    let shell = Shell::outside("Sign in", None);
     let body = html! {
         h1 { "Sign in" }
         @if let Some(wrong) = wrong { div class="callout bad" role="alert" { p { (format::prose(wrong)) } } }

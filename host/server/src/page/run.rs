@@ -1,4 +1,4 @@
-//! One run: what it is, and its graph, its timeline, its tasks or its events.
+//! One run: how it stands and why, what it waits for, and its graph, timeline, tasks, logs, definition or events.
 
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, PreEscaped, html};
@@ -8,7 +8,7 @@ use phasm::{
     clock::Clock,
     engine::{
         event::TaskId,
-        run::{Run, ShownValue, TaskRun, ValueKind},
+        run::{Run, ShownValue, ValueKind},
         text,
     },
     journal::LargeValues,
@@ -18,19 +18,22 @@ use phasm::{
 };
 use phasm_graph::{Diagram, Limits, SvgOptions, Timeline, graph_svg, timeline_svg};
 
-use super::{answer, events, format, history, once, shell::Shell, table};
+use super::{
+    attention, commands, definition, events, format, history, once, run_logs, saved,
+    shell::Shell,
+    short_ids, summary, table,
+    task::{TaskContent, TaskHeadings},
+};
 use crate::{
     auth::caller::{Caller, Role},
     problem_response::ProblemResponse,
     request::RequestContext,
 };
 
-/// Suspended tasks that are named at the top.
-const MAX_QUESTIONS: usize = 10;
 /// Responses that are listed.
 const MAX_RESPONSES: usize = 10;
-/// Longest question of a suspended task, in bytes.
-const MAX_QUESTION_BYTES: usize = 160;
+/// Longest comment of a response, in bytes.
+const MAX_COMMENT_BYTES: usize = 160;
 
 /// Views of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,17 +41,22 @@ enum View {
     Graph,
     Timeline,
     Tasks,
+    Logs,
+    Definition,
     Events,
 }
 
 impl View {
-    const ALL: [Self; 4] = [Self::Graph, Self::Timeline, Self::Tasks, Self::Events];
+    const ALL: [Self; 6] =
+        [Self::Graph, Self::Timeline, Self::Tasks, Self::Logs, Self::Definition, Self::Events];
 
     const fn word(self) -> &'static str {
         match self {
             Self::Graph => "graph",
             Self::Timeline => "timeline",
             Self::Tasks => "tasks",
+            Self::Logs => "logs",
+            Self::Definition => "definition",
             Self::Events => "events",
         }
     }
@@ -58,62 +66,172 @@ impl View {
             Self::Graph => "Graph",
             Self::Timeline => "Timeline",
             Self::Tasks => "Tasks",
+            Self::Logs => "Logs",
+            Self::Definition => "Definition",
             Self::Events => "Events",
         }
     }
 }
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
+    if let Some(found) = short_ids::redirect(&context).await? {
+        return Ok(found);
+    }
     context.query.leave_out_empty();
     let named = |word: &str| View::ALL.into_iter().find(|view| view.word() == word);
-    let view = context.query.parsed("view", "graph, timeline, tasks or events", named).unwrap_or(View::Graph);
-    let wanted = table::TableQuery::of(&mut context.query);
-    let since = context.query.count("since", 0, u32::MAX as usize).unwrap_or(0);
-    context.query.done()?;
-    let row = RunSummary::of(&context, context.run().await?).await?;
-    let body = match view {
-        View::Timeline => {
-            let recorded = history::read(&context.app, &row.head.run_id, None, &context.holder).await?;
-            let now = Clock::start().now();
-            let timeline = Timeline::of(&recorded.run, &recorded.suspensions, now, Limits::default());
-            let links = links(&recorded.run);
-            let picture = timeline_svg(&timeline, SvgOptions { links: Some(&links), embedded: true });
-            whole(
-                &recorded.run,
-                &recorded.large,
-                &row,
-                view,
-                &html! { (drawn(&picture, "Timeline")) (legend()) },
-            )
-        }
-        View::Events => {
-            let list = events::list(&context, &row, since as u64).await?;
-            let recorded = history::read(&context.app, &row.head.run_id, None, &context.holder).await?;
-            whole(&recorded.run, &recorded.large, &row, view, &list)
-        }
-        View::Graph | View::Tasks => {
-            let handle = context.app.host.run_of(&row).counted_for(context.holder.clone());
-            let shown = row.clone();
-            handle
-                .outline(move |run, large| whole(run, large, &shown, view, &looked(run, view, &wanted)))
-                .await?
+    let expected = "graph, timeline, tasks, logs, definition or events";
+    let view = context.query.parsed("view", expected, named).unwrap_or(View::Graph);
+    let selected = match view {
+        View::Logs | View::Events => None,
+        View::Graph | View::Timeline | View::Tasks | View::Definition => {
+            context.query.parsed("task", "the number of a task run", |text| text.parse().ok().map(TaskId))
         }
     };
+    let shown = match view {
+        View::Tasks => Shown::Tasks(table::TableQuery::of(&mut context.query)),
+        View::Events => Shown::Events(context.query.count("since", 0, u32::MAX as usize).unwrap_or(0) as u64),
+        View::Logs => Shown::Logs(run_logs::LogQuery::of(&mut context.query)),
+        View::Graph => Shown::Graph,
+        View::Timeline => Shown::Timeline,
+        View::Definition => Shown::Definition,
+    };
+    context.query.done()?;
+    let row = RunSummary::of(&context, context.run().await?).await?;
+    let body = body(&context, &row, PageView { view, selected, shown }).await?;
     let title = format!("{} {}", row.head.workflow, row.status.phase);
     let live = row.status.open.then(|| format!("/live?run={}", row.head.run_id));
     let standing = Some(format!("{} is {}", row.head.workflow, row.status.phase));
-    let shell = Shell { live, standing, ..Shell::new(&title, "/runs", &context.caller) };
+    let shell = Shell {
+        live,
+        standing,
+        phase: Some(row.status.phase),
+        description: Some(format!("Run {} of the workflow {}", row.head.run_id, row.head.workflow)),
+        ..Shell::new(&title, "/runs", &context.caller)
+    };
     Ok(shell.respond(StatusCode::OK, &body))
+}
+
+/// The view that is asked for, and the task run that is shown beside it.
+struct PageView {
+    view: View,
+    selected: Option<TaskId>,
+    shown: Shown,
+}
+
+/// Content of a view.
+enum Shown {
+    Graph,
+    Timeline,
+    Tasks(table::TableQuery),
+    Logs(run_logs::LogQuery),
+    Definition,
+    Events(u64),
+}
+
+async fn body(
+    context: &RequestContext,
+    row: &RunSummary,
+    asked: PageView,
+) -> Result<Markup, ProblemResponse> {
+    let PageView { view, selected, shown } = asked;
+    let run_id = &row.head.run_id;
+    if let (None, Shown::Graph | Shown::Tasks(_) | Shown::Definition) = (selected, &shown) {
+        let handle = context.app.host.run_of(row).counted_for(context.holder.clone());
+        let row = row.clone();
+        return Ok(handle
+            .outline(move |run, large| {
+                let picture = outlined(run, &shown, None);
+                Frame { run, large, row: &row, view, panel: None }.whole(&picture)
+            })
+            .await?);
+    }
+    let recorded = history::read(&context.app, run_id, selected, &context.holder).await?;
+    let run = &recorded.run;
+    let picture = match &shown {
+        Shown::Timeline => timeline(&recorded, selected),
+        Shown::Events(since) => events::list(context, row, *since).await?,
+        Shown::Logs(wanted) => run_logs::draw(context, run, wanted).await?,
+        Shown::Graph | Shown::Tasks(_) | Shown::Definition => outlined(run, &shown, selected),
+    };
+    let panel = match selected.and_then(|id| run.task(id)) {
+        Some(task) => {
+            let logs = context.app.host.store().logs(run_id, Some(task.id.0)).await?;
+            let content = TaskContent { recorded: &recorded, task, logs: &logs, caller: &context.caller };
+            Some(panel(&content, view))
+        }
+        None => None,
+    };
+    let frame = Frame { run, large: &recorded.large, row, view, panel };
+    Ok(frame.whole(&picture))
+}
+
+/// The views that need only the present state of a run.
+fn outlined(run: &Run, shown: &Shown, selected: Option<TaskId>) -> Markup {
+    match shown {
+        Shown::Tasks(wanted) => table::draw(run, wanted),
+        Shown::Definition => definition::draw(run, selected),
+        Shown::Graph | Shown::Timeline | Shown::Logs(_) | Shown::Events(_) => {
+            let diagram = Diagram::of_run(run, Limits::default());
+            let links = task_links(run, View::Graph);
+            let options = SvgOptions { links: Some(&links), embedded: true, selected };
+            drawn(&graph_svg(&diagram, options), "Graph")
+        }
+    }
+}
+
+fn timeline(recorded: &history::RunHistory, selected: Option<TaskId>) -> Markup {
+    let run = &recorded.run;
+    let timeline = Timeline::of(run, &recorded.suspensions, Clock::start().now(), Limits::default());
+    let links = task_links(run, View::Timeline);
+    let options = SvgOptions { links: Some(&links), embedded: true, selected };
+    html! { (drawn(&timeline_svg(&timeline, options), "Timeline")) (legend()) }
+}
+
+/// The beginning of the addresses at which a task run is shown beside a view.
+fn task_links(run: &Run, view: View) -> String {
+    format!("/runs/{}?view={}&task=", run.id(), view.word())
+}
+
+/// A picture, which can be made larger and moved. It is escaped already.
+fn drawn(picture: &str, name: &str) -> Markup {
+    html! { div class="picture" tabindex="0" role="group" aria-label=(name) data-zoom { (PreEscaped(picture)) } }
+}
+
+/// The legend of a timeline.
+fn legend() -> Markup {
+    html! {
+        ul class="legend" {
+            @for (class, word) in phasm_graph::legend() {
+                li { (PreEscaped(phasm_graph::swatch(class))) " " (word) }
+            }
+        }
+    }
+}
+
+/// A task run beside the picture that it was chosen in.
+fn panel(content: &TaskContent<'_>, view: View) -> Markup {
+    let run = &content.recorded.run;
+    let close = format!("/runs/{}?view={}", run.id(), view.word());
+    html! {
+        div class="panel-head" {
+            h2 { (run.label(content.task)) " " (format::standing(run, content.task)) }
+            a class="close" href=(close) data-inside aria-label="Close the details" { "✕" }
+        }
+        (content.draw(TaskHeadings::Panel))
+        p { a href={ "/runs/" (run.id()) "/tasks/" (content.task.id) } { "Open as a page" } }
+    }
 }
 
 /// A run's row, what it came from as far as that is kept, and the caller who looks at it.
 #[derive(Clone)]
-struct RunSummary {
+pub(super) struct RunSummary {
     row: RunRow,
     /// Names, and where they are.
     from: Vec<(&'static str, String, String)>,
     notices: Option<NoticeSummary>,
-    caller: Caller,
+    pub(super) caller: Caller,
+    /// The server's address, as the browser has it.
+    pub(super) url: String,
 }
 
 impl std::ops::Deref for RunSummary {
@@ -141,7 +259,7 @@ impl RunSummary {
             add("Saved workflow", "workflows", &head.workflow);
         }
         let notices = NoticeSummary::read(&*store, &head.run_id).await?;
-        Ok(Self { from, notices, row, caller: context.caller.clone() })
+        Ok(Self { from, notices, row, caller: context.caller.clone(), url: saved::url(context) })
     }
 
     /// The host that runs it, if one does.
@@ -150,49 +268,39 @@ impl RunSummary {
     }
 }
 
-fn looked(run: &Run, view: View, wanted: &table::TableQuery) -> Markup {
-    if view == View::Tasks {
-        return table::draw(run, wanted);
-    }
-    let links = links(run);
-    let diagram = Diagram::of_run(run, Limits::default());
-    drawn(&graph_svg(&diagram, SvgOptions { links: Some(&links), embedded: true }), "Graph")
+/// What every view of a run has around it.
+struct Frame<'r> {
+    run: &'r Run,
+    large: &'r LargeValues,
+    row: &'r RunSummary,
+    view: View,
+    panel: Option<Markup>,
 }
 
-fn links(run: &Run) -> String {
-    format!("/runs/{}/tasks/", run.id())
-}
-
-/// A picture, which may be wider than the page. It is escaped already.
-fn drawn(picture: &str, name: &str) -> Markup {
-    html! { div class="picture" tabindex="0" role="group" aria-label=(name) { (PreEscaped(picture)) } }
-}
-
-/// The legend of a timeline.
-fn legend() -> Markup {
-    html! {
-        p class="help" {
-            "Solid bar: running. Dashed: waiting for approval. Line: queued or retry delay. Hover for durations."
-        }
-    }
-}
-
-fn whole(run: &Run, large: &LargeValues, row: &RunSummary, view: View, shown: &Markup) -> Markup {
-    html! {
-        p class="path" { a href="/runs" { "Runs" } }
-        div class="head" {
-            h1 id="title" data-part { (run.plan().name) " " (standing(run)) }
-            div id="acts" class="acts" data-part { @if row.caller.may(Role::Run).is_ok() { (action_forms(run)) } }
-        }
-        div id="facts" data-part { (facts(run, row)) }
-        div id="asked" data-part { (questions(run)) }
-        nav class="tabs" aria-label="Views of the run" {
-            @for one in View::ALL {
-                a href={ "/runs/" (run.id()) "?view=" (one.word()) } aria-current=[(one == view).then_some("page")] { (one.title()) }
+impl Frame<'_> {
+    fn whole(&self, shown: &Markup) -> Markup {
+        let Self { run, row, view, .. } = *self;
+        html! {
+            p class="path" { a href="/runs" { "Runs" } }
+            div class="head" {
+                h1 id="title" data-part { (run.plan().name) " " (standing(run)) }
+                div id="acts" class="acts" data-part { @if row.caller.may(Role::Run).is_ok() { (action_forms(run)) } }
             }
+            div id="summary" data-part { (summary::draw(run)) (notes(run, row)) }
+            div id="attention" data-part { (attention::draw(run, &row.caller)) }
+            nav class="tabs" aria-label="Views of the run" {
+                @for one in View::ALL {
+                    a href={ "/runs/" (run.id()) "?view=" (one.word()) } aria-current=[(one == view).then_some("page")] { (one.title()) }
+                }
+            }
+            div class="split" {
+                // Logs are kept up to date by a stream of their own.
+                section id="view" class="view" aria-label=(view.title()) data-part[view != View::Logs] { (shown) }
+                aside id="panel" aria-label="Task" data-part { @if let Some(panel) = &self.panel { (panel) } }
+            }
+            div id="values" data-part { (values(run, self.large)) }
+            div id="facts" data-part { (facts(run, row)) (commands::of_run(run, row)) }
         }
-        section id="view" class="view" aria-label=(view.title()) data-part { (shown) }
-        div id="values" data-part { (values(run, large)) }
     }
 }
 
@@ -221,7 +329,21 @@ fn standing(run: &Run) -> Markup {
     html! {
         @match run.tasks().first() {
             Some(root) if run.phase().is_terminal() => (format::standing(run, root)),
+            Some(_) if run.is_parked() => (format::marked(Phase::Suspended, "Waiting for approval")),
             Some(_) | None => (format::phase(run.phase())),
+        }
+    }
+}
+
+/// Reasons that the row has, and warnings.
+fn notes(run: &Run, row: &RunSummary) -> Markup {
+    html! {
+        @if let Some(note) = &row.note { div class="callout bad" role="alert" { p { "No host can resume it: " (note.why) } } }
+        @if !run.warnings().is_empty() {
+            details class="callout warn" {
+                summary { (format::count(run.warnings().len(), "warning")) }
+                ul { @for warning in run.warnings() { li { (format::prose(&warning.message)) } } }
+            }
         }
     }
 }
@@ -230,14 +352,15 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
     let times = run.times();
     let labels: Vec<_> = row.head.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
     html! {
+        h2 { "About this run" }
         dl class="facts" {
             div { dt { "Run" } dd { (format::id(run.id())) } }
             div { dt { "Submitted" } dd { (format::time(times.submitted_at)) @if let Some(by) = run.submitted_by() { " by " (by) } } }
             @if let Some(by) = run.cancelled_by() { div { dt { "Cancelled by" } dd { (by) } } }
-            div { dt { "Took" } dd { (format::took(Some(times.submitted_at), times.finished_at)) } }
+            div { dt { "Took" } dd { (format::took_or_counts(times.submitted_at, times.finished_at)) } }
             @if let Some(host) = row.host() { div { dt { "Host" } dd { (host) } } }
             div { dt { "Tasks ended" } dd { (run.progress()) } }
-            div { dt { "Namespace" } dd { (row.head.namespace) } }
+            @if &*row.head.namespace != "default" { div { dt { "Namespace" } dd { (row.head.namespace) } } }
             @for (kind, name, address) in &row.from { div { dt { (kind) } dd { a href=(address) { (name) } } } }
             @if let Some(at) = run.run_deadline().filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (format::time(at)) } } }
             @if let Some(of) = run.rerun_of() { div { dt { "Rerun of" } dd { a href={ "/runs/" (of) } { (format::id(of)) } } } }
@@ -247,11 +370,6 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             }
             @if let Some(responses) = responses(run) { div { dt { "Responses" } dd { (responses) } } }
             @if !labels.is_empty() { div { dt { "Labels" } dd { (labels.join(", ")) } } }
-        }
-        @if let Some(note) = &row.note { div class="callout bad" role="alert" { p { "No host can resume it: " (note.why) } } }
-        @if let Some(root) = run.tasks().first() {
-            @if let Some(clock) = run.exceeded(root) { div class="callout bad" { p { "Timed out: " (clock) } } }
-            @if !run.cause(root).is_empty() { div class="callout" { p { (run.cause(root)) } } }
         }
     }
 }
@@ -266,30 +384,11 @@ fn responses(run: &Run) -> Option<Markup> {
             ul class="plain" { @for (path, response, at, comment) in shown {
                 li {
                     (path) " " (response) @if let Some(at) = at { ", " (format::time(*at)) }
-                    @if let Some(comment) = comment { ": " (text::cut(comment, MAX_QUESTION_BYTES)) }
+                    @if let Some(comment) = comment { ": " (text::cut(comment, MAX_COMMENT_BYTES)) }
                 }
             } }
         }
     })
-}
-
-/// Suspended tasks that wait for a response.
-fn questions(run: &Run) -> Markup {
-    let suspended: Vec<&TaskRun> =
-        run.tasks().iter().filter(|task| task.phase == Phase::Suspended).take(MAX_QUESTIONS).collect();
-    html! {
-        @if !suspended.is_empty() {
-            div class="callout ask" {
-                p { (format::count(suspended.len(), "task")) @if suspended.len() == MAX_QUESTIONS { " or more" } " waiting for approval or a response:" }
-                ul { @for task in suspended {
-                    li {
-                        a href={ "/runs/" (run.id()) "/tasks/" (task.id) "#answer" } { "Respond to " (run.path(task)) }
-                        @if let Some(question) = answer::question(task) { ": " (text::cut(question, MAX_QUESTION_BYTES)) }
-                    }
-                } }
-            }
-        }
-    }
 }
 
 fn values(run: &Run, large: &LargeValues) -> Markup {
@@ -309,10 +408,6 @@ fn values(run: &Run, large: &LargeValues) -> Markup {
         @if !run.parameters().is_empty() {
             h2 { "Parameters" }
             dl class="values" { @for (name, value) in run.parameters().iter() { dt { (name) } dd { (parameter(name, value)) } } }
-        }
-        @if !run.warnings().is_empty() {
-            h2 { "Warnings" }
-            ul { @for warning in run.warnings() { li { (warning.message) } } }
         }
     }
 }

@@ -1,44 +1,104 @@
-//! The runs that there are.
+//! The runs that there are: counted by how they stand, filtered, and one in each row.
 
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
     Phase,
     catalog::SCHEDULE_LABEL,
+    engine::{run::Progress, text},
     store::RunRow,
     store::view::{Presence, RowWaits, RunState},
 };
+use tokio::task::JoinSet;
 
-use super::{error, format, saved, shell::Shell};
+use super::{counts::StatusCounts, error, format, saved, shell::Shell};
 use crate::{auth::caller::Role, problem_response::ProblemResponse, request::RequestContext, runs::list};
+
+/// Running runs of a page whose progress is shown.
+const MAX_PROGRESS: usize = 50;
+/// Longest reason in a row, in bytes.
+const MAX_REASON_BYTES: usize = 160;
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.leave_out_empty();
     let asked = RunFilter::of(&context);
     let (status, faults, (rows, next)) = match list::rows(&mut context).await {
         Ok(found) => (StatusCode::OK, None, found),
-        // TaskHistory beside the fields, in which it stays.
+        // Shown beside the fields, which keep what was typed.
         Err(refusal) if refusal.status() == StatusCode::BAD_REQUEST => {
             (refusal.status(), Some(refusal), (Vec::new(), None))
         }
         Err(refusal) => return Err(refusal),
     };
-    let next = next.map(|cursor| asked.address(&cursor));
+    let next = next.map(|cursor| asked.address_with("cursor", &cursor));
     let presence = Presence::of(&**context.app.host.store(), true, &rows).await?;
+    let rows = RowState::all(&context, rows, &presence).await;
+    let counts = StatusCounts::read(&context).await?;
     let body = html! {
         div class="head" {
             h1 { "Runs" }
             @if context.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
         }
+        div id="counts" data-part { (chips(&counts, &asked)) }
         (asked.form())
         @if let Some(refusal) = &faults { (error::faults(refusal)) }
         @else { div id="rows" data-part {
-            @if rows.is_empty() { (nothing(&context, &asked)) } @else { (table(&rows, &presence)) }
+            @if rows.is_empty() { (nothing(&context, &asked)) } @else { (table(&rows)) }
             @if let Some(next) = &next { p class="more" { a href=(next) rel="next" { "Older runs" } } }
         } }
     };
     let live = faults.is_none().then(|| "/live".to_owned());
     Ok(Shell { live, ..Shell::new("Runs", "/runs", &context.caller) }.respond(status, &body))
+}
+
+/// A run of the list, and how far it has come where this host runs it.
+struct RowState {
+    row: RunRow,
+    state: RunState,
+    progress: Option<Progress>,
+}
+
+impl RowState {
+    async fn all(context: &RequestContext, rows: Vec<RunRow>, presence: &Presence) -> Vec<Self> {
+        let mut all: Vec<_> =
+            rows.into_iter().map(|row| Self { state: presence.state(&row), row, progress: None }).collect();
+        let mut looks = JoinSet::new();
+        let running = all.iter().enumerate().filter(|(_, one)| one.state == RunState::Driven);
+        for (at, one) in running.take(MAX_PROGRESS) {
+            let handle = context.app.host.run_of(&one.row);
+            looks.spawn(async move { (at, handle.look_if_loaded(|run| run.progress()).await) });
+        }
+        for looked in looks.join_all().await {
+            // A run that has just ended, or that another host has, is shown without its progress.
+            if let (at, Ok(progress)) = looked
+                && let Some(one) = all.get_mut(at)
+            {
+                one.progress = progress;
+            }
+        }
+        all
+    }
+
+    fn waits_for_a_person(&self) -> bool {
+        self.state == RunState::Parked
+    }
+
+    /// Returns the reason for its end, or for its wait, in one line.
+    fn reason(&self) -> Option<String> {
+        if let Some(why) = &self.row.damaged {
+            return Some(format!("damaged: {why}"));
+        }
+        if let Some(remark) = self.row.remark.as_deref() {
+            return Some(remark.to_owned());
+        }
+        let waits = RowWaits::of(&self.row, self.state).filter(|_| !self.waits_for_a_person())?;
+        Some(match (waits.what, waits.why) {
+            ("time", _) => "waiting for its next time".to_owned(),
+            ("host", _) => "waiting for a process that runs it".to_owned(),
+            (what, Some(why)) => format!("{what}: {why}"),
+            (what, None) => what.to_owned(),
+        })
+    }
 }
 
 /// The filter of the list.
@@ -55,11 +115,29 @@ impl RunFilter {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
     }
 
-    /// Where the page after that cursor is.
-    fn address(&self, cursor: &str) -> String {
+    /// Returns the address of the same list with one more condition.
+    fn address_with(&self, name: &str, value: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
-        query.extend_pairs(&self.0).append_pair("cursor", cursor);
+        query.extend_pairs(&self.0).append_pair(name, value);
         format!("/runs?{}", query.finish())
+    }
+
+    /// Returns the address of the list with these conditions about how runs stand, and the other ones as they are.
+    fn address_of(&self, standing: &[(&str, &str)]) -> String {
+        let others =
+            self.0.iter().filter(|(name, _)| !["status", "phase", "open", "since"].contains(&&**name));
+        let mut query = form_urlencoded::Serializer::new(String::new());
+        query.extend_pairs(others).extend_pairs(standing);
+        let query = query.finish();
+        if query.is_empty() { "/runs".to_owned() } else { format!("/runs?{query}") }
+    }
+
+    /// Whether the list shows just the runs that stand so.
+    fn is_of(&self, standing: &[(&str, &str)]) -> bool {
+        ["status", "phase", "open", "since"].into_iter().all(|name| {
+            let wanted = standing.iter().find(|(known, _)| *known == name).map_or("", |(_, value)| value);
+            self.text(name) == wanted
+        })
     }
 
     fn field(&self, name: &str, label: &str, placeholder: &str) -> Markup {
@@ -73,7 +151,7 @@ impl RunFilter {
 
     fn form(&self) -> Markup {
         html! {
-            form class="filters" role="search" method="get" action="/runs" {
+            form class="filters" role="search" method="get" action="/runs" data-apply {
                 div class="field" {
                     label for="text" { "Search" }
                     input id="text" name="text" type="search" value=(self.text("text")) placeholder="id, workflow, label";
@@ -86,6 +164,7 @@ impl RunFilter {
                     }
                 }
                 @if !self.text("workflow").is_empty() { (self.field("workflow", "Workflow", "")) }
+                @if !self.text("status").is_empty() { input type="hidden" name="status" value=(self.text("status")); }
                 (self.field("namespace", "Namespace", "all"))
                 (self.field("label", "Label", "team=data"))
                 div class="field" {
@@ -103,40 +182,72 @@ impl RunFilter {
     }
 }
 
-fn table(rows: &[RunRow], presence: &Presence) -> Markup {
+/// The counts as links to the runs that they count.
+fn chips(counts: &StatusCounts, asked: &RunFilter) -> Markup {
+    let all = counts.chips();
     html! {
-        table class="list" {
-            caption class="unseen" { "Runs, the newest first" }
-            thead {
-                tr { th scope="col" { "Phase" } th scope="col" { "Workflow" } th scope="col" { "Run" } th scope="col" { "Namespace" }
-                    th scope="col" { "Submitted" } th scope="col" { "Took" } th scope="col" { "Waits for" } }
+        @if !all.is_empty() {
+            nav class="chips" aria-label="Runs by status" {
+                a class="chip" href=(asked.address_of(&[])) aria-current=[asked.is_of(&[]).then_some("true")] { "All" }
+                @for chip in &all {
+                    a class={ "chip " (chip.class) } href=(asked.address_of(&chip.filter)) title=(chip.title)
+                        aria-current=[asked.is_of(&chip.filter).then_some("true")] {
+                        (chip.sign()) (chip.word) " " strong { (chip.count) }
+                    }
+                }
             }
-            tbody { @for row in rows { (line(row, presence.state(row))) } }
         }
     }
 }
 
-fn line(row: &RunRow, state: RunState) -> Markup {
-    let (head, status) = (&row.head, &row.status);
-    let waits = RowWaits::of(row, state).map(|waits| match waits.why {
-        Some(why) => format!("{}: {why}", waits.what),
-        None => waits.what.to_owned(),
-    });
-    let waits = row.damaged.as_ref().map(|why| format!("damaged: {why}")).or(waits);
+fn table(rows: &[RowState]) -> Markup {
+    let is_of_one = rows.iter().all(|one| &*one.row.head.namespace == "default");
     html! {
-        tr {
-            td data-label="Phase" { @if row.damaged.is_some() { "damaged" } @else { (format::phase(status.phase)) (format::remark(row.remark.as_deref())) } }
-            th scope="row" data-label="Workflow" {
-                a href={ "/runs/" (head.run_id) } { (head.workflow) }
+        table class="list runs" {
+            caption class="unseen" { "Runs, the newest first" }
+            thead {
+                tr { th scope="col" { "Status" } th scope="col" { "Workflow" }
+                    @if !is_of_one { th scope="col" { "Namespace" } }
+                    th scope="col" { "Submitted" } th scope="col" { "Took" } th scope="col" { "Run" } }
+            }
+            tbody { @for one in rows { (line(one, !is_of_one)) } }
+        }
+    }
+}
+
+fn line(one: &RowState, has_namespace: bool) -> Markup {
+    let (head, status) = (&one.row.head, &one.row.status);
+    html! {
+        tr id={ "run-" (head.run_id) } class=[one.waits_for_a_person().then_some("asks")] {
+            td class="state" { (standing(one)) }
+            th scope="row" {
+                a class="row" href={ "/runs/" (head.run_id) } { (head.workflow) }
                 @if let Some(schedule) = head.labels.get(SCHEDULE_LABEL) {
                     " " a class="origin" href=(format::saved_path("schedules", &head.namespace, schedule)) { "schedule " (schedule) }
                 }
+                @if let Some(reason) = one.reason() { p class="reason" { (text::cut(&reason, MAX_REASON_BYTES)) } }
             }
-            td data-label="Run" { (format::id(&head.run_id)) }
-            td data-label="Namespace" { (head.namespace) }
-            td data-label="Submitted" { (format::time(head.submitted_at)) }
-            td data-label="Took" { (format::took(Some(head.submitted_at), status.finished_at)) }
-            td data-label="Waits for" { (waits.unwrap_or_default()) }
+            @if has_namespace { td { (head.namespace) } }
+            td { (format::time(head.submitted_at)) }
+            td { (format::took_or_counts(head.submitted_at, status.finished_at)) }
+            td { (format::short_id(&head.run_id)) }
+        }
+    }
+}
+
+/// How a run stands: by a sign, a word, and a bar where it is known how far it has come.
+fn standing(one: &RowState) -> Markup {
+    let phase = one.row.status.phase;
+    html! {
+        @if one.row.damaged.is_some() { span class="bad" { "damaged" } }
+        @else if one.waits_for_a_person() {
+            (format::marked(Phase::Suspended, "Waiting for approval"))
+            " " a class="act" href={ "/runs/" (one.row.head.run_id) "#attention" } { "Respond" }
+        }
+        @else if one.state == RunState::Queued { (format::marked(Phase::Created, "Queued")) }
+        @else { (format::phase(phase)) }
+        @if let Some(progress) = one.progress.filter(|progress| progress.total > 1) {
+            " " (format::progress(progress))
         }
     }
 }

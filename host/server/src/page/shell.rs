@@ -5,6 +5,7 @@ use axum::{
     response::{IntoResponse as _, Response},
 };
 use maud::{DOCTYPE, Markup, html};
+use phasm::Phase;
 
 use crate::auth::caller::{Caller, Role};
 
@@ -18,12 +19,17 @@ pub(crate) struct Shell<'a> {
     pub(super) live: Option<String>,
     /// Status that screen readers announce when it changes.
     pub(super) standing: Option<String>,
+    /// Phase of what is shown, which the page's icon has.
+    pub(super) phase: Option<Phase>,
+    /// What the page is about, for search and previews.
+    pub(super) description: Option<String>,
 }
 
 pub(crate) const API: &str = "/v1/docs";
 
-const PLACES: [(&str, &str, Role); 5] = [
+const PLACES: [(&str, &str, Role); 6] = [
     ("/runs", "Runs", Role::Read),
+    ("/waiting", "Waiting", Role::Read),
     ("/submit", "Write", Role::Run),
     ("/workflows", "Workflows", Role::Read),
     ("/schedules", "Schedules", Role::Read),
@@ -32,7 +38,12 @@ const PLACES: [(&str, &str, Role); 5] = [
 
 impl<'a> Shell<'a> {
     pub(crate) fn new(title: &'a str, at: &'static str, caller: &'a Caller) -> Self {
-        Self { title, at, caller: Some(caller), live: None, standing: None }
+        Self { at, ..Self::outside(title, Some(caller)) }
+    }
+
+    /// A page that belongs to none of the places, for a caller who may not be known.
+    pub(super) fn outside(title: &'a str, caller: Option<&'a Caller>) -> Self {
+        Self { title, at: "", caller, live: None, standing: None, phase: None, description: None }
     }
 
     /// The page with that in it.
@@ -53,18 +64,24 @@ impl<'a> Shell<'a> {
                     meta name="viewport" content="width=device-width, initial-scale=1";
                     meta name="color-scheme" content="light dark";
                     title { (self.title) " · Phasm" }
-                    link rel="icon" href="/favicon.ico" type="image/svg+xml";
+                    @if let Some(description) = &self.description { meta name="description" content=(description); }
+                    link rel="icon" href=(self.icon()) type="image/svg+xml";
                     link rel="stylesheet" href="/assets/page.css";
                     script type="module" src="/assets/page.js" {}
                 }
                 body {
                     a class="skip" href="#main" { "Skip to the content" }
+                    p id="connection" class="connection" role="status" hidden { "The connection to the server is lost. Trying again …" }
                     header class="top" { (self.navigation()) }
                     main id="main" tabindex="-1" data-live=[self.live.as_deref()] data-standing=[self.standing.as_deref()] { (body) }
                     div id="told" class="unseen" role="status" aria-live="polite" {}
                 }
             }
         }
+    }
+
+    fn icon(&self) -> String {
+        self.phase.map_or_else(|| "/favicon.ico".to_owned(), |phase| format!("/assets/{phase}.svg"))
     }
 
     fn navigation(&self) -> Markup {

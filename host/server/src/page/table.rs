@@ -9,7 +9,7 @@ use phasm::{
     },
 };
 
-use super::format;
+use super::{format, summary};
 use crate::query::Query;
 
 /// Task runs of a page.
@@ -21,6 +21,8 @@ const MAX_MESSAGE_BYTES: usize = 160;
 #[derive(Clone, Copy)]
 pub(super) struct TableQuery {
     phase: Option<Phase>,
+    /// Only those that failed in the end.
+    failed: bool,
     after: usize,
 }
 
@@ -28,22 +30,45 @@ impl TableQuery {
     pub(super) fn of(query: &mut Query) -> Self {
         let named = |text: &str| Phase::ALL.into_iter().find(|phase| phase.as_str() == text);
         let phase = query.parsed("phase", "the word of a phase", named);
-        Self { phase, after: query.count("after", 0, u32::MAX as usize).unwrap_or(0) }
+        let failed = query.flag("failed");
+        Self { phase, failed, after: query.count("after", 0, u32::MAX as usize).unwrap_or(0) }
     }
 
     fn address(self, run: &Run, after: usize) -> String {
         let phase = self.phase.map(|phase| format!("&phase={phase}")).unwrap_or_default();
-        format!("/runs/{}?view=tasks{phase}&after={after}", run.id())
+        let failed = if self.failed { "&failed=true" } else { "" };
+        format!("/runs/{}?view=tasks{phase}{failed}&after={after}", run.id())
+    }
+
+    fn chosen<'r>(self, run: &'r Run) -> Vec<&'r TaskRun> {
+        let all = if self.failed { summary::failures(run).collect() } else { run.tasks_in_order() };
+        all.into_iter().filter(|task| self.phase.is_none_or(|phase| phase == task.phase)).collect()
     }
 }
 
 pub(super) fn draw(run: &Run, wanted: &TableQuery) -> Markup {
-    let fit = |task: &&TaskRun| wanted.phase.is_none_or(|phase| phase == task.phase);
-    let mut found = run.tasks_in_order().into_iter().filter(fit).skip(wanted.after);
-    let rows: Vec<&TaskRun> = found.by_ref().take(PAGE_TASKS).collect();
-    let more = found.next().is_some();
+    let all = wanted.chosen(run);
+    let rows = all.get(wanted.after..).unwrap_or_default();
+    let (rows, more) = rows.split_at_checked(PAGE_TASKS).unwrap_or((rows, &[]));
     html! {
-        form class="filters" method="get" action={ "/runs/" (run.id()) } {
+        (filters(run, wanted))
+        table class="list tasks" {
+            caption class="unseen" { "Task runs, in the order of execution" }
+            thead { tr { th scope="col" { "Phase" } th scope="col" { "Task" } th scope="col" { "Started" }
+                th scope="col" { "Took" } th scope="col" { "Message" } } }
+            tbody { @for task in rows { (line(run, task)) } }
+        }
+        @if rows.is_empty() { p class="empty" { "No matching tasks." } }
+        p class="more" {
+            @if wanted.after > 0 { a href=(wanted.address(run, wanted.after.saturating_sub(PAGE_TASKS))) rel="prev" { "Earlier tasks" } " " }
+            @if !more.is_empty() { a href=(wanted.address(run, wanted.after + PAGE_TASKS)) rel="next" { "Later tasks" } }
+        }
+    }
+}
+
+fn filters(run: &Run, wanted: &TableQuery) -> Markup {
+    html! {
+        form class="filters" method="get" action={ "/runs/" (run.id()) } data-apply {
             input type="hidden" name="view" value="tasks";
             div class="field" {
                 label for="phase" { "Phase" }
@@ -52,18 +77,11 @@ pub(super) fn draw(run: &Run, wanted: &TableQuery) -> Markup {
                     @for phase in Phase::ALL { option selected[wanted.phase == Some(phase)] { (phase) } }
                 }
             }
+            label class="choice" {
+                input type="checkbox" name="failed" value="true" checked[wanted.failed];
+                " failed only"
+            }
             button class="plain" { "Filter" }
-        }
-        table class="list" {
-            caption class="unseen" { "Task runs, in the order of execution" }
-            thead { tr { th scope="col" { "Phase" } th scope="col" { "Task" } th scope="col" { "Attempt" } th scope="col" { "Started" }
-                th scope="col" { "Took" } th scope="col" { "Message" } } }
-            tbody { @for task in &rows { (line(run, task)) } }
-        }
-        @if rows.is_empty() { p class="empty" { "No matching tasks." } }
-        p class="more" {
-            @if wanted.after > 0 { a href=(wanted.address(run, wanted.after.saturating_sub(PAGE_TASKS))) rel="prev" { "Earlier tasks" } " " }
-            @if more { a href=(wanted.address(run, wanted.after + PAGE_TASKS)) rel="next" { "Later tasks" } }
         }
     }
 }
@@ -74,14 +92,18 @@ fn line(run: &Run, task: &TaskRun) -> Markup {
         .filter(|waiting| waiting.what == WaitsFor::Retry)
         .map(|_| " (waits for its retry)".to_owned());
     let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).or(waits).unwrap_or_default();
+    let submitted = run.times().submitted_at;
     html! {
-        tr {
-            td data-label="Phase" { (format::standing(run, task)) span class="none" { (reason) } }
-            th scope="row" data-label="Task" { a href={ "/runs/" (run.id()) "/tasks/" (task.id) } { (run.path(task)) } }
-            td data-label="Attempt" { @if task.attempt > 0 { (task.attempt) } @else { span class="none" { "–" } } }
-            td data-label="Started" { (format::maybe_time(task.started_at)) }
-            td data-label="Took" { (task.duration().map_or_else(|| "–".to_owned(), text::elapsed)) }
-            td data-label="Message" { (text::cut(&task.message, MAX_MESSAGE_BYTES)) }
+        tr id={ "task-" (task.id) } {
+            td class="state" { (format::standing(run, task)) span class="none" { (reason) } }
+            th scope="row" {
+                a class="row" href={ "/runs/" (run.id()) "?view=tasks&task=" (task.id) } data-inside { (run.path(task)) }
+                (format::item(run, task))
+                @if task.attempt > 1 { span class="none" { " attempt " (task.attempt) } }
+            }
+            td { (format::offset(submitted, task.started_at)) }
+            td { @if let Some(started) = task.started_at { (format::took_or_counts(started, task.finished_at)) } }
+            td class="message" { (text::cut(&task.message, MAX_MESSAGE_BYTES)) }
         }
     }
 }

@@ -14,9 +14,12 @@ use phasm::{
     store::view::LineView,
 };
 
-use super::{actions, answer, explain, format, history, shell::Shell};
+use super::{actions, answer, explain, format, history, history::RunHistory, shell::Shell};
 use crate::{
-    auth::caller::Role, plugins::change::address, problem_response::ProblemResponse, request::RequestContext,
+    auth::caller::{Caller, Role},
+    plugins::change::address,
+    problem_response::ProblemResponse,
+    request::RequestContext,
 };
 
 /// Attempts whose logs are shown: the last.
@@ -32,36 +35,105 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let run = &recorded.run;
     let task = run.task(id).ok_or_else(|| actions::no_task(&context))?;
     let logs = context.app.host.store().logs(&run_id, Some(id.0)).await?;
-    let may = |role| context.caller.may(role).is_ok();
-    let may_respond = may(Role::Approve);
-    // The form says it.
-    let is_asked = may_respond && task.phase == Phase::Suspended;
+    let content = TaskContent { recorded: &recorded, task, logs: &logs, caller: &context.caller };
     let body = html! {
         (path(run, task))
-        div class="head" {
-            h1 id="title" data-part { (run.label(task)) " " (format::standing(run, task)) }
-            div id="acts" class="acts" data-part {
-                @if may(Role::Run) && actions::is_open(task) {
-                    form method="post" action={ "/runs/" (run_id) "/tasks/" (id) "/cancel" } data-confirm="Cancel the task?" {
-                        button class="danger" { "Cancel the task" }
-                    }
-                }
-            }
-        }
-        p id="why" class="why" data-part { (explain::why(run, task, recorded.told)) }
-        div id="message" data-part { @if !is_asked && !task.message.is_empty() { div class="callout" { p { (task.message) } } } }
-        // Not replaced while the form is being filled in.
-        div id="form" data-part data-keep { @if may_respond { @if let Some(form) = answer::form(run, task) { (form) } } }
-        div id="facts" data-part { (facts(run, task)) }
-        div id="inside" data-part { (inside(run, task)) }
-        div id="values" data-part { (values(run, &recorded.large, task)) }
-        div id="attempts" data-part { (attempts(run, task)) }
-        @if matches!(run.node(task).work, Work::Executor(_)) { (log_section(run, task, &logs)) }
+        div class="head" { h1 id="title" data-part { (run.label(task)) " " (format::standing(run, task)) } }
+        (content.draw(TaskHeadings::Page))
     };
     let title = format!("{} {}", run.path(task), task.phase);
     let live = (!run.is_over()).then(|| format!("/live?run={run_id}"));
     let standing = Some(format!("{} is {}", run.label(task), task.phase));
-    Ok(Shell { live, standing, ..Shell::new(&title, "/runs", &context.caller) }.around(&body))
+    let shell =
+        Shell { live, standing, phase: Some(task.phase), ..Shell::new(&title, "/runs", &context.caller) };
+    Ok(shell.around(&body))
+}
+
+/// Where a task run is shown, which decides the level of its headings.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum TaskHeadings {
+    /// On a page of its own.
+    Page,
+    /// Beside a picture of the run.
+    Panel,
+}
+
+impl TaskHeadings {
+    fn draw(self, words: &str) -> Markup {
+        html! { @match self { Self::Page => h2 { (words) }, Self::Panel => h3 { (words) } } }
+    }
+}
+
+/// One task run as it is shown, on a page of its own or beside a picture of the run.
+pub(super) struct TaskContent<'r> {
+    pub(super) recorded: &'r RunHistory,
+    pub(super) task: &'r TaskRun,
+    pub(super) logs: &'r [AttemptLog],
+    pub(super) caller: &'r Caller,
+}
+
+impl TaskContent<'_> {
+    /// Why it is in its phase, its form, what it was given and returned, its attempts and their logs.
+    pub(super) fn draw(&self, headings: TaskHeadings) -> Markup {
+        let Self { recorded, task, logs, caller } = *self;
+        let (run, is_page) = (&recorded.run, headings == TaskHeadings::Page);
+        let may = |role| caller.may(role).is_ok();
+        // Beside the picture the form stands above it.
+        let form = Some(())
+            .filter(|()| is_page && may(Role::Approve))
+            .and_then(|()| answer::form(run, task, caller));
+        html! {
+            p id="why" class="why" data-part[is_page] { (format::prose(&explain::why(run, task, recorded.told.rule))) (format::item(run, task)) }
+            div id="message" data-part[is_page] {
+                @if form.is_none() && !task.message.is_empty() { div class=(message_class(task)) { p { (task.message) } } }
+            }
+            // Not replaced while the form is being filled in.
+            div id="form" data-part[is_page] { @if let Some(form) = form { section class="ask" data-keep { (form) } } }
+            div id="task-acts" class="acts" data-part[is_page] {
+                @if may(Role::Run) && actions::is_open(task) {
+                    form method="post" action={ "/runs/" (run.id()) "/tasks/" (task.id) "/cancel" } data-confirm="Cancel the task?" {
+                        button class="danger" { "Cancel the task" }
+                    }
+                }
+            }
+            div id="task-facts" data-part[is_page] { (facts(run, task)) }
+            div id="responses" data-part[is_page] { (responses(recorded, headings)) }
+            div id="inside" data-part[is_page] { (inside(run, task, headings)) }
+            div id="task-values" data-part[is_page] { (task_values(run, &recorded.large, task, headings)) }
+            div id="attempts" data-part[is_page] { (attempts(run, task, headings)) }
+            @if matches!(run.node(task).work, Work::Executor(_)) { (log_section(run, task, logs, headings)) }
+        }
+    }
+}
+
+fn message_class(task: &TaskRun) -> &'static str {
+    match task.phase {
+        Phase::Failed | Phase::Error | Phase::Timeout => "callout bad",
+        Phase::Suspended => "callout ask",
+        Phase::Created
+        | Phase::Ready
+        | Phase::Running
+        | Phase::Succeeded
+        | Phase::Skipped
+        | Phase::Cancelled => "callout",
+    }
+}
+
+/// All responses that the task was given, the refused ones too.
+fn responses(recorded: &RunHistory, headings: TaskHeadings) -> Markup {
+    let all = &recorded.told.responses;
+    html! {
+        @if !all.is_empty() {
+            (headings.draw("Responses"))
+            ul class="responses" { @for one in all { li {
+                strong { (one.verdict()) }
+                @if let Some(by) = &one.by { " by " (by) }
+                ", " (format::time(one.at))
+                @if let Some(comment) = one.comment() { ": " (text::cut(comment, MAX_COMMENT_BYTES)) }
+                @if let Some(reason) = &one.refused { p class="bad" { "Refused: " (reason) } }
+            } } }
+        }
+    }
 }
 
 /// The task's ancestors, from the run downwards.
@@ -94,15 +166,9 @@ fn facts(run: &Run, task: &TaskRun) -> Markup {
         dl class="facts" {
             @if let Some(executor) = &executor { div { dt { "Executor" } dd { (plugin(run, executor)) } } }
             div { dt { "Task run" } dd { (format::id(&run.task_run_id(task.id))) } }
-            @if let Some(response) = run.response(task) {
-                div { dt { "Response" } dd { (response) @if let Some(at) = task.resumed_at() { ", " (format::time(at)) } } }
-            }
-            @if let Some(comment) = run.comment(task) { div { dt { "Comment" } dd { (text::cut(comment, MAX_COMMENT_BYTES)) } } }
-            @if let Some(by) = task.refused_by() { div { dt { "Refused response" } dd { "by " (by) } } }
             @if let Some(by) = task.cancelled_by() { div { dt { "Cancelled by" } dd { (by) } } }
             div { dt { "Started" } dd { (format::maybe_time(task.started_at)) } }
-            div { dt { "Ended" } dd { (format::maybe_time(task.finished_at)) } }
-            div { dt { "Took" } dd { (task.duration().map_or_else(|| "–".to_owned(), text::elapsed)) } }
+            @if let Some(started) = task.started_at { div { dt { "Took" } dd { (format::took_or_counts(started, task.finished_at)) } } }
             @if task.retries > 0 { div { dt { "Retries" } dd { (task.retries) } } }
             @for (name, limit) in limits {
                 @if let Some(limit) = limit { div { dt { code { (name) } } dd { (text::elapsed(limit)) } } }
@@ -124,11 +190,11 @@ fn plugin(run: &Run, executor: &str) -> Markup {
 }
 
 /// The tasks of a container.
-fn inside(run: &Run, task: &TaskRun) -> Markup {
+fn inside(run: &Run, task: &TaskRun, headings: TaskHeadings) -> Markup {
     let all = run.children(task).len();
     html! {
         @if all > 0 {
-            h2 { (format::count(all, "task")) " in it" }
+            (headings.draw(&format!("{} in it", format::count(all, "task"))))
             ul class="inside" {
                 @for child in run.children_in_order(task).into_iter().take(100) {
                     li { (format::standing(run, child)) " " a href={ "/runs/" (run.id()) "/tasks/" (child.id) } { (run.label(child)) } }
@@ -139,27 +205,29 @@ fn inside(run: &Run, task: &TaskRun) -> Markup {
     }
 }
 
-fn values(run: &Run, large: &LargeValues, task: &TaskRun) -> Markup {
+fn task_values(run: &Run, large: &LargeValues, task: &TaskRun, headings: TaskHeadings) -> Markup {
     let owner = run.task_run_id(task.id);
     let shown = |kind, name: &str, value: &Value| {
         format::run_value(run, large, ShownValue { kind, owner: &owner, name, value })
     };
     html! {
         @if !task.inputs.is_empty() {
-            h2 { "Inputs" }
+            (headings.draw("Inputs"))
             dl class="values" { @for input in task.inputs.iter() { dt { (input.name) } dd { (shown(ValueKind::Input, &input.name, &input.value.visible())) } } }
         }
-        @if !task.outputs.is_empty() {
-            h2 { "Outputs" }
-            dl class="values" { @for output in task.outputs.iter() { dt { (output.name) } dd { (shown(ValueKind::Output, &output.name, &output.value)) } } }
-        } @else if run.phase().is_terminal() { p class="none" { "It returned nothing." } }
+        // The question is the form's.
+        @let outputs: Vec<_> = task.outputs.iter().filter(|output| &*output.name != "asked").collect();
+        @if !outputs.is_empty() {
+            (headings.draw("Outputs"))
+            dl class="values" { @for output in &outputs { dt { (output.name) } dd { (shown(ValueKind::Output, &output.name, &output.value)) } } }
+        } @else if task.phase.is_terminal() { p class="none" { "No outputs." } }
     }
 }
 
-fn attempts(run: &Run, task: &TaskRun) -> Markup {
+fn attempts(run: &Run, task: &TaskRun, headings: TaskHeadings) -> Markup {
     html! {
         @if !task.attempts.is_empty() {
-            h2 { "Attempts" }
+            (headings.draw("Attempts"))
             table class="list" {
                 caption class="unseen" { "Attempts, the first ones first" }
                 thead { tr { th scope="col" { "No." } th scope="col" { "Phase" } th scope="col" { "Code" } th scope="col" { "Reason" }
@@ -169,8 +237,8 @@ fn attempts(run: &Run, task: &TaskRun) -> Markup {
                     td data-label="Phase" { (format::phase(attempt.phase)) }
                     td data-label="Code" { @if let Some(code) = attempt.code { (code) } @else { span class="none" { "–" } } }
                     td data-label="Reason" { @if let Some(reason) = run.reason_of(task, attempt) { (reason) } @else { span class="none" { "–" } } }
-                    td data-label="Started" { (format::maybe_time(attempt.started_at)) }
-                    td data-label="Took" { (format::took(attempt.started_at, attempt.finished_at)) }
+                    td data-label="Started" { (format::offset(run.times().submitted_at, attempt.started_at)) }
+                    td data-label="Took" { @if let Some(started) = attempt.started_at { (format::took_or_counts(started, attempt.finished_at)) } }
                     td data-label="Message" { (text::cut(&attempt.message, 400)) }
                 } } }
             }
@@ -179,20 +247,22 @@ fn attempts(run: &Run, task: &TaskRun) -> Markup {
 }
 
 /// Logs of the attempts, the current one included.
-fn log_section(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
+fn log_section(run: &Run, task: &TaskRun, logs: &[AttemptLog], headings: TaskHeadings) -> Markup {
     let query = form_urlencoded::Serializer::new("stream=true".to_owned())
         .append_pair("task", &run.path(task))
         .finish();
     let stream = format!("/v1/runs/{}/logs?{query}", run.id());
     let shown = logs.get(logs.len().saturating_sub(MAX_LOGS)..).unwrap_or_default();
     html! {
-        h2 { "Log" }
-        div id="logs" data-part {
-            @if logs.is_empty() && task.phase.is_terminal() { p class="none" { "It wrote nothing." } }
+        (headings.draw("Log"))
+        div id="logs" data-part[headings == TaskHeadings::Page] {
+            @let left_out = logs.len() - shown.len();
+            @if left_out > 0 { p { a href={ "/runs/" (run.id()) "?view=logs&task=" (run.path(task)) } { "Logs of " (format::count(left_out, "earlier attempt")) } } }
+            @if logs.is_empty() && task.phase.is_terminal() { p class="none" { "No log lines." } }
             @for log in shown {
                 @let text = String::from_utf8_lossy(&log.text);
                 section aria-label={ "Log of attempt " (log.attempt) } {
-                    h3 { "Attempt " (log.attempt) }
+                    p class="attempt" { "Attempt " (log.attempt) }
                     @if log.cut > 0 { p class="none" { (log.cut) " bytes before it were not kept." } }
                     pre class="lines" tabindex="0" { @for line in text.lines() { (log_line(line)) "\n" } }
                 }
@@ -205,7 +275,7 @@ fn log_section(run: &Run, task: &TaskRun, logs: &[AttemptLog]) -> Markup {
     }
 }
 
-fn log_line(line: &str) -> Markup {
+pub(super) fn log_line(line: &str) -> Markup {
     let LineView { level, text } = LineView::of(line);
     html! {
         @match level {

@@ -64,6 +64,11 @@ pub(super) const LISTING: &[Parameter] = &[
     parameter("since", Kind::Since, "Only runs submitted since then: `2h` ago, a day or a time, in UTC."),
     parameter("text", Kind::Text, "Only runs whose id, workflow, key or labels have this text."),
     parameter("open", Kind::Flag, "Only runs that have not ended."),
+    parameter(
+        "status",
+        Kind::Like("^(running|suspended|waiting|queued|orphaned|ended)$"),
+        "Only runs with this `status`: `suspended` waits for a person.",
+    ),
     parameter("limit", Kind::Count(1, 1000), "The most to list; 100 by default."),
     parameter("cursor", Kind::Like("^[0-9]{1,19}$"), "`next` of the page before."),
 ];

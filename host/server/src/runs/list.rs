@@ -7,7 +7,7 @@ use phasm::{
     Phase,
     clock::Clock,
     engine::{duration, time::Timestamp},
-    store::view::{Presence, RowView},
+    store::view::{Presence, RowView, RunState},
     store::{Filter, RunRow, StoreError},
 };
 use serde::Serialize;
@@ -39,6 +39,8 @@ struct Page<'r> {
 struct ListQuery {
     filter: Filter,
     text: Option<String>,
+    /// `status` of the runs, as lists show it.
+    status: Option<RunState>,
     limit: usize,
 }
 
@@ -96,7 +98,12 @@ fn wanted(context: &mut RequestContext) -> Result<(ListQuery, Option<u64>), Prob
         .parsed("since", "such as `2h`, `2026-11-20` or `2026-11-20T08:00:00Z`", |text| since(text, now));
     let workflow = query.text("workflow").map(Arc::from);
     let namespace = query.text("namespace").map(Arc::<str>::from);
-    let open = query.flag("open");
+    let status =
+        query.parsed("status", "one of running, suspended, waiting, queued, orphaned, ended", |text| {
+            RunState::ALL.into_iter().find(|state| state.label() == text)
+        });
+    // Only runs that have not ended are looked at for the other statuses.
+    let open = query.flag("open") || status.is_some_and(|status| status != RunState::Ended);
     let text = query.text("text").map(|text| text.to_lowercase()).filter(|text| !text.is_empty());
     let limit = query.count("limit", 1, MAX_PAGE_RUNS).unwrap_or(DEFAULT_PAGE_RUNS);
     let cursor = query.parsed("cursor", "`next` of the page before", |text| text.parse().ok());
@@ -108,7 +115,7 @@ fn wanted(context: &mut RequestContext) -> Result<(ListQuery, Option<u64>), Prob
         None => context.caller.namespaces.to_vec(),
     };
     let filter = Filter { namespaces, workflow, phase, since, label, open, before: None, from: 0 };
-    Ok((ListQuery { filter, text, limit }, cursor))
+    Ok((ListQuery { filter, text, status, limit }, cursor))
 }
 
 fn since(text: &str, now: Timestamp) -> Option<Timestamp> {
@@ -173,7 +180,17 @@ impl ListQuery {
     fn most_scanned(&self) -> usize {
         let Filter { namespaces: _, workflow, phase, before: _, from: _, since, label, open } = &self.filter;
         let is_any = workflow.is_none() && phase.is_none() && since.is_none() && label.is_none() && !open;
-        if is_any && self.text.is_none() { self.limit } else { MAX_SCANNED_RUNS as usize }
+        if is_any && !self.is_sifted() { self.limit } else { MAX_SCANNED_RUNS as usize }
+    }
+
+    /// Whether rows are left out that the store returns.
+    fn is_sifted(&self) -> bool {
+        self.text.is_some() || self.status.is_some()
+    }
+
+    fn fits(&self, row: &RunRow, presence: &Presence) -> bool {
+        self.text.as_ref().is_none_or(|text| says(row, text))
+            && self.status.is_none_or(|status| status == presence.state(row))
     }
 }
 
@@ -187,12 +204,17 @@ async fn find(
     let Some(from) = scan.from else { return Ok((Vec::new(), None)) };
     let is_followed = |number: &u64| *number > scan.end;
     let (mut found, mut at) = (Vec::new(), before);
-    let at_once = if wanted.text.is_some() { BATCH_ROWS } else { wanted.limit };
+    let (store, at_once) =
+        (context.app.host.store(), if wanted.is_sifted() { BATCH_ROWS } else { wanted.limit });
     loop {
         let filter = Filter { before: Some(at), from, ..wanted.filter.clone() };
-        let rows = context.app.host.store().list(filter, at_once).await?;
+        let rows = store.list(filter, at_once).await?;
         let (count, last) = (rows.len(), rows.last().map(|row| row.number));
-        for row in rows.into_iter().filter(|row| wanted.text.as_ref().is_none_or(|text| says(row, text))) {
+        let presence = match wanted.status {
+            Some(_) => Presence::of(&**store, true, &rows).await?,
+            None => Presence::default(),
+        };
+        for row in rows.into_iter().filter(|row| wanted.fits(row, &presence)) {
             let number = row.number;
             found.push(row);
             if found.len() == wanted.limit {

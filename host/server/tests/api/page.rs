@@ -59,8 +59,8 @@ async fn every_page_is_whole_without_a_script() {
     let waited = world.client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     assert_eq!(waited.text("/phase"), "Failed");
     let list = page(&world.client, "/runs").await;
-    assert!(list.contains(&format!("<a href=\"/runs/{run}\">w</a>")) && list.contains("Failed"), "{list}");
-    for view in ["graph", "timeline", "tasks", "events"] {
+    assert!(list.contains(&format!("href=\"/runs/{run}\">w</a>")) && list.contains("Failed"), "{list}");
+    for view in ["graph", "timeline", "tasks", "logs", "definition", "events"] {
         let shown = page(&world.client, &format!("/runs/{run}?view={view}")).await;
         assert!(shown.contains("Run the failed part again"), "{shown}");
     }
@@ -69,10 +69,19 @@ async fn every_page_is_whole_without_a_script() {
     let task = page(&world.client, &format!("/runs/{run}/tasks/3")).await;
     assert!(task.contains("Attempt 1 returned code 2, which means Failed."), "{task}");
     let talked = page(&world.client, &format!("/runs/{run}/tasks/2")).await;
-    assert!(talked.contains("line 2") && talked.contains("Attempt 1</h3>"), "{talked}");
+    assert!(talked.contains("line 2") && talked.contains("Attempt 1</p>"), "{talked}");
     page(&world.client, "/plugins").await;
     page(&world.client, "/submit").await;
-    for asset in ["page.css", "page.js", "live.js", "editor.js", "lines.js", "copy.js"] {
+    let logs = page(&world.client, &format!("/runs/{run}?view=logs")).await;
+    assert!(logs.contains("main/t1") && logs.contains("line 2"), "{logs}");
+    let logs = page(&world.client, &format!("/runs/{run}?view=logs&text=line+1")).await;
+    assert!(logs.contains("line 1") && !logs.contains("line 2"), "{logs}");
+    let definition = page(&world.client, &format!("/runs/{run}?view=definition&task=2")).await;
+    assert!(
+        definition.contains("kind: Workflow") && definition.contains("<li class=\"marked\">"),
+        "{definition}"
+    );
+    for asset in ["page.css", "page.js", "live.js", "editor.js", "lines.js", "copy.js", "Failed.svg"] {
         world.client.get(&format!("/assets/{asset}")).await.expect(200);
     }
     assert_eq!(world.client.get("/assets/../keys").await.status, 404);
@@ -286,7 +295,7 @@ async fn forms_do_what_the_api_does() {
     let run = at.strip_prefix("/runs/").unwrap();
     let parked = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     assert_eq!(parked.text("/parameters/0/value"), "Ada");
-    assert!(page(client, &at).await.contains(&format!("{at}/tasks/2#answer")));
+    assert!(page(client, &at).await.contains(&format!("action=\"{at}/tasks/2/resume\"")));
     let task = page(client, &format!("{at}/tasks/2")).await;
     assert!(task.contains("name=\"whole\"") && task.contains("Waiting for approval."), "{task}");
     assert_eq!(post(client, &format!("{at}/tasks/2/resume"), "whole=1").await.status, 400);
@@ -475,10 +484,123 @@ async fn the_page_names_callers() {
     assert_eq!(post(&bob, &format!("{at}/cancel"), "").await.status, 403);
     ada.post(&api).await.expect(422);
     let task = page(&bob, &format!("{at}/tasks/1")).await;
-    assert!(task.contains("Refused response") && task.contains("by ada, was refused: not by"), "{task}");
+    assert!(task.contains("Refused: not by") && task.contains("by ada, was refused: not by"), "{task}");
     bob.post(&api).await.expect(200);
-    assert!(page(&bob, &format!("{at}/tasks/1")).await.contains("resumed by bob"));
+    assert!(page(&bob, &format!("{at}/tasks/1")).await.contains("Responded</strong> by bob"));
     assert!(page(&eve, &at).await.contains("main/t0 resumed by bob"));
     assert_eq!(post(&ada, &format!("{at}/cancel"), "").await.status, 303);
     assert!(page(&eve, &at).await.contains("Cancelled by"));
+}
+
+/// R-A112: a run that waits for a person is counted, listed and found apart from those that run.
+#[tokio::test]
+async fn runs_are_counted_by_their_status() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let (asks, failed) = (workflow("default", &["decide"]), workflow("default", &["ok", "fail"]));
+    let (waiting, bad) = (world.submit(&asks).await, world.submit(&failed).await);
+    for run in [&waiting, &bad] {
+        client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    }
+    let list = page(client, "/runs").await;
+    for says in [
+        "Waiting for approval <strong>1</strong>",
+        "Failed <strong>1</strong>",
+        "href=\"/runs?status=suspended\"",
+        "href=\"/runs?phase=Failed&amp;since=24h\"",
+        "as asked",
+    ] {
+        assert!(list.contains(says), "{says}: {list}");
+    }
+    let only = page(client, "/runs?status=suspended").await;
+    assert!(only.contains(&waiting) && !only.contains(&format!("/runs/{bad}")), "{only}");
+    assert!(only.contains("aria-current=\"true\""), "{only}");
+    let listed = client.get("/v1/runs?status=suspended").await.expect(200).json();
+    assert_eq!(listed["runs"].as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed["runs"][0]["runID"], waiting);
+    assert_eq!(client.get("/v1/runs?status=parked").await.status, 400);
+}
+
+/// R-A113: the first screen of a run says how it stands and why, and which tasks failed.
+#[tokio::test]
+async fn a_run_says_how_it_stands() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let looped = "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: w }\nspec:\n  entrypoint: main\n  templates:\n    \
+                  - task: { name: work, executor: { type: fail } }\n    - loop: { name: main, items: [Ada, Bob], body: work }\n";
+    let run = world.submit(looped).await;
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let shown = page(client, &format!("/runs/{run}")).await;
+    for says in [
+        "as asked",
+        "2 failed</a>",
+        "2 failed tasks",
+        "<code class=\"item\">Ada</code>",
+        "/assets/Failed.svg",
+    ] {
+        assert!(shown.contains(says), "{says}: {shown}");
+    }
+    let tasks = page(client, &format!("/runs/{run}?view=tasks&failed=true")).await;
+    assert!(tasks.contains("<code class=\"item\">Bob</code>"), "{tasks}");
+    // Its end is enough, as lists show no more of it.
+    let end = &run[run.len() - 8..];
+    let sent = client.get(&format!("/runs/{end}")).await;
+    assert_eq!((sent.status, sent.header("location")), (303, Some(format!("/runs/{run}").as_str())));
+    assert_eq!(client.get("/runs/zzzzzzzz").await.status, 404);
+}
+
+/// R-A114: the details of a task stand beside the picture, at an address of their own.
+#[tokio::test]
+async fn a_task_is_shown_beside_the_picture() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("default", &["ok", "fail"])).await;
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    for view in ["graph", "timeline", "tasks"] {
+        let shown = page(client, &format!("/runs/{run}?view={view}&task=2")).await;
+        assert!(
+            shown.contains("Attempt 1 returned code 2") && shown.contains("Close the details"),
+            "{shown}"
+        );
+        let others = page(client, &format!("/runs/{run}?view={view}")).await;
+        assert!(
+            others.contains(&format!("view={view}&amp;task=2")) && !others.contains("Close the"),
+            "{others}"
+        );
+    }
+    assert_eq!(client.get(&format!("/runs/{run}?task=x")).await.status, 400);
+}
+
+/// R-A115: who is signed in is who approves; responses are listed with their comments, and what waits is listed across runs.
+#[tokio::test]
+async fn approvals_have_people() {
+    let world = World::new().await;
+    let key = |name: &str, role| world.key(name, role, &[]);
+    let (ada, bob, eve) = (key("ada", Role::Run), key("bob", Role::Approve), key("eve", Role::Read));
+    let asks = workflow("default", &["decide"])
+        .replace("type: decide }", "type: decide, config: { approvers: [bob] } }");
+    let run = submit(&ada, &asks).await;
+    ada.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let at = format!("/runs/{run}");
+    let shown = page(&bob, &at).await;
+    for says in ["Release it?", ">Approve</button>", ">Reject</button>", "as bob", "answer.1.comment"] {
+        assert!(shown.contains(says), "{says}: {shown}");
+    }
+    assert!(!shown.contains("answer.1.by"), "{shown}");
+    assert!(!page(&eve, &at).await.contains(">Approve</button>"));
+    assert!(page(&bob, "/waiting").await.contains("Release it?"));
+    let others = page(&ada, "/waiting").await;
+    assert!(
+        others.contains("Nothing waits for you") && others.contains("1 run waiting for others"),
+        "{others}"
+    );
+    assert!(page(&ada, "/waiting?all=true").await.contains("Only these may respond: bob"));
+    let response = "answer.1.approved=true&answer.1.by=mallory&answer.1.comment=as+agreed";
+    let sent = post(&bob, &format!("{at}/tasks/1/resume"), response).await;
+    assert_eq!((sent.status, sent.header("location")), (303, Some(at.as_str())));
+    let ended = ada.get(&format!("/v1{at}?wait=30s")).await.expect(200);
+    assert_eq!(ended.text("/phase"), "Succeeded");
+    let task = page(&bob, &format!("{at}/tasks/1")).await;
+    assert!(task.contains("<strong>Approved</strong> by bob") && task.contains(": as agreed"), "{task}");
+    assert!(!task.contains("mallory"), "{task}");
 }

@@ -17,7 +17,19 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::client::Client;
 
-/// Does what the executor's type says: `ok`, `fail`, `ask` (an answer), `gate` (an answer of bob), `block` (until it is stopped), `talk` (some lines), `large`,
+/// A question as the approval executor asks it, for the callers that the configuration names.
+fn decision(config: &Value) -> Value {
+    let schema = r#"{ "type": "object", "required": ["approved"], "properties": { "approved": { "type": "boolean" },
+        "by": { "type": "string" }, "comment": { "type": "string" } } }"#;
+    let mut asked = phasm::Map::from([
+        ("message".into(), "Release it?".into()),
+        ("schema".into(), Value::from_json(schema).unwrap()),
+    ]);
+    asked.extend(config.member("approvers").map(|approvers| ("approvers".into(), approvers.clone())));
+    asked.into()
+}
+
+/// Does what the executor's type says: `ok`, `fail`, `decide` (approved or not), `ask` (an answer), `gate` (an answer of bob), `block` (until it is stopped), `talk` (some lines), `large`,
 /// `huge` (8 MiB), `odd` (a large object of an odd name).
 pub(crate) struct Doer;
 
@@ -40,6 +52,12 @@ impl Executor for Doer {
                         Outcome { detail: Some(detail.into()), ..Outcome::suspended() }
                     }
                 },
+                "decide" if call.resumed => {
+                    call.inputs.iter().fold(Outcome::default(), |outcome, (name, value)| {
+                        outcome.output(&**name, value.clone())
+                    })
+                }
+                "decide" => Outcome::suspended().output("asked", decision(&call.config)),
                 "ask" if call.resumed => Outcome::default().output("answered", true),
                 "ask" => Outcome::suspended(),
                 "block" => std::future::pending().await,

@@ -197,6 +197,35 @@ impl Browser {
         self.ask(&format!("element/{}/value", self.find(selector)), &json!({ "text": text }));
     }
 
+    /// Presses keys, as WebDriver names them: text, `\u{e007}` is Enter, `\u{e004}` Tab, `\u{e00c}` Escape.
+    pub(crate) fn keys(&self, keys: &str) {
+        let presses: Vec<_> = keys
+            .chars()
+            .flat_map(|key| {
+                ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key.to_string() }))
+            })
+            .collect();
+        self.ask("actions", &json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": presses }] }));
+    }
+
+    /// Presses Tab until an expression holds of what has the focus.
+    pub(crate) fn tab_to(&self, expression: &str) {
+        for _ in 0..80 {
+            self.keys("\u{e004}");
+            let script =
+                format!("try {{ return Boolean({expression}); }} catch (nothing) {{ return false; }}");
+            if self.run(&script) == true {
+                return;
+            }
+        }
+        panic!("Tab does not lead to {expression} at {}", self.address());
+    }
+
+    /// The path of the address, with its query.
+    pub(crate) fn path(&self) -> String {
+        self.run("return location.pathname + location.search").as_str().unwrap().to_owned()
+    }
+
     pub(crate) fn clear(&self, selector: &str) {
         self.ask(&format!("element/{}/clear", self.find(selector)), &json!({}));
     }
@@ -214,6 +243,14 @@ impl Browser {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme },
             { "name": "prefers-reduced-motion", "value": "reduce" }]);
         self.devtools("Emulation.setEmulatedMedia", &json!({ "features": features }));
+    }
+
+    /// Makes the screen as high as the page.
+    pub(crate) fn grows(&self, width: u32) {
+        let height = self.run("return Math.min(4000, document.documentElement.scrollHeight)");
+        let screen =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
+        self.devtools("Emulation.setDeviceMetricsOverride", &screen);
     }
 
     /// Writes what one sees to a file.

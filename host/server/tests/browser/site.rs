@@ -8,8 +8,16 @@ use phasm::{
     plugins::Library,
     sandbox::{Grants, HttpGrant, SandboxConfig},
 };
-use phasm_server::{Server, ServerConfig};
-use tokio::{net::TcpListener, runtime::Runtime, sync::Semaphore};
+use phasm_server::{
+    Server, ServerConfig,
+    keys::{Key, KeyFile, Role},
+};
+use tokio::{
+    net::TcpListener,
+    runtime::Runtime,
+    sync::{Semaphore, oneshot},
+    task::JoinHandle,
+};
 
 /// Schema of an approval.
 const SCHEMA: &str = r#"{ "type": "object", "required": ["approved"], "properties": {
@@ -18,7 +26,8 @@ const SCHEMA: &str = r#"{ "type": "object", "required": ["approved"], "propertie
     "channel": { "enum": ["stable", "beta"], "title": "Channel", "default": "beta" },
     "comment": { "type": "string", "maxLength": 2000, "title": "Comment" } } }"#;
 
-/// `talk` waits for a word, writes lines and waits for another, `flaky` fails once, `fail` always, `approval` asks; all others succeed.
+/// `talk` waits for a word, writes lines and waits for another, `flaky` fails once, `fail` always, `approval` asks, and
+/// fails if it is rejected, `import` fails for two customers; all others succeed.
 struct Doer {
     words: Arc<Semaphore>,
 }
@@ -32,11 +41,14 @@ impl Executor for Doer {
         let words = Arc::clone(&self.words);
         Box::pin(async move {
             // Long enough to be seen in a timeline; nothing waits for it.
-            tokio::time::sleep(Duration::from_millis(40)).await;
+            if &*call.executor_type != "import" {
+                tokio::time::sleep(Duration::from_millis(40)).await;
+            }
             match &*call.executor_type {
                 "flaky" if call.attempt == 1 => Outcome::error("connection refused by registry.example"),
                 "fail" => Outcome::failed("2 of 318 tests failed"),
-                "approval" if call.resumed => Outcome::default().output("approved", true),
+                "approval" if call.resumed => decided(&call),
+                "import" => imported(&call, &*observer),
                 "approval" => asking(),
                 "talk" => {
                     words.acquire().await.unwrap().forget();
@@ -51,6 +63,29 @@ impl Executor for Doer {
                 _ => Outcome::default().output("done", true),
             }
         })
+    }
+}
+
+/// The values of a response. A rejection fails, as that of the approval executor does.
+fn decided(call: &Invocation) -> Outcome {
+    let is_rejected =
+        call.inputs.iter().any(|(name, value)| &**name == "approved" && *value == Value::from(false));
+    let comment =
+        call.inputs.iter().find(|(name, _)| &**name == "comment").and_then(|(_, value)| value.as_str());
+    let outcome = match is_rejected {
+        true => Outcome::failed(format!("rejected: {}", comment.unwrap_or_default())),
+        false => Outcome::default(),
+    };
+    call.inputs.iter().fold(outcome, |outcome, (name, value)| outcome.output(&**name, value.clone()))
+}
+
+fn imported(call: &Invocation, observer: &dyn Observer) -> Outcome {
+    let customer = call.inputs.iter().find(|(name, _)| &**name == "customer");
+    let customer = customer.and_then(|(_, value)| value.as_str()).unwrap_or_default();
+    observer.log(Level::Info, &format!("looking at {customer}"));
+    match customer {
+        "customer-137" | "customer-402" => Outcome::failed(format!("{customer} has no address")),
+        _ => Outcome::default(),
     }
 }
 
@@ -71,6 +106,10 @@ pub(crate) struct Site {
     address: SocketAddr,
     words: Arc<Semaphore>,
     pub(crate) dir: tempfile::TempDir,
+    server: Arc<Server>,
+    stop: Option<oneshot::Sender<()>>,
+    serves: Option<JoinHandle<()>>,
+    key: String,
 }
 
 impl Site {
@@ -93,20 +132,73 @@ impl Site {
         })
     }
 
+    /// With a key of ada, who may run workflows.
+    pub(crate) fn with_keys() -> Self {
+        let words = Arc::new(Semaphore::new(0));
+        let doer = Doer { words: Arc::clone(&words) };
+        Self::serving(words, true, |builder, _| builder.executor(Arc::new(doer)))
+    }
+
     fn of(words: Arc<Semaphore>, build: impl FnOnce(HostBuilder, &Path) -> HostBuilder) -> Self {
+        Self::serving(words, false, build)
+    }
+
+    fn serving(
+        words: Arc<Semaphore>,
+        has_keys: bool,
+        build: impl FnOnce(HostBuilder, &Path) -> HostBuilder,
+    ) -> Self {
         let runtime = Runtime::new().unwrap();
         let dir = tempfile::tempdir().unwrap();
-        let _inside = runtime.enter();
+        let inside = runtime.enter();
         let store = phasm::store::Sqlite::open(dir.path().join("runs.db")).unwrap();
         let host = build(Host::builder(), dir.path()).store(Arc::new(store));
-        let host = host.auto_claim(Duration::from_secs(60)).open().unwrap();
-        let host = Arc::new(host);
-        let server = Server::new(Arc::clone(&host), ServerConfig::default()).unwrap();
+        let host = Arc::new(host.auto_claim(Duration::from_secs(60)).open().unwrap());
+        let (mut config, mut key) = (ServerConfig::default(), String::new());
+        if has_keys {
+            let file = dir.path().join("keys");
+            let (made, text) = Key::make("ada", Role::Run, Vec::new()).unwrap();
+            KeyFile::at(file.clone()).add(made).unwrap();
+            key = text;
+            config.keys = Some(file);
+        }
+        let server = Arc::new(Server::new(Arc::clone(&host), config).unwrap());
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let address = listener.local_addr().unwrap();
-        runtime.spawn(async move { server.serve(listener, std::future::pending()).await });
-        drop(_inside);
-        Self { runtime, host, address, words, dir }
+        drop(inside);
+        let mut site = Self { runtime, host, address, words, dir, server, stop: None, serves: None, key };
+        site.serve(listener);
+        site
+    }
+
+    fn serve(&mut self, listener: TcpListener) {
+        let (stop, stopped) = oneshot::channel();
+        let server = Arc::clone(&self.server);
+        self.stop = Some(stop);
+        self.serves = Some(self.runtime.spawn(async move {
+            let stopped = async {
+                let _dropped = stopped.await;
+            };
+            server.serve(listener, stopped).await.unwrap();
+        }));
+    }
+
+    /// Ends the server, until it is started again.
+    pub(crate) fn stop(&mut self) {
+        drop(self.stop.take());
+        self.runtime.block_on(self.serves.take().unwrap()).unwrap();
+    }
+
+    /// Serves again at the same address.
+    pub(crate) fn start(&mut self) {
+        self.server = Arc::new(Server::new(Arc::clone(&self.host), ServerConfig::default()).unwrap());
+        let listener = self.runtime.block_on(TcpListener::bind(self.address)).unwrap();
+        self.serve(listener);
+    }
+
+    /// The key of ada.
+    pub(crate) fn key(&self) -> &str {
+        &self.key
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
@@ -154,6 +246,17 @@ pub(crate) fn workflow(name: &str, tasks: &[&str]) -> String {
         "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: {name}, labels: {{ team: platform }} }}\nspec:\n  entrypoint: main\n  \
          templates:\n    - task: {{ name: work, executor: {{ type: work }} }}\n    - loop: {{ name: packages, items: [linux, macos, windows], \
          body: work }}\n    - dag:\n        name: main\n        tasks:\n{lines}"
+    )
+}
+
+/// A workflow that imports so many customers, of whom two have no address.
+pub(crate) fn customers(count: usize) -> String {
+    let names: Vec<_> = (0..count).map(|number| format!("customer-{number}")).collect();
+    format!(
+        "apiVersion: phasm/v1\nkind: Workflow\nmetadata: {{ name: import }}\nspec:\n  entrypoint: main\n  templates:\n    - loop:\n        \
+         name: main\n        items: [{}]\n        body: one\n        continueOn: {{ failed: true }}\n    - task:\n        name: one\n        \
+         executor: {{ type: import }}\n        inputs: {{ customer: \"{{{{ loop.item }}}}\" }}\n",
+        names.join(", ")
     )
 }
 

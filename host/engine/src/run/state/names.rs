@@ -1,7 +1,7 @@
 //! Names of task runs: their ids, paths and labels.
 
 use super::{Place, State, TaskRun};
-use crate::event::TaskId;
+use crate::{event::TaskId, value::Value};
 
 impl State {
     /// A task run's id: its run's, and its number.
@@ -56,6 +56,16 @@ impl State {
             path.push_str(&part);
         }
         path
+    }
+}
+
+impl State {
+    /// Returns the item of the innermost iteration that a task run stands in: by it people tell one iteration from another. `None`
+    /// outside of loops, and in loops that repeat on a condition.
+    #[must_use]
+    pub fn item_around(&self, task: &TaskRun) -> Option<&Value> {
+        let around = std::iter::successors(Some(task), |inner| self.parent(inner));
+        around.into_iter().find_map(|task| self.item(task))
     }
 }
 

@@ -6,6 +6,7 @@ export function offerCopies(root) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
+    button.dataset.own = "";
     button.textContent = "copy";
     button.setAttribute("aria-label", one.dataset.copy ? `Copy ${one.dataset.copy}` : "Copy the command");
     button.addEventListener("click", async () => {

@@ -2,16 +2,31 @@
 import { keepUpToDate } from "./live.js";
 import { edit } from "./editor.js";
 import { follow } from "./lines.js";
+import { followAll } from "./run-logs.js";
 import { offerCopies } from "./copy.js";
+import { keepTime } from "./clock.js";
+import { openInside } from "./inside.js";
+import { offerZoom } from "./zoom.js";
 
 document.addEventListener("submit", (event) => {
   const question = event.target.dataset.confirm;
   if (question && !window.confirm(question)) event.preventDefault();
 });
+// Filters apply as one chooses.
+document.addEventListener("change", (event) => {
+  const form = event.target.form;
+  if (form && "apply" in form.dataset) form.requestSubmit();
+});
 
-keepUpToDate(document.getElementById("main"));
+const main = document.getElementById("main");
+const refresh = keepUpToDate(main);
+openInside(main, refresh);
 offerCopies(document);
+keepTime(document);
+offerZoom(document);
 const form = document.querySelector("form[data-editor]");
 if (form) edit(form);
 const lines = document.getElementById("lines");
 if (lines) follow(lines);
+const logs = document.querySelector("[data-logs]");
+if (logs) followAll(logs);
