@@ -68,7 +68,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let named = |word: &str| View::ALL.into_iter().find(|view| view.word() == word);
     let view = context.query.parsed("view", "graph, timeline, tasks or events", named).unwrap_or(View::Graph);
     let wanted = table::TableQuery::of(&mut context.query);
-    let since = context.query.count("since", 0, u32::MAX as usize).unwrap_or(0);
+    let wanted_events = events::EventQuery::of(&mut context.query);
     context.query.done()?;
     let row = RunSummary::of(&context, context.run().await?).await?;
     let body = match view {
@@ -87,7 +87,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
             )
         }
         View::Events => {
-            let list = events::list(&context, &row, since as u64).await?;
+            let list = events::list(&context, &row, &wanted_events).await?;
             let recorded = history::read(&context.app, &row.head.run_id, None, &context.holder).await?;
             whole(&recorded.run, &recorded.large, &row, view, &list)
         }
