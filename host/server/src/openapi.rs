@@ -1,5 +1,6 @@
 //! The OpenAPI document, made of the table of routes.
 
+mod curl;
 mod links;
 mod page;
 mod schemas;
@@ -166,6 +167,12 @@ fn headers(route: &Route, status: u16) -> Option<Value> {
         200 if route.id == "getRun" => Some(json!({
             "ETag": { "description": "Digest of the response.", "required": true, "schema": { "type": "string", "pattern": "^\"[0-9a-f]+\"$" } },
             "Link": { "description": "Where the next page is, if there is one.", "schema": text } })),
+        200 if route.answers.iter().any(|(status, ..)| *status == 304) => header(
+            "ETag",
+            true,
+            "Digest of the response.",
+            json!({ "type": "string", "pattern": "^\"[0-9a-f]+\"$" }),
+        ),
         200 if pages => header("Link", false, "Where the next page is, if there is one.", text),
         304 => header("ETag", true, "Digest of the response, had it been sent.", text),
         401 => header("WWW-Authenticate", true, "The authentication scheme.", text),

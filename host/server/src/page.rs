@@ -18,9 +18,11 @@ mod counts;
 mod definition;
 mod editor;
 mod error;
+mod event_text;
 mod events;
 mod explain;
 mod fields;
+mod firings;
 mod form;
 pub(crate) mod format;
 pub(crate) mod history;
@@ -59,7 +61,10 @@ use axum::{
     routing::{MethodFilter, on},
 };
 
-pub(crate) use self::shell::{API, Shell};
+pub(crate) use self::{
+    saved::url as server_url,
+    shell::{API, Shell},
+};
 use crate::{
     auth::caller::{Caller, Role},
     disconnect::complete_despite_disconnect,

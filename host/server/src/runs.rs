@@ -1,5 +1,6 @@
 //! Runs: submitting, looking, following, asking.
 
+pub(crate) mod badge;
 pub(crate) mod cursors;
 pub(crate) mod events;
 pub(crate) mod get;

@@ -8,7 +8,7 @@ use phasm::Phase;
 
 use crate::{problem_response::ProblemResponse, request::RequestContext};
 
-const STYLE: &str = include_str!("assets/page.css");
+const STYLE: &str = concat!(include_str!("assets/page.css"), include_str!("assets/views.css"));
 const ICON: &str = include_str!("assets/icon.svg");
 const SCRIPTS: [(&str, &str); 10] = [
     ("page.js", include_str!("assets/page.js")),

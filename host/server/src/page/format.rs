@@ -67,11 +67,6 @@ pub(super) fn standing(run: &Run, task: &TaskRun) -> Markup {
     }
 }
 
-/// Short reason for a run's end, or a remark on it, behind its phase.
-pub(super) fn remark(remark: Option<&str>) -> Markup {
-    html! { @if let Some(remark) = remark { " " span class="remarks" { (remark) } } }
-}
-
 /// A point in time by how long ago it was, or how soon it comes. Its title has the time in UTC; a script adds the person's own zone.
 pub(super) fn time(at: Timestamp) -> Markup {
     let now = Clock::start().now();
@@ -103,12 +98,6 @@ pub(super) fn offset(begin: Timestamp, at: Option<Timestamp>) -> Markup {
 pub(super) fn instant(at: Timestamp) -> String {
     let whole = at.to_rfc3339();
     format!("{} {} UTC", whole.get(..10).unwrap_or_default(), whole.get(11..19).unwrap_or_default())
-}
-
-/// An instant with its milliseconds, where many are of one second.
-pub(super) fn exact_time(at: Timestamp) -> Markup {
-    let whole = at.to_rfc3339();
-    html! { time datetime=(whole) { (whole.replace('T', " ").replace('Z', " UTC")) } }
 }
 
 /// An instant by the clocks of a zone, which is named beside it.

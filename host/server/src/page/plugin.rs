@@ -1,4 +1,4 @@
-//! One version of a plugin: what it takes and gives, what it may touch, who vouches for it; approving and removing it.
+//! One version of a plugin: a step that uses it, its inputs and outputs, its access, its signature; approving and removing it.
 
 use std::{fmt::Write as _, sync::Arc};
 
@@ -15,6 +15,9 @@ use crate::{
     problem_response::ProblemResponse,
     request::RequestContext,
 };
+
+/// Versions that are listed.
+const MAX_VERSIONS: usize = 50;
 
 /// Goes to the version that a bare name means.
 pub(super) async fn first(mut context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -33,12 +36,32 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let (name, version) = (context.segment("name"), context.segment("version"));
     let view = list::look(&context.app, &context.caller, name, version, tenant.as_deref()).await?;
     let exactly = exactly(&view);
-    let is_shadowed = is_shadowed(&context, &view).await?;
+    let entries = list::entries(&context.app, &context.caller, name).await?;
+    let rows = list::rows(&context.app, &context.caller, entries).await?;
     let body = html! {
         p class="path" { a href="/plugins" { "Plugins" } }
         div class="head" { h1 { (exactly) } }
         @if let Some(description) = &view.description { p { (description) } }
+        (warnings(&view, is_shadowed(&rows, &view)))
+        @if view.state.is_some() && plugins::may_change(&context, &context.caller, view.tenant.as_deref()) { (action_forms(&view)) }
+        h2 { "A step that uses it" }
+        pre tabindex="0" data-copy { (example(&view)) }
+        (ports("Inputs", &view.inputs))
+        (ports("Outputs", &view.outputs))
+        (settings(&view.settings))
+        (access(&view))
+        (defaults(&view))
+        (versions(&rows, &view))
+        h2 { "About this version" }
         (facts(&view))
+        (imports(&view.imports))
+    };
+    Ok(Shell::new(&exactly, "/plugins", &context.caller).around(&body))
+}
+
+/// The reasons why workflow files cannot use the version, if there are any.
+fn warnings(view: &PluginView, is_shadowed: bool) -> Markup {
+    html! {
         @if !view.held.is_empty() {
             div class="callout ask" {
                 p { "It is held, and used by no run:" }
@@ -49,26 +72,52 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         @for judged in view.trust.iter().filter_map(|judged| judged.why.as_deref()) {
             div class="callout bad" { p { "Not used: " (judged) } }
         }
-        @if view.state.is_some() && plugins::may_change(&context, &context.caller, view.tenant.as_deref()) { (action_forms(&view)) }
-        h2 { "A step that uses it" }
-        pre tabindex="0" data-copy { (example(&view)) }
-        (ports("Inputs", &view.inputs))
-        (ports("Outputs", &view.outputs))
-        (settings(&view.settings))
-        (touches(&view))
-        (phases(&view))
-        h2 { "Imports" }
-        @if view.imports.is_empty() { p class="none" { "nothing" } } @else { ul class="grants" { @for one in &view.imports { li { code { (one) } } } } }
-    };
-    Ok(Shell::new(&exactly, "/plugins", &context.caller).around(&body))
+    }
+}
+
+fn is_shown(row: &PluginRow, view: &PluginView) -> bool {
+    row.tenant == view.tenant && row.digest.as_deref() == Some(&*view.digest)
 }
 
 /// Whether another of its name is found first, wherever its component lies.
-async fn is_shadowed(context: &RequestContext, view: &PluginView) -> Result<bool, ProblemResponse> {
-    let entries = list::entries(&context.app, &context.caller, &view.name).await?;
-    let rows = list::rows(&context.app, &context.caller, entries).await?;
-    let is_it = |row: &&PluginRow| row.tenant == view.tenant && row.digest.as_deref() == Some(&*view.digest);
-    Ok(rows.iter().filter(is_it).all(|row| row.shadowed))
+fn is_shadowed(rows: &[PluginRow], view: &PluginView) -> bool {
+    rows.iter().filter(|row| is_shown(row, view)).all(|row| row.shadowed)
+}
+
+/// All versions of its name, in the order in which they are searched.
+fn versions(rows: &[PluginRow], view: &PluginView) -> Markup {
+    html! {
+        h2 { "Versions" }
+        table class="list brief" {
+            caption class="unseen" { "Versions of " (view.name) ", in the order that they are searched" }
+            thead { tr { th scope="col" { "Version" } th scope="col" { "State" } th scope="col" { "Signed" } } }
+            tbody { @for row in rows.iter().take(MAX_VERSIONS) { tr {
+                th scope="row" {
+                    @let shown = row.version.as_deref().unwrap_or("–");
+                    @match plugins::version(row) {
+                        Some(version) => a href=(plugins::address_of(row, version)) aria-current=[is_shown(row, view).then_some("true")] { (shown) },
+                        None => (shown),
+                    }
+                    @if let Some(tenant) = &row.tenant { span class="none" { " of " (tenant) } }
+                }
+                td class="state" { (plugins::state(row)) }
+                td class="when" { (plugins::signed(row)) }
+            } } }
+        }
+        @if rows.len() > MAX_VERSIONS { p class="none" { "And " (rows.len() - MAX_VERSIONS) " more." } }
+    }
+}
+
+/// Interfaces that the component imports, which say the same of most plugins.
+fn imports(imports: &[String]) -> Markup {
+    html! {
+        @if !imports.is_empty() {
+            details class="more-of" {
+                summary { "Imported interfaces (" (imports.len()) ")" }
+                ul class="grants" { @for one in imports { li { code { (one) } } } }
+            }
+        }
+    }
 }
 
 fn exactly(view: &PluginView) -> String {
@@ -86,7 +135,7 @@ fn facts(view: &PluginView) -> Markup {
             div { dt { "Signature" } dd { (format::signed(&view.signature)) } }
             div { dt { "Size" } dd { (view.bytes) " bytes" } }
             div { dt { "Digest" } dd { (format::id(&view.digest)) } }
-            @if let Some(tenant) = &view.tenant { div { dt { "Whose" } dd { (tenant) } } }
+            @if let Some(tenant) = &view.tenant { div { dt { "Tenant" } dd { (tenant) } } }
         }
         @if let Some(comment) = &view.signature.comment { p class="help" { "Signer's comment: " (comment) } }
     }
@@ -125,21 +174,22 @@ fn confirmed(summary: &str, action: &str, view: &PluginView, inner: &Markup) -> 
     }
 }
 
-/// A table of parameters or results.
+/// A table of inputs or outputs.
 fn ports(title: &str, schema: &Value) -> Markup {
     let properties = schema.member("properties").and_then(Value::as_object);
     html! {
         h2 { (title) }
         @match properties.filter(|properties| !properties.is_empty()) {
             None => p class="none" { @if schema.is_null() { "Not in its manifest." } @else { "none" } },
-            Some(properties) => table class="list" {
+            Some(properties) => table class="list stacked ports" {
                 caption class="unseen" { (title) }
-                thead { tr { th scope="col" { "Name" } th scope="col" { "Type" } th scope="col" { "" span class="unseen" { "Required or default" } } th scope="col" { "Meaning" } } }
+                thead { tr { th scope="col" { "Name" } th scope="col" { "Type" } th scope="col" { "Required" } th scope="col" { "Default" } th scope="col" { "Description" } } }
                 tbody { @for (name, property) in properties { tr {
                     th scope="row" data-label="Name" { code { (name) } }
                     td data-label="Type" { (kind(property)) }
-                    td data-label="Otherwise" { @if is_required(schema, name) { "required" } @else if let Some(default) = property.member("default") { code { (default.to_json()) } } }
-                    td data-label="Meaning" { (property.member("description").and_then(Value::as_str).unwrap_or_default()) }
+                    td data-label="Required" { @if is_required(schema, name) { "yes" } @else { span class="none" { "no" } } }
+                    td data-label="Default" { @if let Some(default) = property.member("default") { code { (default.to_json()) } } }
+                    td data-label="Description" { (property.member("description").and_then(Value::as_str).unwrap_or_default()) }
                 } } }
             },
         }
@@ -173,30 +223,35 @@ fn kind(schema: &Value) -> String {
     schema.member("enum").or_else(|| schema.member("type")).map_or_else(|| "any".to_owned(), words)
 }
 
-fn touches(view: &PluginView) -> Markup {
+/// The access that it has, and the access that it asks for and lacks.
+fn access(view: &PluginView) -> Markup {
     let table = match &view.tenant {
         Some(tenant) => format!("[tenants.{tenant}.grants.{}]", view.name),
         None => format!("[grants.{}]", view.name),
     };
+    let file = html! { code { "phasm.toml" } ", the file of " code { "phasm serve --config" } };
     html! {
-        h2 { "May touch" }
-        (plugins::grants(&view.granted))
-        p class="help" {
-            @if view.granted.is_null() {
-                "Its grants would be set under " code { (table) } " of the configuration, which is named to " code { "phasm serve --config FILE" } "."
-            } @else { "By " code { (table) } " of the configuration." }
+        h2 { "Access" }
+        @if view.granted.is_null() { p { "It has no access to files, environment variables or the network." } }
+        @else {
+            p { "It is granted by " code { (table) } " in " (file) ":" }
+            (plugins::grants(&view.granted))
         }
-        @if let Some(to_grant) = &view.to_grant {
-            h3 { "Permissions that it asks for and is not granted" }
-            ul class="grants" { @for what in &to_grant.lacking { li { (what) } } }
-            p { "To grant all that it asks for, in the configuration:" }
-            pre tabindex="0" data-copy { (to_grant.lines) }
+        @match &view.to_grant {
+            Some(to_grant) => {
+                h3 { "Access that it asks for and lacks" }
+                ul class="grants" { @for access in &to_grant.lacking { li { (access) } } }
+                p { "To grant all of it, add this to " (file) ":" }
+                pre tabindex="0" data-copy { (to_grant.lines) }
+            }
+            None if view.granted.is_null() => p class="help" { "It asks for none. To grant it access, add the table " code { (table) } " to " (file) "." },
+            None => {}
         }
     }
 }
 
-/// How its attempts are retried and stopped where a document does not say it.
-fn phases(view: &PluginView) -> Markup {
+/// Default policies of its tasks.
+fn defaults(view: &PluginView) -> Markup {
     html! {
         @if !view.defaults.is_empty() {
             h2 { "Unless a workflow file sets another value" }
@@ -205,7 +260,7 @@ fn phases(view: &PluginView) -> Markup {
     }
 }
 
-/// A task as a document has it, with what has to be given.
+/// A task of a workflow file, with the required inputs.
 pub(super) fn example(view: &PluginView) -> String {
     let mut lines =
         format!("- name: {}\n  executor: {{ type: {} }}\n", task_name(&view.name), yaml(&exactly(view)));

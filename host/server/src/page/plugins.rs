@@ -1,4 +1,4 @@
-//! The plugins that runs find, what each may touch, and those that wait to be approved.
+//! The plugins that runs find, the access of each, and those that wait to be approved.
 
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
@@ -42,7 +42,7 @@ pub(super) async fn render(
     let rows = list::rows(&context.app, &context.caller, all).await?;
     let body = html! {
         h1 { "Plugins" }
-        p { "Each runs in a sandbox, and has only the access that the configuration grants." }
+        p { "Each plugin runs in a sandbox, and has only the access that the configuration grants." }
         @if rows.is_empty() { (nothing()) } @else { (table(&rows)) }
         @if let Some(next) = next {
             p class="more" { a href={ "/plugins?" (form_urlencoded::Serializer::new(String::new()).append_pair("cursor", &next).finish()) } { "More" } }
@@ -66,44 +66,44 @@ fn nothing() -> Markup {
 fn table(rows: &[PluginRow]) -> Markup {
     let has_tenants = rows.iter().any(|row| row.tenant.is_some());
     html! {
-        table class="list" {
+        table class="list brief" {
             caption class="unseen" { "Plugins, in the order that they are searched" }
             thead { tr {
-                th scope="col" { "Plugin" } th scope="col" { "Version" } th scope="col" { "State" }
-                @if has_tenants { th scope="col" { "Whose" } }
-                th scope="col" { "Signed" } th scope="col" { "May touch" }
+                th scope="col" { "Plugin" } th scope="col" { "State" } th scope="col" { "Version" }
+                @if has_tenants { th scope="col" { "Tenant" } }
+                th scope="col" { "Signed" } th scope="col" { "Access" }
             } }
             tbody { @for row in rows { tr {
-                th scope="row" data-label="Plugin" {
+                th scope="row" {
                     @match version(row) {
                         Some(version) => a href=(address_of(row, version)) { code { (row.name) } },
                         None => code { (row.name) },
                     }
                     @if let Some(description) = &row.description { p class="help" { (description) } }
                 }
-                td data-label="Version" { (row.version.as_deref().unwrap_or("–")) }
-                td data-label="State" { (state(row)) }
-                @if has_tenants { td data-label="Whose" { (row.tenant.as_deref().unwrap_or("all")) } }
-                td data-label="Signed" { (signed(row)) }
-                td data-label="May touch" { (grants(&row.granted)) }
+                td class="state" { (state(row)) }
+                td class="when" { (row.version.as_deref().unwrap_or("–")) }
+                @if has_tenants { td class="end" { (row.tenant.as_deref().unwrap_or("all")) } }
+                td class="wide" { (signed(row)) }
+                td class="wide" { (grants(&row.granted)) }
             } } }
         }
     }
 }
 
-/// By what it is looked into: its digest, which is that of nothing else.
-fn version(row: &PluginRow) -> Option<&str> {
+/// The version, or else the digest, by which its page is found.
+pub(super) fn version(row: &PluginRow) -> Option<&str> {
     row.version.as_deref().filter(|_| row.stored.is_some()).or(row.digest.as_deref())
 }
 
-fn address_of(row: &PluginRow, version: &str) -> String {
+pub(super) fn address_of(row: &PluginRow, version: &str) -> String {
     let tenant = row.tenant.as_deref().map(|tenant| {
         form_urlencoded::Serializer::new(String::from("?")).append_pair("tenant", tenant).finish()
     });
     format!("{}{}", address(&row.name, version), tenant.unwrap_or_default())
 }
 
-fn state(row: &PluginRow) -> Markup {
+pub(super) fn state(row: &PluginRow) -> Markup {
     let word = if row.shadowed { "shadowed" } else { row.state.as_str() };
     html! {
         @match word {
@@ -126,27 +126,28 @@ fn meaning(state: &str) -> Option<&'static str> {
     })
 }
 
-fn signed(row: &PluginRow) -> Markup {
+pub(super) fn signed(row: &PluginRow) -> Markup {
     html! { @match &row.signature {
         Some(signature) => (format::signed(signature)),
         None => span class="none" { "–" },
     } }
 }
 
-/// Granted access, as a journal describes it.
+/// Granted access, in words.
 pub(super) fn grants(granted: &Value) -> Markup {
     let list = |name| granted.member(name).and_then(Value::as_array).unwrap_or_default();
+    let texts = |name| list(name).iter().filter_map(Value::as_str);
     let dirs = granted.member("dirs").and_then(Value::as_object);
     html! {
-        @if granted.is_null() { span class="none" { "nothing" } } @else {
+        @if granted.is_null() { span class="none" { "none" } } @else {
             ul class="grants" {
                 @for (dir, mode) in dirs.into_iter().flatten() {
-                    li { "directory " code { (dir) } @if mode.as_str() == Some("rw") { ", to read and write" } @else { ", to read" } }
+                    li { @if mode.as_str() == Some("rw") { "reads and writes the directory " } @else { "reads the directory " } code { (dir) } }
                 }
-                @for name in list("env").iter().filter_map(Value::as_str) { li { "variable " code { (name) } } }
-                @for pattern in list("http").iter().filter_map(Value::as_str) { li { "requests " code { (pattern) } } }
-                @for network in list("networks").iter().filter_map(Value::as_str) { li { "network " code { (network) } } }
-                @if granted.member("clock").is_some() { li { "the real clock" } }
+                @for name in texts("env") { li { "reads the variable " code { (name) } } }
+                @for pattern in texts("http") { li { "sends requests " code { (pattern) } } }
+                @for network in texts("networks") { li { "connects to the network " code { (network) } } }
+                @if granted.member("clock").is_some() { li { "reads the real clock" } }
             }
         }
     }

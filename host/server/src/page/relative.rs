@@ -1,6 +1,10 @@
 //! Times as people say them: how long ago something was, and how long it takes until it is.
 
-use phasm::engine::time::{Millis, Timestamp};
+use maud::{Markup, html};
+use phasm::engine::{
+    schedule::Zone,
+    time::{Millis, Timestamp},
+};
 
 const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
@@ -27,6 +31,21 @@ pub(super) fn until(now: Timestamp, at: Timestamp) -> String {
         0 => "now".to_owned(),
         _ => length(at.since(now)).map_or_else(|| date(at), |length| format!("in {length}")),
     }
+}
+
+/// A time before `now`, in words.
+pub(super) fn past(now: Timestamp, at: Timestamp) -> Markup {
+    shown(at, &ago(now, at))
+}
+
+/// A time as `words`, and by the clocks of a zone.
+pub(super) fn with_clock(words: &str, zone: &Zone, at: Timestamp) -> Markup {
+    html! { (shown(at, words)) " " span class="clock" { (zone.written(at).unwrap_or_else(|| at.to_rfc3339())) } }
+}
+
+fn shown(at: Timestamp, words: &str) -> Markup {
+    let whole = at.to_rfc3339();
+    html! { time datetime=(whole) title=(whole) { (words) } }
 }
 
 /// A length of time in its largest unit, rounded down. `None` if it has too many days.

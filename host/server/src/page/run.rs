@@ -89,7 +89,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     };
     let shown = match view {
         View::Tasks => Shown::Tasks(table::TableQuery::of(&mut context.query)),
-        View::Events => Shown::Events(context.query.count("since", 0, u32::MAX as usize).unwrap_or(0) as u64),
+        View::Events => Shown::Events(events::EventQuery::of(&mut context.query)),
         View::Logs => Shown::Logs(run_logs::LogQuery::of(&mut context.query)),
         View::Graph => Shown::Graph,
         View::Timeline => Shown::Timeline,
@@ -125,7 +125,7 @@ enum Shown {
     Tasks(table::TableQuery),
     Logs(run_logs::LogQuery),
     Definition,
-    Events(u64),
+    Events(events::EventQuery),
 }
 
 async fn body(
@@ -149,7 +149,7 @@ async fn body(
     let run = &recorded.run;
     let picture = match &shown {
         Shown::Timeline => timeline(&recorded, selected),
-        Shown::Events(since) => events::list(context, row, *since).await?,
+        Shown::Events(wanted) => events::list(context, row, wanted).await?,
         Shown::Logs(wanted) => run_logs::draw(context, run, wanted).await?,
         Shown::Graph | Shown::Tasks(_) | Shown::Definition => outlined(run, &shown, selected),
     };

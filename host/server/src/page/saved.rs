@@ -10,7 +10,7 @@ use phasm::{
 };
 
 use super::{format, shell::Shell};
-use crate::{problem_response::ProblemResponse, request::RequestContext};
+use crate::{client::segment, problem_response::ProblemResponse, request::RequestContext};
 
 /// A document of one version, and its plan as far as that needs no plugins: for its parameters.
 pub(super) struct SavedDocument {
@@ -37,7 +37,7 @@ impl SavedDocument {
 }
 
 /// Returns the server's URL, as the browser has it.
-pub(super) fn url(context: &RequestContext) -> String {
+pub(crate) fn url(context: &RequestContext) -> String {
     let host = context.header(&header::HOST).unwrap_or("localhost");
     let scheme = if context.app.config.tls.is_some() { "https" } else { "http" };
     format!("{scheme}://{host}")
@@ -65,11 +65,14 @@ pub(super) fn origin(version: &Version) -> Markup {
     html! { (format::time(version.saved_at)) @if let Some(by) = &version.by { " by " code { (by) } } }
 }
 
-/// Which of them are shown, where there is more than one namespace to be seen.
-pub(super) fn filter(context: &RequestContext, at: &str) -> Markup {
+/// The filter of a list by namespace, unless the list `is_plain`: all that there is, and all in the namespace `default`.
+pub(super) fn filter(context: &RequestContext, at: &str, is_plain: bool) -> Markup {
     let query = context.path_and_query().1.unwrap_or_default();
     let given = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "namespace");
     let given = given.map(|(_, value)| value.into_owned()).unwrap_or_default();
+    if is_plain && given.is_empty() {
+        return html! {};
+    }
     html! {
         form class="filters" role="search" method="get" action=(at) {
             div class="field" {
@@ -92,6 +95,30 @@ pub(super) fn more(context: &RequestContext, at: &str, next: Option<&str>) -> Ma
         format!("{at}?{}", query.finish())
     };
     html! { @if let Some(next) = next { p class="more" { a href=(address(next)) rel="next" { "More" } } } }
+}
+
+/// The badge of a workflow or schedule, and the Markdown that shows it in a README. `kind` is `workflows` or `schedules`.
+pub(super) fn badge(context: &RequestContext, kind: &str, namespace: &str, name: &str) -> Markup {
+    let query = match namespace {
+        "default" => String::new(),
+        namespace => {
+            let mut query = form_urlencoded::Serializer::new(String::new());
+            format!("?{}", query.append_pair("namespace", namespace).finish())
+        }
+    };
+    let picture = format!("/v1/{kind}/{}/badge.svg{query}", segment(name));
+    let (server, page) = (url(context), format::saved_path(kind, namespace, name));
+    let text: String = name.chars().map(|c| if "[]\\`".contains(c) { '-' } else { c }).collect();
+    html! {
+        section class="badge" aria-labelledby="badge-title" {
+            h2 id="badge-title" { "Badge" }
+            p { img src=(picture) alt={ "Badge with the phase of the latest ended run of " (name) } height="20"; }
+            pre tabindex="0" data-copy { "[![" (text) "](" (server) (picture) ")](" (server) (page) ")" }
+            @if context.caller.key.is_some() {
+                p class="help" { "This server requires a key, also for the badge. A README can show it through a proxy that adds a key." }
+            }
+        }
+    }
 }
 
 /// Asks once more before something is removed.

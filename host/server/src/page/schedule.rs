@@ -1,16 +1,17 @@
-//! One schedule: when it comes, what came of its instants, and what is asked of it.
+//! One schedule: its next runs, its history, and the forms that pause, start and remove it.
 
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
     SubmitError, SubmitOptions, TriggerError, TriggerRequest,
     catalog::{self, CatalogItem, FiringNote, ScheduleState, Suspension},
+    clock::Clock,
     engine::{schedule::Zone, time::Timestamp},
 };
 
 use super::{
-    arguments, editor, form::Form, format, once, saved, saved::SavedDocument, schedules, see_other,
-    shell::Shell,
+    arguments, editor, firings, form::Form, format, once, relative, saved, saved::SavedDocument, schedules,
+    see_other, shell::Shell,
 };
 use crate::{
     auth::caller::Role,
@@ -20,7 +21,7 @@ use crate::{
 };
 
 const AT: &str = "/schedules";
-/// Instants that are shown.
+/// Next runs that are shown.
 const NEXT_TIMES: usize = 5;
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -40,23 +41,25 @@ async fn render(
     let next =
         context.app.host.next_instants(&found.namespace, &found.name, NEXT_TIMES).await.unwrap_or_default();
     let (zone, may) = (schedules::zone(&found), context.caller.may(Role::Run).is_ok());
+    let now = Clock::start().now();
     let address = format::saved_path("schedules", &found.namespace, &found.name);
     let body = html! {
         p class="path" { a href=(AT) { "Schedules" } }
         div class="head" {
-            h1 id="title" data-part { (format::display_name(&found.namespace, &found.name)) " " (schedules::status(&found)) }
+            h1 id="title" data-part { (format::display_name(&found.namespace, &found.name)) " " (firings::status(&found)) }
             div id="acts" class="acts" data-part { @if may { (action_forms(&found, &address)) } }
         }
         div id="facts" data-part { (facts(&found, &zone)) }
-        div id="next" data-part { (next_runs(&found, &next, &zone)) }
+        div id="next" data-part { (next_runs(&found, &next, &zone, now)) }
         @if may { (trigger_form(&address, &kept, form, problems)) }
-        div id="firings" data-part { (firings(&found, &zone)) }
-        h2 { "Document" }
-        @if may { p { a href={ (address) "/edit" } { "Change it" } } }
+        div id="firings" data-part { (history(&found, &zone, now)) }
+        h2 { "Workflow file" }
+        @if may { p { a href={ (address) "/edit" } { "Edit" } } }
         (kept.draw())
+        (saved::badge(context, "schedules", &found.namespace, &found.name))
     };
     let title = format::display_name(&found.namespace, &found.name);
-    let standing = Some(format!("{title} is {}", found.standing()));
+    let standing = Some(format!("{title} is {}", firings::state(&found)));
     let shell = Shell { live: Some("/live".to_owned()), standing, ..Shell::new(&title, AT, &context.caller) };
     Ok(shell.respond(status, &body))
 }
@@ -78,15 +81,16 @@ fn facts(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
     html! {
         dl class="facts" {
             div { dt { "When" } dd { code { (schedule) } " " (zone) } }
+            div { dt { "Last runs" } dd { (firings::strip(found, zone)) } }
             div { dt { "Run name" } dd { (workflow) } }
-            div { dt { "If still running" } dd { (schedules::beside(concurrency_policy)) } }
-            div { dt { "Namespace" } dd { (found.namespace) } }
-            div { dt { "Document" } dd { (format::digest(&document.digest)) } }
+            div { dt { "If still running" } dd { (schedules::if_still_running(concurrency_policy)) } }
+            @if &*found.namespace != "default" { div { dt { "Namespace" } dd { (found.namespace) } } }
+            div { dt { "Version" } dd { (format::digest(&document.digest)) } }
             div { dt { "Saved" } dd { (saved::origin(document)) } }
         }
         @if let Some(trouble) = trouble {
             div class="callout bad" role="alert" {
-                p { "It cannot start its run, and is tried again: " (trouble.why) " (since " (format::time(trouble.since)) ")" }
+                p { "It cannot start its run since " (format::time(trouble.since)) ", and is tried again: " (trouble.why) }
             }
         }
         @match suspended {
@@ -97,15 +101,15 @@ fn facts(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
     }
 }
 
-fn next_runs(found: &CatalogItem<ScheduleState>, next: &[Timestamp], zone: &Zone) -> Markup {
+fn next_runs(found: &CatalogItem<ScheduleState>, next: &[Timestamp], zone: &Zone, now: Timestamp) -> Markup {
     html! {
         h2 { @if found.what.suspended.is_some() { "Next runs, if resumed" } @else { "Next runs" } }
         @if next.is_empty() { p class="none" { "It has no more runs." } }
-        @else { ol class="instants" { @for at in next { li { (format::clock(zone, *at)) } } } }
+        @else { ol class="instants" { @for at in next { li { (relative::with_clock(&relative::until(now, *at), zone, *at)) } } } }
     }
 }
 
-/// Starting a run at once, with the parameters that the document has.
+/// The form that starts a run at once, with the parameters of the workflow file.
 fn trigger_form(
     address: &str,
     kept: &SavedDocument,
@@ -116,7 +120,7 @@ fn trigger_form(
     html! {
         section aria-labelledby="trigger-title" {
             h2 id="trigger-title" { "Start a run now" }
-            p class="help" { "Also outside of its times, and while it is paused." }
+            p class="help" { "At any time, also while the schedule is paused." }
             (editor::list(problems, "problems"))
             form class="sheet" method="post" action={ (address) "/trigger" } {
                 (once::field(form))
@@ -127,14 +131,14 @@ fn trigger_form(
     }
 }
 
-fn firings(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
+fn history(found: &CatalogItem<ScheduleState>, zone: &Zone, now: Timestamp) -> Markup {
     html! {
         h2 { "History" }
         @if found.what.firings.is_empty() { p class="none" { "No runs yet." } } @else {
-            table class="list" {
+            table class="list stacked" {
                 caption class="unseen" { "History, latest first" }
                 thead { tr { th scope="col" { "Time" } th scope="col" { "Result" } th scope="col" { "Run" } th scope="col" { "Phase" } } }
-                tbody { @for firing in found.what.firings.iter().rev() { (line(firing, zone)) } }
+                tbody { @for firing in found.what.firings.iter().rev() { (line(firing, zone, now)) } }
             }
             p { a href={ "/runs?label=phasm%2Fschedule%3D" (crate::client::segment(&found.name)) "&namespace=" (crate::client::segment(&found.namespace)) } {
                 "All its runs" } }
@@ -142,16 +146,16 @@ fn firings(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
     }
 }
 
-fn line(firing: &FiringNote, zone: &Zone) -> Markup {
+fn line(firing: &FiringNote, zone: &Zone, now: Timestamp) -> Markup {
     html! {
         tr {
             th scope="row" data-label="Time" {
-                (format::clock(zone, firing.at))
-                @if let Some(until) = firing.until { " to " (format::clock(zone, until)) }
+                (relative::with_clock(&relative::ago(now, firing.at), zone, firing.at))
+                @if let Some(until) = firing.until { span class="clock" { " to " (format::clock(zone, until)) } }
             }
             td data-label="Result" { (firing.what.words()) @if let Some(by) = &firing.by { " by " (by) } }
             td data-label="Run" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::id(run)) } } @else { span class="none" { "–" } } }
-            td data-label="Phase" { (schedules::phase(firing)) }
+            td data-label="Phase" { (firings::phase(firing)) }
         }
     }
 }

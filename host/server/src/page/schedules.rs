@@ -1,14 +1,15 @@
-//! The schedules that are kept, when each comes, and how the last run of each went.
+//! The schedules, the next run of each, and how its last runs ended.
 
 use axum::response::Response;
 use maud::{Markup, html};
 use phasm::{
     catalog::{CatalogItem, FiringNote, ScheduleState},
-    engine::schedule::Zone,
+    clock::Clock,
+    engine::{schedule::Zone, time::Timestamp},
     store::ReadStore,
 };
 
-use super::{format, saved, shell::Shell};
+use super::{firings, format, relative, saved, shell::Shell};
 use crate::{
     auth::caller::Role,
     problem_response::ProblemResponse,
@@ -26,12 +27,13 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         look(&*store, one).await?;
     }
     let may = context.caller.may(Role::Run).is_ok();
+    let is_plain = next.is_none() && all.iter().all(|one| &*one.namespace == "default");
     let body = html! {
         div class="head" {
             h1 { "Schedules" }
             @if may { a class="button" href="/submit?example=schedule" { "Write a schedule" } }
         }
-        (saved::filter(&context, AT))
+        (saved::filter(&context, AT, is_plain))
         (saved::damaged(&damaged))
         div id="rows" data-part {
             @if all.is_empty() { (nothing(&context)) } @else { (table(&all)) }
@@ -54,78 +56,51 @@ async fn look(store: &dyn ReadStore, one: &mut CatalogItem<ScheduleState>) -> Re
 }
 
 fn table(all: &[CatalogItem<ScheduleState>]) -> Markup {
+    let now = Clock::start().now();
     html! {
-        table class="list" {
+        table class="list brief" {
             caption class="unseen" { "Schedules by name" }
-            thead { tr { th scope="col" { "State" } th scope="col" { "Schedule" } th scope="col" { "When" } th scope="col" { "Next" }
-                th scope="col" { "Last run" } th scope="col" { "If still running" } } }
-            tbody { @for one in all { (line(one)) } }
+            thead { tr { th scope="col" { "Schedule" } th scope="col" { "State" } th scope="col" { "Next run" } th scope="col" { "Last runs" }
+                th scope="col" { "When" } th scope="col" { "If still running" } } }
+            tbody { @for one in all { (line(one, now)) } }
         }
     }
 }
 
-fn line(one: &CatalogItem<ScheduleState>) -> Markup {
-    let what = &one.what;
-    let last = what.firings.iter().rfind(|firing| firing.was_started());
+fn line(one: &CatalogItem<ScheduleState>, now: Timestamp) -> Markup {
+    let (what, zone) = (&one.what, zone(one));
     html! {
         tr {
-            td data-label="State" { (status(one)) }
-            th scope="row" data-label="Schedule" {
+            th scope="row" {
                 a href=(format::saved_path("schedules", &one.namespace, &one.name)) { (format::display_name(&one.namespace, &one.name)) }
             }
-            td data-label="When" { code { (what.schedule) } " " (what.timezone) }
-            td data-label="Next" { @match one.next { Some(at) => (format::clock(&zone(one), at)), None => span class="none" { "–" } } }
-            td data-label="Last run" { @match last { Some(firing) => (run(&zone(one), firing)), None => span class="none" { "–" } } }
-            td data-label="If still running" { (beside(&what.concurrency_policy)) }
+            td class="state" { (firings::status(one)) }
+            td class="when" { @match one.next { Some(at) => (clock(now, &zone, at)), None => span class="none" { "–" } } }
+            td class="end" { (firings::strip(one, &zone)) }
+            td class="wide" { code { (what.schedule) } " " (what.timezone) }
+            td class="wide" { (if_still_running(&what.concurrency_policy)) }
         }
     }
 }
 
-/// Its clocks.
+/// The next run, in words; by the clocks of the schedule where one points at it.
+fn clock(now: Timestamp, zone: &Zone, at: Timestamp) -> Markup {
+    let title = zone.written(at).unwrap_or_else(|| at.to_rfc3339());
+    html! { time datetime=(at.to_rfc3339()) title=(title) { (relative::until(now, at)) } }
+}
+
+/// The time zone of a schedule.
 pub(super) fn zone(one: &CatalogItem<ScheduleState>) -> Zone {
     Zone::named(&one.what.timezone).unwrap_or_default()
 }
 
-/// How it stands, by a sign and a word.
-pub(super) fn status(one: &CatalogItem<ScheduleState>) -> Markup {
-    let word = one.standing();
-    let sign = match word {
-        "active" => "●",
-        "suspended" => "‖",
-        "in trouble" => "!",
-        _ => "–",
-    };
-    html! { span class={ "standing " (word.replace(' ', "-")) } { span aria-hidden="true" { (sign) } " " (word) } }
-}
-
 /// The concurrency policy: the action if earlier runs are open.
-pub(super) fn beside(policy: &str) -> String {
-    let what = match policy {
-        "Allow" => "another one starts",
-        "Forbid" => "none starts",
-        "Replace" => "they are cancelled",
-        _ => "",
-    };
-    format!("{policy}: {what}")
-}
-
-/// The run of a firing: how it went, and when it was started.
-pub(super) fn run(zone: &Zone, firing: &FiringNote) -> Markup {
-    html! {
-        (phase(firing)) " "
-        @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::clock(zone, firing.at)) } }
-        @else { (format::clock(zone, firing.at)) }
-    }
-}
-
-/// How the run of a firing went.
-pub(super) fn phase(firing: &FiringNote) -> Markup {
-    html! {
-        @match (firing.phase, firing.open()) {
-            (Some(phase), _) => { (format::phase(phase)) (format::remark(firing.remark.as_deref())) }
-            (None, Some(_)) => "open",
-            (None, None) => span class="none" { "–" },
-        }
+pub(super) fn if_still_running(policy: &str) -> &str {
+    match policy {
+        "Allow" => "start another",
+        "Forbid" => "skip",
+        "Replace" => "cancel the earlier",
+        policy => policy,
     }
 }
 
@@ -133,9 +108,9 @@ fn nothing(context: &RequestContext) -> Markup {
     html! {
         div class="empty" {
             h2 { "No schedule" }
-            p { "A schedule starts a run of its workflow by itself, say every working day at half past seven." }
+            p { "A schedule starts a run of its workflow by itself, for example every working day at half past seven." }
             @if context.caller.may(Role::Run).is_ok() {
-                p { a href="/submit?example=schedule" { "Begin with an example" } ", or keep one that is in a file:" }
+                p { a href="/submit?example=schedule" { "Begin with an example" } ", or add one from a file:" }
                 (saved::command(context, "cron add report.yaml"))
             }
         }

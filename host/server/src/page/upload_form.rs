@@ -51,9 +51,9 @@ pub(super) fn upload_form(context: &RequestContext, wrong: Option<&FieldError>) 
                 }
                 @if !tenants.is_empty() {
                     div class="field" {
-                        label for="tenant" { "Whose" }
+                        label for="tenant" { "Tenant" }
                         select id="tenant" name="tenant" {
-                            @if !context.caller.is_bound() { option value="" { "of all" } }
+                            @if !context.caller.is_bound() { option value="" { "all tenants" } }
                             @for tenant in &tenants { option { (tenant) } }
                         }
                     }

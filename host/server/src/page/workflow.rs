@@ -1,4 +1,4 @@
-//! One saved workflow: its versions, each with its document and a form to run it.
+//! One saved workflow: its versions, each with its workflow file and a form to run it.
 
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
@@ -50,14 +50,15 @@ async fn render(
         dl class="facts" {
             div { dt { "Version" } dd { (format::digest(&version.digest)) @if is_last(&found, version) { " (the last)" } } }
             div { dt { "Saved" } dd { (saved::origin(version)) } }
-            div { dt { "Namespace" } dd { (found.namespace) } }
-            div { dt { "Runs" } dd { a href=(runs_of(&found)) { "all of that name" } } }
+            @if &*found.namespace != "default" { div { dt { "Namespace" } dd { (found.namespace) } } }
+            div { dt { "Runs" } dd { a href=(runs_of(&found)) { "All its runs" } } }
         }
         @if may { (run_form(&address, &found, version, &kept, form, problems)) }
         (versions(&found, version, &address))
-        h2 { "Document" }
-        @if may { p { a href={ (address) "/edit?version=" (version.digest) } { "Change it" } } }
+        h2 { "Workflow file" }
+        @if may { p { a href={ (address) "/edit?version=" (version.digest) } { "Edit" } } }
         (kept.draw())
+        (saved::badge(context, "workflows", &found.namespace, &found.name))
     };
     Ok(Shell::new(&name, AT, &context.caller).respond(status, &body))
 }
@@ -97,17 +98,17 @@ fn run_form(
 fn versions(found: &CatalogItem<SavedWorkflow>, shown: &Version, address: &str) -> Markup {
     html! {
         h2 { "Versions" }
-        table class="list" {
+        table class="list brief" {
             caption class="unseen" { "Versions, the last one first" }
-            thead { tr { th scope="col" { "Digest" } th scope="col" { "Saved" } th scope="col" { "Bytes" } th scope="col" { "File" } } }
+            thead { tr { th scope="col" { "Digest" } th scope="col" { "Size" } th scope="col" { "Saved" } th scope="col" { "File" } } }
             tbody { @for version in found.what.versions.iter().rev() { tr {
-                th scope="row" data-label="Digest" {
+                th scope="row" {
                     a href={ (address) "?version=" (version.digest) } aria-current=[(version.digest == shown.digest).then_some("true")] {
                         (format::digest(&version.digest)) }
                 }
-                td data-label="Saved" { (saved::origin(version)) }
-                td data-label="Bytes" { (version.size) }
-                td data-label="File" { (version.file) }
+                td class="state" { (version.size) " bytes" }
+                td class="when" { (saved::origin(version)) }
+                td class="wide" { (version.file) }
             } } }
         }
     }
@@ -145,7 +146,7 @@ pub(super) async fn ask(mut context: RequestContext) -> Result<Response, Problem
     context.query.done()?;
     let found = one(&context).await?;
     let versions = format::count(found.what.versions.len(), "version");
-    let what = html! { p { "With it " (versions) " of it are gone. Its runs stay." } };
+    let what = html! { p { "The workflow is removed with its " (versions) ". Its runs are kept." } };
     Ok(saved::question(&context, AT, "workflow", &found.namespace, &found.name, &what))
 }
 

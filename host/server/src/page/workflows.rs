@@ -1,10 +1,14 @@
-//! The workflows that are kept, to be run by their names.
+//! The saved workflows, to be run by their names.
 
 use axum::response::Response;
 use maud::{Markup, html};
-use phasm::catalog::{CatalogItem, SavedWorkflow};
+use phasm::{
+    catalog::{CatalogItem, SavedWorkflow},
+    clock::Clock,
+    engine::time::Timestamp,
+};
 
-use super::{format, saved, shell::Shell};
+use super::{format, relative, saved, shell::Shell};
 use crate::{
     auth::caller::Role,
     problem_response::ProblemResponse,
@@ -17,12 +21,13 @@ const AT: &str = "/workflows";
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.leave_out_empty();
     let EntryPage { items: all, damaged, next } = found(&mut context, FIND).await?;
+    let is_plain = next.is_none() && all.iter().all(|one| &*one.namespace == "default");
     let body = html! {
         div class="head" {
             h1 { "Workflows" }
             @if context.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
         }
-        (saved::filter(&context, AT))
+        (saved::filter(&context, AT, is_plain))
         (saved::damaged(&damaged))
         div id="rows" data-part {
             @if all.is_empty() { (nothing(&context)) } @else { (table(&all)) }
@@ -34,25 +39,28 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
 }
 
 fn table(all: &[CatalogItem<SavedWorkflow>]) -> Markup {
+    let now = Clock::start().now();
     html! {
-        table class="list" {
+        table class="list brief" {
             caption class="unseen" { "Saved workflows by name" }
-            thead { tr { th scope="col" { "Workflow" } th scope="col" { "Last version" } th scope="col" { "Saved" } th scope="col" { "Versions" } } }
-            tbody { @for one in all { (line(one)) } }
+            thead { tr { th scope="col" { "Workflow" } th scope="col" { "Versions" } th scope="col" { "Saved" } th scope="col" { "Last version" } } }
+            tbody { @for one in all { (line(one, now)) } }
         }
     }
 }
 
-fn line(one: &CatalogItem<SavedWorkflow>) -> Markup {
+fn line(one: &CatalogItem<SavedWorkflow>, now: Timestamp) -> Markup {
     let last = one.what.versions.last();
     html! {
         tr {
-            th scope="row" data-label="Workflow" {
+            th scope="row" {
                 a href=(format::saved_path("workflows", &one.namespace, &one.name)) { (format::display_name(&one.namespace, &one.name)) }
             }
-            td data-label="Last version" { @if let Some(last) = last { (format::digest(&last.digest)) } }
-            td data-label="Saved" { @if let Some(last) = last { (saved::origin(last)) } }
-            td data-label="Versions" { (one.what.versions.len()) }
+            td class="state" { (format::count(one.what.versions.len(), "version")) }
+            td class="when" {
+                @if let Some(last) = last { (relative::past(now, last.saved_at)) @if let Some(by) = &last.by { " by " code { (by) } } }
+            }
+            td class="wide" { @if let Some(last) = last { (format::digest(&last.digest)) } }
         }
     }
 }

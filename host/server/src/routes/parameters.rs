@@ -7,6 +7,14 @@ pub(super) const LAST_EVENT: Parameter = parameter(
     Kind::Count(0, u32::MAX),
     "For streams: the last event that was received. The stream continues after it.",
 );
+pub(super) const IF_NONE_MATCH: Parameter =
+    parameter("If-None-Match", Kind::Text, "The `ETag` of an earlier response.");
+pub(super) const BADGE_PARAMETERS: &[Parameter] = &[
+    parameter("namespace", Kind::Text, "The namespace; `default` by default."),
+    parameter("label", Kind::Text, "The text on the left; the name by default."),
+];
+pub(super) const BADGE_RESPONSES: &[(u16, &str, Shape)] =
+    &[(200, "The badge.", Shape::Text("image/svg+xml")), (304, "Unchanged.", Shape::Nothing)];
 pub(super) const STREAM: Parameter =
     parameter("stream", Kind::Flag, "A stream, as with `Accept: text/event-stream`.");
 pub(super) const RUN_AFTER_REQUEST: (u16, &str, Shape) =

@@ -1,7 +1,8 @@
 //! Routes of runs.
 
 use super::parameters::{
-    LAST_EVENT, LISTING, PARAMETER, RUN_AFTER_REQUEST, RUN_AFTER_WAIT, STREAM, SUBMITTED, SUBMITTING, WAIT,
+    IF_NONE_MATCH, LAST_EVENT, LISTING, PARAMETER, RUN_AFTER_REQUEST, RUN_AFTER_WAIT, STREAM, SUBMITTED,
+    SUBMITTING, WAIT,
 };
 use crate::{
     auth::caller::Role,
@@ -60,7 +61,7 @@ pub(super) const ROUTES: &[Route] = &[
                 "Number of task runs to skip, in order of creation.",
             ),
         ],
-        headers: &[parameter("If-None-Match", Kind::Text, "The `ETag` of an earlier response.")],
+        headers: &[IF_NONE_MATCH],
         body: None,
         answers: &[(200, "The run.", Shape::Json("Run")), (304, "Unchanged.", Shape::Nothing)],
         refusals: &[404],

@@ -1,9 +1,13 @@
 //! Routes of schedules.
 
-use super::parameters::{PARAMETERS, SAVE_PARAMETERS, SAVED_LISTING, SUBMITTED, SUBMITTING};
+use super::parameters::{
+    BADGE_PARAMETERS, BADGE_RESPONSES, IF_NONE_MATCH, PARAMETERS, SAVE_PARAMETERS, SAVED_LISTING, SUBMITTED,
+    SUBMITTING,
+};
 use crate::{
     auth::caller::Role,
     route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, on_work_thread, parameter, serve},
+    runs::badge,
     saved::schedules,
 };
 
@@ -133,5 +137,19 @@ pub(super) const ROUTES: &[Route] = &[
         answers: &[(200, "The workflow file.", Shape::Text("text/plain"))],
         refusals: &[404],
         serve: serve!(schedules::document),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/schedules/{name}/badge.svg",
+        id: "getScheduleBadge",
+        needs: Some(Role::Read),
+        uses: VIEW,
+        what: "A badge for a README: the phase of the latest run of a schedule that has ended, among the newest 20 000 runs of the namespace.",
+        query: BADGE_PARAMETERS,
+        headers: &[IF_NONE_MATCH],
+        body: None,
+        answers: BADGE_RESPONSES,
+        refusals: &[],
+        serve: on_work_thread!(badge::of_schedule),
     },
 ];

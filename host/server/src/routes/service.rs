@@ -89,5 +89,5 @@ async fn document(_: RequestContext) -> Result<Response, ProblemResponse> {
 
 async fn docs(context: RequestContext) -> Result<Response, ProblemResponse> {
     let routes: Vec<&Route> = super::api().collect();
-    std::future::ready(Ok(openapi::page(&routes, &context.caller))).await
+    std::future::ready(Ok(openapi::page(&routes, &context))).await
 }

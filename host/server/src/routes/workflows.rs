@@ -1,11 +1,13 @@
 //! Routes of saved workflows.
 
 use super::parameters::{
-    PARAMETER, RUN_AFTER_WAIT, SAVE_PARAMETERS, SAVED_LISTING, SUBMITTED, SUBMITTING, WAIT,
+    BADGE_PARAMETERS, BADGE_RESPONSES, IF_NONE_MATCH, PARAMETER, RUN_AFTER_WAIT, SAVE_PARAMETERS,
+    SAVED_LISTING, SUBMITTED, SUBMITTING, WAIT,
 };
 use crate::{
     auth::caller::Role,
     route::{DOCUMENT, Kind, Route, Sends, Shape, VIEW, Verb, on_work_thread, parameter, serve},
+    runs::badge,
     saved::workflows,
 };
 
@@ -101,5 +103,19 @@ pub(super) const ROUTES: &[Route] = &[
         answers: &[RUN_AFTER_WAIT, SUBMITTED],
         refusals: &[404, 408, 409, 413, 415, 422, 429],
         serve: serve!(workflows::run),
+    },
+    Route {
+        method: Verb::Get,
+        path: "/v1/workflows/{name}/badge.svg",
+        id: "getWorkflowBadge",
+        needs: Some(Role::Read),
+        uses: VIEW,
+        what: "A badge for a README: the phase of the latest run of a workflow that has ended, among the newest 20 000 runs of the namespace.",
+        query: BADGE_PARAMETERS,
+        headers: &[IF_NONE_MATCH],
+        body: None,
+        answers: BADGE_RESPONSES,
+        refusals: &[],
+        serve: on_work_thread!(badge::of_workflow),
     },
 ];

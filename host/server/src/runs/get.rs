@@ -141,6 +141,18 @@ async fn tag(response: Response) -> Result<(Response, String), ProblemResponse> 
     Ok((Response::from_parts(parts, Body::from(bytes)), format!("\"{words}\"")))
 }
 
+/// The response with the digest of its body; 304 if the client has that very response.
+///
+/// # Errors
+/// When the body cannot be read.
+pub(super) async fn tagged(
+    context: &RequestContext,
+    response: Response,
+) -> Result<Response, ProblemResponse> {
+    let (response, tag) = tag(response).await?;
+    Ok(unless_known(context, response, &tag))
+}
+
 /// 304 if the client has that very answer.
 fn unless_known(context: &RequestContext, mut response: Response, tag: &str) -> Response {
     let known = context.header(&header::IF_NONE_MATCH).unwrap_or_default();

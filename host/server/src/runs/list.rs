@@ -22,7 +22,7 @@ const DEFAULT_PAGE_RUNS: usize = 100;
 /// At most.
 const MAX_PAGE_RUNS: usize = 1000;
 /// Runs that one page looks at, the newest first.
-const MAX_SCANNED_RUNS: u64 = 20_000;
+pub(super) const MAX_SCANNED_RUNS: u64 = 20_000;
 /// No namespace is called so.
 const NO_NAMESPACE: &str = "/";
 /// Rows that are read at once where text is looked for.

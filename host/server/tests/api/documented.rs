@@ -164,6 +164,8 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
     document.saw("makeTicket", 200, client.post("/v1/tickets").await);
     for (id, path) in [
         ("getGraph", format!("/v1/runs/{run}/graph.svg").as_str()),
+        ("getWorkflowBadge", "/v1/workflows/w/badge.svg"),
+        ("getScheduleBadge", "/v1/schedules/nightly/badge.svg"),
         ("getParameter", &format!("/v1/runs/{run}/parameters/who")),
         ("getInput", &format!("/v1/runs/{asking}/tasks/t0/inputs/who")),
         ("getOutput", &format!("/v1/runs/{submitted}/tasks/t0/outputs/said")),
@@ -178,6 +180,12 @@ async fn every_answer_of_the_document_is_one_of_the_servers() {
         ("getMetrics", "/metrics"),
     ] {
         document.saw(id, 200, client.get(path).await);
+    }
+    for (id, path) in [
+        ("getWorkflowBadge", "/v1/workflows/w/badge.svg"),
+        ("getScheduleBadge", "/v1/schedules/nightly/badge.svg"),
+    ] {
+        document.saw(id, 304, client.send("GET", path, &[("if-none-match", "*")], "").await);
     }
     let unseen: Vec<_> = document.all().difference(&document.seen).cloned().collect();
     assert!(unseen.is_empty(), "in the document, and never answered: {unseen:?}");
@@ -370,6 +378,86 @@ async fn what_is_full(document: &mut Document, world: &World, client: &Client) {
     document.saw("triggerSchedule", 409, client.post("/v1/schedules/busy/w/trigger").await);
 }
 
+/// A command of `curl` on the page: the verb, the path, the query and the type of the body.
+struct Example {
+    verb: String,
+    path: String,
+    query: Vec<String>,
+    kind: Option<String>,
+    has_key: bool,
+}
+
+impl Example {
+    fn read(command: &str, server: &str) -> Self {
+        let command = command.replace("&quot;", "\"").replace("&amp;", "&").replace("&#39;", "'");
+        let option = |name: &str| command.split(name).nth(1).map(|rest| rest.trim_start().to_owned());
+        let (_, address) = command.split_once(&format!("\"{server}")).unwrap();
+        let address = address.split('"').next().unwrap();
+        let (path, query) = address.split_once('?').unwrap_or((address, ""));
+        let kind = option("-H 'Content-Type: ").map(|kind| kind.split('\'').next().unwrap().to_owned());
+        let verb = option(" -X ").map(|verb| verb.split(' ').next().unwrap().to_owned());
+        let implied = if kind.is_some() { "POST" } else { "GET" };
+        let name = |pair: &str| pair.split('=').next().unwrap().to_owned();
+        Self {
+            verb: verb.unwrap_or_else(|| implied.to_owned()),
+            path: path.to_owned(),
+            query: query.split('&').filter(|pair| !pair.is_empty()).map(name).collect(),
+            kind,
+            has_key: command.contains("$PHASM_KEY"),
+        }
+    }
+
+    /// Whether it asks for that path of the document.
+    fn is_of(&self, path: &str) -> bool {
+        let (asked, known): (Vec<_>, Vec<_>) = (self.path.split('/').collect(), path.split('/').collect());
+        let fits =
+            |(asked, known): (&&str, &&str)| asked == known || known.starts_with('{') && !asked.is_empty();
+        asked.len() == known.len() && asked.iter().zip(&known).all(fits)
+    }
+}
+
+/// R-A16: each example of the page is a request that the document allows.
+#[tokio::test]
+async fn the_examples_of_the_page_are_requests() {
+    let world = World::new().await;
+    let _keys = world.key("admin", Role::Admin, &[]);
+    let page = crate::page::page(&world.client, "/v1/docs").await;
+    let whole = world.client.get("/v1/openapi.json").await.expect(200).json();
+    let document = Document { whole, seen: BTreeSet::new() };
+    let server = format!("http://{}", world.client.address);
+    for (id, verb, path) in document.operations() {
+        let entry = page.split(&format!("<div id=\"{id}\">")).nth(1).unwrap_or_else(|| panic!("{id}"));
+        let command = entry.split("data-copy>").nth(1).unwrap().split("</pre>").next().unwrap();
+        let example = Example::read(command, &server);
+        assert!(example.verb == verb && example.is_of(&path), "{id}: {command}");
+        let operation = document.operation(&id);
+        assert_eq!(example.has_key, !operation["security"].is_null(), "{id}: {command}");
+        let known: Vec<_> = operation["parameters"].as_array().unwrap().iter().collect();
+        let is_known =
+            |name: &String| known.iter().any(|one| one["name"] == **name) || name.starts_with("param.");
+        assert!(example.query.iter().all(is_known), "{id}: {command}");
+        let is_needed = |one: &&&Value| one["required"] == true && one["in"] == "query";
+        assert_eq!(
+            known.iter().filter(is_needed).count(),
+            0,
+            "{id} has a parameter that its example must have"
+        );
+        match (&example.kind, &operation["requestBody"]) {
+            (None, body) => assert_ne!(body["required"], true, "{id}: {command}"),
+            (Some(kind), body) => assert!(body["content"][kind].is_object(), "{id}: {command}"),
+        }
+    }
+    for (id, says) in [
+        ("submitRun", "--data-binary @release.yaml"),
+        ("getRun", "/v1/runs/$RUN?wait=30s"),
+        ("resumeTask", "/v1/runs/$RUN/tasks/approve/resume"),
+        ("getLogs", "curl -sSN"),
+        ("rerunRun", "fromFailed"),
+    ] {
+        assert!(page.split(&format!("<div id=\"{id}\">")).nth(1).unwrap().contains(says), "{id}: {says}");
+    }
+}
+
 /// R-A16: as a page, without a script or anything of others.
 #[tokio::test]
 async fn the_document_is_a_page_as_well() {
@@ -379,11 +467,11 @@ async fn the_document_is_a_page_as_well() {
     for path in whole["paths"].as_object().unwrap().keys() {
         assert!(page.contains(path.as_str()), "{path}");
     }
+    for loaded in ["src=\"http", "href=\"http", "src=\"//", "href=\"//"] {
+        assert!(!page.contains(loaded), "{page}");
+    }
     assert!(
-        page.contains("<a class=\"brand\" href=\"/runs\">")
-            && page.contains("href=\"/submit\"")
-            && !page.contains("http://")
-            && !page.contains("https://"),
+        page.contains("<a class=\"brand\" href=\"/runs\">") && page.contains("href=\"/submit\""),
         "{page}"
     );
 }

@@ -24,7 +24,7 @@ fn assert_whole(page: &str) {
     for tag in page.split('<').skip(1) {
         let (tag, _) = tag.split_once('>').unwrap();
         let name = tag.trim_start_matches('/').split([' ', '\n']).next().unwrap();
-        let is_void = ["!DOCTYPE", "meta", "link", "input", "br"].contains(&name);
+        let is_void = ["!DOCTYPE", "meta", "link", "input", "br", "img"].contains(&name);
         if tag.starts_with('/') {
             assert_eq!(open.pop(), Some(name), "{page}");
         } else if !is_void && !tag.ends_with('/') {
@@ -171,6 +171,10 @@ async fn saved_workflows_have_pages() {
     assert!(list.contains("href=\"/workflows/data/w\">data/w</a>"), "{list}");
     let shown = page(client, "/workflows/data/w").await;
     assert!(shown.contains("name=\"param.who\"") && shown.contains("name: t1"), "{shown}");
+    let badge = "/v1/workflows/w/badge.svg?namespace=data";
+    assert!(shown.contains(&format!("<img src=\"{badge}\"")), "{shown}");
+    let markdown = format!("[![w](http://{0}{badge})](http://{0}/workflows/data/w)", client.address);
+    assert!(shown.contains(&markdown), "{markdown}: {shown}");
     let first =
         client.get("/v1/workflows/data/w").await.json()["versions"][0]["digest"].as_str().unwrap().to_owned();
     let earlier = page(client, &format!("/workflows/data/w?version={first}")).await;
@@ -211,12 +215,70 @@ async fn schedules_have_pages() {
     let last = again.header("location").unwrap();
     assert_eq!(post(client, &format!("{at}/resume"), "").await.status, 303);
     let list = page(client, "/schedules?namespace=data").await;
-    assert!(list.contains("Forbid: none starts") && list.contains(last), "{list}");
+    assert!(list.contains(">skip<") && list.contains(last) && list.contains(">in "), "{list}");
     assert!(page(client, "/runs?label=phasm%2Fschedule%3Dnightly").await.contains("schedule nightly"));
     assert!(page(client, &format!("{at}/edit")).await.contains("Replace the file of the schedule nightly"));
     page(client, &format!("{at}/remove")).await;
     assert_eq!(post(client, &format!("{at}/remove"), "").await.status, 303);
     assert_eq!(post(client, &format!("{at}/remove"), "").await.status, 404);
+}
+
+/// R-A85: a schedule whose last runs failed says so, and why each failed.
+#[tokio::test]
+async fn a_failing_schedule_says_so() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let failing = crate::saved::nightly("default", "nightly").replace("type: ok", "type: fail");
+    let kept = post(client, "/submit", &format!("act=keep&document={}", encoded(&failing))).await;
+    assert_eq!(kept.status, 303, "{kept:?}");
+    let at = "/schedules/default/nightly";
+    let mut runs = Vec::new();
+    for count in 1..=3 {
+        let run = post(client, &format!("{at}/trigger"), "").await.header("location").unwrap().to_owned();
+        client.get(&format!("/v1{run}?wait=30s")).await.expect(200);
+        runs.push(run);
+        for path in [at, "/schedules"] {
+            let shown = page(client, path).await;
+            let says = ["<span class=\"standing failing\">", "3 failures in a row"];
+            assert!(says.iter().all(|says| shown.contains(says) == (count == 3)), "{count} {path}: {shown}");
+            assert!(runs.iter().all(|run| shown.contains(&format!("href=\"{run}\" title=\""))), "{shown}");
+        }
+    }
+    let shown = page(client, at).await;
+    assert!(shown.contains("<p class=\"reason\"") && shown.contains("as asked"), "{shown}");
+    assert_eq!(post(client, &format!("{at}/suspend"), "").await.status, 303);
+    let paused = page(client, at).await;
+    assert!(paused.contains("paused") && paused.contains("3 failures in a row"), "{paused}");
+}
+
+/// R-A85: events are sentences, and are filtered by type and by task.
+#[tokio::test]
+async fn events_are_read_and_filtered() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("default", &["ask", "fail"])).await;
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    client.post_json(&format!("/v1/runs/{run}/tasks/t0/resume"), "{\"fine\": \"<b>\"}").await.expect(200);
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let all = page(client, &format!("/runs/{run}?view=events")).await;
+    for says in [
+        "Running → Suspended",
+        "Response: {&quot;fine&quot;:&quot;&lt;b&gt;&quot;}",
+        "Attempt 1 failed with code 2",
+        ": as asked",
+        "<summary>JSON</summary>",
+    ] {
+        assert!(all.contains(says), "{says}: {all}");
+    }
+    let rows = |shown: &str| shown.matches("data-label=\"No.\"").count();
+    let failed = page(client, &format!("/runs/{run}?view=events&event=task.attempt.failed&path=")).await;
+    assert!(rows(&failed) == 1 && failed.contains("as asked") && failed.contains("Show all"), "{failed}");
+    let of_task = page(client, &format!("/runs/{run}?view=events&path=main%2Ft1")).await;
+    assert!((2..rows(&all)).contains(&rows(&of_task)), "{of_task}");
+    assert!(!of_task.contains("main/t0"), "{of_task}");
+    let none = page(client, &format!("/runs/{run}?view=events&event=hook.failed")).await;
+    assert!(none.contains("No matching events."), "{none}");
+    assert_eq!(client.get(&format!("/runs/{run}?view=events&event=none")).await.status, 400);
 }
 
 /// R-A86: what a key may not do is not offered, what is of others does not exist, and the example is one that it may submit.

@@ -443,6 +443,9 @@ async fn forms_add_approve_and_remove_plugins() {
         shown.contains("Whom &lt;b&gt;to&lt;/b&gt; greet") && shown.contains("Remove greet@1.0.0"),
         "{shown}"
     );
+    // The interfaces that all plugins import stand at the end, closed.
+    let (before, imports) = shown.split_once("<details class=\"more-of\">").unwrap();
+    assert!(before.contains(">Versions<") && imports.contains("Imported interfaces"), "{shown}");
     // The example on the page can be pasted.
     let example =
         shown.split("data-copy>").nth(1).unwrap().split("</pre>").next().unwrap().replace("&quot;", "\"");
@@ -456,6 +459,7 @@ async fn forms_add_approve_and_remove_plugins() {
     for says in [
         "It is held",
         "it asks for the environment variable TOKEN, and 1.0.0 does not",
+        "To grant all of it, add this to <code>phasm.toml</code>",
         "TOKEN = &quot;WHAT&quot;",
     ] {
         assert!(shown.contains(says), "{says}: {shown}");
@@ -470,7 +474,9 @@ async fn forms_add_approve_and_remove_plugins() {
     assert!(list.contains("1.1.0") && list.contains("another of its name is found first"), "{list}");
     let older = crate::page::page(client, first.header("location").unwrap()).await;
     assert!(
-        older.contains("It is shadowed") && older.contains("would be set under <code>[grants.greet]</code>"),
+        older.contains("It is shadowed")
+            && older.contains("add the table <code>[grants.greet]</code> to <code>phasm.toml</code>")
+            && older.contains("href=\"/plugins/greet/1.1.0\""),
         "{older}"
     );
     assert!(!crate::page::page(client, at).await.contains("It is shadowed"));

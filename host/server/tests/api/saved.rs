@@ -247,3 +247,43 @@ async fn a_key_sees_what_its_namespaces_keep() {
     put(&bound, "/v1/schedules/a/one", &nightly("b", "one")).await.expect(403);
     assert!(names(&bound.get("/v1/schedules?namespace=b").await.expect(200), "schedules").is_empty());
 }
+
+/// R-A111: a badge has the phase of the latest run that has ended, for whoever may see it.
+#[tokio::test]
+async fn badges_show_the_latest_end() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let path = "/v1/workflows/w/badge.svg";
+    let of_data = format!("{path}?namespace=data");
+    let title = |answer: &Answer| {
+        let body = &answer.body;
+        body.split("<title>").nth(1).unwrap().split("</title>").next().unwrap().to_owned()
+    };
+    let first = client.get(&of_data).await.expect(200);
+    assert_eq!(
+        (title(&first), first.header("content-type")),
+        ("w: no runs".to_owned(), Some("image/svg+xml"))
+    );
+    assert!(first.header("cache-control").unwrap().contains("no-cache"), "{first:?}");
+    for (types, phase) in [(&["ok"][..], "Succeeded"), (&["fail"], "Failed"), (&["ask"], "Failed")] {
+        client.post_yaml("/v1/runs?wait=30s", &workflow("data", types)).await.expect(200);
+        assert_eq!(title(&client.get(&of_data).await.expect(200)), format!("w: {phase}"));
+        assert_eq!(title(&client.get(path).await.expect(200)), "w: no runs");
+    }
+    let shown = client.get(&format!("{of_data}&label=a%3Cb%3E%22%26")).await.expect(200);
+    assert_eq!(title(&shown), "a&lt;b&gt;&quot;&amp;: Failed");
+    let tag = [("if-none-match", shown.header("etag").unwrap())];
+    client.send("GET", &format!("{of_data}&label=a%3Cb%3E%22%26"), &tag, "").await.expect(304);
+    client.send("GET", &of_data, &tag, "").await.expect(200);
+    put(client, "/v1/schedules/data/nightly", &nightly("data", "nightly")).await.expect(200);
+    let of_schedule = "/v1/schedules/nightly/badge.svg?namespace=data";
+    assert_eq!(title(&client.get(of_schedule).await.expect(200)), "nightly: no runs");
+    let run = client.post("/v1/schedules/data/nightly/trigger").await.expect(202).text("/runID");
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    assert_eq!(title(&client.get(of_schedule).await.expect(200)), "nightly: Succeeded");
+    let (reader, bound) =
+        (world.key("reader", Role::Read, &["data"]), world.key("bound", Role::Read, &["else"]));
+    assert_eq!(title(&reader.get(&of_data).await.expect(200)), "w: Failed");
+    assert_eq!(title(&bound.get(&of_data).await.expect(200)), "w: no runs");
+    client.get(&of_data).await.expect(401);
+}

@@ -56,6 +56,18 @@ impl<'r> EventView<'r> {
         self.time
     }
 
+    /// The number of the event.
+    #[must_use]
+    pub const fn seq(&self) -> u64 {
+        self.seq
+    }
+
+    /// The path of the task run that the event is about, if it is about one.
+    #[must_use]
+    pub fn path(&self) -> Option<String> {
+        Some(self.run.path(self.run.task(task_of(self.event)?)?))
+    }
+
     /// The event for readers: `{seq, time, type, runID, taskRunID?, taskName?, scope?, attempt?, data{}}`.
     #[must_use]
     pub fn json(&self) -> Value {
@@ -65,14 +77,14 @@ impl<'r> EventView<'r> {
 }
 
 fn object(run: &Run, seq: u64, time: Timestamp, event: &Event, attempt: Option<u32>) -> Value {
-    let (task, attempt, data) = parts(run, event, attempt);
+    let (attempt, data) = parts(run, event, attempt);
     let mut object = Map::new();
     let mut put = |key: &str, value: Value| object.insert(key.to_owned(), value);
     put("seq", seq.into());
     put("time", time.to_rfc3339().into());
     put("type", event.name().into());
     put("runID", run.id().as_ref().into());
-    if let Some(task) = task.and_then(|id| run.task(id)) {
+    if let Some(task) = task_of(event).and_then(|id| run.task(id)) {
         put("taskRunID", run.task_run_id(task.id).into());
         put("taskName", run.node(task).name.as_ref().into());
         put("scope", run.scope_path(task).into());
@@ -125,57 +137,74 @@ fn begins(run: &Run, event: &Event) -> Option<TaskId> {
     run.task(id).filter(|task| run.kind(task) == kind).map(|task| task.id)
 }
 
-type Parts = (Option<TaskId>, Option<u32>, Value);
+/// The task run that an event is about.
+fn task_of(event: &Event) -> Option<TaskId> {
+    match event {
+        Event::Submitted(_)
+        | Event::RunPhase(_)
+        | Event::CancelRequested
+        | Event::CancelRequestedBy(_)
+        | Event::Held(_) => None,
+        Event::TaskCancelRequested(task, _)
+        | Event::Repeated(task)
+        | Event::Reused(task)
+        | Event::TimedOut(task, _)
+        | Event::TaskEnded(task, _) => Some(*task),
+        Event::ScopeOpened(opened) => Some(opened.task),
+        Event::Phase(change) => Some(change.task),
+        Event::AttemptStarted(fence) | Event::Metered(fence, _) => Some(fence.task),
+        Event::AttemptEnded(ended) => Some(ended.fence.task),
+        Event::Resumed(resumed) => Some(resumed.task),
+        Event::PolicyEvaluated(evaluated) => Some(evaluated.fence.task),
+        Event::RetryScheduled(retry) => Some(retry.task),
+        Event::HookFired(fired) => Some(fired.run),
+        Event::HookFailed(failed) => failed.run.or(Some(failed.of)),
+        Event::Warning(warning) => warning.task,
+        Event::Broken(_) => Some(TaskId::ROOT),
+    }
+}
+
+/// The attempt that an event is about, and its data.
+type Parts = (Option<u32>, Value);
 
 fn parts(run: &Run, event: &Event, attempt: Option<u32>) -> Parts {
     match event {
-        Event::Submitted(submitted) => submitted_parts(run, submitted),
-        Event::RunPhase(phase) => (None, None, json!({ "phase": phase })),
-        Event::CancelRequested => (None, None, json!({})),
-        Event::CancelRequestedBy(by) => (None, None, json!({ "by": by })),
-        Event::TaskCancelRequested(task, by) => (Some(*task), None, with_caller(json!({}), by.as_ref())),
-        Event::Held(quota) => (None, None, held(quota.as_ref())),
-        Event::ScopeOpened(opened) => scope_parts(run, opened),
-        Event::Repeated(task) => (Some(*task), None, json!({ "repeated": true, "tasks": 1 })),
-        Event::Reused(task) => reused_parts(run, *task),
-        Event::Phase(change) => phase_parts(change, attempt),
+        Event::Submitted(submitted) => (None, submitted_data(run, submitted)),
+        Event::RunPhase(phase) => (None, json!({ "phase": phase })),
+        Event::CancelRequested => (None, json!({})),
+        Event::CancelRequestedBy(by) => (None, json!({ "by": by })),
+        Event::TaskCancelRequested(_, by) => (None, with_caller(json!({}), by.as_ref())),
+        Event::Held(quota) => (None, held(quota.as_ref())),
+        Event::ScopeOpened(opened) => (None, scope_data(run, opened)),
+        Event::Repeated(_) => (None, json!({ "repeated": true, "tasks": 1 })),
+        Event::Reused(task) => (None, reused_data(run, *task)),
+        Event::Phase(change) => (attempt, phase_data(change)),
         Event::AttemptStarted(fence) => {
             let inputs = run.task(fence.task).map(|task| json!(task.inputs));
-            let data = json!({ "inputs": inputs, "dispatch": fence.dispatch });
-            (Some(fence.task), Some(fence.attempt), data)
+            (Some(fence.attempt), json!({ "inputs": inputs, "dispatch": fence.dispatch }))
         }
-        Event::AttemptEnded(ended) => attempt_parts(run, ended),
-        Event::Metered(fence, metered) => {
-            (Some(fence.task), Some(fence.attempt), json!({ "usage": UsageView::of(*metered) }))
+        Event::AttemptEnded(ended) => (Some(ended.fence.attempt), attempt_data(run, ended)),
+        Event::Metered(fence, metered) => (Some(fence.attempt), json!({ "usage": UsageView::of(*metered) })),
+        Event::TimedOut(_, clock) => (attempt, json!({ "which": clock.as_str() })),
+        Event::Resumed(Resumption { payload, by, .. }) => {
+            (attempt, with_caller(json!({ "payload": payload.as_ref() }), by.as_ref()))
         }
-        Event::TimedOut(task, clock) => (Some(*task), attempt, json!({ "which": clock.as_str() })),
-        Event::Resumed(Resumption { task, payload, by }) => {
-            let data = json!({ "payload": payload.as_ref() });
-            (Some(*task), attempt, with_caller(data, by.as_ref()))
-        }
-        Event::PolicyEvaluated(evaluated) => policy_parts(run, evaluated),
-        Event::RetryScheduled(RetrySchedule { task, attempt, delay_ms, wake_at }) => {
+        Event::PolicyEvaluated(evaluated) => (Some(evaluated.fence.attempt), policy_data(run, evaluated)),
+        Event::RetryScheduled(RetrySchedule { attempt, delay_ms, wake_at, .. }) => {
             let data = json!({ "attempt": attempt, "delayMs": delay_ms, "wakeAt": wake_at.to_rfc3339() });
-            (Some(*task), Some(attempt.saturating_sub(1)), data)
+            (Some(attempt.saturating_sub(1)), data)
         }
-        Event::TaskEnded(task, _) => {
-            let phase = run.task(*task).map(|task| task.phase);
-            (Some(*task), None, json!({ "phase": phase }))
-        }
+        Event::TaskEnded(task, _) => (None, json!({ "phase": run.task(*task).map(|task| task.phase) })),
         Event::HookFired(fired) => {
-            let HookFiring { run: hook, of, kind, inputs, .. } = fired.as_ref();
-            let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "inputs": inputs });
-            (Some(*hook), None, data)
+            let HookFiring { of, kind, inputs, .. } = fired.as_ref();
+            (None, json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "inputs": inputs }))
         }
         Event::HookFailed(failed) => {
-            let HookFailure { of, kind, run: hook, message } = failed.as_ref();
-            let data = json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "message": message });
-            (hook.or(Some(*of)), None, data)
+            let HookFailure { of, kind, message, .. } = failed.as_ref();
+            (None, json!({ "hookType": kind, "hookOf": run.task_run_id(*of), "message": message }))
         }
-        Event::Warning(warning) => {
-            (warning.task, None, json!({ "code": warning.code, "message": warning.message }))
-        }
-        Event::Broken(message) => (Some(TaskId::ROOT), None, json!({ "message": message })),
+        Event::Warning(warning) => (None, json!({ "code": warning.code, "message": warning.message })),
+        Event::Broken(message) => (None, json!({ "message": message })),
     }
 }
 
@@ -189,7 +218,7 @@ fn held(quota: Option<&RunningQuota>) -> Value {
     }
 }
 
-fn submitted_parts(run: &Run, submitted: &SubmissionRecord) -> Parts {
+fn submitted_data(run: &Run, submitted: &SubmissionRecord) -> Value {
     let plan = run.plan();
     let mut data = json!({
         "workflow": plan.name, "namespace": plan.namespace, "priority": plan.priority,
@@ -201,7 +230,7 @@ fn submitted_parts(run: &Run, submitted: &SubmissionRecord) -> Parts {
     if let (false, Some(data)) = (submitted.settings.is_empty(), data.as_object_mut()) {
         data.insert("settings".to_owned(), json!(submitted.settings));
     }
-    (None, None, with_caller(data, submitted.by.as_ref()))
+    with_caller(data, submitted.by.as_ref())
 }
 
 /// Adds the caller that made a request, if it is known.
@@ -213,26 +242,26 @@ fn with_caller(mut data: Value, by: Option<&Requester>) -> Value {
 }
 
 /// Returns the reused result's data, which is stored with the task run.
-fn reused_parts(run: &Run, id: TaskId) -> Parts {
-    let Some(task) = run.task(id) else { return (None, None, json!({})) };
+fn reused_data(run: &Run, id: TaskId) -> Value {
+    let Some(task) = run.task(id) else { return json!({}) };
     let data = json!({
         "of": run.rerun_of(), "inputs": task.inputs, "code": task.code, "message": task.message,
         "outputs": task.outputs,
     });
-    (Some(id), None, with_caller(data, task.resumed_by()))
+    with_caller(data, task.resumed_by())
 }
 
-fn scope_parts(run: &Run, opened: &ScopeOpening) -> Parts {
+fn scope_data(run: &Run, opened: &ScopeOpening) -> Value {
     let tasks = run.task(opened.task).map(|task| run.children_at_first(task, opened.items.as_deref()));
     let mut data = json!({ "inputs": opened.inputs, "tasks": tasks });
     if let (Some(items), Some(data)) = (&opened.items, data.as_object_mut()) {
         data.insert("items".to_owned(), json!(items));
     }
-    (Some(opened.task), None, data)
+    data
 }
 
-fn phase_parts(change: &PhaseChange, attempt: Option<u32>) -> Parts {
-    let PhaseChange { task, from, to, reason, with } = change;
+fn phase_data(change: &PhaseChange) -> Value {
+    let PhaseChange { task: _, from, to, reason, with } = change;
     let mut data = Map::new();
     let mut put = |key: &str, value: Value| data.insert(key.to_owned(), value);
     put("from", json!(from));
@@ -251,10 +280,10 @@ fn phase_parts(change: &PhaseChange, attempt: Option<u32>) -> Parts {
         }
         Some(PhaseData::Bound { .. }) | None => {}
     }
-    (Some(*task), attempt, Value::Object(data))
+    Value::Object(data)
 }
 
-fn attempt_parts<'r>(run: &'r Run, ended: &AttemptEnd) -> Parts {
+fn attempt_data<'r>(run: &'r Run, ended: &AttemptEnd) -> Value {
     let AttemptEnd { fence, phase, code, message, outputs, duration_ms, metered, condition: _ } = ended;
     let mut data = json!({
         "phase": phase, "code": code, "message": message, "outputs": json!(outputs), "durationMs": duration_ms,
@@ -267,10 +296,10 @@ fn attempt_parts<'r>(run: &'r Run, ended: &AttemptEnd) -> Parts {
         let reason = reason.map(|reason| ("reason".to_owned(), reason.into()));
         data.extend(usage.into_iter().chain(reason));
     }
-    (Some(fence.task), Some(fence.attempt), data)
+    data
 }
 
-fn policy_parts(run: &Run, evaluated: &PolicyEvaluation) -> Parts {
+fn policy_data(run: &Run, evaluated: &PolicyEvaluation) -> Value {
     let PolicyEvaluation { fence, rule, verdict, iter, ctx } = evaluated;
     let rule = match rule {
         RuleMatch::Rule(index) => json!(index),
@@ -297,7 +326,7 @@ fn policy_parts(run: &Run, evaluated: &PolicyEvaluation) -> Parts {
             data.insert(name.to_owned(), json!(values));
         }
     }
-    (Some(fence.task), Some(fence.attempt), Value::Object(data))
+    Value::Object(data)
 }
 
 /// The label of a pipeline's task, seen from one of its tasks.
