@@ -31,6 +31,8 @@ const MAX_DEPTH: usize = 5;
 const MAX_NAME: usize = 40;
 /// Minimum distance between two times on the axis.
 const MIN_TICK_GAP: i64 = 70;
+/// Times on the axis that have room on a narrow page.
+const NARROW_TICKS: u64 = 3;
 /// All of the axis, in [`parts`].
 const WHOLE: i64 = 10_000;
 /// Candidates for the distance between two times on the axis, in milliseconds.
@@ -100,10 +102,12 @@ fn axis(out: &mut Markup, timeline: &Timeline, bottom: i32) {
         "{NAMES}<text class=\"phasm-note phasm-wide\" x=\"12\" y=\"28\">from {since}</text></g></g>\n"
     ));
     let step = step(length);
-    for (count, at) in (0..=length / step).map(|count| (count, count * step)) {
+    let steps = length / step;
+    let every = (steps + 1).div_ceil(NARROW_TICKS);
+    for (count, at) in (0..=steps).map(|count| (count, count * step)) {
         let x = percent(parts(timeline, timeline.from.after(at)));
         // A narrow page has room for some of the times.
-        let class = if count % 4 == 0 { "phasm-note" } else { "phasm-note phasm-wide" };
+        let class = if count % every == 0 { "phasm-note" } else { "phasm-note phasm-wide" };
         let label = tick_label(at);
         out.put(format_args!(
             "<line class=\"phasm-tick\" x1=\"{x}\" x2=\"{x}\" y1=\"36\" y2=\"{bottom}\"/>\
@@ -144,7 +148,7 @@ fn draw_row(out: &mut Markup, options: SvgOptions<'_>, timeline: &Timeline, row:
     let name = escaped(&clipped(&label.name, MAX_NAME));
     let iterations = row.iterations.as_deref().unwrap_or_default();
     out.put(format_args!(
-        "<text class=\"phasm-name\" x=\"{}\" y=\"{}\">{name}<tspan class=\"phasm-note\" dx=\"8\">{iterations}</tspan></text>\
+        "<text class=\"phasm-name\" x=\"{}\" y=\"{}\">{name}<tspan class=\"phasm-note phasm-wide\" dx=\"8\">{iterations}</tspan></text>\
          </g></g>",
         left + 20,
         top + 15

@@ -131,3 +131,14 @@ fn bars_are_placed_in_percent() {
         assert!(bar.contains('%') && !bar.contains("width=\"0.00%\""), "{bar}");
     }
 }
+
+/// A narrow page shows two or three of the times, whatever their number is.
+#[test]
+fn a_narrow_page_has_some_times_of_the_axis() {
+    for world in [samples::failed(), samples::pipeline(), samples::customers(500, &[]).finished()] {
+        let options = SvgOptions { embedded: true, ..SvgOptions::default() };
+        let picture = timeline_svg(&world.timeline(world.run.now()), options);
+        let narrow = picture.matches("class=\"phasm-note\" x=").count();
+        assert!((2..=3).contains(&narrow), "{narrow}: {picture}");
+    }
+}
