@@ -156,7 +156,7 @@ fn row(run: &Run, iteration: &TaskRun, phase: Phase) -> Label {
     if cause.id != iteration.id {
         parts = vec![format!("{word} in {}", run.label(cause))];
     }
-    parts.extend(Some(detail(cause)).filter(|detail| !detail.is_empty()));
+    parts.extend(Some(detail(run, cause)).filter(|detail| !detail.is_empty()));
     let (name, note, detail) = (iteration_name(run, iteration), parts.join(" · "), String::new());
     Label { name, note, detail, phase: Some(phase), ..Label::of_task(run, cause) }
 }

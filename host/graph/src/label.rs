@@ -63,7 +63,7 @@ pub struct Label {
     pub kind: Kind,
     /// Its second line: kind, phase, duration, attempt.
     pub note: String,
-    /// Its third line: why it failed, what it asks, or how the iterations of a loop stand. Often empty.
+    /// Its third line: why it failed, what it asks, a remark on a good end, or how the iterations of a loop stand. Often empty.
     pub detail: String,
     /// Phase of the task run; `None` in a plan.
     pub phase: Option<Phase>,
@@ -106,12 +106,14 @@ impl Label {
         }
         parts.extend(task.duration().map(text::elapsed));
         parts.extend((task.attempt > 1).then(|| format!("attempt {}", task.attempt)));
-        parts.extend(run.remarks(task));
         parts.extend(task.reason.map(|reason| reason.for_people().to_owned()));
         let waits = run.waiting(task).filter(|waiting| waiting.what == WaitsFor::Retry);
         parts.extend(waits.as_ref().map(|_| "waits for its retry".to_owned()));
-        let note = parts.join(" · ");
+        let (note, detail) = (parts.join(" · "), detail(run, task));
         let mut title = format!("{}\n{}\n{note}", run.path(task), work(kind, node));
+        if task.phase == Phase::Succeeded && !detail.is_empty() {
+            title = format!("{title}\n{detail}");
+        }
         if let Some(until) = waits.and_then(|waiting| waiting.until) {
             title = format!("{title}\nattempt {} begins at {}", task.attempt + 1, until.to_rfc3339());
         }
@@ -121,9 +123,15 @@ impl Label {
         if !task.message.is_empty() {
             title = format!("{title}\n{}", text::cut(&task.message, MAX_MESSAGE_BYTES));
         }
-        let (name, detail) = (run.label(task), detail(task));
+        let name = run.label(task);
         let phase = Some(Reason::counts_as(task.phase, task.reason));
         Self { name, kind, note, detail, phase, task: Some(task.id), title }
+    }
+
+    /// Returns the note of a node with others in it: note and detail in one line.
+    pub(crate) fn header_note(&self) -> String {
+        let lines = [&self.note, &self.detail].map(String::as_str);
+        lines.into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" · ")
     }
 
     /// Returns the text of the node that stands for items that are not drawn.
@@ -143,15 +151,14 @@ pub(crate) fn phase_word(task: &TaskRun) -> &'static str {
     if counts_as == task.phase { task.phase.as_str() } else { "Timed out" }
 }
 
-/// Returns the first line of the message that says why a task failed or waits for its retry, or what it asks.
-pub(crate) fn detail(task: &TaskRun) -> String {
+/// Returns the text below the note of a task: why it failed or waits for its retry, what it asks, or a remark on a good end.
+pub(crate) fn detail(run: &Run, task: &TaskRun) -> String {
     let last = task.attempts.last().map(|attempt| &attempt.message);
     let message = match Reason::counts_as(task.phase, task.reason) {
         Phase::Failed | Phase::Error | Phase::Timeout | Phase::Suspended => &task.message,
         Phase::Created => last.unwrap_or(&task.message),
-        Phase::Ready | Phase::Running | Phase::Succeeded | Phase::Skipped | Phase::Cancelled => {
-            return String::new();
-        }
+        Phase::Succeeded => return run.remarks(task).join(" · "),
+        Phase::Ready | Phase::Running | Phase::Skipped | Phase::Cancelled => return String::new(),
     };
     let line = message.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     text::cut(line.trim(), MAX_MESSAGE_BYTES).into_owned()

@@ -19,12 +19,14 @@ const MIN_WIDTH: i32 = 148;
 const MIN_RUN_WIDTH: i32 = 220;
 /// Maximum width of a box without others in it.
 const MAX_WIDTH: i32 = 340;
+/// Maximum width that the header of a box asks for.
+const MAX_HEADER_WIDTH: i32 = 480;
 /// Height of a box without others in it.
 const CLOSED_HEIGHT: i32 = 46;
 /// Height of the third line of such a box.
 pub(crate) const DETAIL_HEIGHT: i32 = 16;
 /// Width of a loop that is one node.
-const LOOP_WIDTH: i32 = 328;
+const LOOP_WIDTH: i32 = 408;
 /// Height of its texts, its bar and its strip.
 const LOOP_HEADER: i32 = 96;
 /// Height of a row in it.
@@ -110,19 +112,31 @@ fn outer_size(at: usize, node: &Node, inside: &Arrangement) -> Size {
     if node.iterations.is_some() {
         return Size { width: LOOP_WIDTH, height: LOOP_HEADER + height + LOOP_MARGIN };
     }
-    let min_width = text_width(&node.label);
     if node.levels.is_empty() {
         let detail = if node.label.detail.is_empty() { 0 } else { DETAIL_HEIGHT };
-        return Size { width: min_width, height: CLOSED_HEIGHT + detail };
+        return Size { width: text_width(&node.label), height: CLOSED_HEIGHT + detail };
     }
-    Size { width: (width + 2 * PADDING).max(min_width), height: HEADER + height + PADDING }
+    let width = (width + 2 * PADDING).max(header_width(&node.label));
+    Size { width, height: HEADER + height + PADDING }
+}
+
+/// Returns the width of a text of which a letter has `cell` pixels.
+fn pixels(text: &str, cell: i32) -> i32 {
+    i32::try_from(cells(text)).unwrap_or(i32::MAX / 16).saturating_mul(cell)
+}
+
+/// Returns the width of the header of a box with others in it: name, note and remark are one line.
+fn header_width(label: &Label) -> i32 {
+    let note = pixels(&label.header_note(), NOTE_CELL);
+    let texts = pixels(&label.name, CELL).saturating_add(note);
+    texts.saturating_add(TEXT_MARGIN + 10).clamp(MIN_WIDTH, MAX_HEADER_WIDTH)
 }
 
 /// Returns the width of a box for its texts. Boxes of a run have room for most notes, so that few move when a phase changes.
 fn text_width(label: &Label) -> i32 {
-    let of = |text: &str, cell: i32| i32::try_from(cells(text)).unwrap_or(i32::MAX / 16).saturating_mul(cell);
     let is_run = label.phase.is_some() && label.kind != Kind::More;
     let min_width = if is_run { MIN_RUN_WIDTH } else { MIN_WIDTH };
-    let note = of(&label.note, NOTE_CELL).max(of(&label.detail, NOTE_CELL)).saturating_add(NOTE_MARGIN);
-    of(&label.name, CELL).saturating_add(TEXT_MARGIN).max(note).clamp(min_width, MAX_WIDTH)
+    let notes = pixels(&label.note, NOTE_CELL).max(pixels(&label.detail, NOTE_CELL));
+    let name = pixels(&label.name, CELL).saturating_add(TEXT_MARGIN);
+    name.max(notes.saturating_add(NOTE_MARGIN)).clamp(min_width, MAX_WIDTH)
 }

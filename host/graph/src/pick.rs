@@ -88,6 +88,10 @@ impl<'a> Picker<'_, 'a> {
         }
         let edges = self.edges(&group.edges, &node_of);
         if let Some(open) = self.nodes.get_mut(at) {
+            if open.label.phase != Some(Phase::Succeeded) {
+                // The failure is said by the task that failed.
+                open.label.detail.clear();
+            }
             open.levels = numbers;
             open.edges = edges;
         }

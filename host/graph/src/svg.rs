@@ -45,20 +45,22 @@ impl Frame<'_> {
         let title = escaped(self.title);
         let description = escaped(self.description);
         // A view box would shrink the letters of a narrow picture.
-        let size = if self.is_fluid {
-            format!("width=\"100%\" height=\"{height}\"")
+        let (class, size) = if self.is_fluid {
+            (" phasm-fluid", format!("width=\"100%\" height=\"{height}\""))
         } else {
-            format!("viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\"")
+            ("", format!("viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\""))
         };
         let mut out = Markup::default();
         out.put(format_args!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"phasm phasm-picture\" role=\"{role}\" aria-label=\"{title}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"phasm phasm-picture{class}\" role=\"{role}\" aria-label=\"{title}\" \
              {size}>\n<title>{title}</title>\n<desc>{description}</desc>\n"
         ));
         if !options.embedded {
             out.put(format_args!("<style>\n{STYLE}</style>\n"));
         }
-        out.put(format_args!("<rect class=\"phasm-page\" width=\"100%\" height=\"{height}\"/>\n"));
+        if !self.is_fluid {
+            out.put(format_args!("<rect class=\"phasm-page\" width=\"{width}\" height=\"{height}\"/>\n"));
+        }
         out
     }
 }

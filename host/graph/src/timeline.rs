@@ -11,7 +11,7 @@ use crate::{
     diagram::Diagram,
     iterations::Iterations,
     label::Label,
-    model::{Limits, Node},
+    model::Limits,
     readiness,
     suspensions::{Suspension, Suspensions},
 };
@@ -53,8 +53,12 @@ pub struct Row {
     pub depth: usize,
     /// Bars in the order in which they are drawn; later ones cover those before.
     pub bars: Vec<Bar>,
-    /// Duration, number of attempts, and number of iterations, where there are any. It stands behind the last bar.
-    pub note: String,
+    /// Number of attempts, where there are several. It stands behind the last bar.
+    pub attempts: Option<u32>,
+    /// Duration, or `queued`; empty without bars. It stands behind the number of attempts.
+    pub took: String,
+    /// Number of iterations of a loop that is one node, and of those that failed: `500 iterations, 2 Failed`.
+    pub iterations: Option<String>,
 }
 
 /// A run in time.
@@ -82,8 +86,11 @@ impl Timeline {
             let label = node.label.clone();
             let task = label.task.and_then(|task| run.task(task));
             let bars = task.map(|task| bars(run, task, suspensions, now)).unwrap_or_default();
-            let note = task.filter(|_| !bars.is_empty()).map(|task| note(task, node, now));
-            Some(Row { label, depth, bars, note: note.unwrap_or_default() })
+            let shown = task.filter(|_| !bars.is_empty());
+            let attempts = shown.map(|task| task.attempt).filter(|attempt| *attempt > 1);
+            let took = shown.map(|task| took(task, now)).unwrap_or_default();
+            let iterations = node.iterations.as_ref().map(Iterations::summary);
+            Some(Row { label, depth, bars, attempts, took, iterations })
         };
         let rows: Vec<_> = diagram.in_reading_order().into_iter().filter_map(row).collect();
         let last = rows.iter().flat_map(|row| &row.bars).map(|bar| bar.to).max();
@@ -138,15 +145,11 @@ fn waiting(run: &Run, task: &TaskRun, now: Timestamp) -> Vec<Bar> {
     delay.into_iter().chain(gap(BarKind::Queue, waiting.since, now).filter(|_| !is_delay)).collect()
 }
 
-/// Returns the text behind the last bar.
-fn note(task: &TaskRun, node: &Node, now: Timestamp) -> String {
-    let end = task.finished_at.unwrap_or(now);
-    let mut parts = Vec::new();
-    parts.extend((task.attempt > 1).then(|| format!("{} attempts", task.attempt)));
+/// Returns the time since the start of a task run, up to its end.
+fn took(task: &TaskRun, now: Timestamp) -> String {
     let begin = task.started_at.or_else(|| task.attempts.first()?.finished_at);
-    parts.extend(begin.map(|begin| text::elapsed(end.since(begin))));
-    parts.extend(node.iterations.as_ref().map(Iterations::summary));
-    if parts.is_empty() { "queued".to_owned() } else { parts.join(", ") }
+    let end = task.finished_at.unwrap_or(now);
+    begin.map_or_else(|| "queued".to_owned(), |begin| text::elapsed(end.since(begin)))
 }
 
 fn container(task: &TaskRun, now: Timestamp) -> Vec<Bar> {

@@ -40,8 +40,7 @@ pub fn tree(diagram: &Diagram) -> String {
 /// Returns the note of a node, and what its box says below it.
 fn note(node: &Node) -> String {
     let Label { note, detail, .. } = &node.label;
-    let is_open = !node.levels.is_empty() && node.iterations.is_none();
-    if detail.is_empty() || is_open {
+    if detail.is_empty() {
         return note.clone();
     }
     format!("{note} · {}", clipped(detail, MAX_DETAIL_CELLS))

@@ -121,7 +121,7 @@ fn draw_header(out: &mut Markup, label: &Label, text: Text) {
     let name = clipped(&label.name, letters(width, CELL));
     let name_width = i32::try_from(cells(&name)).unwrap_or(0) * CELL + 10;
     let name = escaped(&name);
-    let mut note = escaped(&clipped(&label.note, letters(width - name_width, NOTE_CELL)));
+    let mut note = escaped(&clipped(&label.header_note(), letters(width - name_width, NOTE_CELL)));
     if note == "…" {
         note.clear();
     }

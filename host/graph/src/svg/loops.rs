@@ -6,7 +6,7 @@ use super::{SvgOptions, TaskGroup, graph::letters};
 use crate::{
     geometry::Rect,
     iterations::Iterations,
-    layout::{CELL, NOTE_CELL, PADDING},
+    layout::{NOTE_CELL, PADDING},
     markup::{Markup, cells, clipped, escaped},
     model::Node,
     sign::disc,
@@ -21,6 +21,8 @@ const BAR_HEIGHT: i32 = 8;
 const STRIP_TOP: i32 = 75;
 /// Height of the strip.
 const STRIP_HEIGHT: i32 = 12;
+/// Width of a letter of a row's name, which is smaller than other names.
+const ROW_CELL: i32 = 7;
 /// Minimum width of a phase in the bar.
 const MIN_SEGMENT: i32 = 2;
 /// Phases in the order of the bar: what has ended first, what is to come last.
@@ -111,8 +113,8 @@ pub(super) fn draw_row(
         out.put(format_args!("{}", disc(phase, x + 4, y + 4)));
     }
     let width = width - 30;
-    let name = clipped(&label.name, letters(width, CELL));
-    let name_width = i32::try_from(cells(&name)).unwrap_or(0) * CELL + 8;
+    let name = clipped(&label.name, letters(width, ROW_CELL));
+    let name_width = i32::try_from(cells(&name)).unwrap_or(0) * ROW_CELL + 8;
     let note = if label.phase.is_some() { label.note.as_str() } else { "" };
     let note = escaped(&clipped(note, letters(width - name_width, NOTE_CELL)));
     let (x, y, name) = (x + 24, y + 15, escaped(&name));

@@ -8,31 +8,31 @@ use phasm_engine::{
 
 use super::{Frame, SvgOptions, TaskGroup, describe, title};
 use crate::{
-    markup::{Markup, cells, clipped, escaped},
+    markup::{Markup, clipped, escaped},
     sign::disc,
     timeline::{Bar, BarKind, Row, Timeline},
 };
 
 /// Width of a timeline that stands alone. On a page it is as wide as the page.
 const WIDTH: i32 = 1004;
-/// Left edge of the bars, which the stylesheet repeats.
+/// Width of the column of names left of the bars, which the stylesheet repeats.
 const LEFT: i32 = 260;
-/// Room right of the bars, which the stylesheet repeats.
-const RIGHT: i32 = 70;
+/// Width of the column of durations right of the bars, which the stylesheet repeats.
+const RIGHT: i32 = 150;
 /// Upper edge of the first row.
 const TOP: i32 = 46;
 /// Height of a row.
 const ROW: i32 = 22;
-/// Indentation of a row by its depth, in hundredths of the column of names.
-const INDENT: usize = 5;
+/// Indentation of a row by its depth.
+const INDENT: i32 = 11;
 /// Depth from which on rows are not indented further.
-const MAX_DEPTH: usize = 10;
+const MAX_DEPTH: usize = 5;
 /// Letters of a name. The column of names clips those that are wider.
 const MAX_NAME: usize = 40;
 /// Minimum distance between two times on the axis.
-const MIN_TICK_GAP: i64 = 80;
-/// Letters of a note that always have room right of the bars.
-const MAX_NOTE: usize = 10;
+const MIN_TICK_GAP: i64 = 70;
+/// Times on the axis that have room on a narrow page.
+const NARROW_TICKS: u64 = 3;
 /// All of the axis, in [`parts`].
 const WHOLE: i64 = 10_000;
 /// Candidates for the distance between two times on the axis, in milliseconds.
@@ -42,6 +42,8 @@ const STEPS: [Millis; 23] = [
 ];
 
 /// Draws a timeline.
+///
+/// Places of bars are parts of the picture's width, which has a column on each side: on a page these are its margins.
 #[must_use]
 pub fn timeline_svg(timeline: &Timeline, options: SvgOptions<'_>) -> String {
     let rows = i32::try_from(timeline.rows.len()).unwrap_or(i32::MAX / ROW / 2);
@@ -50,14 +52,24 @@ pub fn timeline_svg(timeline: &Timeline, options: SvgOptions<'_>) -> String {
     let since = timeline.from.to_rfc3339();
     let description = format!("{length} from {since}; {}", describe(&timeline.diagram));
     let title = title("Timeline", &timeline.diagram);
-    let frame =
-        Frame { width: WIDTH, height, is_fluid: options.embedded, title: &title, description: &description };
-    let mut out = frame.begin(options);
-    axis(&mut out, timeline, height);
+    let is_fluid = options.embedded;
+    let mut out =
+        Frame { width: WIDTH, height, is_fluid, title: &title, description: &description }.begin(options);
+    if !is_fluid {
+        let width = WIDTH - LEFT - RIGHT;
+        out.put(format_args!(
+            "<svg class=\"phasm-plot\" x=\"{LEFT}\" width=\"{width}\" height=\"{height}\">\n"
+        ));
+    }
+    out.put(format_args!(
+        "<clipPath id=\"phasm-column\"><rect class=\"phasm-column\" width=\"{}\" height=\"{height}\"/></clipPath>\n",
+        LEFT - 12
+    ));
+    axis(&mut out, timeline, height - 8);
     for (row, at) in timeline.rows.iter().zip(0..) {
         draw_row(&mut out, options, timeline, row, at);
     }
-    out.put(format_args!("</svg>\n"));
+    out.put(format_args!("{}</svg>\n", if is_fluid { "" } else { "</svg>" }));
     out.0
 }
 
@@ -73,21 +85,8 @@ fn percent(parts: i64) -> String {
     format!("{}.{:02}%", parts / 100, parts % 100)
 }
 
-/// Begins the area of the bars, whose place and width are set by the stylesheet.
-fn begin_plot(out: &mut Markup, top: i32, height: i32) {
-    out.put(format_args!(
-        "<svg class=\"phasm-plot\" x=\"{LEFT}\" y=\"{top}\" width=\"{}\" height=\"{height}\">",
-        WIDTH - LEFT - RIGHT
-    ));
-}
-
-/// Begins the column of names, whose width is set by the stylesheet.
-fn begin_names(out: &mut Markup, top: i32, height: i32) {
-    out.put(format_args!(
-        "<svg class=\"phasm-names\" x=\"0\" y=\"{top}\" width=\"{}\" height=\"{height}\">",
-        LEFT - 12
-    ));
-}
+/// Begins a group in the column of names.
+const NAMES: &str = "<g class=\"phasm-names\"><g clip-path=\"url(#phasm-column)\">";
 
 /// Returns the smallest step that leaves room between the times.
 fn step(length: Millis) -> Millis {
@@ -96,24 +95,25 @@ fn step(length: Millis) -> Millis {
     fits.unwrap_or_else(|| length.div_ceil(max_ticks).next_multiple_of(86_400_000))
 }
 
-fn axis(out: &mut Markup, timeline: &Timeline, height: i32) {
+fn axis(out: &mut Markup, timeline: &Timeline, bottom: i32) {
     let length = timeline.to.since(timeline.from);
     let since = timeline.from.to_rfc3339();
-    begin_names(out, 0, TOP);
-    out.put(format_args!("<text class=\"phasm-note\" x=\"5%\" y=\"28\">from {since}</text></svg>\n"));
-    begin_plot(out, 0, height);
+    out.put(format_args!(
+        "{NAMES}<text class=\"phasm-note phasm-wide\" x=\"12\" y=\"28\">from {since}</text></g></g>\n"
+    ));
     let step = step(length);
-    for (count, at) in (0..=length / step).map(|count| (count, count * step)) {
+    let steps = length / step;
+    let every = (steps + 1).div_ceil(NARROW_TICKS);
+    for (count, at) in (0..=steps).map(|count| (count, count * step)) {
         let x = percent(parts(timeline, timeline.from.after(at)));
         // A narrow page has room for some of the times.
-        let rare = if count % 4 == 0 { "" } else { " phasm-rare" };
-        let (label, bottom) = (tick_label(at), height - 8);
+        let class = if count % every == 0 { "phasm-note" } else { "phasm-note phasm-wide" };
+        let label = tick_label(at);
         out.put(format_args!(
             "<line class=\"phasm-tick\" x1=\"{x}\" x2=\"{x}\" y1=\"36\" y2=\"{bottom}\"/>\
-             <text class=\"phasm-note{rare}\" x=\"{x}\" y=\"28\" text-anchor=\"middle\">{label}</text>\n"
+             <text class=\"{class}\" x=\"{x}\" y=\"28\" text-anchor=\"middle\">{label}</text>\n"
         ));
     }
-    out.put(format_args!("</svg>\n"));
 }
 
 /// Writes a time on the axis: `0`, `20 ms`, `1.5 s`, `3 min`, `1 h 30 min`, `2 d`.
@@ -138,38 +138,39 @@ fn draw_row(out: &mut Markup, options: SvgOptions<'_>, timeline: &Timeline, row:
     let even = if at % 2 == 0 { "" } else { " phasm-even" };
     let class = format!("phasm-row phasm-{phase}{even}");
     let end = TaskGroup { options, label, leads_to: label.task, class: &class }.begin(out);
-    out.put(format_args!("<rect class=\"phasm-band\" x=\"0\" y=\"{top}\" width=\"100%\" height=\"{ROW}\"/>"));
-    begin_names(out, top, ROW);
-    let left = INDENT * (1 + row.depth.min(MAX_DEPTH));
-    if let Some(phase) = label.phase {
-        let sign = disc(phase, 0, 0);
-        out.put(format_args!(
-            "<svg class=\"phasm-{phase}\" x=\"{left}%\" y=\"4\" width=\"15\" height=\"15\">{sign}</svg>"
-        ));
+    out.put(format_args!(
+        "<rect class=\"phasm-band\" x=\"-{LEFT}\" y=\"{top}\" width=\"{WIDTH}\" height=\"{ROW}\"/>{NAMES}"
+    ));
+    let left = 12 + INDENT * i32::try_from(row.depth.min(MAX_DEPTH)).unwrap_or(0);
+    if let Some(of) = label.phase {
+        out.put(format_args!("<g class=\"phasm-{phase}\">{}</g>", disc(of, left, top + 4)));
     }
     let name = escaped(&clipped(&label.name, MAX_NAME));
-    out.put(format_args!("<text class=\"phasm-name\" x=\"{left}%\" dx=\"20\" y=\"15\">{name}</text></svg>"));
-    if !row.bars.is_empty() {
-        begin_plot(out, top, ROW);
-        row.bars.iter().for_each(|bar| draw_bar(out, timeline, bar));
-        draw_note(out, timeline, row);
-        out.put(format_args!("</svg>"));
-    }
+    let iterations = row.iterations.as_deref().unwrap_or_default();
+    out.put(format_args!(
+        "<text class=\"phasm-name\" x=\"{}\" y=\"{}\">{name}<tspan class=\"phasm-note phasm-wide\" dx=\"8\">{iterations}</tspan></text>\
+         </g></g>",
+        left + 20,
+        top + 15
+    ));
+    row.bars.iter().for_each(|bar| draw_bar(out, timeline, bar, top));
+    draw_took(out, timeline, row, top + 15);
     out.put(format_args!("{end}"));
 }
 
-fn draw_bar(out: &mut Markup, timeline: &Timeline, bar: &Bar) {
+fn draw_bar(out: &mut Markup, timeline: &Timeline, bar: &Bar, top: i32) {
     let (begin, end) = (parts(timeline, bar.from), parts(timeline, bar.to));
     let (from, to, width) = (percent(begin), percent(end), percent((end - begin).max(1)));
     let title = escaped(&bar.title);
     let (class, phase, y, height) = match bar.kind {
-        BarKind::Container(phase) => ("container", phase, 9, 4),
-        BarKind::Attempt(phase) => ("attempt", phase, 4, 14),
-        BarKind::Suspension => ("suspension", Phase::Suspended, 4, 14),
+        BarKind::Container(phase) => ("container", phase, top + 9, 4),
+        BarKind::Attempt(phase) => ("attempt", phase, top + 4, 14),
+        BarKind::Suspension => ("suspension", Phase::Suspended, top + 4, 14),
         BarKind::Queue | BarKind::RetryDelay => {
             let class = if bar.kind == BarKind::Queue { "queue" } else { "retry" };
+            let y = top + 11;
             return out.put(format_args!(
-                "<line class=\"phasm-bar phasm-bar-{class}\" x1=\"{from}\" x2=\"{to}\" y1=\"11\" y2=\"11\">\
+                "<line class=\"phasm-bar phasm-bar-{class}\" x1=\"{from}\" x2=\"{to}\" y1=\"{y}\" y2=\"{y}\">\
                  <title>{title}</title></line>"
             ));
         }
@@ -180,39 +181,14 @@ fn draw_bar(out: &mut Markup, timeline: &Timeline, bar: &Bar) {
     ));
 }
 
-/// Place of a row's note.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NotePlace {
-    /// Behind the last bar.
-    After(i64),
-    /// Before the first bar.
-    Before(i64),
-    /// On the last bar, at its end.
-    On(i64),
-}
-
-/// Returns the place of a note of so many letters, given the begin and the end of the bars. The page may be narrow.
-const fn note_place(letters: usize, begin: i64, end: i64) -> NotePlace {
-    if letters <= MAX_NOTE || end <= WHOLE * 6 / 10 {
-        NotePlace::After(end)
-    } else if begin >= WHOLE * 7 / 10 {
-        NotePlace::Before(begin)
-    } else {
-        NotePlace::On(end)
-    }
-}
-
-fn draw_note(out: &mut Markup, timeline: &Timeline, row: &Row) {
-    let begin = row.bars.iter().map(|bar| parts(timeline, bar.from)).min().unwrap_or(0);
-    let end = row.bars.iter().map(|bar| parts(timeline, bar.to)).max().unwrap_or(0);
-    let (at, shift, anchor) = match note_place(cells(&row.note), begin, end) {
-        NotePlace::After(at) => (at, 6, "start"),
-        NotePlace::Before(at) | NotePlace::On(at) => (at, -6, "end"),
-    };
-    let (x, note) = (percent(at), escaped(&row.note));
-    out.put(format_args!(
-        "<text class=\"phasm-took\" x=\"{x}\" dx=\"{shift}\" y=\"15\" text-anchor=\"{anchor}\">{note}</text>"
-    ));
+/// Draws the number of attempts and the duration behind the last bar. The column right of the bars has room for them.
+fn draw_took(out: &mut Markup, timeline: &Timeline, row: &Row, y: i32) {
+    let Some(end) = row.bars.iter().map(|bar| parts(timeline, bar.to)).max() else { return };
+    let (x, took) = (percent(end), &row.took);
+    let attempts =
+        row.attempts.map(|attempts| format!("<tspan class=\"phasm-wide\">{attempts} attempts, </tspan>"));
+    let attempts = attempts.unwrap_or_default();
+    out.put(format_args!("<text class=\"phasm-took\" x=\"{x}\" dx=\"6\" y=\"{y}\">{attempts}{took}</text>"));
 }
 
 #[cfg(test)]
@@ -247,28 +223,18 @@ mod tests {
     }
 
     #[test]
-    fn a_note_stands_where_there_is_room() {
-        let rows = [
-            ((5, 0, 10_000), NotePlace::After(10_000)),
-            ((20, 0, 5_000), NotePlace::After(5_000)),
-            ((20, 8_000, 10_000), NotePlace::Before(8_000)),
-            ((20, 1_000, 9_000), NotePlace::On(9_000)),
-        ];
-        for ((letters, begin, end), expected) in rows {
-            assert_eq!(note_place(letters, begin, end), expected);
-        }
-    }
-
-    #[test]
     fn places_are_written_in_percent() {
         assert_eq!([0, 5, 1_250, WHOLE].map(percent), ["0.00%", "0.05%", "12.50%", "100.00%"]);
     }
 
-    /// The stylesheet has the same numbers, so that a picture looks alike where it does not apply.
+    /// The stylesheet has the same columns as a picture that stands alone.
     #[test]
     fn the_stylesheet_has_the_columns() {
-        let plot = format!(".phasm-plot {{ x: {LEFT}px; width: calc(100% - {}px);", LEFT + RIGHT);
-        assert!(crate::STYLE.contains(&plot), "{plot}");
-        assert!(crate::STYLE.contains(&format!(".phasm-names {{ width: {}px; }}", LEFT - 12)));
+        for rule in [
+            format!("margin: 0 {RIGHT}px 0 {LEFT}px; width: calc(100% - {}px);", LEFT + RIGHT),
+            format!(".phasm-names {{ transform: translateX(-{LEFT}px); }}"),
+        ] {
+            assert!(crate::STYLE.contains(&rule), "{rule}");
+        }
     }
 }

@@ -37,10 +37,10 @@ fn each_attempt_is_a_bar_and_each_delay_a_line() {
         ("attempt", 1_400, 1_800),
     ];
     assert_eq!(bars(fetch), expected);
-    assert_eq!(fetch.note, "3 attempts, 1.8 s");
-    assert_eq!(row(&timeline, "rates").note, "150 ms");
+    assert_eq!((fetch.attempts, fetch.took.as_str()), (Some(3), "1.8 s"));
+    assert_eq!((row(&timeline, "rates").attempts, row(&timeline, "rates").took.as_str()), (None, "150 ms"));
     // A task that was never reached has neither bar nor text.
-    assert!(row(&timeline, "load").bars.is_empty() && row(&timeline, "load").note.is_empty());
+    assert!(row(&timeline, "load").bars.is_empty() && row(&timeline, "load").took.is_empty());
 }
 
 /// A task waits from when it could begin; before that it has no bar.
@@ -58,7 +58,7 @@ fn waiting_begins_with_readiness() {
     let timeline = submit().until(now).timeline(now);
     assert_eq!(bars(row(&timeline, "a")), [("attempt", 0, 50)]);
     assert_eq!(bars(row(&timeline, "b")), [("queue", 0, 50)]);
-    assert_eq!(row(&timeline, "b").note, "queued");
+    assert_eq!(row(&timeline, "b").took, "queued");
     assert_eq!(bars(row(&timeline, "c")), []);
 
     let world = submit().finished();
@@ -110,11 +110,11 @@ fn a_long_loop_is_one_row_and_a_row_for_each_listed_failure() {
     let expected = ["main", "list", "reindex", "[37] Customer 37", "[411] Customer 411", "swap-alias"];
     assert_eq!(names, expected);
     let each = row(&timeline, "reindex");
-    assert!(each.note.ends_with("s, 500 iterations, 2 Failed"), "{}", each.note);
+    assert_eq!(each.iterations.as_deref(), Some("500 iterations, 2 Failed"));
     assert_eq!(bars(each).len(), 1);
 }
 
-/// Bars have places in hundredths of the plot, which is as wide as the stylesheet says.
+/// Bars have places in hundredths of the width, which the stylesheet sets.
 #[test]
 fn bars_are_placed_in_percent() {
     let world = samples::failed();
@@ -122,13 +122,23 @@ fn bars_are_placed_in_percent() {
         &world.timeline(world.run.now()),
         SvgOptions { embedded: true, ..SvgOptions::default() },
     );
-    assert!(picture.contains("<svg class=\"phasm-plot\""), "{picture}");
-    let second = "phasm-bar-attempt phasm-Error\" x=\"38.88%\" y=\"4\" width=\"22.23%\"";
+    let second = "phasm-bar-attempt phasm-Error\" x=\"38.88%\" y=\"72\" width=\"22.23%\"";
     assert!(picture.contains(second), "{picture}");
     assert!(picture.contains("phasm-bar-retry\" x1=\"22.22%\" x2=\"38.88%\""), "{picture}");
-    assert!(picture.contains(">3 attempts, 1.8 s</text>"), "{picture}");
+    assert!(picture.contains("3 attempts, </tspan>1.8 s</text>"), "{picture}");
     for bar in picture.split("class=\"phasm-bar ").skip(1) {
         let (bar, _) = bar.split_once('>').unwrap();
         assert!(bar.contains('%') && !bar.contains("width=\"0.00%\""), "{bar}");
+    }
+}
+
+/// A narrow page shows two or three of the times, whatever their number is.
+#[test]
+fn a_narrow_page_has_some_times_of_the_axis() {
+    for world in [samples::failed(), samples::pipeline(), samples::customers(500, &[]).finished()] {
+        let options = SvgOptions { embedded: true, ..SvgOptions::default() };
+        let picture = timeline_svg(&world.timeline(world.run.now()), options);
+        let narrow = picture.matches("class=\"phasm-note\" x=").count();
+        assert!((2..=3).contains(&narrow), "{narrow}: {picture}");
     }
 }
