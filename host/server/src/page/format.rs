@@ -60,12 +60,6 @@ pub(super) fn instant(at: Timestamp) -> String {
     format!("{} {} UTC", whole.get(..10).unwrap_or_default(), whole.get(11..19).unwrap_or_default())
 }
 
-/// An instant with its milliseconds, where many are of one second.
-pub(super) fn exact_time(at: Timestamp) -> Markup {
-    let whole = at.to_rfc3339();
-    html! { time datetime=(whole) { (whole.replace('T', " ").replace('Z', " UTC")) } }
-}
-
 /// An instant by the clocks of a zone, which is named beside it.
 pub(super) fn clock(zone: &Zone, at: Timestamp) -> Markup {
     let whole = at.to_rfc3339();
