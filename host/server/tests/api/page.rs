@@ -226,7 +226,8 @@ async fn schedules_have_pages() {
 /// R-A85: a schedule whose last runs failed says so, and why each failed.
 #[tokio::test]
 async fn a_failing_schedule_says_so() {
-    let world = World::in_file().await;
+    // Triggered runs are started by hosts that claim them.
+    let world = World::with(|builder| builder.auto_claim(std::time::Duration::from_secs(60)), |_| {}).await;
     let client = &world.client;
     let failing = crate::saved::nightly("default", "nightly").replace("type: ok", "type: fail");
     let kept = post(client, "/submit", &format!("act=keep&document={}", encoded(&failing))).await;

@@ -251,7 +251,7 @@ async fn a_key_sees_what_its_namespaces_keep() {
 /// R-A111: a badge has the phase of the latest run that has ended, for whoever may see it.
 #[tokio::test]
 async fn badges_show_the_latest_end() {
-    let world = World::in_file().await;
+    let world = World::with(|builder| builder.auto_claim(std::time::Duration::from_secs(60)), |_| {}).await;
     let client = &world.client;
     let path = "/v1/workflows/w/badge.svg";
     let of_data = format!("{path}?namespace=data");
