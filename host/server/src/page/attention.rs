@@ -61,7 +61,7 @@ fn failed(run: &Run) -> Markup {
         @if !shown.is_empty() {
             section class={ "callout " (if is_good { "warn" } else { "bad" }) } aria-label="Failed tasks" {
                 h2 { (format::count(shown.len() + more, "failed task")) @if is_good { " (tolerated)" } }
-                ul class="failures" { @for task in &shown { li {
+                ul class="failed-tasks" { @for task in &shown { li {
                     (format::standing(run, task)) " " (place(run, task)) (format::item(run, task))
                     @let message = text::cut(run.cause(task), MAX_MESSAGE_BYTES);
                     @if !message.is_empty() { ": " (message) }

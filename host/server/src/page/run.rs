@@ -174,7 +174,7 @@ fn outlined(run: &Run, shown: &Shown, selected: Option<TaskId>) -> Markup {
             let diagram = Diagram::of_run(run, Limits::default());
             let links = task_links(run, View::Graph);
             let options = SvgOptions { links: Some(&links), embedded: true, selected };
-            drawn(&graph_svg(&diagram, options), "Graph")
+            graph(&graph_svg(&diagram, options))
         }
     }
 }
@@ -184,7 +184,11 @@ fn timeline(recorded: &history::RunHistory, selected: Option<TaskId>) -> Markup 
     let timeline = Timeline::of(run, &recorded.suspensions, Clock::start().now(), Limits::default());
     let links = task_links(run, View::Timeline);
     let options = SvgOptions { links: Some(&links), embedded: true, selected };
-    html! { (drawn(&timeline_svg(&timeline, options), "Timeline")) (legend()) }
+    let picture = timeline_svg(&timeline, options);
+    html! {
+        div class="picture" tabindex="0" role="group" aria-label="Timeline" { (PreEscaped(picture)) }
+        (legend())
+    }
 }
 
 /// The beginning of the addresses at which a task run is shown beside a view.
@@ -192,9 +196,9 @@ fn task_links(run: &Run, view: View) -> String {
     format!("/runs/{}?view={}&task=", run.id(), view.word())
 }
 
-/// A picture, which can be made larger and moved. It is escaped already.
-fn drawn(picture: &str, name: &str) -> Markup {
-    html! { div class="picture" tabindex="0" role="group" aria-label=(name) data-zoom { (PreEscaped(picture)) } }
+/// A graph, which can be made larger and moved. It is escaped already.
+fn graph(picture: &str) -> Markup {
+    html! { div class="picture" tabindex="0" role="group" aria-label="Graph" data-zoom { (PreEscaped(picture)) } }
 }
 
 /// The legend of a timeline.

@@ -20,7 +20,7 @@ fn the_failed_iteration_of_many_is_found() {
     watch_for_errors(browser);
     visit.check();
     visit.picture("loop");
-    browser.click(".failures a");
+    browser.click(".failed-tasks a");
     browser.until("document.querySelector('#panel .close')");
     browser.until_says("customer-137 has no address");
     browser.until("document.querySelector('#panel').innerText.includes('looking at customer-137')");
@@ -99,13 +99,13 @@ fn a_keyboard_is_enough() {
     browser.tab_to(&at("a.row"));
     browser.keys("\u{e007}");
     browser.until_says("1 failed task");
-    browser.tab_to(&at(".failures a"));
+    browser.tab_to(&at(".failed-tasks a"));
     browser.keys("\u{e007}");
     browser.until("document.activeElement.id === 'panel'");
     browser.until_says("2 of 318 tests failed");
     browser.keys("\u{e00c}");
     browser.until("!document.querySelector('#panel .close')");
-    browser.until("document.activeElement.matches('.failures a')");
+    browser.until("document.activeElement.matches('.failed-tasks a')");
     visit.go(&browser.path());
     browser.tab_to("document.activeElement.innerText === 'Run the failed part again'");
     browser.keys("\u{e007}");
