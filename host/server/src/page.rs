@@ -15,6 +15,7 @@ mod assets;
 mod editor;
 mod error;
 mod events;
+mod examples;
 mod explain;
 mod fields;
 mod form;
@@ -199,7 +200,7 @@ const PAGES: [PageRoute; 39] = [
     (MethodFilter::POST, "/login", None, &[Resource::Bodies, Resource::Sessions], serve!(login::login)),
     (MethodFilter::POST, "/logout", None, &[], serve!(login::logout)),
     (MethodFilter::GET, "/assets/page.css", None, &[], serve!(assets::style)),
-    (MethodFilter::GET, "/assets/{script}", None, &[], serve!(assets::script)),
+    (MethodFilter::GET, "/assets/{name}", None, &[], serve!(assets::named)),
     (MethodFilter::GET, "/favicon.ico", None, &[], serve!(assets::icon)),
 ];
 
