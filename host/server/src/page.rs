@@ -20,6 +20,7 @@ mod editor;
 mod error;
 mod event_text;
 mod events;
+mod examples;
 mod explain;
 mod fields;
 mod firings;
@@ -214,7 +215,7 @@ const PAGES: [PageRoute; 40] = [
     (MethodFilter::POST, "/login", None, &[Resource::Bodies, Resource::Sessions], serve!(login::login)),
     (MethodFilter::POST, "/logout", None, &[], serve!(login::logout)),
     (MethodFilter::GET, "/assets/page.css", None, &[], serve!(assets::style)),
-    (MethodFilter::GET, "/assets/{script}", None, &[], serve!(assets::script)),
+    (MethodFilter::GET, "/assets/{name}", None, &[], serve!(assets::named)),
     (MethodFilter::GET, "/favicon.ico", None, &[], serve!(assets::icon)),
 ];
 

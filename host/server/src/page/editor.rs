@@ -1,8 +1,9 @@
-//! A document in the editor, and what is found of it: its problems, what it is given, when it comes, and what can be done with it.
+//! A document in the editor, and what is found of it: its problems, its graph, what it is given, when it comes, and what can be done
+//! with it.
 
 use std::{sync::Arc, time::Duration};
 
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use phasm::{
     Plan, Problem, catalog,
     clock::Clock,
@@ -13,6 +14,7 @@ use phasm::{
     },
     reader,
 };
+use phasm_graph::{Diagram, Limits, SvgOptions, graph_svg};
 use tokio::time::timeout;
 
 use super::{arguments, form::Form, format};
@@ -37,6 +39,8 @@ pub(super) struct DocumentCheck {
     pub(super) problems: Vec<Problem>,
     /// Reason why the caller may not run the document.
     pub(super) refused: Option<ProblemResponse>,
+    /// Graph of the plan, as SVG.
+    graph: Option<String>,
     /// How many versions are kept by its name already, or 1 for a schedule.
     kept: usize,
     /// Whether it is still being looked at.
@@ -65,6 +69,7 @@ impl DocumentCheck {
             Ok(plan) => {
                 self.refused = caller.may_submit_to(&plan.namespace).err();
                 self.kept = saved_versions(&app, &plan).await?;
+                self.graph = Some(drawn(&plan));
                 self.plan = Some(plan);
             }
             Err(problems) => self.problems = problems.to_vec(),
@@ -82,7 +87,17 @@ impl DocumentCheck {
 
     fn unseen(text: &str) -> Self {
         let text = text.replace("\r\n", "\n");
-        Self { text, plan: None, problems: Vec::new(), refused: None, kept: 0, is_pending: false }
+        let (plan, graph, refused) = (None, None, None);
+        Self { text, plan, problems: Vec::new(), refused, graph, kept: 0, is_pending: false }
+    }
+
+    /// Returns the title of the page, which says whether a schedule is being written.
+    pub(super) fn title(&self) -> &'static str {
+        let is_schedule = match &self.plan {
+            Some(plan) => plan.cron.is_some(),
+            None => self.text.contains("CronWorkflow"),
+        };
+        if is_schedule { "Write a schedule" } else { "Write a workflow" }
     }
 
     /// Returns the name of the document in problems, which depends on its format.
@@ -94,6 +109,10 @@ impl DocumentCheck {
     pub(super) fn sound(&self) -> Option<&Arc<Plan>> {
         self.plan.as_ref().filter(|_| self.problems.is_empty() && self.refused.is_none())
     }
+}
+
+fn drawn(plan: &Plan) -> String {
+    graph_svg(&Diagram::of_plan(plan, Limits::default()), SvgOptions { embedded: true, ..SvgOptions::default() })
 }
 
 /// How much is kept by the name of a document already.
@@ -112,7 +131,7 @@ async fn saved_versions(app: &AppState, plan: &Plan) -> Result<usize, ProblemRes
 pub(super) fn report(checked: &DocumentCheck, form: Option<&Form>) -> Markup {
     let warnings = checked.plan.as_ref().map(|plan| plan.warnings.as_slice()).unwrap_or_default();
     html! {
-        div id="report" data-pending[checked.is_pending] {
+        div id="report" data-title=(checked.title()) data-pending[checked.is_pending] {
             div class="findings" role="status" { (findings(checked)) }
             (list(&checked.problems, "problems"))
             (list(warnings, "problems warnings"))
@@ -125,6 +144,21 @@ pub(super) fn report(checked: &DocumentCheck, form: Option<&Form>) -> Markup {
             div class="acts" id="acts" {
                 @if let Some(plan) = checked.sound() { (action_buttons(plan, checked.kept)) }
                 @else { button class="plain" name="act" value="check" { "Check it" } }
+            }
+        }
+    }
+}
+
+/// The graph of the plan, if the workflow file is valid.
+pub(super) fn graph(checked: &DocumentCheck) -> Markup {
+    html! {
+        div id="plan" {
+            @match checked.graph.as_ref().filter(|_| checked.sound().is_some()) {
+                Some(drawn) => {
+                    div class="picture" tabindex="0" role="group" aria-label="Graph" { (PreEscaped(drawn)) }
+                    p class="help" { "This graph is of the last text without errors." }
+                }
+                None => p class="none" { "The graph appears here when the workflow file is valid." },
             }
         }
     }
@@ -195,7 +229,7 @@ pub(super) fn list(problems: &[Problem], class: &str) -> Markup {
                         @if problem.line > 0 { span class="place" { "line " (problem.line) } " " }
                         code { (problem.code) } " "
                         @if !problem.path.is_empty() { code { (problem.path) } ": " }
-                        (problem.message)
+                        span class="said" { (problem.message) }
                         @if let Some(hint) = &problem.hint { " " span class="hint" { (hint) } }
                     }
                 }

@@ -14,33 +14,24 @@ use phasm::{
 
 use super::{
     arguments,
-    editor::{CHECK_PENDING, DocumentCheck, report},
+    editor::{CHECK_PENDING, DocumentCheck, graph, report},
+    examples,
     form::Form,
     format, once, see_other,
     shell::Shell,
     yaml::yaml,
 };
 use crate::{
-    auth::caller::Caller,
     problem_response::ProblemResponse,
     request::RequestContext,
     saved::{by, schedules, workflows},
 };
 
-/// Examples: name in the address, title, and document.
-const EXAMPLES: [(&str, &str, &str); 3] = [
-    ("hello", "a greeting", include_str!("assets/hello.yaml")),
-    ("approval", "an approval", include_str!("assets/approval.yaml")),
-    ("schedule", "every working day", include_str!("assets/schedule.yaml")),
-];
-
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.leave_out_empty();
-    let named = |word: &str| EXAMPLES.iter().find(|(known, ..)| *known == word).map(|(_, _, text)| *text);
-    let example = context.query.parsed("example", "hello, approval or schedule", named);
+    let example = context.query.parsed("example", "the name of an example", examples::named);
     context.query.done()?;
-    let [(_, _, first), ..] = EXAMPLES;
-    let text = example_for(&context.caller, example.unwrap_or(first));
+    let text = examples::for_caller(&context.caller, example.unwrap_or(&examples::FIRST));
     edit(&context, &text).await
 }
 
@@ -81,19 +72,11 @@ async fn edit(context: &RequestContext, text: &str) -> Result<Response, ProblemR
     Ok(render(context, StatusCode::OK, &checked, None))
 }
 
-/// Returns an example, in a namespace that the caller may use.
-fn example_for(caller: &Caller, text: &str) -> String {
-    match caller.namespaces.first().filter(|_| !caller.sees("default")) {
-        Some(own) => text.replacen("metadata: { ", &format!("metadata: {{ namespace: {own}, "), 1),
-        None => text.to_owned(),
-    }
-}
-
-/// The check of a document, as a part of the page.
+/// The check of a document, as parts of the page: the report, and the graph.
 pub(super) async fn check(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let form = Form::read(&mut context).await?;
     let checked = DocumentCheck::of(&context, form.text("document")).await?;
-    Ok(report(&checked, Some(&form)).into_response())
+    Ok(html! { (report(&checked, Some(&form))) (graph(&checked)) }.into_response())
 }
 
 pub(super) async fn submit(mut context: RequestContext) -> Result<Response, ProblemResponse> {
@@ -171,13 +154,9 @@ fn render(
     form: Option<&Form>,
 ) -> Response {
     let body = html! {
-        h1 { "Write a workflow" }
-        p class="examples" {
-            "Begin with an example: "
-            @for (word, name, _) in EXAMPLES { a href={ "/submit?example=" (word) } { (name) } " " }
-            span class="none" { "(their executors come with Phasm)" }
-        }
-        form class="sheet wide" method="post" action="/submit" data-editor="/submit/check" data-late=(CHECK_PENDING) {
+        h1 { (checked.title()) }
+        (examples::gallery())
+        form class="sheet wide write" method="post" action="/submit" data-editor="/submit/check" data-late=(CHECK_PENDING) {
             (once::field(form))
             div class="field" {
                 label for="document" { "Workflow file, YAML or JSON" }
@@ -185,10 +164,11 @@ fn render(
                     textarea id="document" name="document" rows="22" spellcheck="false" autocapitalize="off" autocomplete="off"
                         wrap="off" aria-describedby="report" { "\n" (checked.text) }
                 }
+                noscript { p class="help" { "Without scripts: check your changes before you submit." } }
             }
             (report(checked, form))
-            noscript { p class="help" { "Without scripts: check your changes before you submit." } }
+            (graph(checked))
         }
     };
-    Shell::new("Write a workflow", "/submit", &context.caller).respond(status, &body)
+    Shell::new(checked.title(), "/submit", &context.caller).respond(status, &body)
 }

@@ -81,12 +81,63 @@ async fn every_page_is_whole_without_a_script() {
         definition.contains("kind: Workflow") && definition.contains("<li class=\"marked\">"),
         "{definition}"
     );
-    for asset in ["page.css", "page.js", "live.js", "editor.js", "lines.js", "copy.js", "Failed.svg"] {
+    for asset in [
+        "page.css",
+        "page.js",
+        "live.js",
+        "editor.js",
+        "text.js",
+        "codemirror.js",
+        "workflow.schema.json",
+        "idiomorph.js",
+        "Failed.svg",
+    ] {
         world.client.get(&format!("/assets/{asset}")).await.expect(200);
     }
     assert_eq!(world.client.get("/assets/../keys").await.status, 404);
     assert_eq!(world.client.get("/runs/nope").await.status, 404);
     assert_eq!(world.client.get(&format!("/runs/{run}/tasks/99")).await.status, 404);
+}
+
+/// A browser that has an asset is not sent it again.
+#[tokio::test]
+async fn assets_are_sent_once() {
+    let world = World::new().await;
+    for asset in ["page.css", "codemirror.js", "workflow.schema.json"] {
+        let path = format!("/assets/{asset}");
+        let first = world.client.get(&path).await.expect(200);
+        let tag = first.header("etag").unwrap();
+        assert_eq!(first.header("cache-control"), Some("no-cache"), "{asset}");
+        let again = world.client.send("GET", &path, &[("if-none-match", tag)], "").await;
+        assert_eq!(
+            (again.status, again.body.as_str(), again.header("etag")),
+            (304, "", Some(tag)),
+            "{asset}"
+        );
+        let other = world.client.send("GET", &path, &[("if-none-match", "\"0\"")], "").await;
+        assert_eq!((other.status, other.body), (200, first.body.clone()), "{asset}");
+    }
+}
+
+/// R-A85: the page of the editor has the graph of the workflow file, without a script, and says what one writes.
+#[tokio::test]
+async fn the_editor_draws_the_graph() {
+    let world = World::new().await;
+    let client = &world.client;
+    let document = encoded(&workflow("data", &["ok", "ok"]));
+    for path in ["/submit", "/submit/check"] {
+        let drawn = post(client, path, &format!("act=check&document={document}")).await.body;
+        assert!(drawn.contains("<svg") && drawn.contains(">t1<"), "{path}: {drawn}");
+        let wrong = post(client, path, "act=check&document=kind%3A%20CronWorkflow").await.body;
+        assert!(!wrong.contains("<svg") && wrong.contains("Write a schedule"), "{path}: {wrong}");
+    }
+    let shown = page(client, "/submit?example=schedule").await;
+    assert!(
+        shown.contains("<h1>Write a schedule</h1>") && shown.contains("<title>Write a schedule"),
+        "{shown}"
+    );
+    let shown = page(client, "/submit").await;
+    assert!(shown.contains("<h1>Write a workflow</h1>") && shown.contains("<svg"), "{shown}");
 }
 
 /// The document of a run can be edited, with the parameters that it had.
@@ -149,9 +200,10 @@ async fn saved_workflows_have_pages() {
     for (path, empty) in [("/schedules", "No schedule"), ("/workflows", "No saved workflow")] {
         assert!(page(client, path).await.contains(empty), "{path}");
     }
-    for example in ["hello", "approval", "schedule"] {
-        let shown = page(client, &format!("/submit?example={example}")).await;
-        assert!(shown.contains("The workflow file is valid."), "{shown}");
+    for example in ["hello", "loop", "http", "tolerate", "approval", "poll", "schedule"] {
+        let address = format!("/submit?example={example}");
+        let shown = page(client, &address).await;
+        assert!(shown.contains("The workflow file is valid.") && shown.contains(&address), "{shown}");
     }
     assert_eq!(client.get("/submit?example=none").await.status, 400);
 

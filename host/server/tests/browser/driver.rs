@@ -19,6 +19,16 @@ const LONG: Duration = Duration::from_mins(1);
 /// Pause between two looks at a page.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// Keys without a letter, as the standard names them.
+pub(crate) mod keys {
+    pub(crate) const TAB: &str = "\u{E004}";
+    pub(crate) const ENTER: &str = "\u{E007}";
+    pub(crate) const CONTROL: char = '\u{E009}';
+    pub(crate) const ESCAPE: &str = "\u{E00C}";
+    pub(crate) const END: &str = "\u{E010}";
+    pub(crate) const DOWN: &str = "\u{E015}";
+}
+
 /// One window of a browser.
 pub(crate) struct Browser {
     driver: Child,
@@ -228,6 +238,24 @@ impl Browser {
 
     pub(crate) fn clear(&self, selector: &str) {
         self.ask(&format!("element/{}/clear", self.find(selector)), &json!({}));
+    }
+
+    /// Presses keys one after the other, where the focus is. [`keys`] has those without a letter.
+    pub(crate) fn press(&self, keys: &str) {
+        let each = keys
+            .chars()
+            .flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key })));
+        self.act(&each.collect::<Vec<_>>());
+    }
+
+    /// Presses a key while another one is held.
+    pub(crate) fn press_with(&self, held: char, key: char) {
+        let all = [("keyDown", held), ("keyDown", key), ("keyUp", key), ("keyUp", held)];
+        self.act(&all.map(|(kind, key)| json!({ "type": kind, "value": key })));
+    }
+
+    fn act(&self, actions: &[Value]) {
+        self.ask("actions", &json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": actions }] }));
     }
 
     fn devtools(&self, command: &str, parameters: &Value) {

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 mod driver;
+mod editor;
 mod flows;
 mod site;
 
@@ -14,6 +15,7 @@ use serde_json::{Value, json};
 
 use self::{
     driver::Browser,
+    editor::{TEXT, in_text, type_document},
     site::{Site, release, workflow},
 };
 
@@ -125,36 +127,28 @@ fn a_workflow_is_written_and_submitted() {
     visit.check();
     browser.click("main a.button");
     watch_for_errors(browser);
-    browser.until("document.querySelector('.gutter span')");
+    browser.until(TEXT);
     visit.check();
-    browser.clear("#document");
-    browser.fill_in(
-        "#document",
+    type_document(
+        browser,
         "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: hello }\nspec:\nentrypoint: main\n",
     );
-    browser.until("document.querySelector('.gutter .wrong')");
+    browser.until(&in_text(".cm-lint-marker-error"));
     browser.until_says("unknown field `entrypoint`");
-    assert_eq!(
-        browser.run("return document.querySelector('#document').getAttribute('aria-invalid')"),
-        "true"
-    );
+    assert_eq!(browser.run(&format!("return {TEXT}.getAttribute('aria-invalid')")), "true");
     visit.check();
     visit.picture("submit");
     let line = browser.run("return document.querySelector('#report button.place').dataset.line");
     browser.click("#report button.place");
-    let at = browser.run(
-        "const t = document.activeElement; return t.value.slice(0, t.selectionStart).split('\\n').length",
-    );
-    assert_eq!(at.to_string(), line.as_str().unwrap());
+    let at = browser.run(&format!("return {}.innerText", in_text(".cm-lineNumbers .cm-activeLineGutter")));
+    assert_eq!(at, line);
+    assert_eq!(browser.run("return document.activeElement.id"), "text");
     nothing_was_wrong(browser);
     let document = workflow("hello", &["name: greet, executor: { type: work }"]).replace(
         "  templates:",
         "  arguments:\n    parameters: [{ name: who, type: string, default: world }]\n  templates:",
     );
-    browser.run(&format!(
-        "const t = document.querySelector('#document'); t.value = {}; t.dispatchEvent(new Event('input', {{ bubbles: true }}))",
-        json!(document)
-    ));
+    type_document(browser, &document);
     browser.until("document.querySelector('[name=\"param.who\"]')");
     browser.clear("[name='param.who']");
     browser.fill_in("[name='param.who']", "Ada");
@@ -380,6 +374,7 @@ fn a_newcomer_needs_no_manual() {
     browser.until_says("world, all of you");
     browser.until_says("Saved workflow");
     browser.click("nav a[href='/submit']");
+    browser.click(".examples summary");
     browser.click("a[href='/submit?example=approval']");
     browser.until_says("Submit a run of release");
     visit.check();
@@ -416,7 +411,7 @@ fn a_schedule_is_written_and_looked_after() {
         ));
     };
     typed("Europe/Berlin", "Europe/Berlinn");
-    browser.until("document.querySelector('.gutter .wrong')");
+    browser.until(&in_text(".cm-lint-marker-error"));
     browser.until_says("Check it");
     typed("Europe/Berlinn", "America/New_York");
     browser.until_says("in the time zone America/New_York");

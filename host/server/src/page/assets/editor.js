@@ -1,30 +1,21 @@
-// The editor: numbers of lines, marks where problems are, and what is found while one types.
+// The editor: errors at their lines, the form and the graph of the text, while one types.
 const PATIENCE = 300;
-// After so long what was found of an earlier text is taken back.
+// After so long the findings of an earlier text are taken back.
 const LATE = 1000;
 
 export function edit(form) {
   const text = form.querySelector("#document");
-  const gutter = document.createElement("div");
-  gutter.className = "gutter";
-  gutter.setAttribute("aria-hidden", "true");
-  text.before(gutter);
-  text.parentElement.classList.add("numbered");
+  let editor = null;
   let timer = 0;
   let asked = 0;
 
   text.addEventListener("input", () => {
-    number();
     clearTimeout(timer);
     timer = setTimeout(check, PATIENCE);
   });
-  text.addEventListener("scroll", () => {
-    gutter.scrollTop = text.scrollTop;
-  });
-  text.addEventListener("keydown", indent);
   form.addEventListener("click", (event) => {
     const at = event.target.closest("button.place");
-    if (at) go(Number(at.dataset.line), Number(at.dataset.column));
+    if (at) editor?.go(Number(at.dataset.line), Number(at.dataset.column));
   });
   form.addEventListener("submit", () => form.setAttribute("aria-busy", "true"));
   for (const example of document.querySelectorAll(".examples a")) {
@@ -34,20 +25,12 @@ export function edit(form) {
     });
   }
   window.addEventListener("pageshow", () => form.removeAttribute("aria-busy"));
-  number();
-  mark();
   if ("pending" in form.querySelector("#report").dataset) check();
-
-  function number() {
-    const lines = text.value.split("\n").length;
-    if (gutter.childElementCount === lines) return;
-    gutter.replaceChildren(...Array.from({ length: lines }, (_, at) => {
-      const line = document.createElement("span");
-      line.textContent = at + 1;
-      return line;
-    }));
+  // Without its file the text area stays.
+  import("./text.js").then(({ open }) => {
+    editor = open(text);
     mark();
-  }
+  });
 
   async function check() {
     const mine = ++asked;
@@ -61,10 +44,25 @@ export function edit(form) {
       offer(true);
       return told(answer ? `The server refused to check it: ${answer.status}` : "The server cannot be reached", "bad");
     }
-    const next = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById("report");
-    keepArguments(next);
-    document.getElementById("report").replaceWith(document.importNode(next, true));
+    show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+  }
+
+  function show(found) {
+    const report = found.getElementById("report");
+    keepArguments(report);
+    document.getElementById("report").replaceWith(document.importNode(report, true));
+    draw(found.getElementById("plan"));
+    document.title = document.title.replace(/^.*(?= · )/, report.dataset.title);
+    document.querySelector("h1").textContent = report.dataset.title;
     mark();
+  }
+
+  // While the text has errors the graph of the last text without errors stays.
+  function draw(next) {
+    const plan = form.querySelector("#plan");
+    const [before, after] = [plan.querySelector(".picture"), next.querySelector(".picture")];
+    if (!before || after) plan.replaceChildren(...document.importNode(next, true).childNodes);
+    plan.classList.toggle("outdated", Boolean(before && !after));
   }
 
   function takeBack() {
@@ -90,20 +88,18 @@ export function edit(form) {
   }
 
   function mark() {
-    for (const line of gutter.children) {
-      line.className = "";
-      line.removeAttribute("title");
+    if (!editor) return;
+    const found = [...form.querySelectorAll("#report li[data-line]")].filter((one) => Number(one.dataset.line) > 0);
+    editor.mark(found.map((one) => ({
+      line: Number(one.dataset.line),
+      column: Number(one.dataset.column),
+      severity: one.parentElement.classList.contains("warnings") ? "warning" : "error",
+      message: [...one.querySelectorAll(".said, .hint")].map((part) => part.textContent).join("\n"),
+    })));
+    for (const one of found) {
+      const place = one.querySelector("span.place");
+      if (place) place.replaceWith(button(place.textContent, one.dataset));
     }
-    for (const found of form.querySelectorAll("#report li[data-line]")) {
-      const line = Number(found.dataset.line);
-      const at = gutter.children[line - 1];
-      if (!at) continue;
-      at.className = found.parentElement.classList.contains("warnings") ? "warned" : "wrong";
-      at.title = found.textContent.trim();
-      const place = found.querySelector("span.place");
-      if (place) place.replaceWith(button(place.textContent, found.dataset));
-    }
-    text.setAttribute("aria-invalid", String(form.querySelector("#report .problems:not(.warnings)") !== null));
   }
 
   function button(label, { line, column }) {
@@ -113,24 +109,5 @@ export function edit(form) {
     made.textContent = label;
     [made.dataset.line, made.dataset.column] = [line, column];
     return made;
-  }
-
-  function go(line, column) {
-    const before = text.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
-    const at = before + Math.max(column - 1, 0);
-    text.focus();
-    text.setSelectionRange(at, at);
-    text.scrollTop = Math.max(0, (line - 5) * parseFloat(getComputedStyle(text).lineHeight));
-  }
-
-  // Enter goes on as deep as the line before; Tab stays what leaves the field.
-  function indent(event) {
-    if (event.key !== "Enter" || event.isComposing || event.shiftKey) return;
-    const before = text.value.slice(0, text.selectionStart).split("\n").pop();
-    const depth = before.match(/^ */)[0];
-    if (!depth) return;
-    event.preventDefault();
-    text.setRangeText(`\n${depth}`, text.selectionStart, text.selectionEnd, "end");
-    text.dispatchEvent(new Event("input", { bubbles: true }));
   }
 }
