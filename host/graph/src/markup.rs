@@ -48,6 +48,11 @@ fn cell(c: char) -> usize {
     if wide { 2 } else { 1 }
 }
 
+/// Returns how many letters of `cell` pixels fit into a width.
+pub(crate) fn letters(width: i32, cell: i32) -> usize {
+    usize::try_from(width / cell).unwrap_or(0)
+}
+
 /// Returns the first line of a text, cut to `max` letters. A line that is cut ends with `…`.
 pub(crate) fn clipped(text: &str, max: usize) -> String {
     let line = text.lines().next().unwrap_or_default();

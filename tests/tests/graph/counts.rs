@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{check, dag, documents, plan, random::Random, random_plan};
 
-const LIMITS: Limits = Limits { boxes: 40, across: 4, down: 6, alike: 8, lines: 50 };
+const LIMITS: Limits = Limits { boxes: 40, across: 4, down: 6, alike: 2, lines: 50 };
 
 fn named<'d>(diagram: &'d Diagram, name: &str) -> &'d Node {
     diagram.nodes.iter().find(|node| node.label.name == name).unwrap()

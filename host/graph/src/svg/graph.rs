@@ -10,7 +10,7 @@ use crate::{
     geometry::{Line, Piece, Rect},
     label::Label,
     layout::{CELL, DETAIL_HEIGHT, Layout, NOTE_CELL, NOTE_MARGIN},
-    markup::{Markup, cells, clipped, escaped},
+    markup::{Markup, cells, clipped, escaped, letters},
     model::Node,
     sign::disc,
 };
@@ -91,11 +91,6 @@ struct Text {
     /// Upper edge of the box.
     top: i32,
     width: i32,
-}
-
-/// Returns how many letters of `cell` pixels fit into a width.
-pub(super) fn letters(width: i32, cell: i32) -> usize {
-    usize::try_from(width / cell).unwrap_or(0)
 }
 
 /// Draws the name, and below it the note and the detail.

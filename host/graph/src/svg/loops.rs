@@ -2,12 +2,12 @@
 
 use phasm_engine::phase::Phase;
 
-use super::{SvgOptions, TaskGroup, graph::letters};
+use super::{SvgOptions, TaskGroup};
 use crate::{
     geometry::Rect,
     iterations::Iterations,
     layout::{NOTE_CELL, PADDING},
-    markup::{Markup, cells, clipped, escaped},
+    markup::{Markup, cells, clipped, escaped, letters},
     model::Node,
     sign::disc,
     tally::Tally,

@@ -81,7 +81,7 @@ fn boxes_grow_by_what_they_say() {
     assert_eq!(rect("fetch"), (286, 62));
 }
 
-/// What happened in a pipeline that goes back is one line from the first entry to the last.
+/// The entries of a pipeline that goes back are one line from the first to the last.
 #[test]
 fn a_pipeline_with_jumps_is_in_the_order_of_its_entries() {
     let diagram = samples::pipeline().diagram();

@@ -52,7 +52,7 @@ fn texts_of_strangers_are_text() {
 }
 
 /// The tag of each element with the number of a task, in each picture.
-fn tags<'p>(picture: &'p str, task: TaskId) -> Vec<&'p str> {
+fn tags(picture: &str, task: TaskId) -> Vec<&str> {
     let number = format!(" data-task=\"{task}\"");
     picture
         .split('<')

@@ -6,6 +6,11 @@ use crate::world::{World, code, plan};
 
 /// A dag of which one task fails, after three attempts.
 pub(crate) fn failed() -> World {
+    failing().finished()
+}
+
+/// The same, before anything has happened.
+pub(crate) fn failing() -> World {
     let plan = plan(
         r#"{ "dag": { "name": "main", "tasks": [
             { "name": "fetch", "template": "work", "retry": { "limit": 2, "delay": "300ms" } },
@@ -19,7 +24,7 @@ pub(crate) fn failed() -> World {
         "main/rates" => (150, code(0)),
         _ => (900, code(0)),
     };
-    World::submit(plan, 2, script).finished()
+    World::submit(plan, 2, script)
 }
 
 /// A loop of `count` customers, of which some fail, after a task and before another.

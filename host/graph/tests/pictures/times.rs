@@ -43,6 +43,18 @@ fn each_attempt_is_a_bar_and_each_delay_a_line() {
     assert!(row(&timeline, "load").bars.is_empty() && row(&timeline, "load").took.is_empty());
 }
 
+/// A task in the delay before its retry says so, and why.
+#[test]
+fn a_delay_is_drawn_while_it_lasts() {
+    let now = Timestamp(500);
+    let world = samples::failing().until(now);
+    let timeline = world.timeline(now);
+    let fetch = row(&timeline, "fetch");
+    assert_eq!(bars(fetch), [("attempt", 0, 400), ("retry", 400, 500)]);
+    assert_eq!(fetch.label.note, "Created · waits for its retry");
+    assert_eq!(fetch.label.detail, "connection refused by db-7: no route to host");
+}
+
 /// A task waits from when it could begin; before that it has no bar.
 #[test]
 fn waiting_begins_with_readiness() {

@@ -28,6 +28,8 @@ pub(crate) fn plan(templates: &str) -> Arc<Plan> {
 /// How long a dispatch takes, and how it ends.
 pub(crate) type Act = (Millis, Outcome);
 
+type Script = dyn FnMut(&str, &Dispatch) -> Act;
+
 pub(crate) fn code(code: i32) -> Outcome {
     Outcome { code, ..Outcome::default() }
 }
@@ -36,7 +38,7 @@ pub(crate) fn code(code: i32) -> Outcome {
 pub(crate) struct World {
     pub(crate) run: Run,
     suspensions: Suspensions,
-    script: Box<dyn FnMut(&str, &Dispatch) -> Act>,
+    script: Box<Script>,
     now: Timestamp,
     slots: u32,
     pending: BTreeMap<(Timestamp, u64), Input>,
