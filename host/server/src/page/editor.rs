@@ -112,7 +112,10 @@ impl DocumentCheck {
 }
 
 fn drawn(plan: &Plan) -> String {
-    graph_svg(&Diagram::of_plan(plan, Limits::default()), SvgOptions { embedded: true, ..SvgOptions::default() })
+    graph_svg(
+        &Diagram::of_plan(plan, Limits::default()),
+        SvgOptions { embedded: true, ..SvgOptions::default() },
+    )
 }
 
 /// How much is kept by the name of a document already.
