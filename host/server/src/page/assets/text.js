@@ -105,36 +105,42 @@ function diagnostic(doc, { line, column, severity, message }) {
   return { from: word ? from : at.from, to: word ? from + word[0].length : at.to, severity, message };
 }
 
-let schema = null;
-let executors = null;
-const inputs = new Map();
+const answers = new Map();
 
+// The JSON at an address, which is asked for once; null if the server does not give it.
 function loaded(address) {
-  return fetch(address).then((response) => (response.ok ? response.json() : null)).catch(() => null);
+  if (!answers.has(address)) {
+    const answer = fetch(address).then((response) => (response.ok ? response.json() : null)).catch(() => null);
+    answers.set(address, answer);
+    answer.then((found) => found ?? answers.delete(address));
+  }
+  return answers.get(address);
 }
 
 function loadSchema() {
-  schema ??= loaded("/assets/workflow.schema.json");
-  return schema;
+  return loaded("/assets/workflow.schema.json");
+}
+
+async function installed() {
+  const found = await loaded("/v1/plugins?limit=1000");
+  return (found?.plugins ?? []).filter((one) => !one.shadowed && one.state !== "held");
 }
 
 // The executors that may stand at a place: installed ones, and others that the text names elsewhere.
 async function executorsFor(text, place) {
-  executors ??= loaded("/v1/plugins?limit=1000").then((found) => found?.plugins ?? []);
-  const known = (await executors).filter((one) => !one.shadowed && one.state !== "held");
+  const known = await installed();
   const names = new Set(known.map((one) => one.name));
   const others = executorsIn(text).filter((name) => !names.has(name) && name !== place.word);
   return [...known, ...others.map((name) => ({ name }))];
 }
 
-// The schema of an executor's inputs, of the version that runs find first.
-async function inputsFor(name) {
-  executors ??= loaded("/v1/plugins?limit=1000").then((found) => found?.plugins ?? []);
-  const known = (await executors).find((one) => one.name === name && !one.shadowed && one.state !== "held");
+// The inputs of the executor whose inputs stand at a place, of the version that runs find first.
+async function inputsAt(place) {
+  const name = executorOf(place);
+  const known = name && (await installed()).find((one) => one.name === name);
   const version = known?.version ?? known?.digest;
-  if (!version) return null;
-  if (!inputs.has(name)) inputs.set(name, loaded(`/v1/plugins/${encodeURIComponent(name)}/${encodeURIComponent(version)}`));
-  return (await inputs.get(name))?.inputs ?? null;
+  const found = version && (await loaded(`/v1/plugins/${encodeURIComponent(name)}/${encodeURIComponent(version)}`));
+  return found?.inputs ? inputsOf(found.inputs, place) : [];
 }
 
 async function complete(context) {
@@ -144,9 +150,7 @@ async function complete(context) {
   const place = placeOf(text, context.pos);
   const known = place && (await loadSchema());
   if (!known || context.aborted) return null;
-  const executor = executorOf(place);
-  const ofInputs = executor ? inputsOf(await inputsFor(executor), place) : [];
-  const found = [...ofInputs, ...completions(known, place, await executorsFor(text, place))];
+  const found = [...(await inputsAt(place)), ...completions(known, place, await executorsFor(text, place))];
   const isWhole = !context.explicit && found.some((one) => one.label === word);
   return found.length && !isWhole ? { from, options: found.map((one, at) => option(one, at, context.state, from)) } : null;
 }
@@ -188,8 +192,7 @@ async function explain(view, at) {
   while (to < line.to && WORD.test(line.text[to - line.from])) to++;
   const place = from < to && placeOf(view.state.doc.toString(), to);
   const known = place && (await loadSchema());
-  const executor = known && executorOf(place);
-  const ofInput = executor ? inputsOf(await inputsFor(executor), { ...place, nodes: [], kind: "word" }).find((one) => one.label === place.word)?.about : null;
+  const ofInput = known && (await inputsAt(place)).find((one) => one.label === place.word)?.about;
   const about = ofInput || (known && descriptionOf(known, place));
   return about ? { pos: from, end: to, above: true, create: () => ({ dom: described(about) }) } : null;
 }
