@@ -290,10 +290,7 @@ fn completions_fit_the_schema() {
             format!("completions(schema, at({}), [{{ name: 'echo' }}]).map((one) => one.label)", json!(text));
         let found = completed(&visit.browser, &script);
         let has = |label: &&str| found.as_array().unwrap().iter().any(|one| one == *label);
-        assert!(
-            some.iter().all(|label| has(label)) && !none.iter().any(|label| has(label)),
-            "{text}\n{found}"
-        );
+        assert!(some.iter().all(&has) && !none.iter().any(has), "{text}\n{found}");
     }
     let said =
         completed(&visit.browser, "descriptionOf(schema, at('kind: CronWorkflow\\nspec:\\n  schedule|: x'))");

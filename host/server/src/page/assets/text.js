@@ -15,7 +15,7 @@ const HELP = "Ctrl-Space completes, Tab indents, F8 goes to the next error; Esca
 
 // Puts the editor in the place of a text area. Each change is an `input` event of the text area.
 export function open(area) {
-  const label = document.querySelector(`label[for="${area.id}"]`);
+  const label = document.querySelector(`label[for=${area.id}]`);
   const host = document.createElement("div");
   host.id = "text";
   const root = host.attachShadow({ mode: "open" });
@@ -176,7 +176,7 @@ function valueText(one) {
 // A field with the beginning of its value; only the name where a colon or a quote follows, or in brackets.
 function fieldText(one, line, column, rest) {
   const before = line.slice(0, column);
-  if (/^[\w@./-]*\s*:/.test(rest) || /["']$/.test(before)) return one.label;
+  if (/^[\w@./-]*\s*:/.test(rest) || /[\x22\x27]$/.test(before)) return one.label;
   const isFlow = !/^[\s-]*$/.test(before);
   const [dash, depth] = one.isItem ? ["- ", column + 4] : ["", column + 2];
   const below = isFlow ? " " : `\n${" ".repeat(depth)}`;
@@ -201,7 +201,7 @@ async function explain(view, at) {
 function described(about) {
   const dom = document.createElement("div");
   dom.className = "cm-about";
-  about.split("`").forEach((part, at) => {
+  about.split("\x60").forEach((part, at) => {
     const code = document.createElement("code");
     code.textContent = part;
     dom.append(at % 2 ? code : part);
@@ -231,7 +231,7 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.labelName, tags.typeName, tags.keyword, tags.meta], color: "var(--accent)" },
 ]);
 
-const CODE = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace';
+const CODE = "ui-monospace, 'SF Mono', Menlo, Consolas, monospace";
 const RAISED = { background: "var(--ground)", color: "var(--ink)", border: "1px solid var(--dim)", borderRadius: "6px" };
 const FIELD = { background: "var(--ground)", color: "var(--ink)", border: "1px solid var(--dim)", borderRadius: "4px", font: "inherit", padding: "2px 6px" };
 
