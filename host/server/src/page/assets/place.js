@@ -182,7 +182,7 @@ class Flow {
   }
 
   skip() {
-    while (/\s/.test(this.text[this.at] ?? "")) this.at++;
+    while (this.text[this.at] === " " || this.text[this.at] === "\t") this.at++;
   }
 }
 
@@ -194,6 +194,7 @@ function unquoted(text) {
 }
 
 function uncommented(text) {
+  if (!text.includes("#")) return text;
   let quote = "";
   for (let at = 0; at < text.length; at++) {
     const [sign, before] = [text[at], text[at - 1] ?? " "];
