@@ -174,7 +174,7 @@ fn findings(checked: &DocumentCheck) -> Markup {
         } @else if let Some(refused) = &checked.refused {
             p class="bad" { (format::prose(refused.detail())) }
         } @else if !checked.problems.is_empty() {
-            p class="bad" { (format::count(checked.problems.len(), "problem")) }
+            p class="bad" { (format::count(checked.problems.len(), "error")) }
         } @else {
             p class="good" { "The workflow file is valid." }
         }

@@ -166,8 +166,8 @@ fn render(
                 }
                 noscript { p class="help" { "Without scripts: check your changes before you submit." } }
             }
-            (report(checked, form))
             (graph(checked))
+            (report(checked, form))
         }
     };
     Shell::new(checked.title(), "/submit", &context.caller).respond(status, &body)

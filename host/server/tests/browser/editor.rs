@@ -141,6 +141,17 @@ fn the_graph_and_the_marks_follow_the_text() {
     browser.until_says("Submit a run of regions");
 }
 
+/// Moves the pointer onto a word of the text.
+fn point_at(browser: &Browser, word: &str) {
+    browser.run(&format!(
+        "const found = [...{TEXT}.querySelectorAll('.cm-line span')].find((one) => one.textContent === {}); \
+         const at = found.getBoundingClientRect(); \
+         const place = {{ clientX: at.x + at.width / 2, clientY: at.y + at.height / 2, bubbles: true }}; \
+         found.dispatchEvent(new MouseEvent('mousemove', place));",
+        json!(word)
+    ));
+}
+
 /// Names of executors and their inputs are completed, and a field is explained under the pointer.
 #[test]
 fn executors_are_completed_and_fields_explained() {
@@ -174,12 +185,10 @@ fn executors_are_completed_and_fields_explained() {
         "{}",
         sent(browser)
     );
-    browser.run(&format!(
-        "const key = [...{TEXT}.querySelectorAll('.cm-line span')].find((one) => one.textContent === 'entrypoint'); \
-         const at = key.getBoundingClientRect(); const where = {{ clientX: at.x + at.width / 2, clientY: at.y + at.height / 2, bubbles: true }}; \
-         key.dispatchEvent(new MouseEvent('mousemove', where));"
-    ));
-    browser.until(&format!("{}.innerText.includes('Name of the template')", in_text(".cm-about")));
+    for (field, about) in [("entrypoint", "Name of the template"), ("who", "The name to greet")] {
+        point_at(browser, field);
+        browser.until(&format!("{}.innerText.includes({})", in_text(".cm-about"), json!(about)));
+    }
     visit.check();
     nothing_was_wrong(browser);
 }
@@ -281,10 +290,7 @@ fn completions_fit_the_schema() {
             format!("completions(schema, at({}), [{{ name: 'echo' }}]).map((one) => one.label)", json!(text));
         let found = completed(&visit.browser, &script);
         let has = |label: &&str| found.as_array().unwrap().iter().any(|one| one == *label);
-        assert!(
-            some.iter().all(|label| has(label)) && !none.iter().any(|label| has(label)),
-            "{text}\n{found}"
-        );
+        assert!(some.iter().all(&has) && !none.iter().any(has), "{text}\n{found}");
     }
     let said =
         completed(&visit.browser, "descriptionOf(schema, at('kind: CronWorkflow\\nspec:\\n  schedule|: x'))");

@@ -47,7 +47,7 @@ export function inputsOf(inputs, place) {
 
 // Returns the names of executors that a text has.
 export function executorsIn(text) {
-  const found = text.matchAll(/\bexecutor["']?:\s*\{?\s*["']?type["']?: *["']?([a-z][\w-]*)/g);
+  const found = text.matchAll(/\bexecutor[\x22\x27]?:\s*\{?\s*[\x22\x27]?type[\x22\x27]?: *[\x22\x27]?([a-z][\w-]*)/g);
   return [...new Set([...found].map((one) => one[1]))];
 }
 

@@ -25,7 +25,8 @@ export function edit(form) {
     });
   }
   window.addEventListener("pageshow", () => form.removeAttribute("aria-busy"));
-  if ("pending" in form.querySelector("#report").dataset) check();
+  // A browser that goes back keeps the text that was typed.
+  if ("pending" in form.querySelector("#report").dataset || text.value !== text.defaultValue) check();
   // Without its file the text area stays.
   import("./text.js").then(({ open }) => {
     editor = open(text);

@@ -2,7 +2,11 @@
 
 // A sign in the text at the cursor, which no keyboard writes.
 const CURSOR = "\uE000";
-const KEY = /^("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:[^\s"'{}[\]#&*!|>%@`-]|-[^\s#])[^#]*?)\s*:(?=\s|\uE000|$)/;
+// Quotes are escaped here: the test of words takes each for the begin of a text.
+const QUOTED = String.raw`\x22(?:[^\x22\\]|\\.)*\x22?|\x27(?:[^\x27]|\x27\x27)*\x27?`;
+const QUOTES = new RegExp(QUOTED, "g");
+const FIRST_QUOTED = new RegExp(`^(?:${QUOTED})`);
+const KEY = new RegExp(String.raw`^(${QUOTED}|(?:[^\s\x22\x27{}[\]#&*!|>%@\x60-]|-[^\s#])[^#]*?)\s*:(?=\s|\uE000|$)`);
 const DASH = /^-(?:\s+|$)/;
 
 // Returns the place at an offset, or null where no field is: in comments and in texts of several lines.
@@ -172,13 +176,13 @@ class Flow {
 
   word() {
     const rest = this.text.slice(this.at, this.at + MAX_WORD);
-    const [whole] = /^(?:"(?:[^"\\]|\\.)*"?|'(?:[^']|'')*'?)/.exec(rest) ?? /^(?:[^,\]}:]|:(?![\s,\]}\uE000]|$))*/.exec(rest);
+    const [whole] = FIRST_QUOTED.exec(rest) ?? /^(?:[^,\]}:]|:(?![\s,\]}\uE000]|$))*/.exec(rest);
     this.at += whole.length;
     return unquoted(whole.trim());
   }
 
   skip() {
-    while (/\s/.test(this.text[this.at] ?? "")) this.at++;
+    while (this.text[this.at] === " " || this.text[this.at] === "\t") this.at++;
   }
 }
 
@@ -186,17 +190,18 @@ class Flow {
 const MAX_WORD = 10000;
 
 function unquoted(text) {
-  return /^["']/.test(text) ? text.slice(1, text.length > 1 && text.endsWith(text[0]) ? -1 : undefined) : text;
+  return /^[\x22\x27]/.test(text) ? text.slice(1, text.length > 1 && text.endsWith(text[0]) ? -1 : undefined) : text;
 }
 
 function uncommented(text) {
+  if (!text.includes("#")) return text;
   let quote = "";
   for (let at = 0; at < text.length; at++) {
     const [sign, before] = [text[at], text[at - 1] ?? " "];
     if (quote) {
-      if (sign === "\\" && quote === '"') at++;
+      if (sign === "\\" && quote === "\x22") at++;
       else if (sign === quote) quote = "";
-    } else if (/["']/.test(sign) && /[\s[{,:]/.test(before)) {
+    } else if (/[\x22\x27]/.test(sign) && /[\s[{,:]/.test(before)) {
       quote = sign;
     } else if (sign === "#" && /\s/.test(before)) {
       return text.slice(0, at).trimEnd();
@@ -207,6 +212,6 @@ function uncommented(text) {
 
 // Brackets that a line opens and does not close.
 function depth(text) {
-  const open = text.replace(/"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'/g, "");
+  const open = text.replace(QUOTES, "");
   return (open.match(/[{[]/g)?.length ?? 0) - (open.match(/[}\]]/g)?.length ?? 0);
 }

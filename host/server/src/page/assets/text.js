@@ -15,7 +15,7 @@ const HELP = "Ctrl-Space completes, Tab indents, F8 goes to the next error; Esca
 
 // Puts the editor in the place of a text area. Each change is an `input` event of the text area.
 export function open(area) {
-  const label = document.querySelector(`label[for="${area.id}"]`);
+  const label = document.querySelector(`label[for=${area.id}]`);
   const host = document.createElement("div");
   host.id = "text";
   const root = host.attachShadow({ mode: "open" });
@@ -105,36 +105,42 @@ function diagnostic(doc, { line, column, severity, message }) {
   return { from: word ? from : at.from, to: word ? from + word[0].length : at.to, severity, message };
 }
 
-let schema = null;
-let executors = null;
-const inputs = new Map();
+const answers = new Map();
 
+// The JSON at an address, which is asked for once; null if the server does not give it.
 function loaded(address) {
-  return fetch(address).then((response) => (response.ok ? response.json() : null)).catch(() => null);
+  if (!answers.has(address)) {
+    const answer = fetch(address).then((response) => (response.ok ? response.json() : null)).catch(() => null);
+    answers.set(address, answer);
+    answer.then((found) => found ?? answers.delete(address));
+  }
+  return answers.get(address);
 }
 
 function loadSchema() {
-  schema ??= loaded("/assets/workflow.schema.json");
-  return schema;
+  return loaded("/assets/workflow.schema.json");
+}
+
+async function installed() {
+  const found = await loaded("/v1/plugins?limit=1000");
+  return (found?.plugins ?? []).filter((one) => !one.shadowed && one.state !== "held");
 }
 
 // The executors that may stand at a place: installed ones, and others that the text names elsewhere.
 async function executorsFor(text, place) {
-  executors ??= loaded("/v1/plugins?limit=1000").then((found) => found?.plugins ?? []);
-  const known = (await executors).filter((one) => !one.shadowed && one.state !== "held");
+  const known = await installed();
   const names = new Set(known.map((one) => one.name));
   const others = executorsIn(text).filter((name) => !names.has(name) && name !== place.word);
   return [...known, ...others.map((name) => ({ name }))];
 }
 
-// The schema of an executor's inputs, of the version that runs find first.
-async function inputsFor(name) {
-  executors ??= loaded("/v1/plugins?limit=1000").then((found) => found?.plugins ?? []);
-  const known = (await executors).find((one) => one.name === name && !one.shadowed && one.state !== "held");
+// The inputs of the executor whose inputs stand at a place, of the version that runs find first.
+async function inputsAt(place) {
+  const name = executorOf(place);
+  const known = name && (await installed()).find((one) => one.name === name);
   const version = known?.version ?? known?.digest;
-  if (!version) return null;
-  if (!inputs.has(name)) inputs.set(name, loaded(`/v1/plugins/${encodeURIComponent(name)}/${encodeURIComponent(version)}`));
-  return (await inputs.get(name))?.inputs ?? null;
+  const found = version && (await loaded(`/v1/plugins/${encodeURIComponent(name)}/${encodeURIComponent(version)}`));
+  return found?.inputs ? inputsOf(found.inputs, place) : [];
 }
 
 async function complete(context) {
@@ -144,9 +150,7 @@ async function complete(context) {
   const place = placeOf(text, context.pos);
   const known = place && (await loadSchema());
   if (!known || context.aborted) return null;
-  const executor = executorOf(place);
-  const ofInputs = executor ? inputsOf(await inputsFor(executor), place) : [];
-  const found = [...ofInputs, ...completions(known, place, await executorsFor(text, place))];
+  const found = [...(await inputsAt(place)), ...completions(known, place, await executorsFor(text, place))];
   const isWhole = !context.explicit && found.some((one) => one.label === word);
   return found.length && !isWhole ? { from, options: found.map((one, at) => option(one, at, context.state, from)) } : null;
 }
@@ -172,7 +176,7 @@ function valueText(one) {
 // A field with the beginning of its value; only the name where a colon or a quote follows, or in brackets.
 function fieldText(one, line, column, rest) {
   const before = line.slice(0, column);
-  if (/^[\w@./-]*\s*:/.test(rest) || /["']$/.test(before)) return one.label;
+  if (/^[\w@./-]*\s*:/.test(rest) || /[\x22\x27]$/.test(before)) return one.label;
   const isFlow = !/^[\s-]*$/.test(before);
   const [dash, depth] = one.isItem ? ["- ", column + 4] : ["", column + 2];
   const below = isFlow ? " " : `\n${" ".repeat(depth)}`;
@@ -188,8 +192,7 @@ async function explain(view, at) {
   while (to < line.to && WORD.test(line.text[to - line.from])) to++;
   const place = from < to && placeOf(view.state.doc.toString(), to);
   const known = place && (await loadSchema());
-  const executor = known && executorOf(place);
-  const ofInput = executor ? inputsOf(await inputsFor(executor), { ...place, nodes: [], kind: "word" }).find((one) => one.label === place.word)?.about : null;
+  const ofInput = known && (await inputsAt(place)).find((one) => one.label === place.word)?.about;
   const about = ofInput || (known && descriptionOf(known, place));
   return about ? { pos: from, end: to, above: true, create: () => ({ dom: described(about) }) } : null;
 }
@@ -198,7 +201,7 @@ async function explain(view, at) {
 function described(about) {
   const dom = document.createElement("div");
   dom.className = "cm-about";
-  about.split("`").forEach((part, at) => {
+  about.split("\x60").forEach((part, at) => {
     const code = document.createElement("code");
     code.textContent = part;
     dom.append(at % 2 ? code : part);
@@ -228,7 +231,7 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.labelName, tags.typeName, tags.keyword, tags.meta], color: "var(--accent)" },
 ]);
 
-const CODE = 'ui-monospace, "SF Mono", Menlo, Consolas, monospace';
+const CODE = "ui-monospace, 'SF Mono', Menlo, Consolas, monospace";
 const RAISED = { background: "var(--ground)", color: "var(--ink)", border: "1px solid var(--dim)", borderRadius: "6px" };
 const FIELD = { background: "var(--ground)", color: "var(--ink)", border: "1px solid var(--dim)", borderRadius: "4px", font: "inherit", padding: "2px 6px" };
 
