@@ -8,18 +8,20 @@ use phasm::{
     clock::Clock,
     engine::{
         event::TaskId,
-        run::{Run, ShownValue, ValueKind},
+        plan::Recovery,
+        run::{Run, ShownValue, TaskRun, ValueKind},
         text,
     },
     journal::LargeValues,
     notify::NoticeSummary,
-    store::RunRow,
-    store::view::RunState,
+    store::{AttemptLog, RunRow, view::RunState},
 };
-use phasm_graph::{Diagram, Limits, SvgOptions, Timeline, graph_svg, timeline_svg};
+use phasm_graph::{Diagram, Limits, Suspensions, SvgOptions, Timeline, graph_svg, timeline_svg};
 
 use super::{
-    attention, commands, definition, events, format, history, once, run_logs, saved,
+    attention, commands, definition, events, format,
+    history::{self, RunHistory, TaskHistory},
+    once, run_logs, saved,
     shell::Shell,
     short_ids, summary, table,
     task::{TaskContent, TaskHeadings},
@@ -133,36 +135,63 @@ async fn body(
     row: &RunSummary,
     asked: PageView,
 ) -> Result<Markup, ProblemResponse> {
-    let PageView { view, selected, shown } = asked;
-    let run_id = &row.head.run_id;
-    if let (None, Shown::Graph | Shown::Tasks(_) | Shown::Definition) = (selected, &shown) {
-        let handle = context.app.host.run_of(row).counted_for(context.holder.clone());
-        let row = row.clone();
-        return Ok(handle
-            .outline(move |run, large| {
-                let picture = outlined(run, &shown, None);
-                Frame { run, large, row: &row, view, panel: None }.whole(&picture)
-            })
-            .await?);
+    let (run_id, store) = (&row.head.run_id, context.app.host.store());
+    let handle = context.app.host.run_of(row).counted_for(context.holder.clone());
+    let logs = match asked.selected {
+        Some(id) => store.logs(run_id, Some(id.0)).await?,
+        None => Vec::new(),
+    };
+    let listed = match &asked.shown {
+        Shown::Events(wanted) => Some(events::list(context, row, wanted).await?),
+        Shown::Logs(wanted) => Some(run_logs::draw(context, &handle, wanted).await?),
+        Shown::Graph | Shown::Timeline | Shown::Tasks(_) | Shown::Definition => None,
+    };
+    let page = RunPage { row: row.clone(), asked, listed, logs };
+    // The journal is read only where it has what the state of the run has not.
+    let (selected, is_timeline) = (page.asked.selected, matches!(page.asked.shown, Shown::Timeline));
+    if handle.outline(move |run, _| is_told_by_journal(run, selected, is_timeline)).await? {
+        let RunHistory { run, large, suspensions, told } =
+            history::read(&context.app, run_id, selected, &context.holder).await?;
+        return Ok(page.draw(&run, &large, &suspensions, &told));
     }
-    let recorded = history::read(&context.app, run_id, selected, &context.holder).await?;
-    let run = &recorded.run;
-    let picture = match &shown {
-        Shown::Timeline => timeline(&recorded, selected),
-        Shown::Events(wanted) => events::list(context, row, wanted).await?,
-        Shown::Logs(wanted) => run_logs::draw(context, run, wanted).await?,
-        Shown::Graph | Shown::Tasks(_) | Shown::Definition => outlined(run, &shown, selected),
-    };
-    let panel = match selected.and_then(|id| run.task(id)) {
-        Some(task) => {
-            let logs = context.app.host.store().logs(run_id, Some(task.id.0)).await?;
-            let content = TaskContent { recorded: &recorded, task, logs: &logs, caller: &context.caller };
-            Some(panel(&content, view))
-        }
-        None => None,
-    };
-    let frame = Frame { run, large: &recorded.large, row, view, panel };
-    Ok(frame.whole(&picture))
+    let drawn = handle
+        .outline(move |run, large| page.draw(run, large, &Suspensions::default(), &TaskHistory::default()));
+    Ok(drawn.await?)
+}
+
+/// Whether a page shows what only the journal has: earlier suspensions, responses and decisions of rules.
+fn is_told_by_journal(run: &Run, selected: Option<TaskId>, is_timeline: bool) -> bool {
+    let was_suspended = |task: &TaskRun| task.suspended_at.is_some();
+    let has_rules = |task: &TaskRun| matches!(run.node(task).settings.recovery, Some(Recovery::Policy(_)));
+    let selected = selected.and_then(|id| run.task(id));
+    selected.is_some_and(|task| was_suspended(task) || has_rules(task))
+        || (is_timeline && run.tasks().iter().any(was_suspended))
+}
+
+/// Everything of a run's page but the run itself.
+struct RunPage {
+    row: RunSummary,
+    asked: PageView,
+    /// The events or logs, if these are shown.
+    listed: Option<Markup>,
+    /// Logs of the selected task run.
+    logs: Vec<AttemptLog>,
+}
+
+impl RunPage {
+    fn draw(&self, run: &Run, large: &LargeValues, suspensions: &Suspensions, told: &TaskHistory) -> Markup {
+        let PageView { view, selected, shown } = &self.asked;
+        let picture = match (&self.listed, shown) {
+            (Some(listed), _) => html! { (listed) },
+            (None, Shown::Timeline) => timeline(run, suspensions, *selected),
+            (None, _) => outlined(run, shown, *selected),
+        };
+        let panel = selected.and_then(|id| run.task(id)).map(|task| {
+            let content = TaskContent { run, large, told, task, logs: &self.logs, caller: &self.row.caller };
+            panel(&content, *view)
+        });
+        Frame { run, large, row: &self.row, view: *view, panel }.whole(&picture)
+    }
 }
 
 /// The views that need only the present state of a run.
@@ -179,9 +208,8 @@ fn outlined(run: &Run, shown: &Shown, selected: Option<TaskId>) -> Markup {
     }
 }
 
-fn timeline(recorded: &history::RunHistory, selected: Option<TaskId>) -> Markup {
-    let run = &recorded.run;
-    let timeline = Timeline::of(run, &recorded.suspensions, Clock::start().now(), Limits::default());
+fn timeline(run: &Run, suspensions: &Suspensions, selected: Option<TaskId>) -> Markup {
+    let timeline = Timeline::of(run, suspensions, Clock::start().now(), Limits::default());
     let links = task_links(run, View::Timeline);
     let options = SvgOptions { links: Some(&links), embedded: true, selected };
     let picture = timeline_svg(&timeline, options);
@@ -214,7 +242,7 @@ fn legend() -> Markup {
 
 /// A task run beside the picture that it was chosen in.
 fn panel(content: &TaskContent<'_>, view: View) -> Markup {
-    let run = &content.recorded.run;
+    let run = content.run;
     let close = format!("/runs/{}?view={}", run.id(), view.word());
     html! {
         div class="panel-head" {

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use phasm::{
+    RunHandle,
     engine::{
         event::TaskId,
         run::{Run, TaskRun},
@@ -19,6 +20,7 @@ const MAX_BYTES: usize = 256 << 10;
 const MAX_TASKS: usize = 500;
 
 /// Which logs are shown.
+#[derive(Clone)]
 pub(super) struct LogQuery {
     /// Name, path or id of a task.
     task: String,
@@ -36,58 +38,82 @@ impl LogQuery {
     }
 }
 
+/// A task run that has been tried.
+struct TriedTask {
+    id: TaskId,
+    path: String,
+    item: Markup,
+    attempts: usize,
+}
+
 /// The logs that are kept, the ones of the last tasks if they are many.
 pub(super) async fn draw(
     context: &RequestContext,
-    run: &Run,
+    handle: &RunHandle,
     wanted: &LogQuery,
 ) -> Result<Markup, ProblemResponse> {
-    let tried: Vec<&TaskRun> = run
-        .tasks_in_order()
-        .into_iter()
-        .filter(|task| !task.attempts.is_empty() && wanted.means(run, task))
-        .collect();
-    let (mut shown, mut bytes, mut looked) = (Vec::new(), 0, 0);
-    for task in tried.iter().rev().take(MAX_TASKS) {
+    let query = wanted.clone();
+    let (tried, left_out, is_over) = handle.outline(move |run, _| tried(run, &query)).await?;
+    let (mut shown, mut bytes) = (Vec::new(), 0);
+    let mut rest = tried.iter();
+    for task in rest.by_ref() {
+        let logs = context.app.host.store().logs(handle.id(), Some(task.id.0)).await?;
+        for log in logs.into_iter().rev().filter(|log| !log.text.is_empty()) {
+            bytes += log.text.len();
+            shown.push((task, log));
+        }
         if bytes > MAX_BYTES {
             break;
         }
-        looked += 1;
-        let logs = context.app.host.store().logs(run.id(), Some(task.id.0)).await?;
-        for log in logs.into_iter().rev().filter(|log| !log.text.is_empty()) {
-            bytes += log.text.len();
-            shown.push((task.id, log));
-        }
     }
     shown.reverse();
-    Ok(page(run, wanted, &shown, tried.len() - looked))
+    Ok(page(handle.id(), is_over, wanted, &shown, left_out + rest.len()))
 }
 
-fn page(run: &Run, wanted: &LogQuery, shown: &[(TaskId, AttemptLog)], left_out: usize) -> Markup {
-    let stream = (!run.is_over()).then(|| {
+/// The last task runs that were tried, the last one first; how many more there are; and whether the run is over.
+fn tried(run: &Run, wanted: &LogQuery) -> (Vec<TriedTask>, usize, bool) {
+    let all = run.tasks_in_order().into_iter().rev();
+    let mut fitting = all.filter(|task| !task.attempts.is_empty() && wanted.means(run, task));
+    let tried = fitting.by_ref().take(MAX_TASKS).map(|task| TriedTask {
+        id: task.id,
+        path: run.path(task),
+        item: format::item(run, task),
+        attempts: task.attempts.len(),
+    });
+    (tried.collect(), fitting.count(), run.is_over())
+}
+
+fn page(
+    run_id: &str,
+    is_over: bool,
+    wanted: &LogQuery,
+    shown: &[(&TriedTask, AttemptLog)],
+    left_out: usize,
+) -> Markup {
+    let stream = (!is_over).then(|| {
         let mut query = form_urlencoded::Serializer::new("stream=true".to_owned());
         if !wanted.task.is_empty() {
             query.append_pair("task", &wanted.task);
         }
-        format!("/v1/runs/{}/logs?{}", run.id(), query.finish())
+        format!("/v1/runs/{run_id}/logs?{}", query.finish())
     });
     html! {
-        (filters(run, wanted))
+        (filters(run_id, wanted))
         @if left_out > 0 {
             p class="none" { "Logs of " (format::count(left_out, "earlier task run")) " are left out: choose a task, or get all by "
-                code { "phasm logs " (run.id()) } "." }
+                code { "phasm logs " (run_id) } "." }
         }
         div id="run-logs" data-logs=[stream] data-text=[(!wanted.text.is_empty()).then_some(&wanted.text)] {
-            @for (id, log) in shown { @if let Some(task) = run.task(*id) { (attempt(run, task, log, &wanted.text)) } }
+            @for (task, log) in shown { (attempt(run_id, task, log, &wanted.text)) }
         }
-        @if shown.is_empty() && run.is_over() { p class="empty" { "No logs." } }
-        noscript { @if !run.is_over() { p class="help" { "Load the page again for later lines." } } }
+        @if shown.is_empty() && is_over { p class="empty" { "No logs." } }
+        noscript { @if !is_over { p class="help" { "Load the page again for later lines." } } }
     }
 }
 
-fn filters(run: &Run, wanted: &LogQuery) -> Markup {
+fn filters(run_id: &str, wanted: &LogQuery) -> Markup {
     html! {
-        form class="filters" method="get" action={ "/runs/" (run.id()) } {
+        form class="filters" method="get" action={ "/runs/" (run_id) } {
             input type="hidden" name="view" value="logs";
             div class="field" {
                 label for="log-task" { "Task" }
@@ -98,21 +124,21 @@ fn filters(run: &Run, wanted: &LogQuery) -> Markup {
                 input id="log-text" name="text" type="search" value=(wanted.text);
             }
             button class="plain" { "Filter" }
-            @if !wanted.task.is_empty() || !wanted.text.is_empty() { a href={ "/runs/" (run.id()) "?view=logs" } { "Show all" } }
+            @if !wanted.task.is_empty() || !wanted.text.is_empty() { a href={ "/runs/" (run_id) "?view=logs" } { "Show all" } }
         }
     }
 }
 
-fn attempt(run: &Run, task: &TaskRun, log: &AttemptLog, wanted: &str) -> Markup {
+fn attempt(run_id: &str, task: &TriedTask, log: &AttemptLog, wanted: &str) -> Markup {
     let text = String::from_utf8_lossy(&log.text);
     let lines: Vec<_> = text.lines().filter(|line| line.contains(wanted)).collect();
-    let path = run.path(task);
+    let TriedTask { id, path, item, attempts } = task;
     html! {
         @if !lines.is_empty() {
             section class="log" aria-label={ "Log of " (path) ", attempt " (log.attempt) } data-log={ (path) "@" (log.attempt) } {
                 p class="attempt" {
-                    a href={ "/runs/" (run.id()) "/tasks/" (task.id) } { (path) } (format::item(run, task))
-                    @if task.attempts.len() > 1 { " attempt " (log.attempt) }
+                    a href={ "/runs/" (run_id) "/tasks/" (id) } { (path) } (item)
+                    @if *attempts > 1 { " attempt " (log.attempt) }
                 }
                 @if log.cut > 0 { p class="none" { (log.cut) " bytes before it were not kept." } }
                 pre class="lines" tabindex="0" { @for line in lines { (log_line(line)) "\n" } }

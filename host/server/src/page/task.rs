@@ -14,7 +14,7 @@ use phasm::{
     store::view::LineView,
 };
 
-use super::{actions, answer, explain, format, history, history::RunHistory, shell::Shell};
+use super::{actions, answer, explain, format, history, history::TaskHistory, shell::Shell};
 use crate::{
     auth::caller::{Caller, Role},
     plugins::change::address,
@@ -35,7 +35,14 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let run = &recorded.run;
     let task = run.task(id).ok_or_else(|| actions::no_task(&context))?;
     let logs = context.app.host.store().logs(&run_id, Some(id.0)).await?;
-    let content = TaskContent { recorded: &recorded, task, logs: &logs, caller: &context.caller };
+    let content = TaskContent {
+        run,
+        large: &recorded.large,
+        told: &recorded.told,
+        task,
+        logs: &logs,
+        caller: &context.caller,
+    };
     let body = html! {
         (path(run, task))
         div class="head" { h1 id="title" data-part { (run.label(task)) " " (format::standing(run, task)) } }
@@ -66,7 +73,9 @@ impl TaskHeadings {
 
 /// One task run as it is shown, on a page of its own or beside a picture of the run.
 pub(super) struct TaskContent<'r> {
-    pub(super) recorded: &'r RunHistory,
+    pub(super) run: &'r Run,
+    pub(super) large: &'r LargeValues,
+    pub(super) told: &'r TaskHistory,
     pub(super) task: &'r TaskRun,
     pub(super) logs: &'r [AttemptLog],
     pub(super) caller: &'r Caller,
@@ -75,15 +84,15 @@ pub(super) struct TaskContent<'r> {
 impl TaskContent<'_> {
     /// Why it is in its phase, its form, what it was given and returned, its attempts and their logs.
     pub(super) fn draw(&self, headings: TaskHeadings) -> Markup {
-        let Self { recorded, task, logs, caller } = *self;
-        let (run, is_page) = (&recorded.run, headings == TaskHeadings::Page);
+        let Self { run, large, told, task, logs, caller } = *self;
+        let is_page = headings == TaskHeadings::Page;
         let may = |role| caller.may(role).is_ok();
         // Beside the picture the form stands above it.
         let form = Some(())
             .filter(|()| is_page && may(Role::Approve))
             .and_then(|()| answer::form(run, task, caller));
         html! {
-            p id="why" class="why" data-part[is_page] { (format::prose(&explain::why(run, task, recorded.told.rule))) (format::item(run, task)) }
+            p id="why" class="why" data-part[is_page] { (format::prose(&explain::why(run, task, told.rule))) (format::item(run, task)) }
             div id="message" data-part[is_page] {
                 @if form.is_none() && !task.message.is_empty() { div class=(message_class(task)) { p { (task.message) } } }
             }
@@ -97,9 +106,9 @@ impl TaskContent<'_> {
                 }
             }
             div id="task-facts" data-part[is_page] { (facts(run, task)) }
-            div id="responses" data-part[is_page] { (responses(recorded, headings)) }
+            div id="responses" data-part[is_page] { (responses(told, headings)) }
             div id="inside" data-part[is_page] { (inside(run, task, headings)) }
-            div id="task-values" data-part[is_page] { (task_values(run, &recorded.large, task, headings)) }
+            div id="task-values" data-part[is_page] { (task_values(run, large, task, headings)) }
             div id="attempts" data-part[is_page] { (attempts(run, task, headings)) }
             @if matches!(run.node(task).work, Work::Executor(_)) { (log_section(run, task, logs, headings)) }
         }
@@ -120,8 +129,8 @@ fn message_class(task: &TaskRun) -> &'static str {
 }
 
 /// All responses that the task was given, the refused ones too.
-fn responses(recorded: &RunHistory, headings: TaskHeadings) -> Markup {
-    let all = &recorded.told.responses;
+fn responses(told: &TaskHistory, headings: TaskHeadings) -> Markup {
+    let all = &told.responses;
     html! {
         @if !all.is_empty() {
             (headings.draw("Responses"))
