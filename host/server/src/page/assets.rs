@@ -32,9 +32,9 @@ const SCRIPTS: [(&str, &str); 14] = [
     ("inside.js", include_str!("assets/inside.js")),
     ("zoom.js", include_str!("assets/zoom.js")),
     ("run-logs.js", include_str!("assets/run-logs.js")),
-    ("idiomorph.js", include_str!("assets/idiomorph.js")),
     // Built by .ci/page-bundle.
-    ("codemirror.js", include_str!("editor-bundle/codemirror.js")),
+    ("codemirror.js", include_str!("libraries/codemirror.js")),
+    ("idiomorph.js", include_str!("libraries/idiomorph.js")),
 ];
 
 /// A file that pages load.

@@ -207,21 +207,10 @@ impl Browser {
         self.ask(&format!("element/{}/value", self.find(selector)), &json!({ "text": text }));
     }
 
-    /// Presses keys, as WebDriver names them: text, `\u{e007}` is Enter, `\u{e004}` Tab, `\u{e00c}` Escape.
-    pub(crate) fn keys(&self, keys: &str) {
-        let presses: Vec<_> = keys
-            .chars()
-            .flat_map(|key| {
-                ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key.to_string() }))
-            })
-            .collect();
-        self.ask("actions", &json!({ "actions": [{ "type": "key", "id": "keyboard", "actions": presses }] }));
-    }
-
     /// Presses Tab until an expression holds of what has the focus.
     pub(crate) fn tab_to(&self, expression: &str) {
         for _ in 0..80 {
-            self.keys("\u{e004}");
+            self.press(keys::TAB);
             let script =
                 format!("try {{ return Boolean({expression}); }} catch (nothing) {{ return false; }}");
             if self.run(&script) == true {

@@ -51,7 +51,7 @@ fn until_offered(browser: &Browser, label: &str) {
 const HELLO: &str = "apiVersion: phasm/v1\nkind: Workflow\nmetadata: { name: hello }\nspec:\n  entrypoint: main\n  templates:\n    \
                      - dag:\n        name: main\n        tasks:\n          - name: greet\n            executor: { type: work }\n";
 
-/// Fields and values are completed by keys alone, and the run is submitted.
+/// R-A116: fields and values are completed by keys alone, and the run is submitted.
 #[test]
 fn a_workflow_is_written_with_keys() {
     let Some(visit) = Visit::begin() else { return };
@@ -102,7 +102,7 @@ fn a_workflow_is_written_with_keys() {
     browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
 }
 
-/// An error is marked where it is, the graph of the last good text stays meanwhile, and both are up to date after each check.
+/// R-A116: an error is marked where it is, the graph of the last good text stays meanwhile, and both are up to date after each check.
 #[test]
 fn the_graph_and_the_marks_follow_the_text() {
     let Some(visit) = Visit::begin() else { return };

@@ -2,7 +2,11 @@
 
 use serde_json::json;
 
-use super::{Visit, nothing_was_wrong, watch_for_errors};
+use super::{
+    Visit,
+    driver::keys::{ENTER, ESCAPE},
+    nothing_was_wrong, watch_for_errors,
+};
 use crate::site::{Site, customers, release, workflow};
 
 /// R-A113, R-A114: of 500 iterations two failed; which customers these were, and what their logs say, is found without leaving the run.
@@ -97,18 +101,18 @@ fn a_keyboard_is_enough() {
     visit.go("/runs");
     let at = |selector: &str| format!("document.activeElement.matches({})", json!(selector));
     browser.tab_to(&at("a.row"));
-    browser.keys("\u{e007}");
+    browser.press(ENTER);
     browser.until_says("1 failed task");
     browser.tab_to(&at(".failed-tasks a"));
-    browser.keys("\u{e007}");
+    browser.press(ENTER);
     browser.until("document.activeElement.id === 'panel'");
     browser.until_says("2 of 318 tests failed");
-    browser.keys("\u{e00c}");
+    browser.press(ESCAPE);
     browser.until("!document.querySelector('#panel .close')");
     browser.until("document.activeElement.matches('.failed-tasks a')");
     visit.go(&browser.path());
     browser.tab_to("document.activeElement.innerText === 'Run the failed part again'");
-    browser.keys("\u{e007}");
+    browser.press(ENTER);
     browser.until_says("Rerun of");
 }
 

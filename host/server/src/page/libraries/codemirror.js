@@ -1,4 +1,4 @@
-/*! Built by .ci/page-bundle from these packages, all under the MIT licence.
+/*! Built by .ci/page-bundle from these packages.
 
 @codemirror/autocomplete 6.20.4: Copyright (C) 2018-2021 by Marijn Haverbeke <marijn@haverbeke.berlin> and others
 @codemirror/commands 6.11.1: Copyright (C) 2018-2021 by Marijn Haverbeke <marijn@haverbeke.berlin> and others
