@@ -139,9 +139,21 @@ fn entry(route: &Route, server: &ExampleServer<'_>) -> Markup {
     }
 }
 
+/// The meaning of a part of a path.
+fn part(name: &str) -> &'static str {
+    match name {
+        "run" => "The id of a run.",
+        "task" => "A task run, by `taskName`, by `scope/taskName` with `%2F`, or by its id.",
+        "namespace" => "The namespace.",
+        "version" => "A version, the beginning of one, or a digest.",
+        "value" => "The name of the parameter, input or output.",
+        _ => "The name.",
+    }
+}
+
 fn details(route: &Route, server: &ExampleServer<'_>) -> Markup {
     let role = route.needs.map_or("no key", Role::word);
-    let path = segments(route.path).map(|name| (name, "A part of the path."));
+    let path = segments(route.path).map(|name| (name, part(name)));
     let given = route.query.iter().chain(route.headers).map(|Parameter { name, what, .. }| (*name, *what));
     let parameters: Vec<_> = path.chain(given).collect();
     html! {

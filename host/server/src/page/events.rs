@@ -75,7 +75,7 @@ pub(super) async fn list(
     Ok(html! {
         (filter(row, wanted))
         @if page.lines.is_empty() { p class="empty" { "No matching events" @if page.next.is_some() { " among " (page.scanned) } "." } } @else {
-            table class="list events stacked" {
+            table class="list brief events" {
                 caption class="unseen" { "Events, the first ones first" }
                 thead { tr { th scope="col" { "No." } th scope="col" { "Time" } th scope="col" { "Event" } th scope="col" { "Task" }
                     th scope="col" { "Details" } } }
@@ -150,11 +150,11 @@ fn line(row: &RunRow, view: &EventView<'_>) -> Markup {
     let attempt = json.get("attempt").map(|attempt| format!(" @{attempt}")).unwrap_or_default();
     html! {
         tr {
-            td data-label="No." { (view.seq()) }
-            td data-label="Time" { (offset(row.head.submitted_at, view.time())) }
-            th scope="row" data-label="Event" title=(event.name()) { (words(event.name())) }
-            td data-label="Task" { (view.path().unwrap_or_default()) (attempt) }
-            td data-label="Details" {
+            td class="wide number" { (view.seq()) }
+            td class="state" { (offset(row.head.submitted_at, view.time())) }
+            th scope="row" title=(event.name()) { (words(event.name())) }
+            td class="full" { (view.path().unwrap_or_default()) (attempt) }
+            td class="full" {
                 (text::cut(&sentence(view, &json), MAX_SENTENCE_BYTES))
                 details {
                     summary { "JSON" }

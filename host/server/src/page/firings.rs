@@ -88,12 +88,12 @@ fn word(firing: &FiringNote) -> &'static str {
 }
 
 /// The reason for the end of a firing's run, if it is known, in one line.
-fn reason(firing: &FiringNote) -> Option<String> {
+pub(super) fn reason(firing: &FiringNote) -> Option<String> {
     let line = firing.remark.as_deref()?.lines().find(|line| !line.trim().is_empty())?;
     Some(text::cut(line, MAX_REASON_BYTES).into_owned())
 }
 
-/// How the run of a firing ended, with the reason.
+/// How the run of a firing ended.
 pub(super) fn phase(firing: &FiringNote) -> Markup {
     html! {
         @match (firing.phase, firing.open()) {
@@ -101,6 +101,5 @@ pub(super) fn phase(firing: &FiringNote) -> Markup {
             (None, Some(_)) => "open",
             (None, None) => span class="none" { "–" },
         }
-        @if let Some(reason) = reason(firing) { p class="reason" title=(reason) { (reason) } }
     }
 }

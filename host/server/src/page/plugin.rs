@@ -46,8 +46,8 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         @if view.state.is_some() && plugins::may_change(&context, &context.caller, view.tenant.as_deref()) { (action_forms(&view)) }
         h2 { "A step that uses it" }
         pre tabindex="0" data-copy { (example(&view)) }
-        (ports("Inputs", &view.inputs))
-        (ports("Outputs", &view.outputs))
+        (ports("Inputs", &view.inputs, true))
+        (ports("Outputs", &view.outputs, false))
         (settings(&view.settings))
         (access(&view))
         (defaults(&view))
@@ -175,21 +175,27 @@ fn confirmed(summary: &str, action: &str, view: &PluginView, inner: &Markup) -> 
 }
 
 /// A table of inputs or outputs.
-fn ports(title: &str, schema: &Value) -> Markup {
+fn ports(title: &str, schema: &Value, are_inputs: bool) -> Markup {
     let properties = schema.member("properties").and_then(Value::as_object);
     html! {
         h2 { (title) }
         @match properties.filter(|properties| !properties.is_empty()) {
             None => p class="none" { @if schema.is_null() { "Not in its manifest." } @else { "none" } },
-            Some(properties) => table class="list stacked ports" {
+            Some(properties) => table class="list brief" {
                 caption class="unseen" { (title) }
-                thead { tr { th scope="col" { "Name" } th scope="col" { "Type" } th scope="col" { "Required" } th scope="col" { "Default" } th scope="col" { "Description" } } }
+                thead { tr {
+                    th scope="col" { "Name" } th scope="col" { "Type" }
+                    @if are_inputs { th scope="col" { "Required" } th scope="col" { "Default" } }
+                    th scope="col" { "Description" }
+                } }
                 tbody { @for (name, property) in properties { tr {
-                    th scope="row" data-label="Name" { code { (name) } }
-                    td data-label="Type" { (kind(property)) }
-                    td data-label="Required" { @if is_required(schema, name) { "yes" } @else { span class="none" { "no" } } }
-                    td data-label="Default" { @if let Some(default) = property.member("default") { code { (default.to_json()) } } }
-                    td data-label="Description" { (property.member("description").and_then(Value::as_str).unwrap_or_default()) }
+                    th scope="row" { code { (name) } }
+                    td class="state" { (kind(property)) }
+                    @if are_inputs {
+                        td class="when" data-label="Required" { @if is_required(schema, name) { "yes" } @else { span class="none" { "no" } } }
+                        td class="end" data-label="Default" { @match property.member("default") { Some(default) => code { (default.to_json()) }, None => span class="none" { "–" } } }
+                    }
+                    td class="full" { (property.member("description").and_then(Value::as_str).unwrap_or_default()) }
                 } } }
             },
         }

@@ -135,9 +135,9 @@ fn history(found: &CatalogItem<ScheduleState>, zone: &Zone, now: Timestamp) -> M
     html! {
         h2 { "History" }
         @if found.what.firings.is_empty() { p class="none" { "No runs yet." } } @else {
-            table class="list stacked" {
+            table class="list brief" {
                 caption class="unseen" { "History, latest first" }
-                thead { tr { th scope="col" { "Time" } th scope="col" { "Result" } th scope="col" { "Run" } th scope="col" { "Phase" } } }
+                thead { tr { th scope="col" { "Time" } th scope="col" { "Phase" } th scope="col" { "Reason" } th scope="col" { "Result" } th scope="col" { "Run" } } }
                 tbody { @for firing in found.what.firings.iter().rev() { (line(firing, zone, now)) } }
             }
             p { a href={ "/runs?label=phasm%2Fschedule%3D" (crate::client::segment(&found.name)) "&namespace=" (crate::client::segment(&found.namespace)) } {
@@ -149,13 +149,14 @@ fn history(found: &CatalogItem<ScheduleState>, zone: &Zone, now: Timestamp) -> M
 fn line(firing: &FiringNote, zone: &Zone, now: Timestamp) -> Markup {
     html! {
         tr {
-            th scope="row" data-label="Time" {
+            th scope="row" {
                 (relative::with_clock(&relative::ago(now, firing.at), zone, firing.at))
                 @if let Some(until) = firing.until { span class="clock" { " to " (format::clock(zone, until)) } }
             }
-            td data-label="Result" { (firing.what.words()) @if let Some(by) = &firing.by { " by " (by) } }
-            td data-label="Run" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::id(run)) } } @else { span class="none" { "–" } } }
-            td data-label="Phase" { (firings::phase(firing)) }
+            td class="state" { (firings::phase(firing)) }
+            td class="full" { @if let Some(reason) = firings::reason(firing) { span class="reason" title=(reason) { (reason) } } }
+            td class="when" { (firing.what.words()) @if let Some(by) = &firing.by { " by " (by) } }
+            td class="end" { @if let Some(run) = &firing.run_id { a href={ "/runs/" (run) } { (format::id(run)) } } @else { span class="none" { "–" } } }
         }
     }
 }

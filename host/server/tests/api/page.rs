@@ -298,7 +298,7 @@ async fn a_failing_schedule_says_so() {
         }
     }
     let shown = page(client, at).await;
-    assert!(shown.contains("<p class=\"reason\"") && shown.contains("as asked"), "{shown}");
+    assert!(shown.contains("<span class=\"reason\"") && shown.contains("as asked"), "{shown}");
     assert_eq!(post(client, &format!("{at}/suspend"), "").await.status, 303);
     let paused = page(client, at).await;
     assert!(paused.contains("paused") && paused.contains("3 failures in a row"), "{paused}");
@@ -323,7 +323,7 @@ async fn events_are_read_and_filtered() {
     ] {
         assert!(all.contains(says), "{says}: {all}");
     }
-    let rows = |shown: &str| shown.matches("data-label=\"No.\"").count();
+    let rows = |shown: &str| shown.matches("<td class=\"wide number\">").count();
     let failed = page(client, &format!("/runs/{run}?view=events&event=task.attempt.failed&path=")).await;
     assert!(rows(&failed) == 1 && failed.contains("as asked") && failed.contains("Show all"), "{failed}");
     let of_task = page(client, &format!("/runs/{run}?view=events&path=main%2Ft1")).await;

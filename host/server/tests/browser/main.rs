@@ -440,6 +440,53 @@ fn a_schedule_is_written_and_looked_after() {
     browser.until_says("No schedule");
 }
 
+/// A schedule whose runs fail is found in the list, with the reason on its page; on a phone each schedule takes two lines.
+#[test]
+fn a_failing_schedule_is_seen() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    let nightly = |name: &str, work: &str| {
+        workflow(name, &[&format!("name: collect, executor: {{ type: {work} }}")])
+            .replace("kind: Workflow", "kind: CronWorkflow")
+            .replace(
+                "spec:\n",
+                "spec:\n  schedule: \"0 3 * * *\"\n  timezone: Europe/Berlin\n  workflowSpec:\n",
+            )
+            .replace("  entrypoint: main\n  templates:\n    -", "    entrypoint: main\n    templates:\n    -")
+    };
+    visit.site.fire("backup", &nightly("backup", "work"), 2);
+    visit.site.fire("report", &nightly("report", "fail"), 4);
+    visit.go("/schedules");
+    browser.until_says("4 failures in a row");
+    visit.check();
+    browser.looks(390, false);
+    let heights =
+        browser.run("return [...document.querySelectorAll('tbody tr')].map((row) => row.offsetHeight)");
+    assert!(heights.as_array().unwrap().iter().all(|height| height.as_u64().unwrap() < 110), "{heights}");
+    browser.looks(1280, false);
+    browser.click("tbody tr:last-child th a");
+    browser.until_says("2 of 318 tests failed");
+    browser.until_says("failing");
+    visit.check();
+    browser.click(".strip li:last-child a");
+    browser.until("document.querySelector('#title').innerText.includes('Failed')");
+}
+
+/// The page of the API is short, and a link to a request opens it.
+#[test]
+fn the_api_is_looked_up() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    visit.go("/v1/docs");
+    visit.check();
+    let height = browser.run("return document.documentElement.scrollHeight");
+    assert!(height.as_u64().unwrap() <= 4000, "{height}");
+    visit.go("/v1/docs#resumeTask");
+    browser.until("document.querySelector('#resumeTask').checkVisibility()");
+    browser.until_says("/tasks/approve/resume");
+    visit.check();
+}
+
 /// Saved workflows have versions, each to be looked at and run; runs are found by namespace and label.
 #[test]
 fn workflows_have_versions() {

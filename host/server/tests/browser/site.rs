@@ -231,6 +231,23 @@ impl Site {
         });
     }
 
+    /// Saves a schedule of the namespace `default`, and starts so many runs of it, each after the end of the one before.
+    pub(crate) fn fire(&self, name: &str, document: &str, times: usize) {
+        self.runtime.block_on(async {
+            let plan = self.host.plan("document.yaml", document).await.unwrap();
+            let written = phasm::catalog::WrittenDocument { file: "nightly.yaml", text: document };
+            self.host.put_schedule(&plan, written, Some("ada")).await.unwrap();
+            for _ in 0..times {
+                let (parameters, options) = (Map::new(), phasm::SubmitOptions::default());
+                let request =
+                    phasm::TriggerRequest { namespace: "default", name, parameters: &parameters, options };
+                let started = self.host.trigger(request).await.unwrap();
+                let row = self.host.store().get(&started.run_id).await.unwrap().unwrap();
+                self.host.run_of(&row).wait().await.unwrap();
+            }
+        });
+    }
+
     /// Submits a run, and waits until it has ended or waits for a response.
     pub(crate) fn settled(&self, document: &str) -> RunHandle {
         let run = self.submit(document);
