@@ -155,7 +155,7 @@ fn line(row: &RunRow, view: &EventView<'_>) -> Markup {
             th scope="row" title=(event.name()) { (words(event.name())) }
             td class="full" { (view.path().unwrap_or_default()) (attempt) }
             td class="full" {
-                (text::cut(&sentence(view, &json), MAX_SENTENCE_BYTES))
+                (text::cut(&sentence(view, &json), MAX_SENTENCE_BYTES)) " "
                 details {
                     summary { "JSON" }
                     code class="data" { (text::cut(&text, MAX_JSON_BYTES)) }
