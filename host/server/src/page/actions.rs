@@ -51,7 +51,7 @@ async fn respond(context: &RequestContext, form: &Form) -> Result<Response, Prob
     let run = history::read(&context.app, handle.id(), Some(id), &context.holder).await?.run;
     let payload = answer::read(run.task(id).ok_or_else(|| no_task(context))?, form, &context.caller)?;
     match handle.resume(&run.task_run_id(id), payload).await? {
-        // What follows is seen there.
+        // The consequences are seen there.
         true => Ok(see_other(&format!("/runs/{}", context.segment("run")))),
         false => Err(ProblemResponse::new(
             StatusCode::CONFLICT,

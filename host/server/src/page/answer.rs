@@ -7,7 +7,11 @@ use phasm::{
     engine::run::{Run, TaskRun},
 };
 
-use super::{fields::Field, form::Form, format};
+use super::{
+    fields::{DECISION, Field},
+    form::Form,
+    format,
+};
 use crate::{
     auth::caller::{Caller, Role},
     problem_response::ProblemResponse,
@@ -15,10 +19,6 @@ use crate::{
 
 /// Prefix of the form's fields, which tells them from those of other forms.
 const PREFIX: &str = "answer.";
-/// The value of a response that decides: true approves, false rejects.
-pub(super) const DECISION: &str = "approved";
-/// The value of a response that names its caller.
-pub(super) const NAME: &str = "by";
 /// The field of an answer of which nothing is known but that it is an object.
 const WHOLE: &str = "whole";
 
@@ -58,7 +58,7 @@ pub(super) fn is_for(run: &Run, caller: &Caller) -> bool {
                 requested_schema(task).and_then(|asked| asked.member(setting)).and_then(Value::as_array);
             list.map(|list| list.iter().any(|one| one.as_str() == name && name.is_some()))
         };
-        // Without keys nobody is known, and a task that names its callers refuses all of them.
+        // Without keys no caller is known, and a task that names its callers refuses all of them.
         names("approvers") != Some(false) && names("notBy") != Some(true)
     };
     caller.may(Role::Approve).is_ok()
@@ -74,7 +74,7 @@ pub(super) fn form(run: &Run, task: &TaskRun, caller: &Caller) -> Option<Markup>
     let message = asked.and_then(|asked| asked.member("message")).and_then(Value::as_str);
     let details = asked.and_then(|asked| asked.member("details")).filter(|details| !details.is_null());
     let decides = fields.iter().any(Field::is_decision);
-    // Who is signed in is who responds.
+    // The key that is signed in is the caller that responds.
     let is_typed = |field: &&Field| !field.is_decision() && !(field.is_name() && caller.key.is_some());
     let prefix = format!("{PREFIX}{}.", task.id);
     let (form, whole) = (format!("respond-{}", task.id), format!("{WHOLE}-{}", task.id));

@@ -1,4 +1,4 @@
-//! What a run needs of people, above its picture: the tasks that wait for a response, with their forms, and those that failed.
+//! Tasks of a run that need people, above its picture: the tasks that wait for a response, with their forms, and those that failed.
 
 use maud::{Markup, html};
 use phasm::{

@@ -3,11 +3,9 @@
 use maud::{Markup, html};
 use phasm::engine::run::Run;
 
-use super::run::RunSummary;
-
-/// The commands about a run: with `phasm`, and with `curl`.
-pub(super) fn of_run(run: &Run, row: &RunSummary) -> Markup {
-    let (id, url, has_key) = (run.id(), &row.url, row.caller.key.is_some());
+/// The commands about a run: with `phasm`, and with `curl`. `url` is the server's address; with a key they need it, too.
+pub(super) fn of_run(run: &Run, url: &str, has_key: bool) -> Markup {
+    let id = run.id();
     let key = if has_key { " -H \"Authorization: Bearer $PHASM_KEY\"" } else { "" };
     let lines = if run.phase().is_terminal() {
         vec![

@@ -14,7 +14,7 @@ pub(super) fn draw(run: &Run, selected: Option<TaskId>) -> Markup {
         named.is_some_and(|named| name.as_deref().is_some_and(|name| named.trim_matches('"') == name))
     };
     html! {
-        p class="help" { "As the run has it: comments and the order of fields are not kept." }
+        p class="help" { "Comments and the order of fields are not kept." }
         ol class="code numbered" tabindex="0" aria-label="The workflow file" {
             @for line in text.lines() {
                 li class=[is_marked(line).then_some("marked")] { code { (line) } }

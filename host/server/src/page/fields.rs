@@ -7,7 +7,10 @@ use phasm::{
     store::view,
 };
 
-use super::answer::{DECISION, NAME};
+/// The value of a response that decides: true approves, false rejects.
+pub(super) const DECISION: &str = "approved";
+/// The value of a response that names its caller.
+const NAME: &str = "by";
 
 /// One value that is asked for.
 pub(super) struct Field {

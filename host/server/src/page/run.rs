@@ -90,12 +90,12 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         }
     };
     let shown = match view {
-        View::Tasks => Shown::Tasks(table::TableQuery::of(&mut context.query)),
-        View::Events => Shown::Events(events::EventQuery::of(&mut context.query)),
-        View::Logs => Shown::Logs(run_logs::LogQuery::of(&mut context.query)),
-        View::Graph => Shown::Graph,
-        View::Timeline => Shown::Timeline,
-        View::Definition => Shown::Definition,
+        View::Tasks => ViewContent::Tasks(table::TableQuery::of(&mut context.query)),
+        View::Events => ViewContent::Events(events::EventQuery::of(&mut context.query)),
+        View::Logs => ViewContent::Logs(run_logs::LogQuery::of(&mut context.query)),
+        View::Graph => ViewContent::Graph,
+        View::Timeline => ViewContent::Timeline,
+        View::Definition => ViewContent::Definition,
     };
     context.query.done()?;
     let row = RunSummary::of(&context, context.run().await?).await?;
@@ -117,11 +117,11 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
 struct PageView {
     view: View,
     selected: Option<TaskId>,
-    shown: Shown,
+    shown: ViewContent,
 }
 
 /// Content of a view.
-enum Shown {
+enum ViewContent {
     Graph,
     Timeline,
     Tasks(table::TableQuery),
@@ -142,13 +142,13 @@ async fn body(
         None => Vec::new(),
     };
     let listed = match &asked.shown {
-        Shown::Events(wanted) => Some(events::list(context, row, wanted).await?),
-        Shown::Logs(wanted) => Some(run_logs::draw(context, &handle, wanted).await?),
-        Shown::Graph | Shown::Timeline | Shown::Tasks(_) | Shown::Definition => None,
+        ViewContent::Events(wanted) => Some(events::list(context, row, wanted).await?),
+        ViewContent::Logs(wanted) => Some(run_logs::draw(context, &handle, wanted).await?),
+        ViewContent::Graph | ViewContent::Timeline | ViewContent::Tasks(_) | ViewContent::Definition => None,
     };
     let page = RunPage { row: row.clone(), asked, listed, logs };
     // The journal is read only where it has what the state of the run has not.
-    let (selected, is_timeline) = (page.asked.selected, matches!(page.asked.shown, Shown::Timeline));
+    let (selected, is_timeline) = (page.asked.selected, matches!(page.asked.shown, ViewContent::Timeline));
     if handle.outline(move |run, _| is_told_by_journal(run, selected, is_timeline)).await? {
         let RunHistory { run, large, suspensions, told } =
             history::read(&context.app, run_id, selected, &context.holder).await?;
@@ -183,7 +183,7 @@ impl RunPage {
         let PageView { view, selected, shown } = &self.asked;
         let picture = match (&self.listed, shown) {
             (Some(listed), _) => html! { (listed) },
-            (None, Shown::Timeline) => timeline(run, suspensions, *selected),
+            (None, ViewContent::Timeline) => timeline(run, suspensions, *selected),
             (None, _) => outlined(run, shown, *selected),
         };
         let panel = selected.and_then(|id| run.task(id)).map(|task| {
@@ -195,11 +195,11 @@ impl RunPage {
 }
 
 /// The views that need only the present state of a run.
-fn outlined(run: &Run, shown: &Shown, selected: Option<TaskId>) -> Markup {
+fn outlined(run: &Run, shown: &ViewContent, selected: Option<TaskId>) -> Markup {
     match shown {
-        Shown::Tasks(wanted) => table::draw(run, wanted),
-        Shown::Definition => definition::draw(run, selected),
-        Shown::Graph | Shown::Timeline | Shown::Logs(_) | Shown::Events(_) => {
+        ViewContent::Tasks(wanted) => table::draw(run, wanted),
+        ViewContent::Definition => definition::draw(run, selected),
+        ViewContent::Graph | ViewContent::Timeline | ViewContent::Logs(_) | ViewContent::Events(_) => {
             let diagram = Diagram::of_run(run, Limits::default());
             let links = task_links(run, View::Graph);
             let options = SvgOptions { links: Some(&links), embedded: true, selected };
@@ -300,7 +300,7 @@ impl RunSummary {
     }
 }
 
-/// What every view of a run has around it.
+/// Parts of the page that every view of a run has around it.
 struct Frame<'r> {
     run: &'r Run,
     large: &'r LargeValues,
@@ -331,7 +331,7 @@ impl Frame<'_> {
                 aside id="panel" aria-label="Task" data-part { @if let Some(panel) = &self.panel { (panel) } }
             }
             div id="values" data-part { (values(run, self.large)) }
-            div id="facts" data-part { (facts(run, row)) (commands::of_run(run, row)) }
+            div id="facts" data-part { (facts(run, row)) (commands::of_run(run, &row.url, row.caller.key.is_some())) }
         }
     }
 }

@@ -21,7 +21,7 @@ pub(crate) struct Shell<'a> {
     pub(super) standing: Option<String>,
     /// Phase of what is shown, which the page's icon has.
     pub(super) phase: Option<Phase>,
-    /// What the page is about, for search and previews.
+    /// Subject of the page, for search and previews.
     pub(super) description: Option<String>,
 }
 

@@ -18,7 +18,7 @@ const MAX_OPEN: usize = 1000;
 /// Waiting runs that are shown.
 const MAX_SHOWN: usize = 30;
 
-/// Whose turn it is to respond.
+/// Callers whose responses are waited for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Whose {
     /// The caller's.

@@ -101,7 +101,7 @@ fn draw(label: &str, phase: Option<Phase>) -> String {
     picture.into_string()
 }
 
-/// The label as it can be shown: a long one is cut, and characters that nobody sees are replaced.
+/// The label as it can be shown: a long one is cut, and invisible characters are replaced.
 fn shown(label: &str) -> String {
     let is_shown = |c: char| !text::is_hidden(c) && !matches!(c, '\u{fffe}' | '\u{ffff}');
     let visible = |c: char| if is_shown(c) { c } else { '\u{fffd}' };

@@ -248,7 +248,7 @@ async fn a_key_sees_what_its_namespaces_keep() {
     assert!(names(&bound.get("/v1/schedules?namespace=b").await.expect(200), "schedules").is_empty());
 }
 
-/// R-A111: a badge has the phase of the latest run that has ended, for whoever may see it.
+/// R-A111: a badge has the phase of the latest run that has ended, for all who may see it.
 #[tokio::test]
 async fn badges_show_the_latest_end() {
     let world = World::with(|builder| builder.auto_claim(std::time::Duration::from_secs(60)), |_| {}).await;

@@ -1,4 +1,4 @@
-//! What people come to the page for: finding a failure among many, deciding, running again, by keyboard too, and with a key.
+//! Tasks that people come to the page for: finding a failure among many, deciding, running again, by keyboard too, and with a key.
 
 use serde_json::json;
 
