@@ -112,7 +112,6 @@ fn the_graph_and_the_marks_follow_the_text() {
     browser.until(TEXT);
     watch_for_errors(browser);
     visit.check();
-    visit.picture("editor");
     type_document(browser, &HELLO.replace("executor:", "executer:"));
     browser.until(&in_text(".cm-lint-marker-error"));
     browser.until(&in_text(".cm-lintRange-error"));
@@ -121,7 +120,6 @@ fn the_graph_and_the_marks_follow_the_text() {
     browser.until("document.querySelector('#plan.outdated svg')");
     browser.until_says("This graph is of the last text without errors.");
     visit.check();
-    visit.picture("editor-errors");
     type_document(browser, &HELLO.replace("greet", "welcome"));
     browser.until("document.querySelector('#plan:not(.outdated) svg').textContent.includes('welcome')");
     browser.until(&format!("!{}", in_text(".cm-lint-marker-error")));
