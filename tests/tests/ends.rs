@@ -161,7 +161,11 @@ fn good_ends_have_remarks() {
     assert_eq!(shown["tasks"][2]["remarks"], json!(["2 of 500 failed (tolerated)"]));
     assert_eq!(shown["tasks"][1]["remarks"], Json::Null);
     let drawn = phasm_graph::tree(&phasm_graph::Diagram::of_run(&run, phasm_graph::Limits::default()));
-    assert!(drawn.contains("loop · Succeeded · 2 of 500 failed (tolerated)"), "{drawn}");
+    assert!(drawn.contains("dag · Succeeded") && drawn.contains("2 of 500 failed (tolerated)"), "{drawn}");
+    assert!(
+        drawn.contains("loop · Succeeded") && drawn.contains("498 of 500 Succeeded · 2 Failed"),
+        "{drawn}"
+    );
     let run = ended(&templates(true), acts());
     assert_eq!((run.phase(), &view(&run)["remarks"]), (Phase::Failed, &Json::Null), "no good end");
 }

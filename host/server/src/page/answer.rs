@@ -75,7 +75,8 @@ pub(super) fn form(run: &Run, task: &TaskRun, caller: &Caller) -> Option<Markup>
     let details = asked.and_then(|asked| asked.member("details")).filter(|details| !details.is_null());
     let decides = fields.iter().any(Field::is_decision);
     // The key that is signed in is the caller that responds.
-    let is_typed = |field: &&Field| !field.is_decision() && !(field.is_name() && caller.key.is_some());
+    let is_known = |field: &Field| field.is_name() && caller.key.is_some();
+    let is_typed = |field: &&Field| !(field.is_decision() || is_known(field));
     let prefix = format!("{PREFIX}{}.", task.id);
     let (form, whole) = (format!("respond-{}", task.id), format!("{WHOLE}-{}", task.id));
     Some(html! {

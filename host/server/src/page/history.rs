@@ -80,25 +80,24 @@ pub(crate) async fn read(
 }
 
 fn note(told: &mut TaskHistory, at: Timestamp, event: &Event, wanted: Option<TaskId>) {
-    match event {
-        Event::PolicyEvaluated(evaluated) if Some(evaluated.fence.task) == wanted => {
-            let PolicyEvaluation { rule, fence, .. } = evaluated.as_ref();
-            told.rule = Some((*rule, fence.attempt));
+    if let Event::PolicyEvaluated(evaluated) = event
+        && Some(evaluated.fence.task) == wanted
+    {
+        let PolicyEvaluation { rule, fence, .. } = evaluated.as_ref();
+        told.rule = Some((*rule, fence.attempt));
+    } else if let Event::Resumed(Resumption { task, payload, by }) = event
+        && Some(*task) == wanted
+    {
+        if told.responses.len() == MAX_RESPONSES {
+            told.responses.pop_front();
         }
-        Event::Resumed(Resumption { task, payload, by }) if Some(*task) == wanted => {
-            if told.responses.len() == MAX_RESPONSES {
-                told.responses.pop_front();
-            }
-            let (payload, by) = (Arc::clone(payload), by.clone());
-            told.responses.push_back(GivenResponse { by, at, payload, refused: None });
-        }
-        Event::Phase(PhaseChange { task, with: Some(with), .. }) if Some(*task) == wanted => {
-            if let (PhaseData::Refused { reason, .. }, Some(last)) =
-                (with.as_ref(), told.responses.back_mut())
-            {
-                last.refused = Some(Arc::clone(reason));
-            }
-        }
-        _ => {}
+        let (payload, by) = (Arc::clone(payload), by.clone());
+        told.responses.push_back(GivenResponse { by, at, payload, refused: None });
+    } else if let Event::Phase(PhaseChange { task, with: Some(with), .. }) = event
+        && Some(*task) == wanted
+        && let PhaseData::Refused { reason, .. } = with.as_ref()
+        && let Some(last) = told.responses.back_mut()
+    {
+        last.refused = Some(Arc::clone(reason));
     }
 }

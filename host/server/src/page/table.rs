@@ -40,7 +40,7 @@ impl TableQuery {
         format!("/runs/{}?view=tasks{phase}{failed}&after={after}", run.id())
     }
 
-    fn chosen<'r>(self, run: &'r Run) -> Vec<&'r TaskRun> {
+    fn chosen(self, run: &Run) -> Vec<&TaskRun> {
         let all = if self.failed { summary::failures(run).collect() } else { run.tasks_in_order() };
         all.into_iter().filter(|task| self.phase.is_none_or(|phase| phase == task.phase)).collect()
     }
