@@ -262,9 +262,9 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// Makes the screen as high as the page.
-    pub(crate) fn grows(&self, width: u32) {
-        let height = self.run("return Math.min(4000, document.documentElement.scrollHeight)");
+    /// Makes the screen as high as the page, or as `most` pixels.
+    pub(crate) fn grows(&self, width: u32, most: u32) {
+        let height = self.run(&format!("return Math.min({most}, document.documentElement.scrollHeight)"));
         let screen =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.devtools("Emulation.setDeviceMetricsOverride", &screen);

@@ -102,6 +102,7 @@ impl Visit {
         fs::create_dir_all(&folder).unwrap();
         self.browser.looks(1280, false);
         self.browser.run("window.scrollTo(0, 0)");
+        self.browser.grows(1280, 1250);
         self.browser.picture(&folder.join(format!("{name}.png")));
         self.whole_pictures(name);
     }
@@ -112,7 +113,7 @@ impl Visit {
         fs::create_dir_all(&folder).unwrap();
         for (look, width, dark) in [("light", 1280, false), ("dark", 1280, true), ("phone", 390, false)] {
             self.browser.looks(width, dark);
-            self.browser.grows(width);
+            self.browser.grows(width, 4000);
             self.browser.picture(&folder.join(format!("{name}-{look}.png")));
         }
         self.browser.looks(1280, false);
