@@ -41,7 +41,7 @@ pub use self::{
     layout::Layout,
     legend::{legend, swatch},
     model::{Edge, Limits, Node},
-    sign::mark,
+    sign::{colour, mark},
     suspensions::Suspensions,
     svg::{SvgOptions, graph_svg, timeline_svg},
     tally::Tally,

@@ -2,6 +2,8 @@
 
 use phasm_engine::phase::Phase;
 
+use crate::STYLE;
+
 /// The lines of a phase's sign, on a disc with 14 pixels across.
 pub(crate) const fn sign(phase: Phase) -> &'static str {
     match phase {
@@ -28,10 +30,32 @@ pub fn mark(phase: Phase) -> String {
     )
 }
 
+/// Returns the colour of a phase on a light ground, as the stylesheet has it: `#1d7a3e`.
+#[must_use]
+pub fn colour(phase: Phase) -> &'static str {
+    let name = format!("--phasm-{}: ", phase.as_str().to_ascii_lowercase());
+    let rest = STYLE.split_once(&name).map_or("", |(_, rest)| rest);
+    rest.split_once(';').map_or("#6f7888", |(colour, _)| colour)
+}
+
 /// The sign with its upper left corner there.
 pub(crate) fn disc(phase: Phase, x: i32, y: i32) -> String {
     format!(
         "<g class=\"phasm-sign\" transform=\"translate({x} {y})\"><circle cx=\"7\" cy=\"7\" r=\"6.2\"/><path d=\"{}\"/></g>",
         sign(phase)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_phase_has_a_colour() {
+        for phase in Phase::ALL {
+            let colour = colour(phase);
+            assert!(colour.len() == 7 && colour.starts_with('#'), "{phase}: {colour}");
+        }
+        assert_ne!(colour(Phase::Succeeded), colour(Phase::Failed));
+    }
 }

@@ -128,7 +128,8 @@ impl Turn {
         let has = state.claim(&self.tenant, self.id);
         self.state = if has { TurnState::Active } else { TurnState::Waiting };
         drop(state);
-        given.into_iter().for_each(Waker::wake);
+        // A guest that has its turn is polled already: waken as well, it would be polled again and again for as long as it waits.
+        given.into_iter().filter(|one| !(has && one.will_wake(waker))).for_each(Waker::wake);
         has
     }
 
@@ -256,7 +257,11 @@ impl WaitQueue {
 
 #[cfg(test)]
 mod tests {
-    use std::{collections::HashMap, task::Waker};
+    use std::{
+        collections::HashMap,
+        sync::atomic::{AtomicUsize, Ordering::SeqCst},
+        task::{Wake, Waker},
+    };
 
     use super::*;
 
@@ -313,6 +318,35 @@ mod tests {
         let mut guests = enter(&turns, &[("light", 4), ("heavy", 4)]);
         let had = play(&mut guests, 1000);
         assert!(had["heavy"].abs_diff(750) <= 5, "{had:?}");
+    }
+
+    /// Counts how often it was woken.
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+
+    /// A guest that waits for something else, such as a timer, takes its turn only when that wakes it.
+    #[test]
+    fn a_guest_that_takes_its_turn_is_not_woken_for_it() {
+        let turns = turns(1, &[]);
+        let wakes = [Arc::<Wakes>::default(), Arc::default()];
+        let [first, second] = [Waker::from(Arc::clone(&wakes[0])), Waker::from(Arc::clone(&wakes[1]))];
+        let woken = || [wakes[0].0.load(SeqCst), wakes[1].0.load(SeqCst)];
+        let (mut one, mut other) = (turns.enter(&Arc::from("a")), turns.enter(&Arc::from("a")));
+        for _ in 0..3 {
+            assert!(one.take(&first));
+            one.give_back(MS, None);
+        }
+        assert_eq!(woken(), [0, 0]);
+        assert!(one.take(&first) && !other.take(&second));
+        one.give_back(MS, None);
+        assert_eq!(woken(), [0, 1], "the one that waited is");
+        assert!(other.take(&second));
     }
 
     /// Returns the number of turns that were taken when each of the guests ended. They are of one tenant, share one thread, begin

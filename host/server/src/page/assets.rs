@@ -104,9 +104,7 @@ fn served(context: &RequestContext, name: &str) -> Result<Response, ProblemRespo
 
 /// The sign of a phase on its colour, for the tab of a page. Colours are attributes, as no style is allowed in it.
 fn phase_icon(phase: Phase) -> String {
-    let name = format!("--phasm-{}: ", phase.as_str().to_ascii_lowercase());
-    let colour = phasm_graph::STYLE.split_once(&name).and_then(|(_, rest)| rest.split_once(';'));
-    let colour = colour.map_or("#6f7888", |(colour, _)| colour);
+    let colour = phasm_graph::colour(phase);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 14 14\" fill=\"{colour}\" stroke=\"#ffffff\" stroke-width=\"1.8\" \
          stroke-linecap=\"round\" stroke-linejoin=\"round\">{}</svg>",

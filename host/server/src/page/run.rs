@@ -250,7 +250,10 @@ fn panel(content: &TaskContent<'_>, view: View) -> Markup {
             a class="close" href=(close) data-inside aria-label="Close the details" { "✕" }
         }
         (content.draw(TaskHeadings::Panel))
-        p { a href={ "/runs/" (run.id()) "/tasks/" (content.task.id) } { "Open as a page" } }
+        p class="more" {
+            a href={ "/runs/" (run.id()) "/tasks/" (content.task.id) } { "Open as a page" }
+            a href={ "/runs/" (run.id()) "?view=definition&task=" (content.task.id) } { "Show in the workflow file" }
+        }
     }
 }
 

@@ -41,7 +41,8 @@ pub(super) fn draw(run: &Run) -> Markup {
         @if total > 1 {
             (bar(&counts, total))
             p class="tally" {
-                @if !run.phase().is_terminal() { (run.progress()) " tasks ended: " }
+                @if run.phase().is_terminal() { (format::count(total, "task")) ": " }
+                @else { (run.progress()) " tasks ended: " }
                 @for (at, (phase, count)) in counts.iter().enumerate() {
                     @if at > 0 { ", " }
                     a href={ "/runs/" (run.id()) "?view=tasks&phase=" (phase) } { (count) " " (words(*phase)) }

@@ -91,7 +91,8 @@ fn line(run: &Run, task: &TaskRun) -> Markup {
         .waiting(task)
         .filter(|waiting| waiting.what == WaitsFor::Retry)
         .map(|_| " (waits for its retry)".to_owned());
-    let reason = task.reason.map(|reason| format!(" ({})", reason.as_str())).or(waits).unwrap_or_default();
+    let reason =
+        task.reason.map(|reason| format!(" ({})", reason.for_people())).or(waits).unwrap_or_default();
     let submitted = run.times().submitted_at;
     html! {
         tr id={ "task-" (task.id) } {

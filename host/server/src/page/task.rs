@@ -92,7 +92,7 @@ impl TaskContent<'_> {
             .filter(|()| is_page && may(Role::Approve))
             .and_then(|()| answer::form(run, task, caller));
         html! {
-            p id="why" class="why" data-part[is_page] { (format::prose(&explain::why(run, task, told.rule))) (format::item(run, task)) }
+            p id="why" class="why" data-part[is_page] { (format::prose(&explain::why(run, task, told.rule))) }
             div id="message" data-part[is_page] {
                 @if form.is_none() && !task.message.is_empty() { div class=(message_class(task)) { p { (task.message) } } }
             }
@@ -173,6 +173,7 @@ fn facts(run: &Run, task: &TaskRun) -> Markup {
     ];
     html! {
         dl class="facts" {
+            @if run.item_around(task).is_some() { div { dt { "Item" } dd { (format::item(run, task)) } } }
             @if let Some(executor) = &executor { div { dt { "Executor" } dd { (plugin(run, executor)) } } }
             div { dt { "Task run" } dd { (format::id(&run.task_run_id(task.id))) } }
             @if let Some(by) = task.cancelled_by() { div { dt { "Cancelled by" } dd { (by) } } }

@@ -90,7 +90,7 @@ fn draw(label: &str, phase: Option<Phase>) -> String {
             clipPath id="corners" { rect width=(width) height="20" rx="3" {} }
             g clip-path="url(#corners)" {
                 rect width=(begin) height="20" fill="#3f4756" {}
-                rect x=(begin) width=(right + 12) height="20" fill=(colour(phase)) {}
+                rect x=(begin) width=(right + 12) height="20" fill=(phasm_graph::colour(phase.unwrap_or(Phase::Created))) {}
             }
             g fill="#ffffff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11" {
                 (part(6, left, &label))
@@ -123,19 +123,6 @@ fn text_width(text: &str) -> usize {
         _ => 110,
     };
     text.chars().map(tenths).sum::<usize>().div_ceil(10)
-}
-
-const fn colour(phase: Option<Phase>) -> &'static str {
-    match phase {
-        Some(Phase::Succeeded) => "#1d7a3e",
-        Some(Phase::Failed) => "#c4232b",
-        Some(Phase::Error) => "#a3143f",
-        Some(Phase::Timeout) => "#a8480a",
-        Some(Phase::Cancelled) => "#7a6212",
-        Some(Phase::Created | Phase::Ready | Phase::Running | Phase::Suspended | Phase::Skipped) | None => {
-            "#6f7888"
-        }
-    }
 }
 
 #[cfg(test)]
