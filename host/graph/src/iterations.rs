@@ -3,7 +3,7 @@
 use phasm_engine::{
     event::{Reason, TaskId},
     phase::{Phase, TaskKind},
-    run::{ContainerProgress, Place, Run, TaskRun},
+    run::{Run, TaskRun},
     value::Value,
 };
 
@@ -184,18 +184,9 @@ fn cause<'a>(run: &'a Run, iteration: &'a TaskRun) -> &'a TaskRun {
 
 /// Writes `[37] Ada`: the number of an iteration, and its item if that has a short name.
 fn iteration_name(run: &Run, iteration: &TaskRun) -> String {
-    let item = item(run, iteration).and_then(item_name).unwrap_or_default();
+    let item = run.item(iteration).and_then(item_name).unwrap_or_default();
     let name = format!("[{}] {}", iteration.place.position(), clipped(&item, MAX_ITEM_CELLS));
     name.trim_end().to_owned()
-}
-
-/// Returns the item of an iteration.
-fn item<'a>(run: &'a Run, iteration: &TaskRun) -> Option<&'a Value> {
-    let (Place::Iteration(_, index), Some(scope)) = (iteration.place, run.scope_around(iteration)) else {
-        return None;
-    };
-    let ContainerProgress::Loop(progress) = &scope.progress else { return None };
-    progress.items.get(usize::try_from(index).ok()?)
 }
 
 /// Returns a short name of an item: a text or a number, or the member that names an object.

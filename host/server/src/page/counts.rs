@@ -6,33 +6,25 @@ use maud::Markup;
 use phasm::{
     Phase,
     clock::Clock,
-    engine::time::{Millis, Timestamp},
     store::{
-        Filter, RunRow,
+        Filter,
         view::{Presence, RunState},
     },
 };
 
 use super::format;
-use crate::{problem_response::ProblemResponse, request::RequestContext};
+use crate::{problem_response::ProblemResponse, request::RequestContext, runs::list};
 
 /// Runs that are counted at most, of those that are open and of those that have ended: what more there are is a plus sign.
 const MAX_COUNTED: usize = 500;
-/// Ended runs are counted for so long after their submission.
-const PERIOD: Millis = 24 * 60 * 60 * 1000;
-/// The same for the filter of the list.
-const PERIOD_TEXT: &str = "24h";
+/// Ended runs are counted for so long after their submission, as the filter of the list has it.
+const PERIOD: &str = "24h";
 
-/// Numbers of runs by status.
-#[derive(Default)]
+/// Runs by status.
 pub(super) struct StatusCounts {
-    asking: usize,
-    running: usize,
-    delayed: usize,
-    queued: usize,
-    orphaned: usize,
-    /// Whether there are more open runs than were counted.
-    is_more_open: bool,
+    /// Statuses of the newest open runs.
+    open: Vec<RunState>,
+    /// Numbers of the newest runs that have ended.
     ended: BTreeMap<Phase, usize>,
     /// Whether more runs have ended than were counted.
     is_more_ended: bool,
@@ -62,67 +54,44 @@ impl StatusCounts {
         let open = Filter { namespaces: namespaces.clone(), open: true, ..Filter::default() };
         let open = store.list(open, MAX_COUNTED).await?;
         let presence = Presence::of(&*store, true, &open).await?;
-        let now = Clock::start().now();
-        let since = Some(Timestamp(now.0.saturating_sub(i64::try_from(PERIOD).unwrap_or(i64::MAX))));
+        let since = list::since(PERIOD, Clock::start().now());
         let recent = store.list(Filter { namespaces, since, ..Filter::default() }, MAX_COUNTED).await?;
-        Ok(Self::of(&open, &presence, &recent))
-    }
-
-    fn of(open: &[RunRow], presence: &Presence, recent: &[RunRow]) -> Self {
-        let mut counts = Self {
-            is_more_open: open.len() == MAX_COUNTED,
-            is_more_ended: recent.len() == MAX_COUNTED,
-            ..Self::default()
-        };
-        for row in open {
-            match presence.state(row) {
-                RunState::Parked => counts.asking += 1,
-                RunState::Driven => counts.running += 1,
-                RunState::Waiting => counts.delayed += 1,
-                RunState::Queued => counts.queued += 1,
-                RunState::Orphaned => counts.orphaned += 1,
-                RunState::Ended => {}
-            }
-        }
+        let mut ended = BTreeMap::new();
         for row in recent.iter().filter(|row| !row.status.open && row.damaged.is_none()) {
-            *counts.ended.entry(row.status.phase).or_default() += 1;
+            *ended.entry(row.status.phase).or_default() += 1;
         }
-        counts
+        let open = open.iter().map(|row| presence.state(row)).collect();
+        Ok(Self { open, ended, is_more_ended: recent.len() == MAX_COUNTED })
     }
 
     /// Returns the counts that are not zero: what waits for people first, then what is open, then how the others have ended.
     pub(super) fn chips(&self) -> Vec<Chip> {
         let open = [
-            ("Waiting for approval", "asks", self.asking, "suspended", Phase::Suspended),
-            ("Running", "", self.running, "running", Phase::Running),
-            ("Waiting for a time", "", self.delayed, "waiting", Phase::Ready),
-            ("Queued", "", self.queued, "queued", Phase::Created),
-            ("Without a process", "", self.orphaned, "orphaned", Phase::Created),
+            ("Waiting for approval", "asks", RunState::Parked, Phase::Suspended),
+            ("Running", "", RunState::Driven, Phase::Running),
+            ("Waiting for a time", "", RunState::Waiting, Phase::Ready),
+            ("Queued", "", RunState::Queued, Phase::Created),
+            ("Without a process", "", RunState::Orphaned, Phase::Created),
         ];
-        let open = open.into_iter().filter(|(_, _, count, ..)| *count > 0).map(
-            |(word, class, count, status, phase)| {
-                let (count, filter) = (shown(count, self.is_more_open), vec![("status", status)]);
-                Chip { word, class, count, title: "not ended", filter, phase }
-            },
-        );
+        let is_more_open = self.open.len() == MAX_COUNTED;
+        let open = open.into_iter().filter_map(|(word, class, state, phase)| {
+            let count = self.open.iter().filter(|one| **one == state).count();
+            let (count, filter) = (shown(count, is_more_open)?, vec![("status", state.label())]);
+            Some(Chip { word, class, count, title: "not ended", filter, phase })
+        });
         let order =
             [Phase::Failed, Phase::Error, Phase::Timeout, Phase::Cancelled, Phase::Skipped, Phase::Succeeded];
         let ended = order.into_iter().filter_map(|phase| {
-            let count = shown(*self.ended.get(&phase)?, self.is_more_ended);
-            let filter = vec![("phase", phase.as_str()), ("since", PERIOD_TEXT)];
-            Some(Chip {
-                word: phase.as_str(),
-                class: "",
-                count,
-                title: "submitted in the last 24 hours",
-                filter,
-                phase,
-            })
+            let count = shown(*self.ended.get(&phase)?, self.is_more_ended)?;
+            let (word, title) = (phase.as_str(), "submitted in the last 24 hours");
+            let filter = vec![("phase", word), ("since", PERIOD)];
+            Some(Chip { word, class: "", count, title, filter, phase })
         });
         open.chain(ended).collect()
     }
 }
 
-fn shown(count: usize, is_more: bool) -> String {
-    format!("{count}{}", if is_more { "+" } else { "" })
+/// The number of a chip; `None` for zero.
+fn shown(count: usize, is_more: bool) -> Option<String> {
+    (count > 0).then(|| format!("{count}{}", if is_more { "+" } else { "" }))
 }

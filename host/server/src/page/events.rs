@@ -2,11 +2,14 @@
 
 use maud::{Markup, html};
 use phasm::{
-    engine::{run::EventView, text, time::Timestamp},
+    engine::{run::EventView, text},
     store::RunRow,
 };
 
-use super::event_text::{TYPES, sentence, words};
+use super::{
+    event_text::{TYPES, sentence, words},
+    format,
+};
 use crate::{problem_response::ProblemResponse, query::Query, request::RequestContext};
 
 /// Events of a page.
@@ -151,7 +154,7 @@ fn line(row: &RunRow, view: &EventView<'_>) -> Markup {
     html! {
         tr {
             td class="wide number" { (view.seq()) }
-            td class="state" { (offset(row.head.submitted_at, view.time())) }
+            td class="state" { (format::offset(row.head.submitted_at, Some(view.time()))) }
             th scope="row" title=(event.name()) { (words(event.name())) }
             td class="full" { (view.path().unwrap_or_default()) (attempt) }
             td class="full" {
@@ -166,10 +169,4 @@ fn line(row: &RunRow, view: &EventView<'_>) -> Markup {
             }
         }
     }
-}
-
-/// The time of an event, from the submission of its run on.
-fn offset(begin: Timestamp, at: Timestamp) -> Markup {
-    let whole = at.to_rfc3339();
-    html! { time datetime=(whole) title=(whole) { "+" (text::elapsed(at.since(begin))) } }
 }

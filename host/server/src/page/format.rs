@@ -28,9 +28,7 @@ const MAX_ITEM_BYTES: usize = 60;
 
 /// A phase by its sign and its word.
 pub(super) fn phase(phase: Phase) -> Markup {
-    html! {
-        span class={ "phase phasm-" (phase) } { (PreEscaped(phasm_graph::mark(phase))) " " (phase) }
-    }
+    marked(phase, phase.as_str())
 }
 
 /// The sign of a phase with other words than its own.
@@ -60,7 +58,7 @@ pub(super) fn standing(run: &Run, task: &TaskRun) -> Markup {
     html! {
         @if counts_as == task.phase { (phase(task.phase)) }
         @else {
-            span class={ "phase phasm-" (counts_as) } { (PreEscaped(phasm_graph::mark(counts_as))) " Timed out" }
+            (marked(counts_as, "Timed out"))
             span class="none" { " (" (task.phase) ")" }
         }
         @if !remarks.is_empty() { " " span class="remarks" { (remarks.join(", ")) } }
@@ -86,10 +84,10 @@ pub(super) fn took_or_counts(from: Timestamp, to: Option<Timestamp>) -> Markup {
     }
 }
 
-/// The time since the beginning of a run, where many times are of one second: `+0.1 s`. The title has the time in UTC.
+/// The time since the beginning of a run, where many times are of one second: `+0.1 s`. The title has the exact time in UTC.
 pub(super) fn offset(begin: Timestamp, at: Option<Timestamp>) -> Markup {
     html! { @match at {
-        Some(at) => time datetime=(at.to_rfc3339()) title=(instant(at)) { "+" (text::elapsed(at.since(begin))) },
+        Some(at) => time datetime=(at.to_rfc3339()) title=(at.to_rfc3339()) { "+" (text::elapsed(at.since(begin))) },
         None => span class="none" { "–" },
     } }
 }

@@ -33,19 +33,13 @@ pub(super) fn until(now: Timestamp, at: Timestamp) -> String {
     }
 }
 
-/// A time before `now`, in words.
-pub(super) fn past(now: Timestamp, at: Timestamp) -> Markup {
-    shown(at, &ago(now, at))
-}
-
 /// A time as `words`, and by the clocks of a zone.
 pub(super) fn with_clock(words: &str, zone: &Zone, at: Timestamp) -> Markup {
-    html! { (shown(at, words)) " " span class="clock" { (zone.written(at).unwrap_or_else(|| at.to_rfc3339())) } }
-}
-
-fn shown(at: Timestamp, words: &str) -> Markup {
     let whole = at.to_rfc3339();
-    html! { time datetime=(whole) title=(whole) { (words) } }
+    html! {
+        time datetime=(whole) title=(whole) { (words) }
+        " " span class="clock" { (zone.written(at).unwrap_or_else(|| whole.clone())) }
+    }
 }
 
 /// A length of time in its largest unit, rounded down. `None` if it has too many days.

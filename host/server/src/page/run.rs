@@ -76,8 +76,12 @@ impl View {
 }
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
-    if let Some(found) = short_ids::redirect(&context).await? {
-        return Ok(found);
+    let found = context.run().await;
+    if let Err(refusal) = &found
+        && refusal.status() == StatusCode::NOT_FOUND
+        && let Some(elsewhere) = short_ids::redirect(&context).await?
+    {
+        return Ok(elsewhere);
     }
     context.query.leave_out_empty();
     let named = |word: &str| View::ALL.into_iter().find(|view| view.word() == word);
@@ -98,8 +102,8 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         View::Definition => ViewContent::Definition,
     };
     context.query.done()?;
-    let row = RunSummary::of(&context, context.run().await?).await?;
-    let body = body(&context, &row, PageView { view, selected, shown }).await?;
+    let row = RunSummary::of(&context, found?).await?;
+    let body = body(&context, &row, PageView { selected, shown }).await?;
     let title = format!("{} {}", row.head.workflow, row.status.phase);
     let live = row.status.open.then(|| format!("/live?run={}", row.head.run_id));
     let standing = Some(format!("{} is {}", row.head.workflow, row.status.phase));
@@ -115,12 +119,11 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
 
 /// The view that is asked for, and the task run that is shown beside it.
 struct PageView {
-    view: View,
     selected: Option<TaskId>,
     shown: ViewContent,
 }
 
-/// Content of a view.
+/// A view, and the part of it that is asked for.
 enum ViewContent {
     Graph,
     Timeline,
@@ -128,6 +131,19 @@ enum ViewContent {
     Logs(run_logs::LogQuery),
     Definition,
     Events(events::EventQuery),
+}
+
+impl ViewContent {
+    const fn view(&self) -> View {
+        match self {
+            Self::Graph => View::Graph,
+            Self::Timeline => View::Timeline,
+            Self::Tasks(_) => View::Tasks,
+            Self::Logs(_) => View::Logs,
+            Self::Definition => View::Definition,
+            Self::Events(_) => View::Events,
+        }
+    }
 }
 
 async fn body(
@@ -142,9 +158,11 @@ async fn body(
         None => Vec::new(),
     };
     let listed = match &asked.shown {
-        ViewContent::Events(wanted) => Some(events::list(context, row, wanted).await?),
-        ViewContent::Logs(wanted) => Some(run_logs::draw(context, &handle, wanted).await?),
-        ViewContent::Graph | ViewContent::Timeline | ViewContent::Tasks(_) | ViewContent::Definition => None,
+        ViewContent::Events(wanted) => events::list(context, row, wanted).await?,
+        ViewContent::Logs(wanted) => run_logs::draw(context, &handle, wanted).await?,
+        ViewContent::Graph | ViewContent::Timeline | ViewContent::Tasks(_) | ViewContent::Definition => {
+            Markup::default()
+        }
     };
     let page = RunPage { row: row.clone(), asked, listed, logs };
     // The journal is read only where it has what the state of the run has not.
@@ -173,39 +191,36 @@ struct RunPage {
     row: RunSummary,
     asked: PageView,
     /// The events or logs, if these are shown.
-    listed: Option<Markup>,
+    listed: Markup,
     /// Logs of the selected task run.
     logs: Vec<AttemptLog>,
 }
 
 impl RunPage {
     fn draw(&self, run: &Run, large: &LargeValues, suspensions: &Suspensions, told: &TaskHistory) -> Markup {
-        let PageView { view, selected, shown } = &self.asked;
-        let picture = match (&self.listed, shown) {
-            (Some(listed), _) => html! { (listed) },
-            (None, ViewContent::Timeline) => timeline(run, suspensions, *selected),
-            (None, _) => outlined(run, shown, *selected),
+        let PageView { selected, shown } = &self.asked;
+        let view = shown.view();
+        let content = match shown {
+            ViewContent::Graph => graph(run, *selected),
+            ViewContent::Timeline => timeline(run, suspensions, *selected),
+            ViewContent::Tasks(wanted) => table::draw(run, wanted),
+            ViewContent::Definition => definition::draw(run, *selected),
+            ViewContent::Logs(_) | ViewContent::Events(_) => self.listed.clone(),
         };
         let panel = selected.and_then(|id| run.task(id)).map(|task| {
             let content = TaskContent { run, large, told, task, logs: &self.logs, caller: &self.row.caller };
-            panel(&content, *view)
+            panel(&content, view)
         });
-        Frame { run, large, row: &self.row, view: *view, panel }.whole(&picture)
+        Frame { run, large, row: &self.row, view, panel }.whole(&content)
     }
 }
 
-/// The views that need only the present state of a run.
-fn outlined(run: &Run, shown: &ViewContent, selected: Option<TaskId>) -> Markup {
-    match shown {
-        ViewContent::Tasks(wanted) => table::draw(run, wanted),
-        ViewContent::Definition => definition::draw(run, selected),
-        ViewContent::Graph | ViewContent::Timeline | ViewContent::Logs(_) | ViewContent::Events(_) => {
-            let diagram = Diagram::of_run(run, Limits::default());
-            let links = task_links(run, View::Graph);
-            let options = SvgOptions { links: Some(&links), embedded: true, selected };
-            graph(&graph_svg(&diagram, options))
-        }
-    }
+/// The graph of a run, which can be made larger and moved.
+fn graph(run: &Run, selected: Option<TaskId>) -> Markup {
+    let diagram = Diagram::of_run(run, Limits::default());
+    let links = task_links(run, View::Graph);
+    let picture = graph_svg(&diagram, SvgOptions { links: Some(&links), embedded: true, selected });
+    html! { div class="picture" tabindex="0" role="group" aria-label="Graph" data-zoom { (PreEscaped(picture)) } }
 }
 
 fn timeline(run: &Run, suspensions: &Suspensions, selected: Option<TaskId>) -> Markup {
@@ -222,11 +237,6 @@ fn timeline(run: &Run, suspensions: &Suspensions, selected: Option<TaskId>) -> M
 /// The beginning of the addresses at which a task run is shown beside a view.
 fn task_links(run: &Run, view: View) -> String {
     format!("/runs/{}?view={}&task=", run.id(), view.word())
-}
-
-/// A graph, which can be made larger and moved. It is escaped already.
-fn graph(picture: &str) -> Markup {
-    html! { div class="picture" tabindex="0" role="group" aria-label="Graph" data-zoom { (PreEscaped(picture)) } }
 }
 
 /// The legend of a timeline.
@@ -259,14 +269,14 @@ fn panel(content: &TaskContent<'_>, view: View) -> Markup {
 
 /// A run's row, what it came from as far as that is kept, and the caller who looks at it.
 #[derive(Clone)]
-pub(super) struct RunSummary {
+struct RunSummary {
     row: RunRow,
     /// Names, and where they are.
     from: Vec<(&'static str, String, String)>,
     notices: Option<NoticeSummary>,
-    pub(super) caller: Caller,
+    caller: Caller,
     /// The server's address, as the browser has it.
-    pub(super) url: String,
+    url: String,
 }
 
 impl std::ops::Deref for RunSummary {

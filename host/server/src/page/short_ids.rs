@@ -11,13 +11,13 @@ const MIN_LENGTH: usize = 4;
 /// Runs that are looked through, the newest first.
 const MAX_RUNS: usize = 1000;
 
-/// Returns where the run is whose id ends so, if the path has no whole id and just one of the newest runs fits.
+/// Returns where the run is whose id ends as the path says, if just one of the newest runs fits. It is for paths that are no whole id.
 pub(super) async fn redirect(context: &RequestContext) -> Result<Option<Response>, ProblemResponse> {
     let wanted = context.segment("run").trim_start_matches('…');
-    let store = context.app.reader();
-    if wanted.len() < MIN_LENGTH || store.get(wanted).await?.is_some() {
+    if wanted.len() < MIN_LENGTH {
         return Ok(None);
     }
+    let store = context.app.reader();
     let filter = Filter { namespaces: context.caller.namespaces.to_vec(), ..Filter::default() };
     let rows = store.list(filter, MAX_RUNS).await?;
     let mut fitting = rows.iter().filter(|row| row.head.run_id.ends_with(wanted));

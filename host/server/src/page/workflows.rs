@@ -2,13 +2,9 @@
 
 use axum::response::Response;
 use maud::{Markup, html};
-use phasm::{
-    catalog::{CatalogItem, SavedWorkflow},
-    clock::Clock,
-    engine::time::Timestamp,
-};
+use phasm::catalog::{CatalogItem, SavedWorkflow};
 
-use super::{format, relative, saved, shell::Shell};
+use super::{format, saved, shell::Shell};
 use crate::{
     auth::caller::Role,
     problem_response::ProblemResponse,
@@ -39,17 +35,16 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
 }
 
 fn table(all: &[CatalogItem<SavedWorkflow>]) -> Markup {
-    let now = Clock::start().now();
     html! {
         table class="list brief" {
             caption class="unseen" { "Saved workflows by name" }
             thead { tr { th scope="col" { "Workflow" } th scope="col" { "Versions" } th scope="col" { "Saved" } th scope="col" { "Last version" } } }
-            tbody { @for one in all { (line(one, now)) } }
+            tbody { @for one in all { (line(one)) } }
         }
     }
 }
 
-fn line(one: &CatalogItem<SavedWorkflow>, now: Timestamp) -> Markup {
+fn line(one: &CatalogItem<SavedWorkflow>) -> Markup {
     let last = one.what.versions.last();
     html! {
         tr {
@@ -58,7 +53,7 @@ fn line(one: &CatalogItem<SavedWorkflow>, now: Timestamp) -> Markup {
             }
             td class="state" { (format::count(one.what.versions.len(), "version")) }
             td class="when" {
-                @if let Some(last) = last { (relative::past(now, last.saved_at)) @if let Some(by) = &last.by { " by " code { (by) } } }
+                @if let Some(last) = last { (saved::origin(last)) }
             }
             td class="wide" { @if let Some(last) = last { (format::digest(&last.digest)) } }
         }

@@ -118,7 +118,8 @@ fn wanted(context: &mut RequestContext) -> Result<(ListQuery, Option<u64>), Prob
     Ok((ListQuery { filter, text, status, limit }, cursor))
 }
 
-fn since(text: &str, now: Timestamp) -> Option<Timestamp> {
+/// The time that `since` of a list means: a length of time before `now`, a day, or a time.
+pub(crate) fn since(text: &str, now: Timestamp) -> Option<Timestamp> {
     let is_bare = text.bytes().all(|byte| byte.is_ascii_digit());
     if let Some(length) = duration::parse(text).ok().filter(|_| !is_bare) {
         return Some(Timestamp(now.0.saturating_sub(i64::try_from(length).unwrap_or(i64::MAX))));

@@ -114,8 +114,9 @@ impl State {
         self.tables[id].entry = progress.entries;
     }
 
-    /// `loop.item` of an iteration.
-    pub(crate) fn item(&self, task: &TaskRun) -> Option<&Value> {
+    /// Returns `loop.item` of an iteration; `None` for other task runs, and in loops that repeat on a condition.
+    #[must_use]
+    pub fn item(&self, task: &TaskRun) -> Option<&Value> {
         let (Place::Iteration(_, index), Some(scope)) = (task.place, self.scope_around(task)) else {
             return None;
         };

@@ -1,4 +1,4 @@
-// What a task writes while it writes it. When an attempt has ended, its log is a part of the page.
+// Lines of a task while it writes them. When an attempt has ended, its log is a part of the page.
 const MOST = 2000;
 
 export function follow(lines) {
@@ -9,15 +9,7 @@ export function follow(lines) {
   });
   source.addEventListener("line", (event) => {
     const { level, text } = JSON.parse(event.data);
-    const atEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 8;
-    const word = document.createElement("span");
-    word.className = `level ${level}`;
-    word.textContent = level;
-    const line = document.createElement("div");
-    line.append(word, ` ${text}`);
-    lines.append(line);
-    while (lines.childElementCount > MOST) lines.firstElementChild.remove();
-    if (atEnd) lines.scrollTop = lines.scrollHeight;
+    add(lines, [line(level, text)]);
   });
   source.addEventListener("missed", (event) => {
     const line = document.createElement("div");
@@ -27,4 +19,25 @@ export function follow(lines) {
   });
   source.addEventListener("log", () => lines.replaceChildren());
   source.addEventListener("end", () => source.close());
+}
+
+// A line with its level, which lines of other programs may lack.
+export function line(level, text) {
+  const made = document.createElement("div");
+  if (level) {
+    const word = document.createElement("span");
+    word.className = `level ${level}`;
+    word.textContent = level;
+    made.append(word, " ");
+  }
+  made.append(text);
+  return made;
+}
+
+// Adds lines at the end, and stays there if one was there; the first ones go if there are too many.
+export function add(pre, lines) {
+  const atEnd = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 8;
+  pre.append(...lines);
+  while (pre.childElementCount > MOST) pre.firstElementChild.remove();
+  if (atEnd) pre.scrollTop = pre.scrollHeight;
 }

@@ -1,5 +1,5 @@
 // The logs of all tasks of a run while they are written. The log of an attempt that has ended takes the place of its lines.
-const MOST = 2000;
+import { add, line } from "./lines.js";
 
 export function followAll(logs) {
   const source = new EventSource(logs.dataset.logs);
@@ -38,23 +38,4 @@ export function followAll(logs) {
     logs.append(made);
     return pre;
   }
-}
-
-function line(level, text) {
-  const made = document.createElement("div");
-  if (level) {
-    const word = document.createElement("span");
-    word.className = `level ${level}`;
-    word.textContent = level;
-    made.append(word, " ");
-  }
-  made.append(text);
-  return made;
-}
-
-function add(pre, lines) {
-  const atEnd = pre.scrollTop + pre.clientHeight >= pre.scrollHeight - 8;
-  pre.append(...lines);
-  while (pre.childElementCount > MOST) pre.firstElementChild.remove();
-  if (atEnd) pre.scrollTop = pre.scrollHeight;
 }
