@@ -170,6 +170,32 @@ fn good_ends_have_remarks() {
     assert_eq!((run.phase(), &view(&run)["remarks"]), (Phase::Failed, &Json::Null), "no good end");
 }
 
+/// R-L123: the reason of a failure is that of the task that it comes from, through containers and attempts of them.
+#[test]
+fn a_failure_comes_from_a_task() {
+    let templates = json!([
+        { "dag": { "name": "main", "tasks": [{ "name": "outer", "template": "outer" }] } },
+        { "task": { "name": "outer", "template": "each", "retry": { "limit": 1 } } },
+        { "loop": { "name": "each", "body": "work", "sequence": { "count": 3 } } },
+        { "task": { "name": "work", "executor": { "type": "echo" } } },
+    ]);
+    let first = "main/outer.attempt[1]/each.loop[1]/work";
+    let second = "main/outer.attempt[2]/each.loop[1]/work";
+    let run = ended(&templates, [(first, vec![(3, "once")]), (second, vec![(3, "no address")])]);
+    let root = run.tasks().first().unwrap();
+    assert_eq!(run.path(run.failure_origin(root)), second);
+    assert_eq!(run.failure_reason(root), format!("{second}: no address"));
+    let silent = ended(&templates, [(first, vec![(3, "")]), (second, vec![(3, "")])]);
+    assert_eq!(silent.failure_reason(silent.tasks().first().unwrap()), format!("{second} ended Error"));
+    // A condition that gives the container another phase has no task to name.
+    let judged = json!([
+        { "dag": { "name": "main", "tasks": [{ "name": "a", "executor": { "type": "echo" }, "phaseConditions": { "failed": "true" } }] } },
+    ]);
+    let run = ended(&judged, []);
+    let root = run.tasks().first().unwrap();
+    assert!(run.failure_reason(root).starts_with("main/a"), "{}", run.failure_reason(root));
+}
+
 /// R-L66: a `retry` that did not apply to the end is explained, once attempts were left.
 #[test]
 fn what_was_not_retried_says_why() {

@@ -4,21 +4,16 @@ use phasm_engine::{
     event::{Reason, TaskId},
     phase::{Phase, TaskKind},
     run::{Run, TaskRun},
-    value::Value,
 };
 
 use crate::{
+    item_name::short_item,
     label::{Label, detail, phase_word},
-    markup::clipped,
     tally::Tally,
 };
 
 /// Cells of a strip.
 const MAX_CELLS: usize = 60;
-/// Letters of an item in a label.
-const MAX_ITEM_CELLS: usize = 40;
-/// Members of an item that name it.
-const NAMES: [&str; 4] = ["name", "id", "title", "key"];
 /// [`importance`] of phases that are alike to a reader who looks for what happens now.
 pub(crate) const ORDINARY: u8 = 3;
 
@@ -157,7 +152,9 @@ fn row(run: &Run, iteration: &TaskRun, phase: Phase) -> Label {
         parts = vec![format!("{word} in {}", run.label(cause))];
     }
     parts.extend(Some(detail(run, cause)).filter(|detail| !detail.is_empty()));
-    let (name, note, detail) = (iteration_name(run, iteration), parts.join(" · "), String::new());
+    // `[37] Ada`
+    let name = format!("[{}] {}", iteration.place.position(), short_item(run, iteration));
+    let (name, note, detail) = (name.trim_end().to_owned(), parts.join(" · "), String::new());
     Label { name, note, detail, phase: Some(phase), ..Label::of_task(run, cause) }
 }
 
@@ -180,26 +177,6 @@ fn cause<'a>(run: &'a Run, iteration: &'a TaskRun) -> &'a TaskRun {
         }
     }
     found.unwrap_or(iteration)
-}
-
-/// Writes `[37] Ada`: the number of an iteration, and its item if that has a short name.
-fn iteration_name(run: &Run, iteration: &TaskRun) -> String {
-    let item = run.item(iteration).and_then(item_name).unwrap_or_default();
-    let name = format!("[{}] {}", iteration.place.position(), clipped(&item, MAX_ITEM_CELLS));
-    name.trim_end().to_owned()
-}
-
-/// Returns a short name of an item: a text or a number, or the member that names an object.
-fn item_name(item: &Value) -> Option<String> {
-    match item {
-        Value::String(text) => Some(text.to_string()),
-        Value::Bool(_) | Value::Number(_) => Some(item.to_json()),
-        Value::Object(_) => {
-            let member = NAMES.into_iter().find_map(|name| item.member(name))?;
-            if member.as_object().is_some() { None } else { item_name(member) }
-        }
-        Value::Null | Value::Array(_) => None,
-    }
 }
 
 #[cfg(test)]
@@ -233,20 +210,5 @@ mod tests {
             "500 of 502 ended · 1 Failed · 1 Error · 1 Suspended"
         );
         assert_eq!(Iterations::of(&phases[..1]).summary(), "1 iteration");
-    }
-
-    #[test]
-    fn an_item_is_named_by_what_it_says() {
-        let rows = [
-            (r#""Ada""#, Some("Ada")),
-            ("7", Some("7")),
-            (r#"{"id": 3, "name": "Bob"}"#, Some("Bob")),
-            (r#"{"id": {"name": "x"}}"#, None),
-            (r#"["a"]"#, None),
-            ("null", None),
-        ];
-        for (json, expected) in rows {
-            assert_eq!(item_name(&Value::from_json(json).unwrap()).as_deref(), expected, "{json}");
-        }
     }
 }

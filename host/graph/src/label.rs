@@ -8,6 +8,8 @@ use phasm_engine::{
     text,
 };
 
+use crate::item_name::short_item;
+
 /// Bytes of a task's message in a title.
 const MAX_MESSAGE_BYTES: usize = 300;
 
@@ -123,7 +125,8 @@ impl Label {
         if !task.message.is_empty() {
             title = format!("{title}\n{}", text::cut(&task.message, MAX_MESSAGE_BYTES));
         }
-        let name = run.label(task);
+        let item = short_item(run, task);
+        let name = format!("{} {item}", run.label(task)).trim_end().to_owned();
         let phase = Some(Reason::counts_as(task.phase, task.reason));
         Self { name, kind, note, detail, phase, task: Some(task.id), title }
     }

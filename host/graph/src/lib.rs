@@ -15,6 +15,7 @@ mod arrange;
 mod crossings;
 mod diagram;
 mod geometry;
+mod item_name;
 mod items;
 mod iterations;
 mod label;
@@ -24,6 +25,7 @@ mod markup;
 mod model;
 mod pick;
 mod placement;
+mod proportion;
 mod rank;
 mod readiness;
 mod sign;
@@ -41,6 +43,7 @@ pub use self::{
     layout::Layout,
     legend::{legend, swatch},
     model::{Edge, Limits, Node},
+    proportion::proportion,
     sign::{colour, mark},
     suspensions::Suspensions,
     svg::{SvgOptions, graph_svg, timeline_svg},

@@ -2,6 +2,20 @@
 
 use phasm_engine::phase::Phase;
 
+/// Phases in the order of bars: what has ended first, what is to come last.
+pub(crate) const ORDER: [Phase; Phase::ALL.len()] = [
+    Phase::Succeeded,
+    Phase::Skipped,
+    Phase::Cancelled,
+    Phase::Timeout,
+    Phase::Error,
+    Phase::Failed,
+    Phase::Suspended,
+    Phase::Running,
+    Phase::Ready,
+    Phase::Created,
+];
+
 /// Number of tasks by phase. A plan has no phases, so its tasks are counted alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
@@ -40,6 +54,11 @@ impl Tally {
         Phase::ALL.into_iter().zip(self.phases).filter(|(_, count)| *count > 0)
     }
 
+    /// Returns the phases that occur in the order of bars: what has ended first, what is to come last.
+    pub fn in_order(&self) -> impl Iterator<Item = (Phase, u64)> {
+        ORDER.into_iter().map(|phase| (phase, self.count(phase))).filter(|(_, count)| *count > 0)
+    }
+
     /// Returns the number of those in one phase.
     #[must_use]
     pub fn count(&self, phase: Phase) -> u64 {
@@ -58,5 +77,13 @@ impl Tally {
         let all = format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
         let phases: Vec<_> = self.phases().map(|(phase, count)| format!("{count} {phase}")).collect();
         if phases.is_empty() { all } else { format!("{all}: {}", phases.join(", ")) }
+    }
+}
+
+impl FromIterator<Phase> for Tally {
+    fn from_iter<I: IntoIterator<Item = Phase>>(phases: I) -> Self {
+        let mut tally = Self::default();
+        phases.into_iter().for_each(|phase| tally.add(&Self::of(phase, 1)));
+        tally
     }
 }

@@ -27,11 +27,13 @@ mod firings;
 mod form;
 pub(crate) mod format;
 pub(crate) mod history;
+mod leaves;
 mod live;
 mod login;
 mod once;
 mod plugin;
 mod plugins;
+mod reference;
 mod relative;
 mod run;
 mod run_logs;
@@ -47,6 +49,7 @@ mod table;
 mod task;
 mod upload;
 mod upload_form;
+mod view;
 mod waiting;
 mod workflow;
 mod workflows;
@@ -98,7 +101,7 @@ type PageRoute =
     (MethodFilter, &'static str, Option<Role>, &'static [Resource], fn(RequestContext) -> PageFuture);
 
 /// All of them, with who may ask for them and the bounded resources that they use.
-const PAGES: [PageRoute; 40] = [
+const PAGES: [PageRoute; 42] = [
     (MethodFilter::GET, "/", None, &[], serve!(home)),
     (MethodFilter::GET, "/runs", Some(Role::Read), VIEW, on_work_thread!(runs::page)),
     (MethodFilter::GET, "/runs/{run}", Some(Role::Read), VIEW, on_work_thread!(run::page)),
@@ -124,6 +127,8 @@ const PAGES: [PageRoute; 40] = [
     (MethodFilter::GET, "/submit", Some(Role::Run), VIEW, on_work_thread!(submit::page)),
     (MethodFilter::POST, "/submit", Some(Role::Run), DOCUMENT, serve!(submit::submit)),
     (MethodFilter::POST, "/submit/check", Some(Role::Run), DOCUMENT, serve!(submit::check)),
+    (MethodFilter::GET, "/reference", Some(Role::Read), VIEW, on_work_thread!(reference::fields)),
+    (MethodFilter::GET, "/reference/errors", Some(Role::Read), VIEW, on_work_thread!(reference::errors)),
     (MethodFilter::GET, "/schedules", Some(Role::Read), VIEW, on_work_thread!(schedules::page)),
     (
         MethodFilter::GET,

@@ -102,6 +102,22 @@ fn every_field_is_in_a_valid_document() {
     assert_eq!(schema.not_met(), ["labelledTask.retry"]);
 }
 
+/// R-A116: what editors offer as an example of a field fits there.
+#[test]
+fn every_example_of_a_field_fits() {
+    let all = document::schema();
+    let schema = Validator::new(document::schema());
+    let definitions = all["$defs"].as_object().unwrap().values();
+    let fields = definitions.flat_map(|one| one["properties"].as_object().into_iter().flatten());
+    let with_examples: Vec<_> = fields.filter(|(_, field)| field.get("examples").is_some()).collect();
+    assert!(with_examples.len() > 20, "{}", with_examples.len());
+    for (name, field) in with_examples {
+        for example in field["examples"].as_array().unwrap() {
+            assert!(schema.fits(field, example), "{name}: {example}");
+        }
+    }
+}
+
 #[test]
 fn every_change_of_a_valid_document_is_judged_alike() {
     let schema = Validator::new(document::schema());

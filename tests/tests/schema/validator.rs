@@ -44,7 +44,7 @@ impl Validator {
         by_name.into_iter().filter(|(_, is_met)| !is_met).map(|(name, _)| name).collect()
     }
 
-    fn fits(&self, schema: &Value, value: &Value) -> bool {
+    pub(crate) fn fits(&self, schema: &Value, value: &Value) -> bool {
         match schema {
             Value::Bool(fits) => *fits,
             Value::Object(keywords) => {
@@ -59,7 +59,7 @@ impl Validator {
     fn keyword(&self, keyword: &str, schema: &Value, all: &Map<String, Value>, value: &Value) -> bool {
         match keyword {
             "$schema" | "$defs" | "title" | "description" | "default" | "then" | "else" | "components"
-            | "contentEncoding" | "deprecated" => true,
+            | "contentEncoding" | "deprecated" | "examples" => true,
             "$ref" => self.fits(self.definition(schema.as_str().unwrap()), value),
             "anyOf" => self.each(schema).any(|schema| self.fits(schema, value)),
             "oneOf" => self.each(schema).filter(|schema| self.fits(schema, value)).count() == 1,

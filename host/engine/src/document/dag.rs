@@ -89,7 +89,8 @@ static PARALLELISM: Field<u32> = Field::optional(
     "parallelism",
     whole::<u32, 1, { u32::MAX as i64 }>().or_expression(),
     "Leaf tasks below this dag that may be Ready or Running at once; absent: no bound.",
-);
+)
+.such_as(&["4", "10"]);
 
 impl DagDoc {
     pub(super) fn read(object: &Object<'_, '_>) -> Self {

@@ -141,7 +141,8 @@ static MAX_ITERATIONS: Field<u32> = Field::optional(
     "maxIterations",
     whole::<u32, 1, { u32::MAX as i64 }>().or_expression(),
     "Iterations at most; reaching it ends the loop normally, with a warning.",
-);
+)
+.such_as(&["100"]);
 
 static LOOP_ARGUMENTS: Field<ParametersDoc> = Field::optional(
     "arguments",

@@ -66,21 +66,24 @@ static ATTEMPTS: Field<i64> = Field::optional(
     "Attempts in all: `attempts: 3` retries twice at most; -1 is unlimited, 0 never runs the task (Skipped). Error and Timeout are \
      retried, except errors that the executor calls not retryable, unless `when` says otherwise. Not in `aether/v1`.",
 )
-.or("1");
+.or("1")
+.such_as(&["3", "5"]);
 
 static BACKOFF: Field<f64> = Field::optional(
     "backoff",
     POSITIVE.or_expression(),
     "Factor by which the delay grows from attempt to attempt, above 0. Not in `aether/v1`.",
 )
-.or("1");
+.or("1")
+.such_as(&["2"]);
 
 static WHEN: Field<ExprDoc> = Field::optional(
     "when",
     CONDITION,
     "Evaluated after an attempt that did not succeed, while attempts are left: true retries it, whatever its phase. Not in \
      `aether/v1`.",
-);
+)
+.such_as(&["code == 2", "phase == 'Timeout'"]);
 
 const COUNT: Form<i64> = count::<i64, -1, { u32::MAX as i64 }>();
 
@@ -105,7 +108,8 @@ static DELAY: Field<Millis> = Field::optional(
     PAUSE.or_expression(),
     "How long to wait after the first attempt; with unlimited attempts at least 1 ms.",
 )
-.or("0");
+.or("0")
+.such_as(&["2s", "30s"]);
 
 static EXPONENTIAL_BACKOFF: Field<f64> =
     Field::optional("exponentialBackoff", POSITIVE.or_expression(), "As `backoff`.").or("1");
@@ -114,7 +118,8 @@ static MAX_DELAY: Field<Millis> = Field::optional(
     "maxDelay",
     PAUSE.or_expression(),
     "The longest delay, jitter included; it counts only where `backoff` or `exponentialBackoff` is above 1.",
-);
+)
+.such_as(&["1m", "10m"]);
 
 static EXPRESSION: Field<ExprDoc> = Field::optional("expression", CONDITION, "As `when`.");
 
@@ -123,7 +128,8 @@ static JITTER: Field<f64> = Field::optional(
     FRACTION.or_expression(),
     "Fraction of the delay, 0 to 1, that is at most added at random; sampled once and recorded.",
 )
-.or("0");
+.or("0")
+.such_as(&["0.2"]);
 
 /// NoETL's legacy fields.
 const LEGACY: [&str; 2] = ["max_attempts", "retry_when"];

@@ -193,5 +193,9 @@ fn property(field: &dyn AnyField, defs: &mut Defs) -> Json {
     if let Some(default) = field.default_value() {
         members.insert("default".to_owned(), (&default).into());
     }
+    let examples = field.examples();
+    if !examples.is_empty() {
+        members.insert("examples".to_owned(), examples.iter().map(Json::from).collect());
+    }
     members.into()
 }

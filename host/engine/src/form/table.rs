@@ -23,6 +23,8 @@ pub struct Field<T: 'static> {
     expected: Option<&'static str>,
     /// The default as a document would write it: JSON, or else text.
     default: Option<&'static str>,
+    /// Values that people write often, in the same way. Editors offer them.
+    examples: &'static [&'static str],
     about: &'static str,
 }
 
@@ -63,6 +65,8 @@ pub trait AnyField: Sync {
     fn expected(&self) -> Option<&'static str>;
     /// Returns the value that applies when the field is not written.
     fn default_value(&self) -> Option<Value>;
+    /// Returns values that people write often.
+    fn examples(&self) -> Vec<Value>;
     /// Returns the field's purpose, in one sentence.
     fn about(&self) -> &'static str;
     /// The JSON Schema of its value.
@@ -104,7 +108,7 @@ impl<T> Form<T> {
 impl<T> Field<T> {
     /// A field that may be left out.
     pub const fn optional(name: &'static str, form: Form<T>, about: &'static str) -> Self {
-        Self { name, form, expected: None, default: None, about }
+        Self { name, form, expected: None, default: None, examples: &[], about }
     }
 
     /// That it is missing is a problem, which names what was `expected`.
@@ -120,6 +124,11 @@ impl<T> Field<T> {
     /// Gives it a default.
     pub const fn or(self, default: &'static str) -> Self {
         Self { default: Some(default), ..self }
+    }
+
+    /// Gives it values that editors offer.
+    pub const fn such_as(self, examples: &'static [&'static str]) -> Self {
+        Self { examples, ..self }
     }
 
     /// The value that stands at `cursor`, or a problem.
@@ -144,7 +153,11 @@ impl<T> AnyField for Field<T> {
     }
 
     fn default_value(&self) -> Option<Value> {
-        self.default.map(|text| Value::from_json(text).unwrap_or_else(|_| text.into()))
+        self.default.map(written)
+    }
+
+    fn examples(&self) -> Vec<Value> {
+        self.examples.iter().map(|text| written(text)).collect()
     }
 
     fn about(&self) -> &'static str {
@@ -199,4 +212,9 @@ impl Table {
     pub fn mentions(&self, name: &str) -> bool {
         self.names().any(|known| known == name) || self.rules.iter().any(|rule| rule.never().contains(&name))
     }
+}
+
+/// Returns the value of a text as a document has it: JSON, or else text.
+fn written(text: &str) -> Value {
+    Value::from_json(text).unwrap_or_else(|_| text.into())
 }

@@ -12,6 +12,7 @@ mod agenda;
 mod apply;
 mod clocks;
 mod execution_order;
+mod failure_origin;
 mod index;
 mod names;
 mod open;

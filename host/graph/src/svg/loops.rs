@@ -9,8 +9,9 @@ use crate::{
     layout::{NOTE_CELL, PADDING},
     markup::{Markup, cells, clipped, escaped, letters},
     model::Node,
+    proportion::segments,
     sign::disc,
-    tally::Tally,
+    tally::ORDER,
 };
 
 /// Distance of the bar from the upper edge of the loop.
@@ -23,21 +24,6 @@ const STRIP_TOP: i32 = 75;
 const STRIP_HEIGHT: i32 = 12;
 /// Width of a letter of a row's name, which is smaller than other names.
 const ROW_CELL: i32 = 7;
-/// Minimum width of a phase in the bar.
-const MIN_SEGMENT: i32 = 2;
-/// Phases in the order of the bar: what has ended first, what is to come last.
-const ORDER: [Phase; Phase::ALL.len()] = [
-    Phase::Succeeded,
-    Phase::Skipped,
-    Phase::Cancelled,
-    Phase::Timeout,
-    Phase::Error,
-    Phase::Failed,
-    Phase::Suspended,
-    Phase::Running,
-    Phase::Ready,
-    Phase::Created,
-];
 
 /// Draws the bar and the strip of a loop.
 pub(super) fn draw_counts(out: &mut Markup, iterations: &Iterations, Rect { x, y, width, .. }: Rect) {
@@ -76,23 +62,6 @@ fn places(strip: &[Phase], phase: Phase, width: i32) -> impl Iterator<Item = (i3
     cells.map(move |(at, _)| (width * at / count, width * (at + 1) / count - 1))
 }
 
-/// Returns the phases of the bar, each with its begin and its end. Each is visible, however few iterations have it.
-fn segments(tally: &Tally, width: i32) -> Vec<(Phase, i32, i32)> {
-    let phases: Vec<_> = ORDER.into_iter().filter(|phase| tally.count(*phase) > 0).collect();
-    let all = u128::from(tally.tasks().max(1));
-    let count = i32::try_from(phases.len()).unwrap_or(i32::MAX);
-    let room = u128::try_from(width - MIN_SEGMENT * count).unwrap_or(0);
-    let (mut before, mut begin) = (0, 0);
-    let segment = |(at, phase): (i32, Phase)| {
-        before += u128::from(tally.count(phase));
-        let end = MIN_SEGMENT * (at + 1) + i32::try_from(room * before / all).unwrap_or(0);
-        let segment = (phase, begin, end);
-        begin = end;
-        segment
-    };
-    (0..).zip(phases).map(segment).collect()
-}
-
 /// Draws the row of an iteration, or of those that are not listed, which leads to the loop.
 pub(super) fn draw_row(
     out: &mut Markup,
@@ -126,18 +95,6 @@ pub(super) fn draw_row(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_phase_of_a_bar_is_visible() {
-        let mut tally = Tally::of(Phase::Succeeded, 9_998);
-        tally.add(&Tally::of(Phase::Failed, 2));
-        assert_eq!(segments(&tally, 300), [(Phase::Succeeded, 0, 297), (Phase::Failed, 297, 300)]);
-        let mut all = Tally::default();
-        Phase::ALL.into_iter().for_each(|phase| all.add(&Tally::of(phase, 1)));
-        let segments = segments(&all, 300);
-        assert_eq!((segments.len(), segments.last().map(|last| last.2)), (10, Some(300)));
-        assert!(segments.iter().all(|(_, begin, end)| begin + MIN_SEGMENT <= *end));
-    }
 
     #[test]
     fn cells_fill_the_strip_without_touching() {

@@ -33,6 +33,15 @@ pub(super) fn question(task: &TaskRun) -> Option<&str> {
     message.or(Some(&*task.message)).filter(|words| !words.is_empty())
 }
 
+/// Returns the first question that a run waits for, and how many more there are, in one line.
+pub(super) fn brief(run: &Run) -> Option<String> {
+    let mut waiting = run.tasks().iter().filter(|task| task.phase == Phase::Suspended);
+    let first = waiting.next()?;
+    let (place, more) = (run.path(first), waiting.count());
+    let asks = question(first).map_or(place.clone(), |words| format!("{place}: {words}"));
+    Some(if more > 0 { format!("{asks} (and {more} more)") } else { asks })
+}
+
 fn fields(task: &TaskRun) -> Vec<Field> {
     requested_schema(task).and_then(|asked| asked.member("schema")).map(Field::all_of).unwrap_or_default()
 }
@@ -78,6 +87,8 @@ pub(super) fn form(run: &Run, task: &TaskRun, caller: &Caller) -> Option<Markup>
     let is_known = |field: &Field| field.is_name() && caller.key.is_some();
     let is_typed = |field: &&Field| !(field.is_decision() || is_known(field));
     let prefix = format!("{PREFIX}{}.", task.id);
+    // Its place stands beside the buttons; those who hear them alone need it in their names.
+    let what = html! { span class="unseen" { " " (run.path(task)) } };
     let (form, whole) = (format!("respond-{}", task.id), format!("{WHOLE}-{}", task.id));
     Some(html! {
         h2 id={ "ask-title-" (task.id) } { (message.unwrap_or("Waiting for a response")) }
@@ -94,8 +105,8 @@ pub(super) fn form(run: &Run, task: &TaskRun, caller: &Caller) -> Option<Markup>
             }
             div class="acts" {
                 @if decides {
-                    button name={ (prefix) (DECISION) } value="true" { "Approve" }
-                    button name={ (prefix) (DECISION) } value="false" class="danger" formnovalidate { "Reject" }
+                    button name={ (prefix) (DECISION) } value="true" { "Approve" (what) }
+                    button name={ (prefix) (DECISION) } value="false" class="danger" formnovalidate { "Reject" (what) }
                 } @else { button { "Send response" } }
                 span class="help" {
                     (run.path(task))

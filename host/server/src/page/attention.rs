@@ -9,7 +9,7 @@ use phasm::{
     },
 };
 
-use super::{answer, format, summary};
+use super::{answer, format, leaves::Leaves, view::View};
 use crate::auth::caller::{Caller, Role};
 
 /// Waiting tasks that are listed.
@@ -19,54 +19,57 @@ const MAX_FAILED: usize = 5;
 /// Longest message of a failed task, in bytes.
 const MAX_MESSAGE_BYTES: usize = 240;
 
-pub(super) fn draw(run: &Run, caller: &Caller) -> Markup {
-    html! { (waiting(run, caller)) (failed(run)) }
+/// Both lists. Addresses lead to the view that is shown.
+pub(super) fn draw(run: &Run, leaves: &Leaves<'_>, caller: &Caller, view: View) -> Markup {
+    html! { (waiting(run, caller, view)) (failed(run, leaves, view)) }
 }
 
 /// The tasks that wait for a response, each with its form if the caller may respond.
-pub(super) fn waiting(run: &Run, caller: &Caller) -> Markup {
+pub(super) fn waiting(run: &Run, caller: &Caller, view: View) -> Markup {
     let mut waiting = run.tasks().iter().filter(|task| task.phase == Phase::Suspended);
     let shown: Vec<_> = waiting.by_ref().take(MAX_WAITING).collect();
     let more = waiting.count();
-    let may_respond = caller.may(Role::Approve).is_ok();
     html! {
-        @for task in &shown { (question(run, task, caller, may_respond)) }
+        @for task in &shown { (question(run, task, caller, view)) }
         @if more > 0 { p { a href={ "/runs/" (run.id()) "?view=tasks&phase=Suspended" } { (more) " more are waiting" } } }
     }
 }
 
-fn question(run: &Run, task: &TaskRun, caller: &Caller, may_respond: bool) -> Markup {
+fn question(run: &Run, task: &TaskRun, caller: &Caller, view: View) -> Markup {
+    let may_respond = caller.may(Role::Approve).is_ok();
     html! {
         section class="ask" id={ "ask-" (task.id) } aria-labelledby={ "ask-title-" (task.id) } data-keep {
             @if let Some(form) = answer::form(run, task, caller).filter(|_| may_respond) { (form) }
             @else {
                 h2 id={ "ask-title-" (task.id) } { (answer::question(task).unwrap_or("Waiting for a response")) }
-                p class="help" { (place(run, task)) ": a key with the role " code { "approve" } " can respond." }
+                p class="help" { (place(run, task, view)) ": a key with the role " code { "approve" } " can respond." }
             }
         }
     }
 }
 
 /// The address and the path of a task run.
-fn place(run: &Run, task: &TaskRun) -> Markup {
-    html! { a href={ "/runs/" (run.id()) "?view=graph&task=" (task.id) } data-inside { (run.path(task)) } }
+fn place(run: &Run, task: &TaskRun, view: View) -> Markup {
+    html! { a href={ "/runs/" (run.id()) "?view=" (view.beside_tasks().word()) "&task=" (task.id) } data-inside { (run.path(task)) } }
 }
 
-fn failed(run: &Run) -> Markup {
-    let mut failures = summary::failures(run);
-    let shown: Vec<_> = failures.by_ref().take(MAX_FAILED).collect();
-    let more = failures.count();
+fn failed(run: &Run, leaves: &Leaves<'_>, view: View) -> Markup {
+    let all = leaves.failed.len();
+    let shown = leaves.failed.get(..all.min(MAX_FAILED)).unwrap_or_default();
     let is_good = run.phase() == Phase::Succeeded;
     html! {
-        @if !shown.is_empty() {
+        @if all > 0 {
             section class={ "callout " (if is_good { "warn" } else { "bad" }) } aria-label="Failed tasks" {
-                h2 { (format::count(shown.len() + more, "failed task")) @if is_good { " (tolerated)" } }
-                ul class="failed-tasks" { @for task in &shown { li {
-                    (format::standing(run, task)) " " (place(run, task)) (format::item(run, task))
+                h2 {
+                    (format::count(all, "failed task")) @if is_good { " (tolerated)" }
+                    @if leaves.not_run > 0 { ", " (leaves.not_run) " not run because of " @if all == 1 { "it" } @else { "them" } }
+                }
+                ul class="failed-tasks" { @for task in shown { li {
+                    (format::standing(run, task)) " " (place(run, task, view)) (format::item(run, task))
                     @let message = text::cut(run.cause(task), MAX_MESSAGE_BYTES);
                     @if !message.is_empty() { ": " (message) }
                 } } }
-                @if more > 0 { p { a href={ "/runs/" (run.id()) "?view=tasks&failed=true" } { "All " (shown.len() + more) " failed tasks" } } }
+                @if all > shown.len() { p { a href={ "/runs/" (run.id()) "?view=tasks&failed=true" } { "All " (all) " failed tasks" } } }
             }
         }
     }

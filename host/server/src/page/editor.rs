@@ -17,7 +17,7 @@ use phasm::{
 use phasm_graph::{Diagram, Limits, SvgOptions, graph_svg};
 use tokio::time::timeout;
 
-use super::{arguments, form::Form, format};
+use super::{arguments, form::Form, format, reference};
 use crate::{
     auth::caller::Caller, problem_response::ProblemResponse, request::RequestContext, state::AppState,
 };
@@ -105,9 +105,9 @@ impl DocumentCheck {
         if self.text.trim_start().starts_with('{') { "document.json" } else { "document.yaml" }
     }
 
-    /// The plan, if it may be carried out.
+    /// The plan, if the caller may run it. Problems beside it are of what is given to it, which is then corrected in the form.
     pub(super) fn sound(&self) -> Option<&Arc<Plan>> {
-        self.plan.as_ref().filter(|_| self.problems.is_empty() && self.refused.is_none())
+        self.plan.as_ref().filter(|_| self.refused.is_none())
     }
 }
 
@@ -146,7 +146,7 @@ pub(super) fn report(checked: &DocumentCheck, form: Option<&Form>) -> Markup {
             }
             div class="acts" id="acts" {
                 @if let Some(plan) = checked.sound() { (action_buttons(plan, checked.kept)) }
-                @else { button class="plain" name="act" value="check" { "Check it" } }
+                @else { noscript { button class="plain" name="act" value="check" { "Check it" } } }
             }
         }
     }
@@ -230,7 +230,7 @@ pub(super) fn list(problems: &[Problem], class: &str) -> Markup {
                 @for problem in problems.iter().take(MAX_PROBLEMS) {
                     li data-line=(problem.line) data-column=(problem.column) {
                         @if problem.line > 0 { span class="place" { "line " (problem.line) } " " }
-                        code { (problem.code) } " "
+                        a href=(reference::error_path(problem.code)) target="_blank" { code { (problem.code) } } " "
                         @if !problem.path.is_empty() { code { (problem.path) } ": " }
                         span class="said" { (problem.message) }
                         @if let Some(hint) = &problem.hint { " " span class="hint" { (hint) } }

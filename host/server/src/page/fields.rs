@@ -26,7 +26,7 @@ pub(super) struct Field {
 enum Input {
     YesNo,
     Choice(Vec<Value>),
-    Number { whole: bool, least: Option<String>, most: Option<String> },
+    Number { whole: bool },
     Line,
     Lines,
     Json,
@@ -40,24 +40,23 @@ impl Field {
     pub(super) fn of_schema(name: &str, schema: &Value, required: bool) -> Self {
         let text = |key| schema.member(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let number = |key| schema.member(key).filter(|value| matches!(value, Value::Number(_)));
-        let bound = |key| number(key).map(Value::to_json);
         let long = number("maxLength").and_then(|most| most.to_json().parse::<f64>().ok());
         let kind = match (schema.member("enum").and_then(Value::as_array), text("type").as_str()) {
             (Some(values), _) => Input::Choice(values.to_vec()),
             (None, "boolean") => Input::YesNo,
-            (None, "integer") => {
-                Input::Number { whole: true, least: bound("minimum"), most: bound("maximum") }
-            }
-            (None, "number") => {
-                Input::Number { whole: false, least: bound("minimum"), most: bound("maximum") }
-            }
+            (None, "integer") => Input::Number { whole: true },
+            (None, "number") => Input::Number { whole: false },
             (None, "string") if long.is_some_and(|most| most > MAX_LINE_LENGTH) => Input::Lines,
             (None, "string") => Input::Line,
             (None, _) => Input::Json,
         };
         let title = Some(text("title")).filter(|title| !title.is_empty()).unwrap_or_else(|| name.to_owned());
         let default = schema.member("default").cloned();
-        Self { name: name.to_owned(), title, help: text("description"), kind, required, default }
+        let bound = |word, key| number(key).map(|value| format!("{word} {}", value.to_json()));
+        let bounds = [bound("at least", "minimum"), bound("at most", "maximum")];
+        let description = Some(text("description")).filter(|words| !words.is_empty());
+        let help = description.into_iter().chain(bounds.into_iter().flatten()).collect::<Vec<_>>().join(", ");
+        Self { name: name.to_owned(), title, help, kind, required, default }
     }
 
     /// The fields of an object's schema; nothing if it does not say which members there are.
@@ -76,8 +75,8 @@ impl Field {
         let kind = match parameter.kind {
             _ if !parameter.allowed.is_empty() => Input::Choice(parameter.allowed.clone()),
             ParameterType::String => Input::Line,
-            ParameterType::Number => Input::Number { whole: false, least: None, most: None },
-            ParameterType::Integer => Input::Number { whole: true, least: None, most: None },
+            ParameterType::Number => Input::Number { whole: false },
+            ParameterType::Integer => Input::Number { whole: true },
             ParameterType::Boolean => Input::YesNo,
             ParameterType::Any | ParameterType::Object | ParameterType::Array => Input::Json,
         };
@@ -142,9 +141,9 @@ impl Field {
                         option value=(written) selected[shown == written || shown == self.written(value)] { (self.written(value)) }
                     }
                 },
-                Input::Number { whole, least, most } => input id=(name) name=(name) type="number" value=(shown)
-                    step=(if *whole { "1" } else { "any" }) min=[least.as_deref()] max=[most.as_deref()] required[required]
-                    aria-describedby=(help);,
+                // A number field would send nothing for letters, and the default would be taken for what was typed.
+                Input::Number { whole } => input id=(name) name=(name) type="text" value=(shown) autocomplete="off"
+                    inputmode=(if *whole { "numeric" } else { "decimal" }) required[required] aria-describedby=(help);,
                 Input::Line => input id=(name) name=(name) type="text" value=(shown) required[required] aria-describedby=(help);,
                 Input::Lines => textarea id=(name) name=(name) rows="4" required[required] aria-describedby=(help) { "\n" (shown) },
                 Input::Json => textarea id=(name) name=(name) rows="3" class="code" spellcheck="false" required[required]

@@ -41,6 +41,33 @@ pub(super) fn sign(phase: Phase) -> Markup {
     PreEscaped(phasm_graph::mark(phase))
 }
 
+/// The choice of a phase in a filter, each with its meaning.
+pub(super) fn phase_choice(chosen: Option<&str>) -> Markup {
+    html! {
+        div class="field" {
+            label for="phase" { "Phase" }
+            select id="phase" name="phase" {
+                option value="" { "any" }
+                @for phase in Phase::ALL {
+                    option value=(phase) selected[chosen == Some(phase.as_str())] { (phase) (meaning(phase)) }
+                }
+            }
+        }
+    }
+}
+
+/// What tells a phase from another with a similar word.
+fn meaning(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Failed => " – the step says so",
+        Phase::Error => " – the step or its input is broken",
+        Phase::Timeout => " – a limit of time ran out",
+        Phase::Skipped => " – its condition was false",
+        Phase::Suspended => " – waiting for approval",
+        Phase::Created | Phase::Ready | Phase::Running | Phase::Succeeded | Phase::Cancelled => "",
+    }
+}
+
 /// How many tasks have ended of those that there are, as a number and a bar.
 pub(super) fn progress(progress: Progress) -> Markup {
     let Progress { done, total } = progress;

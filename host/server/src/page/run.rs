@@ -21,10 +21,12 @@ use phasm_graph::{Diagram, Limits, Suspensions, SvgOptions, Timeline, graph_svg,
 use super::{
     attention, commands, definition, events, format,
     history::{self, RunHistory, TaskHistory},
+    leaves::Leaves,
     once, run_logs, saved,
     shell::Shell,
     short_ids, summary, table,
     task::{TaskContent, TaskHeadings},
+    view::View,
 };
 use crate::{
     auth::caller::{Caller, Role},
@@ -36,44 +38,6 @@ use crate::{
 const MAX_RESPONSES: usize = 10;
 /// Longest comment of a response, in bytes.
 const MAX_COMMENT_BYTES: usize = 160;
-
-/// Views of a run.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum View {
-    Graph,
-    Timeline,
-    Tasks,
-    Logs,
-    Definition,
-    Events,
-}
-
-impl View {
-    const ALL: [Self; 6] =
-        [Self::Graph, Self::Timeline, Self::Tasks, Self::Logs, Self::Definition, Self::Events];
-
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Graph => "graph",
-            Self::Timeline => "timeline",
-            Self::Tasks => "tasks",
-            Self::Logs => "logs",
-            Self::Definition => "definition",
-            Self::Events => "events",
-        }
-    }
-
-    const fn title(self) -> &'static str {
-        match self {
-            Self::Graph => "Graph",
-            Self::Timeline => "Timeline",
-            Self::Tasks => "Tasks",
-            Self::Logs => "Logs",
-            Self::Definition => "Definition",
-            Self::Events => "Events",
-        }
-    }
-}
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let found = context.run().await;
@@ -87,11 +51,10 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let named = |word: &str| View::ALL.into_iter().find(|view| view.word() == word);
     let expected = "graph, timeline, tasks, logs, definition or events";
     let view = context.query.parsed("view", expected, named).unwrap_or(View::Graph);
-    let selected = match view {
-        View::Logs | View::Events => None,
-        View::Graph | View::Timeline | View::Tasks | View::Definition => {
-            context.query.parsed("task", "the number of a task run", |text| text.parse().ok().map(TaskId))
-        }
+    let selected = if view.beside_tasks() == view {
+        context.query.parsed("task", "the number of a task run", |text| text.parse().ok().map(TaskId))
+    } else {
+        None
     };
     let shown = match view {
         View::Tasks => ViewContent::Tasks(table::TableQuery::of(&mut context.query)),
@@ -164,10 +127,18 @@ async fn body(
             Markup::default()
         }
     };
-    let page = RunPage { row: row.clone(), asked, listed, logs };
     // The journal is read only where it has what the state of the run has not.
-    let (selected, is_timeline) = (page.asked.selected, matches!(page.asked.shown, ViewContent::Timeline));
-    if handle.outline(move |run, _| is_told_by_journal(run, selected, is_timeline)).await? {
+    let (selected, is_timeline) = (asked.selected, matches!(asked.shown, ViewContent::Timeline));
+    let look = move |run: &Run, _: &LargeValues| {
+        (is_told_by_journal(run, selected, is_timeline), run.rerun_of().cloned())
+    };
+    let (is_told_by_journal, rerun_of) = handle.outline(look).await?;
+    let earlier = match rerun_of {
+        Some(of) => store.get(&of).await?.filter(|row| context.caller.sees(&row.head.namespace)),
+        None => None,
+    };
+    let page = RunPage { row: row.clone(), earlier, asked, listed, logs };
+    if is_told_by_journal {
         let RunHistory { run, large, suspensions, told } =
             history::read(&context.app, run_id, selected, &context.holder).await?;
         return Ok(page.draw(&run, &large, &suspensions, &told));
@@ -189,6 +160,8 @@ fn is_told_by_journal(run: &Run, selected: Option<TaskId>, is_timeline: bool) ->
 /// Everything of a run's page but the run itself.
 struct RunPage {
     row: RunSummary,
+    /// The run that it repeats, if that is kept.
+    earlier: Option<RunRow>,
     asked: PageView,
     /// The events or logs, if these are shown.
     listed: Markup,
@@ -211,7 +184,8 @@ impl RunPage {
             let content = TaskContent { run, large, told, task, logs: &self.logs, caller: &self.row.caller };
             panel(&content, view)
         });
-        Frame { run, large, row: &self.row, view, panel }.whole(&content)
+        let earlier = self.earlier.as_ref();
+        Frame { run, large, row: &self.row, earlier, view, panel }.whole(&content)
     }
 }
 
@@ -256,7 +230,7 @@ fn panel(content: &TaskContent<'_>, view: View) -> Markup {
     let close = format!("/runs/{}?view={}", run.id(), view.word());
     html! {
         div class="panel-head" {
-            h2 { (run.label(content.task)) " " (format::standing(run, content.task)) }
+            h2 { (run.label(content.task)) (format::item(run, content.task)) " " (format::standing(run, content.task)) }
             a class="close" href=(close) data-inside aria-label="Close the details" { "✕" }
         }
         (content.draw(TaskHeadings::Panel))
@@ -318,29 +292,31 @@ struct Frame<'r> {
     run: &'r Run,
     large: &'r LargeValues,
     row: &'r RunSummary,
+    earlier: Option<&'r RunRow>,
     view: View,
     panel: Option<Markup>,
 }
 
 impl Frame<'_> {
     fn whole(&self, shown: &Markup) -> Markup {
-        let Self { run, row, view, .. } = *self;
+        let Self { run, row, earlier, view, .. } = self;
+        let leaves = Leaves::of(run);
         html! {
             p class="path" { a href="/runs" { "Runs" } }
             div class="head" {
                 h1 id="title" data-part { (run.plan().name) " " (standing(run)) }
-                div id="acts" class="acts" data-part { @if row.caller.may(Role::Run).is_ok() { (action_forms(run)) } }
+                div id="acts" class="acts" data-part { @if row.caller.may(Role::Run).is_ok() { (action_forms(run, &leaves)) } }
             }
-            div id="summary" data-part { (summary::draw(run)) (notes(run, row)) }
-            div id="attention" data-part { (attention::draw(run, &row.caller)) }
+            div id="summary" data-part { (summary::draw(run, &leaves, *earlier)) (notes(run, row)) }
+            div id="attention" data-part { (attention::draw(run, &leaves, &row.caller, *view)) }
             nav class="tabs" aria-label="Views of the run" {
                 @for one in View::ALL {
-                    a href={ "/runs/" (run.id()) "?view=" (one.word()) } aria-current=[(one == view).then_some("page")] { (one.title()) }
+                    a href={ "/runs/" (run.id()) "?view=" (one.word()) } aria-current=[(one == *view).then_some("page")] { (one.title()) }
                 }
             }
             div class="split" {
                 // Logs are kept up to date by a stream of their own.
-                section id="view" class="view" aria-label=(view.title()) data-part[view != View::Logs] { (shown) }
+                section id="view" class="view" aria-label=(view.title()) data-part[*view != View::Logs] { (shown) }
                 aside id="panel" aria-label="Task" data-part { @if let Some(panel) = &self.panel { (panel) } }
             }
             div id="values" data-part { (values(run, self.large)) }
@@ -349,17 +325,22 @@ impl Frame<'_> {
     }
 }
 
-fn action_forms(run: &Run) -> Markup {
+fn action_forms(run: &Run, leaves: &Leaves<'_>) -> Markup {
     let action = |what: &str| format!("/runs/{}/{what}", run.id());
+    let plain = |is_plain: bool| is_plain.then_some("plain");
+    // What failed before it was executed fails again, unless the workflow file is changed.
+    let has_to_change =
+        !leaves.failed.is_empty() && leaves.failed.iter().all(|task| task.dispatched_at.is_none());
+    let reused = leaves.tally.count(Phase::Succeeded);
     html! {
         @if run.phase().is_terminal() {
-            a class="button plain" href=(action("edit")) { "Edit and run again" }
+            a class={ "button " (plain(!has_to_change).unwrap_or_default()) } href=(action("edit")) { "Edit and run again" }
             form method="post" action=(action("rerun")) { (once::field(None)) button class="plain" { "Run again" } }
             @if run.phase() != Phase::Succeeded {
                 form method="post" action=(action("rerun")) {
                     (once::field(None))
                     input type="hidden" name="from" value="failed";
-                    button { "Run the failed part again" }
+                    button class=[plain(has_to_change)] title={ "Takes over up to " (reused) " results of tasks that succeeded" } { "Run the failed part again" }
                 }
             }
         } @else {
@@ -408,7 +389,6 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             @if &*row.head.namespace != "default" { div { dt { "Namespace" } dd { (row.head.namespace) } } }
             @for (kind, name, address) in &row.from { div { dt { (kind) } dd { a href=(address) { (name) } } } }
             @if let Some(at) = run.run_deadline().filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (format::time(at)) } } }
-            @if let Some(of) = run.rerun_of() { div { dt { "Rerun of" } dd { a href={ "/runs/" (of) } { (format::id(of)) } } } }
             @if let Some(trace) = run.trace_id() { div { dt { "Trace" } dd { (format::id(trace)) } } }
             @if let Some(notices) = &row.notices {
                 div { dt { "Notifications" } dd { (notices.counts()) @if let Some(why) = &notices.failure { " (" (why) ")" } } }

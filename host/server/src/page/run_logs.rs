@@ -33,6 +33,10 @@ impl LogQuery {
         Self { task: query.text("task").unwrap_or_default(), text: query.text("text").unwrap_or_default() }
     }
 
+    fn is_of_all(&self) -> bool {
+        self.task.is_empty() && self.text.is_empty()
+    }
+
     fn means(&self, run: &Run, task: &TaskRun) -> bool {
         self.task.is_empty() || is_named(run, task, &self.task)
     }
@@ -106,7 +110,12 @@ fn page(
         div id="run-logs" data-logs=[stream] data-text=[(!wanted.text.is_empty()).then_some(&wanted.text)] {
             @for (task, log) in shown { (attempt(run_id, task, log, &wanted.text)) }
         }
-        @if shown.is_empty() && is_over { p class="empty" { "No logs." } }
+        @if shown.is_empty() && is_over {
+            p class="empty" {
+                @if wanted.is_of_all() { "No task has written a log. Messages of tasks that failed stand above and in " a href={ "/runs/" (run_id) "?view=tasks" } { "Tasks" } "." }
+                @else { "No line fits the filter." }
+            }
+        }
         noscript { @if !is_over { p class="help" { "Load the page again for later lines." } } }
     }
 }
@@ -124,7 +133,7 @@ fn filters(run_id: &str, wanted: &LogQuery) -> Markup {
                 input id="log-text" name="text" type="search" value=(wanted.text);
             }
             button class="plain" { "Filter" }
-            @if !wanted.task.is_empty() || !wanted.text.is_empty() { a href={ "/runs/" (run_id) "?view=logs" } { "Show all" } }
+            @if !wanted.is_of_all() { a href={ "/runs/" (run_id) "?view=logs" } { "Show all" } }
         }
     }
 }

@@ -11,11 +11,21 @@ use phasm::{
 };
 use tokio::task::JoinSet;
 
-use super::{counts::StatusCounts, error, format, saved, shell::Shell};
+use super::{answer, counts::StatusCounts, error, format, saved, shell::Shell};
 use crate::{auth::caller::Role, problem_response::ProblemResponse, request::RequestContext, runs::list};
 
 /// Running runs of a page whose progress is shown.
 const MAX_PROGRESS: usize = 50;
+/// Waiting runs of a page whose questions are shown.
+const MAX_QUESTIONS: usize = 20;
+/// Times that are offered for the submission of runs, each as the filter has it.
+const PERIODS: [(&str, &str); 5] = [
+    ("", "any time"),
+    ("1h", "the last hour"),
+    ("24h", "the last 24 hours"),
+    ("7d", "the last 7 days"),
+    ("30d", "the last 30 days"),
+];
 /// Longest reason in a row, in bytes.
 const MAX_REASON_BYTES: usize = 160;
 
@@ -51,17 +61,18 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     Ok(Shell { live, ..Shell::new("Runs", "/runs", &context.caller) }.respond(status, &body))
 }
 
-/// A run of the list, and how far it has come where this host runs it.
+/// A run of the list, how far it has come where this host runs it, and the question that it waits for.
 struct RowState {
     row: RunRow,
     state: RunState,
     progress: Option<Progress>,
+    question: Option<String>,
 }
 
 impl RowState {
     async fn all(context: &RequestContext, rows: Vec<RunRow>, presence: &Presence) -> Vec<Self> {
-        let mut all: Vec<_> =
-            rows.into_iter().map(|row| Self { state: presence.state(&row), row, progress: None }).collect();
+        let unseen = |row| Self { state: presence.state(&row), row, progress: None, question: None };
+        let mut all: Vec<_> = rows.into_iter().map(unseen).collect();
         let mut looks = JoinSet::new();
         let running = all.iter().enumerate().filter(|(_, one)| one.state == RunState::Driven);
         for (at, one) in running.take(MAX_PROGRESS) {
@@ -76,6 +87,11 @@ impl RowState {
                 one.progress = progress;
             }
         }
+        for one in all.iter_mut().filter(|one| one.waits_for_a_person()).take(MAX_QUESTIONS) {
+            let handle = context.app.host.run_of(&one.row).counted_for(context.holder.clone());
+            // A run that has just been resumed is shown without its question.
+            one.question = handle.outline(|run, _| answer::brief(run)).await.ok().flatten();
+        }
         all
     }
 
@@ -88,8 +104,8 @@ impl RowState {
         if let Some(why) = &self.row.damaged {
             return Some(format!("damaged: {why}"));
         }
-        if let Some(remark) = self.row.remark.as_deref() {
-            return Some(remark.to_owned());
+        if let Some(told) = self.row.remark.as_deref().or(self.question.as_deref()) {
+            return Some(told.to_owned());
         }
         let waits = RowWaits::of(&self.row, self.state).filter(|_| !self.waits_for_a_person())?;
         Some(match (waits.what, waits.why) {
@@ -132,6 +148,11 @@ impl RunFilter {
         if query.is_empty() { "/runs".to_owned() } else { format!("/runs?{query}") }
     }
 
+    /// Whether the list is of some of the runs only, however they stand: then the counts of all are not its own.
+    fn is_narrowed(&self) -> bool {
+        self.0.iter().any(|(name, _)| !["status", "phase", "open", "since"].contains(&&**name))
+    }
+
     /// Whether the list shows just the runs that stand so.
     fn is_of(&self, standing: &[(&str, &str)]) -> bool {
         ["status", "phase", "open", "since"].into_iter().all(|name| {
@@ -156,20 +177,19 @@ impl RunFilter {
                     label for="text" { "Search" }
                     input id="text" name="text" type="search" value=(self.text("text")) placeholder="id, workflow, label";
                 }
-                div class="field" {
-                    label for="phase" { "Phase" }
-                    select id="phase" name="phase" {
-                        option value="" { "any" }
-                        @for phase in Phase::ALL { option selected[self.text("phase") == phase.as_str()] { (phase) } }
-                    }
-                }
+                (format::phase_choice(Some(self.text("phase"))))
                 @if !self.text("workflow").is_empty() { (self.field("workflow", "Workflow", "")) }
                 @if !self.text("status").is_empty() { input type="hidden" name="status" value=(self.text("status")); }
                 (self.field("namespace", "Namespace", "all"))
                 (self.field("label", "Label", "team=data"))
                 div class="field" {
-                    label for="since" { "Since" }
-                    input id="since" name="since" size="12" value=(self.text("since")) placeholder="2h";
+                    label for="since" { "Submitted" }
+                    select id="since" name="since" {
+                        @let since = self.text("since");
+                        @for (length, words) in PERIODS { option value=(length) selected[since == length] { (words) } }
+                        // A link may have a time of its own.
+                        @if PERIODS.iter().all(|(length, _)| *length != since) { option value=(since) selected { "since " (since) } }
+                    }
                 }
                 label class="choice" {
                     input type="checkbox" name="open" value="true" checked[self.text("open") == "true"];
@@ -192,7 +212,7 @@ fn chips(counts: &StatusCounts, asked: &RunFilter) -> Markup {
                 @for chip in &all {
                     a class={ "chip " (chip.class) } href=(asked.address_of(&chip.filter)) title=(chip.title)
                         aria-current=[asked.is_of(&chip.filter).then_some("true")] {
-                        (chip.sign()) (chip.word) " " strong { (chip.count) }
+                        (chip.sign()) (chip.word) @if !asked.is_narrowed() { " " strong { (chip.count) } }
                     }
                 }
             }

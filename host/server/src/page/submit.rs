@@ -17,7 +17,7 @@ use super::{
     editor::{CHECK_PENDING, DocumentCheck, graph, report},
     examples,
     form::Form,
-    format, once, see_other,
+    format, once, reference, see_other,
     shell::Shell,
     yaml::yaml,
 };
@@ -164,6 +164,7 @@ fn render(
                     textarea id="document" name="document" rows="22" spellcheck="false" autocapitalize="off" autocomplete="off"
                         wrap="off" aria-describedby="report" { "\n" (checked.text) }
                 }
+                p class="help" { a href=(reference::FIELDS) target="_blank" { "All fields" } ", " a href=(reference::ERRORS) target="_blank" { "all errors" } }
                 noscript { p class="help" { "Without scripts: check your changes before you submit." } }
             }
             (graph(checked))

@@ -9,7 +9,7 @@ use phasm::{
     },
 };
 
-use super::{format, summary};
+use super::{format, leaves::Leaves};
 use crate::query::Query;
 
 /// Task runs of a page.
@@ -41,7 +41,7 @@ impl TableQuery {
     }
 
     fn chosen(self, run: &Run) -> Vec<&TaskRun> {
-        let all = if self.failed { summary::failures(run).collect() } else { run.tasks_in_order() };
+        let all = if self.failed { Leaves::of(run).failed } else { run.tasks_in_order() };
         all.into_iter().filter(|task| self.phase.is_none_or(|phase| phase == task.phase)).collect()
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn draw(run: &Run, wanted: &TableQuery) -> Markup {
     html! {
         (filters(run, wanted))
         table class="list tasks" {
-            caption class="unseen" { "Task runs, in the order of execution" }
+            caption class="unseen" { "Task runs, containers before what is in them" }
             thead { tr { th scope="col" { "Phase" } th scope="col" { "Task" } th scope="col" { "Started" }
                 th scope="col" { "Took" } th scope="col" { "Message" } } }
             tbody { @for task in rows { (line(run, task)) } }
@@ -70,13 +70,7 @@ fn filters(run: &Run, wanted: &TableQuery) -> Markup {
     html! {
         form class="filters" method="get" action={ "/runs/" (run.id()) } data-apply {
             input type="hidden" name="view" value="tasks";
-            div class="field" {
-                label for="phase" { "Phase" }
-                select id="phase" name="phase" {
-                    option value="" { "any" }
-                    @for phase in Phase::ALL { option selected[wanted.phase == Some(phase)] { (phase) } }
-                }
-            }
+            (format::phase_choice(wanted.phase.map(Phase::as_str)))
             label class="choice" {
                 input type="checkbox" name="failed" value="true" checked[wanted.failed];
                 " failed only"

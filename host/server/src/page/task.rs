@@ -45,7 +45,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     };
     let body = html! {
         (path(run, task))
-        div class="head" { h1 id="title" data-part { (run.label(task)) " " (format::standing(run, task)) } }
+        div class="head" { h1 id="title" data-part { (run.label(task)) (format::item(run, task)) " " (format::standing(run, task)) } }
         (content.draw(TaskHeadings::Page))
     };
     let title = format!("{} {}", run.path(task), task.phase);

@@ -10,7 +10,7 @@ use phasm::{
     },
 };
 
-use super::{answer, attention, format, shell::Shell};
+use super::{answer, attention, format, shell::Shell, view::View};
 use crate::{auth::caller::Caller, problem_response::ProblemResponse, request::RequestContext};
 
 /// Open runs that are looked through, the newest first.
@@ -68,7 +68,7 @@ fn draw(run: &Run, row: &RunRow, caller: &Caller, whose: Whose) -> Option<Markup
                 a href={ "/runs/" (row.head.run_id) } { (row.head.workflow) } ", submitted " (format::time(row.head.submitted_at))
                 @if &*row.head.namespace != "default" { ", in " (row.head.namespace) }
             }
-            (attention::waiting(run, caller))
+            (attention::waiting(run, caller, View::Graph))
         }
     })
 }

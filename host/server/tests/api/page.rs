@@ -623,10 +623,14 @@ async fn runs_are_counted_by_their_status() {
         "Failed <strong>1</strong>",
         "href=\"/runs?status=suspended\"",
         "href=\"/runs?phase=Failed&amp;since=24h\"",
-        "as asked",
+        "main/t1: as asked",
+        "main/t0: Release it?",
     ] {
         assert!(list.contains(says), "{says}: {list}");
     }
+    // The counts are of all runs, so a search does not show them.
+    let found = page(client, "/runs?label=team%3Ddata").await;
+    assert!(found.contains("Waiting for approval<") && !found.contains("<strong>1"), "{found}");
     let only = page(client, "/runs?status=suspended").await;
     assert!(only.contains(&waiting) && !only.contains(&format!("/runs/{bad}")), "{only}");
     assert!(only.contains("aria-current=\"true\""), "{only}");
@@ -698,11 +702,11 @@ async fn approvals_have_people() {
     ada.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     let at = format!("/runs/{run}");
     let shown = page(&bob, &at).await;
-    for says in ["Release it?", ">Approve</button>", ">Reject</button>", "as bob", "answer.1.comment"] {
+    for says in ["Release it?", ">Approve<span", ">Reject<span", "as bob", "answer.1.comment"] {
         assert!(shown.contains(says), "{says}: {shown}");
     }
     assert!(!shown.contains("answer.1.by"), "{shown}");
-    assert!(!page(&eve, &at).await.contains(">Approve</button>"));
+    assert!(!page(&eve, &at).await.contains(">Approve<span"));
     assert!(page(&bob, "/waiting").await.contains("Release it?"));
     let others = page(&ada, "/waiting").await;
     assert!(
@@ -718,4 +722,74 @@ async fn approvals_have_people() {
     let task = page(&bob, &format!("{at}/tasks/1")).await;
     assert!(task.contains("<strong>Approved</strong> by bob") && task.contains(": as agreed"), "{task}");
     assert!(!task.contains("mallory"), "{task}");
+}
+
+/// R-A117: a run that repeats another says how that ended, and how many results it takes over.
+#[tokio::test]
+async fn a_rerun_says_what_it_takes_over() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let run = world.submit(&workflow("default", &["ok", "fail", "ok", "ok"])).await;
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    let shown = page(client, &format!("/runs/{run}")).await;
+    assert!(shown.contains("1 failed task, 2 not run because of it"), "{shown}");
+    assert!(shown.contains("Takes over up to 1 results"), "{shown}");
+    let sent = post(client, &format!("/runs/{run}/rerun"), "from=failed").await;
+    let at = sent.header("location").unwrap().to_owned();
+    client.get(&format!("/v1{at}?wait=30s")).await.expect(200);
+    let again = page(client, &at).await;
+    for says in ["Rerun of", ", which ended ", "1 result reused, 3 tasks not"] {
+        assert!(again.contains(says), "{says}: {again}");
+    }
+}
+
+/// R-A117: what fails before it is executed fails again, so the first thing that is offered is to change the file.
+#[tokio::test]
+async fn a_file_that_has_to_change_is_edited_first() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let wrong = workflow("default", &["ok"])
+        .replace("executor: { type: ok }", "executor: { type: ok }, inputs: { parameters: [{ name: a, valueFrom: { expression: \"1 / (workflow.parameters.who.length - 5)\" } }] }");
+    let run = world.submit(&wrong).await;
+    let ended = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    assert_eq!(ended.text("/phase"), "Error", "{ended:?}");
+    let shown = page(client, &format!("/runs/{run}")).await;
+    assert!(
+        shown.contains("<a class=\"button \" href") && shown.contains("<button class=\"plain\" title"),
+        "{shown}"
+    );
+}
+
+/// R-A116: what is typed into the field of a number is never replaced by the default.
+#[tokio::test]
+async fn letters_for_a_number_are_refused() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let counts = workflow("default", &["ok"])
+        .replace("{ name: who, type: string, default: world }", "{ name: n, type: integer, default: 3 }");
+    let document = encoded(&counts);
+    let written = post(client, "/submit/check", &format!("document={document}")).await;
+    assert!(
+        written.body.contains("inputmode=\"numeric\"") && !written.body.contains("type=\"number\""),
+        "{}",
+        written.body
+    );
+    let sent = post(client, "/submit", &format!("act=submit&document={document}&param.n=many")).await;
+    assert_eq!(sent.status, 422, "{}", sent.body);
+    assert!(sent.body.contains("expected") && sent.body.contains("value=\"many\""), "{}", sent.body);
+}
+
+/// R-A118: the reference needs no network: all fields, and each error at its own address.
+#[tokio::test]
+async fn the_reference_is_in_the_page() {
+    let world = World::new().await;
+    let fields = page(&world.client, "/reference").await;
+    for says in ["id=\"retry\"", "<code>attempts</code>", "<code>duration</code>"] {
+        assert!(fields.contains(says), "{says}");
+    }
+    let errors = page(&world.client, "/reference/errors").await;
+    assert!(errors.contains("id=\"P022\"") && errors.contains("Task that does not exist"), "{errors}");
+    assert!(fields.len() < 300_000 && errors.len() < 300_000, "{} {}", fields.len(), errors.len());
+    let written = post(&world.client, "/submit/check", "document=a").await;
+    assert!(written.body.contains("href=\"/reference/errors#P"), "{}", written.body);
 }

@@ -64,7 +64,7 @@ fn a_workflow_is_written_with_keys() {
         browser.run("return document.querySelector('#text').shadowRoot.querySelectorAll('style').length"),
         0
     );
-    assert_eq!(browser.run(&format!("return getComputedStyle({TEXT}).whiteSpace")), "pre");
+    assert_eq!(browser.run(&format!("return getComputedStyle({TEXT}).whiteSpace")), "break-spaces");
     browser.click("label[for=document]");
     browser.press_with(CONTROL, 'a');
     browser.press("apiVersion: phasm/v1");
@@ -279,9 +279,24 @@ fn completions_fit_the_schema() {
         (format!("{dag}          - name: a\n            executor: {{ type: |"), &["echo"], &["type"]),
         (
             format!("{dag}          - name: a\n            retry:\n              |"),
-            &["attempts", "delay", "when"],
+            &["attempts", "delay", "when", "limit"],
             &["name"],
         ),
+        // An older word is no choice beside the one that is written, and the older dialect has only those.
+        (
+            format!(
+                "{dag}          - name: a\n            retry:\n              attempts: 3\n              |"
+            ),
+            &["delay", "when"],
+            &["attempts", "limit", "maxAttempts"],
+        ),
+        (
+            format!("{dag}          - name: a\n            retry:\n              |")
+                .replace("phasm/v1", "aether/v1"),
+            &["limit", "maxAttempts", "exponentialBackoff"],
+            &["attempts", "backoff", "when"],
+        ),
+        (format!("{dag}          - name: a\n            retry: {{ delay: |"), &["2s", "30s"], &["attempts"]),
         (format!("{dag}          |"), &["name", "executor"], &["tasks"]),
     ] {
         let script =
@@ -290,6 +305,16 @@ fn completions_fit_the_schema() {
         let has = |label: &&str| found.as_array().unwrap().iter().any(|one| one == *label);
         assert!(some.iter().all(&has) && !none.iter().any(has), "{text}\n{found}");
     }
+    let older = format!("{dag}          - name: a\n            retry:\n              |");
+    let script = format!(
+        "Object.fromEntries(completions(schema, at({}), []).filter((one) => one.instead).map((one) => [one.label, one.instead]))",
+        json!(older)
+    );
+    let instead = completed(&visit.browser, &script);
+    assert_eq!(
+        instead,
+        json!({ "limit": "attempts", "maxAttempts": "attempts", "exponentialBackoff": "backoff", "expression": "when" })
+    );
     let said =
         completed(&visit.browser, "descriptionOf(schema, at('kind: CronWorkflow\\nspec:\\n  schedule|: x'))");
     assert!(said.as_str().unwrap().starts_with("Minute, hour, day"), "{said}");

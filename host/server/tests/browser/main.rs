@@ -428,7 +428,7 @@ fn a_schedule_is_written_and_looked_after() {
     };
     typed("Europe/Berlin", "Europe/Berlinn");
     browser.until(&in_text(".cm-lint-marker-error"));
-    browser.until_says("Check it");
+    browser.until_says("1 error");
     typed("Europe/Berlinn", "America/New_York");
     browser.until_says("in the time zone America/New_York");
     browser.click("button[value=keep]");

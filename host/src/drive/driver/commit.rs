@@ -98,7 +98,7 @@ impl Driver {
             let root = run.tasks().first()?;
             let clock = run.exceeded(root).map(|clock| format!("Timed out: {clock}"));
             let is_good = run.phase() == Phase::Succeeded;
-            let told = || if is_good { run.remarks(root).join(", ") } else { run.cause(root).to_owned() };
+            let told = || if is_good { run.remarks(root).join(", ") } else { run.failure_reason(root) };
             let remark = clock.unwrap_or_else(told);
             (!remark.is_empty()).then(|| text::brief(&remark).into())
         });

@@ -47,9 +47,9 @@ fn the_readers_cut_too() {
 #[test]
 fn slips_in_many_names() {
     let text = tasks(10_000, |n| {
-        format!("name: task-number-{n}, executor: {{type: echo}}, dependencies: [task-numbr-{n}]")
+        format!("name: task-number-{n}, executor: {{type: echo}}, dependencies: [task-numbr-{}]", n + 1)
     });
     let found = plan(&text).unwrap_err();
     assert_eq!(found.len(), 1001);
-    assert_eq!(found[17].hint.as_deref(), Some("did you mean `task-number-17`?"));
+    assert_eq!(found[17].hint.as_deref(), Some("did you mean `task-number-18`?"));
 }

@@ -76,26 +76,30 @@ pub(super) static TIMEOUT_FIELD: Field<Millis> = Field::optional(
     "timeout",
     TIMEOUT.or_expression(),
     "How long the task may last from its first dispatch, retries, delays and suspension included; then it ends Timeout.",
-);
+)
+.such_as(&["30s", "10m", "1h"]);
 
 pub(in crate::document) static MAX_RUNTIME: Field<TimeoutPolicyDoc> = Field::optional(
     "maxRuntime",
     TIMEOUT_POLICY,
     "How long each attempt may run; a retry may follow, else the task ends Timeout, in `aether/v1` Cancelled, which counts as a \
      timeout, or Error if the policy says so.",
-);
+)
+.such_as(&["30s", "5m"]);
 
 pub(in crate::document) static MAX_INACTIVITY: Field<TimeoutPolicyDoc> = Field::optional(
     "maxInactivity",
     TIMEOUT_POLICY,
     "How long an attempt may show no sign of life (log, output, heartbeat, progress, host call); then as `maxRuntime`.",
-);
+)
+.such_as(&["30s", "2m"]);
 
 pub(in crate::document) static DEADLINE: Field<TimeoutPolicyDoc> = Field::optional(
     "deadline",
     TIMEOUT_POLICY,
     "How long the task may last from its first dispatch, whatever it does; ends it without conditions or retry.",
-);
+)
+.such_as(&["1h", "1d"]);
 
 pub(super) static RETRY_FIELD: Field<RetryDoc> =
     Field::optional("retry", RETRY, "Which attempts are retried; not together with `policy`.");

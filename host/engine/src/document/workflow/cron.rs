@@ -49,11 +49,13 @@ static SCHEDULE_FIELD: Field<Timetable> = Field::required(
     "five fields, as `0 * * * *`",
     TIMES,
     "Minute, hour, day, month and weekday as `0 * * * *`, or a name such as `@daily`.",
-);
+)
+.such_as(&["0 6 * * *", "0 6 * * 1-5", "*/15 * * * *", "@hourly"]);
 
 static TIMEZONE: Field<Zone> =
     Field::optional("timezone", ZONE, "Time zone of the schedule, by its name in the IANA database.")
-        .or("UTC");
+        .or("UTC")
+        .such_as(&["UTC", "Europe/Berlin", "America/New_York"]);
 
 static START_AT: Field<Timestamp> =
     Field::optional("startAt", INSTANT, "No run starts before this time, such as `2026-11-20T08:00:00Z`.");

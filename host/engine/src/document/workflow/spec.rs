@@ -103,7 +103,8 @@ static TIMEOUT: Field<RunTimeout> = Field::optional(
     RUN_TIMEOUT,
     "How long a run may last from its submission; `none` is without limit, and `{active: 8h}` does not count time in which the run \
      only waits for people. Absent: no limit in `phasm/v1`, and `{active: 1h}` in `aether/v1`.",
-);
+)
+.such_as(&["1h", "1d"]);
 
 static PRIORITY: Field<u16> = Field::optional(
     "priority",

@@ -71,7 +71,10 @@ impl Graph {
                     Some(_) => {}
                     None => {
                         *certain = false;
-                        report_unknown(name, "dependency", tasks, report);
+                        // A task is no choice for its own dependency.
+                        let own = task.name.as_ref().map(|own| &*own.value);
+                        let others = tasks.names().filter(|other| Some(*other) != own);
+                        report_unknown(name, "dependency", tasks, others, report);
                     }
                 }
             }
@@ -100,7 +103,7 @@ impl Graph {
                 Some(slot) => *slot = true,
                 None => {
                     all_known = false;
-                    report_unknown(name, "entrypoint", &dag.tasks, report);
+                    report_unknown(name, "entrypoint", &dag.tasks, dag.tasks.names(), report);
                 }
             }
         }
@@ -153,15 +156,22 @@ impl Graph {
     }
 }
 
-fn report_unknown(name: &Name, what: &str, tasks: &TasksDoc, report: &Report) {
+/// Reports a name that no task has; `choices` are those that could be meant.
+fn report_unknown<'t>(
+    name: &Name,
+    what: &str,
+    tasks: &TasksDoc,
+    choices: impl Iterator<Item = &'t str> + Clone,
+    report: &Report,
+) {
     // Some task has no readable name: it may be the one that is meant.
     if !tasks.sound {
         return;
     }
     let entry: &Entry = &UNKNOWN_TASK;
-    let expected = listed_if_few(tasks.names(), "a task of this dag");
+    let expected = listed_if_few(choices.clone(), "another task of this dag");
     let problem = name.problem(entry, format!("unknown {what} `{}`; expected {expected}", name.value));
-    report.problem(problem.with_hint_if(report.did_you_mean(&name.value, tasks.names())));
+    report.problem(problem.with_hint_if(report.did_you_mean(&name.value, choices)));
 }
 
 fn report_cycle(tasks: &TasksDoc, cycle: &[NodeIndex], report: &Report) {

@@ -125,9 +125,7 @@ impl Decider<'_> {
         };
         let phase = worst.phase;
         let reason = worst.reason.filter(|_| phase == Phase::Cancelled);
-        let name = &self.node(&self[worst.task]).name;
-        let separator = if worst.message.is_empty() { "" } else { ": " };
-        let message = format!("task {name} ended {phase}{separator}{}", worst.message);
+        let message = self.failure_message(worst);
         self.finalise_as(id, phase, reason, message.into());
     }
 

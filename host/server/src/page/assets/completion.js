@@ -8,8 +8,11 @@ const CALLERS = new Set(["template", "entrypoint", "body"]);
 // Fields that name tasks of the same dag or pipeline.
 const FOLLOWERS = new Set(["dependencies", "entrypoints", "to"]);
 
-// Returns the completions at a place, each with `label`, `kind` (`field` or `value`) and `about`. A field also has its `form` and
-// `required`. `isItem` is set for the first field of a new item of a list, `isListed` for a value that needs a list around it.
+// How descriptions of fields end that the older dialect does not have.
+const NEWER = "Not in \x60aether/v1\x60.";
+
+// Returns the completions at a place, each with `label`, `kind` (`field` or `value`) and `about`. A field also has its `form`,
+// `required`, and `instead`: the field that is written now where it is an older word. `isItem` is set for the first field of a new item of a list, `isListed` for a value that needs a list around it.
 //
 // `executors` are the known executors, each with `name` and `description`.
 export function completions(schema, place, executors) {
@@ -115,6 +118,9 @@ function fieldsOf(root, parts, place) {
   const excluded = new Set(Object.keys(written));
   for (const part of parts) {
     for (const [name, of] of Object.entries(part.properties ?? {})) if (of === false) excluded.add(name);
+    for (const names of exclusive(part)) {
+      if (names.length === 1 || names.some((name) => name in written)) names.forEach((name) => excluded.add(name));
+    }
     const choices = part.oneOf?.every((one) => one.required) ? part.oneOf.flatMap((one) => one.required) : [];
     if (choices.some((name) => name in written)) choices.forEach((name) => excluded.add(name));
   }
@@ -122,8 +128,22 @@ function fieldsOf(root, parts, place) {
   const names = parts.flatMap((part) => Object.keys(part.properties ?? {})).filter((name) => !excluded.has(name));
   return names.map((label) => {
     const of = parts.flatMap((part) => within(root, part, label, {}));
-    return { label, kind: "field", about: aboutOf(of), form: formOf(label, of), required: required.has(label) };
+    const instead = parts.flatMap((part) => newerThan(part, label)).find((name) => !excluded.has(name));
+    return { label, kind: "field", about: aboutOf(of), form: formOf(label, of), required: required.has(label), instead };
   });
+}
+
+// Groups of fields of which a schema allows one; a single name is a field that it does not allow.
+function exclusive(part) {
+  const never = [part, ...(part.allOf ?? [])].flatMap((one) => one.not?.anyOf ?? (one.not ? [one.not] : []));
+  return never.map((one) => one.required ?? []).filter((names) => names.length > 0);
+}
+
+// The fields that stand for an older one today: it is described by them, or the older dialect has it alone.
+function newerThan(part, label) {
+  const about = (name) => part.properties?.[name]?.description ?? "";
+  const others = exclusive(part).filter((names) => names.includes(label)).flat().filter((name) => name !== label);
+  return others.filter((name) => about(label).startsWith(`As \x60${name}\x60`) || (about(name).includes(NEWER) && !about(label).includes(NEWER)));
 }
 
 // How the value of a field is written: `text` behind its name, `flow` or `list` in brackets on its line, `block` or `items` below.
@@ -140,13 +160,20 @@ function aboutOf(parts) {
   const allowed = parts.find((part) => part.enum)?.enum;
   const usual = parts.find((part) => part.default !== undefined)?.default;
   const more = [allowed && `One of ${allowed.join(", ")}.`, usual !== undefined && `Default: ${JSON.stringify(usual)}.`];
-  return [said, ...more].filter(Boolean).join(" ");
+  // Where a field is offered the dialect has it.
+  return [said.replace(NEWER, "").trim(), ...more].filter(Boolean).join(" ");
 }
 
 function valuesOf(parts) {
   const listed = parts.flatMap((part) => part.enum ?? []).filter((value) => value !== null);
   const both = parts.some((part) => part.type === "boolean") ? [true, false] : [];
-  return [...listed, ...both].map((value) => ({ label: String(value), kind: "value", about: "" }));
+  const usual = parts.flatMap((part) => part.examples ?? []);
+  return [...listed, ...both, ...usual].map((value) => ({ label: written(value), kind: "value", about: "" }));
+}
+
+// A value as YAML has it: in quotes where it would be read as something else.
+function written(value) {
+  return typeof value === "string" && /^[*@&!|>%]|: | #/.test(value) ? JSON.stringify(value) : String(value);
 }
 
 function namesAt(parts, place, executors) {

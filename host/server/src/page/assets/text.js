@@ -70,7 +70,7 @@ function help() {
 
 function setup() {
   return [
-    lineNumbers(), lintGutter(), highlightActiveLine(), highlightActiveLineGutter(), history(), indentUnit.of("  "), indentOnInput(),
+    lineNumbers(), lintGutter(), highlightActiveLine(), highlightActiveLineGutter(), history(), EditorView.lineWrapping, indentUnit.of("  "), indentOnInput(),
     bracketMatching(), closeBrackets(), highlightSelectionMatches(), search({ top: true }), yaml(), syntaxHighlighting(COLOURS), EXPRESSIONS,
     autocompletion({ override: [complete], icons: false, activateOnCompletion: (one) => one.type === "field" }), hoverTooltip(explain),
     keymap.of([
@@ -161,10 +161,10 @@ function option(one, at, state, from) {
   return {
     label: one.label,
     type: one.kind,
-    detail: one.required ? "required" : undefined,
+    detail: one.required ? "required" : one.instead && `older word for ${one.instead}`,
     info: one.about ? () => described(one.about) : undefined,
     // Values stand in their own order, fields in the order of the alphabet behind the required ones.
-    boost: one.kind === "value" ? -Math.min(at, 99) : Number(one.required),
+    boost: one.kind === "value" ? -Math.min(at, 99) : Number(one.required) - Number(Boolean(one.instead)),
     apply: one.kind === "field" ? fieldText(one, line.text, from - line.from, rest) : valueText(one),
   };
 }

@@ -1,0 +1,57 @@
+//! The leaves of a run's last attempts: counted by phase, and those that failed.
+
+use phasm::{
+    Phase,
+    engine::{
+        event::Reason,
+        phase::TaskKind,
+        run::{Place, Run, TaskRun},
+    },
+};
+use phasm_graph::Tally;
+
+/// Leaves of the last attempts of a run. An earlier attempt that a later one made good is not among them.
+pub(super) struct Leaves<'r> {
+    pub(super) tally: Tally,
+    /// Those that failed in the end.
+    pub(super) failed: Vec<&'r TaskRun>,
+    /// Number of those that were not run as another task had failed.
+    pub(super) not_run: usize,
+    /// Number of those whose results are the ones of an earlier run.
+    pub(super) reused: usize,
+}
+
+impl<'r> Leaves<'r> {
+    /// Looks at all task runs once.
+    pub(super) fn of(run: &'r Run) -> Self {
+        let mut leaves = Self { tally: Tally::default(), failed: Vec::new(), not_run: 0, reused: 0 };
+        let is_leaf = |task: &&TaskRun| run.kind(task) == TaskKind::Leaf && task.hook.is_none();
+        let last = || run.tasks().iter().filter(is_leaf).filter(|task| is_of_last_attempt(run, task));
+        leaves.tally = last().map(|task| task.phase).collect();
+        for task in last() {
+            leaves.not_run += usize::from(task.reason == Some(Reason::ScopeFailed));
+            leaves.reused += usize::from(task.reused);
+            if matches!(task.phase, Phase::Failed | Phase::Error | Phase::Timeout) {
+                leaves.failed.push(task);
+            }
+        }
+        leaves
+    }
+
+    pub(super) fn count(&self) -> usize {
+        usize::try_from(self.tally.tasks()).unwrap_or(usize::MAX)
+    }
+}
+
+fn is_of_last_attempt(run: &Run, task: &TaskRun) -> bool {
+    let mut inner = task;
+    while let Some(outer) = run.parent(inner) {
+        if matches!(inner.place, Place::Attempt(..))
+            && run.children(outer).next_back().is_some_and(|last| last.id != inner.id)
+        {
+            return false;
+        }
+        inner = outer;
+    }
+    true
+}
