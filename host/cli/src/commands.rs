@@ -153,7 +153,7 @@ pub(crate) fn run(
         Command::Top(arguments) => top::top(&arguments, screen),
         Command::Events(arguments) => events::events(&arguments, screen),
         Command::Logs(arguments) => logs::logs(&arguments, log_level, screen),
-        Command::Plugin(command) => plugin::plugin(&command, screen),
+        Command::Plugin(command) => plugin::plugin(&command, log_level, screen),
         Command::Notify(command) => notify::notify(&command, screen),
         Command::Key(command) => key::key(&command, screen),
     }

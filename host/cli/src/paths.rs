@@ -71,6 +71,12 @@ impl PathArguments {
         Self { plugins, config: self.config.clone().or(config), library: self.library.clone(), remembered }
     }
 
+    /// The same, with a directory that is searched before all others.
+    pub(super) fn also(&self, dir: PathBuf) -> Self {
+        let plugins = std::iter::once(dir).chain(self.plugins()).collect();
+        Self { plugins, ..self.clone() }
+    }
+
     /// Whether the directories were remembered with a run instead of named now.
     pub(super) fn are_remembered(&self) -> bool {
         self.remembered

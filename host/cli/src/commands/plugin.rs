@@ -3,6 +3,7 @@
 mod add;
 mod approve;
 mod build;
+mod call;
 mod compile;
 mod inspect;
 mod keygen;
@@ -26,12 +27,13 @@ mod signing_key;
 
 use clap::Subcommand;
 
-use crate::{exit::Exit, failure::Failure, terminal::screen::Screen};
+use crate::{exit::Exit, failure::Failure, terminal::screen::Screen, trace::LogLevel};
 
 /// Starts, builds, signs, adds, approves and lists plugins.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PluginCommand {
     Build(build::BuildArguments),
+    Call(call::CallArguments),
     Compile(compile::CompileArguments),
     List(list::ListArguments),
     Inspect(inspect::InspectArguments),
@@ -49,9 +51,10 @@ pub(crate) enum PluginCommand {
 }
 
 /// Does one of them.
-pub(super) fn plugin(command: &PluginCommand, screen: &Screen) -> Result<Exit, Failure> {
+pub(super) fn plugin(command: &PluginCommand, log_level: LogLevel, screen: &Screen) -> Result<Exit, Failure> {
     match command {
         PluginCommand::Build(arguments) => build::build(arguments, screen),
+        PluginCommand::Call(arguments) => call::call(arguments, log_level, screen),
         PluginCommand::Compile(arguments) => compile::compile(arguments, screen),
         PluginCommand::List(arguments) => list::list(arguments, screen),
         PluginCommand::Inspect(arguments) => inspect::inspect(arguments, screen),

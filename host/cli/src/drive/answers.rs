@@ -19,6 +19,13 @@ pub(crate) struct Answer {
     payload: Map,
 }
 
+impl Answer {
+    /// Returns a response for a task.
+    pub(crate) fn of(task: &str, payload: Map) -> Self {
+        Self { task: task.to_owned(), payload }
+    }
+}
+
 /// Reads `TASK=JSON`. Task names hold no `=`.
 ///
 /// # Errors

@@ -76,6 +76,30 @@ pub(crate) fn over(mut values: Map, given: &[ParameterArgument]) -> Result<Map, 
     Ok(values)
 }
 
+/// Values for an executor, whose inputs have that JSON Schema: text where it takes text only.
+///
+/// # Errors
+/// The errors of [`all`].
+pub(crate) fn fitting(
+    given: &[ParameterArgument],
+    file: Option<&Path>,
+    schema: &Value,
+) -> Result<Map, Failure> {
+    let takes_text = |name: &str| {
+        let property = schema.member("properties").and_then(|properties| properties.member(name));
+        let kind = property.and_then(|property| property.member("type"));
+        let kinds =
+            kind.map(|kind| kind.as_array().unwrap_or(std::slice::from_ref(kind))).unwrap_or_default();
+        let mut words = kinds.iter().filter_map(Value::as_str).filter(|word| *word != "null").peekable();
+        words.peek().is_some() && words.all(|word| word == "string")
+    };
+    let (texts, others): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|given| takes_text(&given.name));
+    let mut values = file.map(from_file).transpose()?.unwrap_or_default();
+    values.extend(texts.into_iter().map(|given| (given.name, given.text.into())));
+    values.extend(read(&others, None)?);
+    Ok(values)
+}
+
 fn read(given: &[ParameterArgument], plan: Option<&Plan>) -> Result<Map, Failure> {
     let (mut values, mut problems) = (Map::new(), Vec::new());
     for given in given {

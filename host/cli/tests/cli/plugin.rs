@@ -95,6 +95,58 @@ fn a_component_is_inspected_by_name_or_path() {
     assert!(unknown.stderr.contains("known: assert, code, doze, echo, "), "{unknown:?}");
 }
 
+/// R-L124: one attempt without a workflow, with values as they are given and the same exit status as a run.
+#[test]
+fn one_attempt_is_called() {
+    let bench = Bench::new();
+    bench.write("inputs.json", r#"{"value": 1, "more": [1]}"#);
+    for plugin in ["echo", "plugins/echo.wasm"] {
+        let call = [
+            "plugin",
+            "call",
+            plugin,
+            "--inputs",
+            "inputs.json",
+            "-i",
+            "value=2",
+            "-i",
+            "text={{ a }}",
+            "--json",
+        ];
+        let ran = bench.phasm(&call);
+        assert_eq!(ran.status, 0, "{ran:?}");
+        let view = ran.json();
+        let output = |name: &str| {
+            let all = view["outputs"].as_array().unwrap().iter();
+            all.clone().find(|one| one["name"] == name).map(|one| one["value"].clone())
+        };
+        assert_eq!(output("value"), Some(json!(2)), "{view}");
+        assert_eq!(output("more"), Some(json!([1])));
+        assert_eq!(output("text"), Some(json!("{{ a }}")), "braces are no expression here");
+    }
+    bench.write(
+        "plugins/code.toml",
+        "name = \"code\"\n[inputs]\ntype = \"object\"\nadditionalProperties = false\nproperties.code = { type = \"integer\" }\n\
+         properties.note = { type = [\"string\", \"null\"] }\n",
+    );
+    let failed = bench.phasm(&["plugin", "call", "code", "-i", "code=2"]);
+    assert_eq!(failed.status, 1, "{failed:?}");
+    assert!(failed.stdout.contains("code Failed") && failed.stderr.contains("code#1 Failed"), "{failed:?}");
+    // Digits are text where the executor takes text.
+    let noted = bench.phasm(&["plugin", "call", "code", "-i", "code=0", "-i", "note=5"]);
+    assert_eq!(noted.status, 0, "{noted:?}");
+    let asked = bench.phasm(&["plugin", "call", "suspend", "--resume", "{\"approved\": true}"]);
+    assert!(asked.status == 0 && asked.stdout.contains("approved  true"), "{asked:?}");
+    let wrong = bench.phasm(&["plugin", "call", "code", "-i", "code=soon", "-i", "cod=1"]);
+    assert_eq!(wrong.status, 2, "{wrong:?}");
+    for says in ["input `code`", "`cod`", "plugin inspect code"] {
+        assert!(wrong.stderr.contains(says), "{says}: {wrong:?}");
+    }
+    let none = bench.phasm(&["plugin", "call", "nobody"]);
+    assert_eq!(none.status, 2, "{none:?}");
+    assert!(none.stderr.contains("no plugin `nobody`"), "{none:?}");
+}
+
 #[test]
 fn a_new_plugin_has_all_its_files() {
     let bench = Bench::new();

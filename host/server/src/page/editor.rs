@@ -232,8 +232,8 @@ pub(super) fn list(problems: &[Problem], class: &str) -> Markup {
                         @if problem.line > 0 { span class="place" { "line " (problem.line) } " " }
                         a href=(reference::error_path(problem.code)) target="_blank" { code { (problem.code) } } " "
                         @if !problem.path.is_empty() { code { (problem.path) } ": " }
-                        span class="said" { (problem.message) }
-                        @if let Some(hint) = &problem.hint { " " span class="hint" { (hint) } }
+                        span class="said" { (format::prose(&problem.message)) }
+                        @if let Some(hint) = &problem.hint { " " span class="hint" { (format::prose(hint)) } }
                     }
                 }
                 @if problems.len() > MAX_PROBLEMS { li { "and " (problems.len() - MAX_PROBLEMS) " more" } }

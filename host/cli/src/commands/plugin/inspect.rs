@@ -53,7 +53,7 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
     let remote = server.remote(paths)?.filter(|_| !is_path(Path::new(plugin)));
     let (inspected, target) = match &remote {
         Some(remote) => (runtime()?.block_on(there(remote, plugin))?, vec!["--server", remote.url()]),
-        None => (here(arguments, screen)?, Vec::new()),
+        None => (view(plugin, paths, screen, *json)?, Vec::new()),
     };
     let page = if *json { problems::json(screen, &inspected) } else { page(&inspected, &target) };
     // A closed stdout ends the output.
@@ -61,10 +61,18 @@ pub(super) fn inspect(arguments: &InspectArguments, screen: &Screen) -> Result<E
     Ok(Exit::Done)
 }
 
-fn here(arguments: &InspectArguments, screen: &Screen) -> Result<PluginView, Failure> {
-    let InspectArguments { plugin, paths, json, .. } = arguments;
-    let InspectedPlugin { name, component, stored } = found(plugin, paths, screen, *json)?;
-    let config = list::configured(paths, screen, *json)?.unwrap_or_default();
+/// Returns a plugin that a run would find, or that lies at a path; built if need be.
+///
+/// # Errors
+/// When there is none, when it does not build, or when it cannot be used.
+pub(super) fn view(
+    asked: &str,
+    paths: &PathArguments,
+    screen: &Screen,
+    as_json: bool,
+) -> Result<PluginView, Failure> {
+    let InspectedPlugin { name, component, stored } = found(asked, paths, screen, as_json)?;
+    let config = list::configured(paths, screen, as_json)?.unwrap_or_default();
     let (keys, trusts) = (all_keys(&config), trusts(&config));
     let grants = config.grants.get(&name);
     let component = ComponentSource::File(component);
@@ -92,7 +100,7 @@ async fn there(remote: &Remote, asked: &str) -> Result<PluginView, Failure> {
 }
 
 /// Whether a plugin is meant by where it lies.
-fn is_path(asked: &Path) -> bool {
+pub(super) fn is_path(asked: &Path) -> bool {
     asked.components().count() > 1 || asked.is_file()
 }
 
