@@ -5,6 +5,7 @@ mod approve;
 mod build;
 mod call;
 mod compile;
+mod docs;
 mod inspect;
 mod keygen;
 mod library;
@@ -35,6 +36,7 @@ pub(crate) enum PluginCommand {
     Build(build::BuildArguments),
     Call(call::CallArguments),
     Compile(compile::CompileArguments),
+    Docs(docs::DocsArguments),
     List(list::ListArguments),
     Inspect(inspect::InspectArguments),
     Add(add::AddArguments),
@@ -56,6 +58,7 @@ pub(super) fn plugin(command: &PluginCommand, log_level: LogLevel, screen: &Scre
         PluginCommand::Build(arguments) => build::build(arguments, screen),
         PluginCommand::Call(arguments) => call::call(arguments, log_level, screen),
         PluginCommand::Compile(arguments) => compile::compile(arguments, screen),
+        PluginCommand::Docs(arguments) => docs::docs(arguments, screen),
         PluginCommand::List(arguments) => list::list(arguments, screen),
         PluginCommand::Inspect(arguments) => inspect::inspect(arguments, screen),
         PluginCommand::Add(arguments) => add::add(arguments, screen),

@@ -147,6 +147,24 @@ fn one_attempt_is_called() {
     assert!(none.stderr.contains("no plugin `nobody`"), "{none:?}");
 }
 
+/// R-L125: the page of an executor is its manifest in Markdown.
+#[test]
+fn an_executor_has_a_page() {
+    let bench = Bench::new();
+    bench.write(
+        "plugins/code.toml",
+        "name = \"code\"\ndescription = \"Returns a code.\"\n[inputs]\ntype = \"object\"\nrequired = [\"code\"]\nadditionalProperties = false\n\
+         properties.code = { type = \"integer\", description = \"The code.\" }\nproperties.note = { type = [\"string\", \"null\"], default = \"a|b\" }\n",
+    );
+    let ran = bench.phasm(&["plugin", "docs", "code"]);
+    assert_eq!(ran.status, 0, "{ran:?}");
+    let expected = "# code\n\nReturns a code.\n\n```yaml\n- name: code\n  executor: { type: code }\n  inputs:\n    code: …  # integer\n```\n\n\
+                    ## Inputs\n\n| input | type | meaning |\n|---|---|---|\n| `code` | integer, required | The code. |\n\
+                    | `note` | string, `\"a\\|b\"` |  |\n";
+    assert!(ran.stdout.starts_with(expected), "{}", ran.stdout);
+    assert_eq!(bench.phasm(&["plugin", "docs", "nobody"]).status, 2);
+}
+
 #[test]
 fn a_new_plugin_has_all_its_files() {
     let bench = Bench::new();

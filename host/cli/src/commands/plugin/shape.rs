@@ -5,6 +5,11 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::terminal::text;
 
+/// The word in the third cell of what is required.
+pub(super) const REQUIRED: &str = "required";
+/// The name of the row that stands for values without a name of their own.
+pub(super) const ANY_OTHER: &str = "any other";
+
 /// Lines of name, type, whether it is required or what it is otherwise, and what it means; `title` stands before the first.
 pub(super) fn table(title: &str, schema: &Value) -> String {
     let rows = rows(schema);
@@ -23,7 +28,8 @@ pub(super) fn table(title: &str, schema: &Value) -> String {
     page
 }
 
-fn rows(schema: &Value) -> Vec<[String; 4]> {
+/// Rows of name, type, whether it is required or what it is otherwise, and what it means.
+pub(super) fn rows(schema: &Value) -> Vec<[String; 4]> {
     let required = |name: &str| {
         let names = schema.member("required").and_then(Value::as_array).unwrap_or_default();
         names.iter().any(|required| required.as_str() == Some(name))
@@ -31,7 +37,7 @@ fn rows(schema: &Value) -> Vec<[String; 4]> {
     let properties = schema.member("properties").and_then(Value::as_object).into_iter().flatten();
     let mut rows: Vec<_> = properties.map(|(name, property)| row(name, property, required(name))).collect();
     if !schema.is_null() && schema.member("additionalProperties") != Some(&Value::Bool(false)) {
-        rows.push(["any other", "any", "", ""].map(str::to_owned));
+        rows.push([ANY_OTHER, "any", "", ""].map(str::to_owned));
     }
     rows
 }
@@ -39,7 +45,7 @@ fn rows(schema: &Value) -> Vec<[String; 4]> {
 fn row(name: &str, property: &Value, required: bool) -> [String; 4] {
     let default = property.member("default");
     let presence =
-        if required { "required".to_owned() } else { default.map_or_else(String::new, Value::to_json) };
+        if required { REQUIRED.to_owned() } else { default.map_or_else(String::new, Value::to_json) };
     let meaning = property.member("description").and_then(Value::as_str).unwrap_or_default();
     let first = meaning.lines().next().unwrap_or_default();
     [name, &shape(property), &presence, first].map(|cell| text::short(cell, 120).into_owned())
