@@ -36,7 +36,7 @@ use tokio::{
 use self::schedules::ScheduleTrigger;
 pub use self::{
     builder::{HostBuilder, OpenError},
-    new_run::NewRun,
+    new_run::{NewRun, RERUN_LABEL},
     plugin_admin::PluginAdminError,
     rerun::{Rerun, RerunError},
 };

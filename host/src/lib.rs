@@ -114,7 +114,7 @@ pub use self::{
     drive::follow::{Watch, WatchSignal},
     drive::handle::{RestingState, RunError, RunHandle, WaitOutcome},
     drive::pending_response::{PendingResponse, ResponseVerdict},
-    host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, Rerun, RerunError},
+    host::{Host, HostBuilder, NewRun, OpenError, PluginAdminError, RERUN_LABEL, Rerun, RerunError},
     journal::{RecoverError, requirement::UnmetRequirement},
     planner::{
         Planner, QuotaExceeded, SubmitError, SubmitOptions, SubmitQuota, TriggerError, TriggerReceipt,

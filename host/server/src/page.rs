@@ -28,6 +28,7 @@ mod form;
 pub(crate) mod format;
 pub(crate) mod history;
 mod leaves;
+mod lineage;
 mod live;
 mod login;
 mod once;
@@ -279,6 +280,11 @@ async fn carry_out(
     };
     app.audit.write(caller.as_ref(), &method, &path, response.status());
     response
+}
+
+/// The page of an address that there is not.
+pub(crate) fn nothing(refusal: &ProblemResponse) -> Response {
+    error::page(None, refusal)
 }
 
 async fn home(_: RequestContext) -> Result<Response, ProblemResponse> {

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{Request, State},
-    http::{Method, StatusCode},
+    http::{Method, StatusCode, header},
     middleware,
     response::{IntoResponse as _, Response},
     routing::on,
@@ -101,9 +101,14 @@ async fn handle(app: Arc<AppState>, route: &Route, request: Request) -> Result<A
     answered.map_err(|refusal| refusal.shown_to(sees_all, &app.hidden_paths))
 }
 
-async fn nothing(request: Request) -> ProblemResponse {
-    let detail = format!("not found: {}; see /v1/docs", request.uri().path());
-    std::future::ready(ProblemResponse::new(StatusCode::NOT_FOUND, detail)).await
+async fn nothing(request: Request) -> Response {
+    let path = request.uri().path();
+    let detail = format!("not found: {path}; see /v1/docs");
+    let refusal = ProblemResponse::new(StatusCode::NOT_FOUND, detail);
+    let accepts =
+        request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    let is_person = accepts.contains("text/html") && !path.starts_with("/v1/");
+    std::future::ready(if is_person { page::nothing(&refusal) } else { refusal.into_response() }).await
 }
 
 async fn not_so(request: Request) -> ProblemResponse {

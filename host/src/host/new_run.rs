@@ -12,6 +12,9 @@ use crate::{
     store::{Labels, StoreError},
 };
 
+/// The label of a run that repeats another, also with an edited workflow file: the id of that one.
+pub const RERUN_LABEL: &str = "phasm/rerun-of";
+
 /// A run whose first step is decided and that is not stored yet.
 ///
 /// A new run counts against its tenant's quotas. Dropping it submits nothing.
@@ -21,6 +24,8 @@ pub struct NewRun {
     run: Run,
     step: Step,
     key: Option<Arc<str>>,
+    /// The run that it repeats.
+    repeats: Option<Arc<str>>,
     admission: Admission,
 }
 
@@ -33,7 +38,8 @@ impl std::fmt::Debug for NewRun {
 impl NewRun {
     pub(super) fn new(core: &Arc<HostCore>, run: Run, step: Step, admission: Admission) -> Self {
         let entry = core.registry.entry(run.id());
-        Self { core: Arc::clone(core), entry, run, step, key: None, admission }
+        let repeats = run.rerun_of().cloned();
+        Self { core: Arc::clone(core), entry, run, step, key: None, repeats, admission }
     }
 
     /// The id that the run will have.
@@ -49,6 +55,13 @@ impl NewRun {
         self
     }
 
+    /// Says that it repeats an earlier run with an edited workflow file, by which lists find it.
+    #[must_use]
+    pub fn repeats(mut self, run_id: Option<Arc<str>>) -> Self {
+        self.repeats = run_id.or(self.repeats);
+        self
+    }
+
     /// Watches the run from its first event on.
     #[must_use]
     pub fn watch(&self) -> Watch {
@@ -61,10 +74,10 @@ impl NewRun {
     /// [`SubmitError`], nothing was stored. [`SubmitError::Store`] with [`StoreError::Exists`] has the id of the run that the same
     /// submission started; [`SubmitError::KeyUsed`] if the key belongs to another submission.
     pub async fn start(self) -> Result<RunHandle, SubmitError> {
-        let Self { core, entry, run, step, key, admission } = self;
+        let Self { core, entry, run, step, key, repeats, admission } = self;
         let control = core.control.clone();
         let identity = key.as_ref().and_then(|_| RequestIdentity::of(run.plan(), &step));
-        let lease = core.planner.first_lease(&run, key, Labels::new());
+        let lease = core.planner.first_lease(&run, key, labels(repeats));
         let span = core.planner.submit_span(&run);
         let store = Arc::clone(&core.store);
         let submission = async move {
@@ -83,4 +96,8 @@ impl NewRun {
             Err(error) => Err(RequestIdentity::explain(identity, &*store, error).await),
         }
     }
+}
+
+fn labels(repeats: Option<Arc<str>>) -> Labels {
+    repeats.map(|run_id| (RERUN_LABEL.into(), run_id)).into_iter().collect()
 }

@@ -1,7 +1,7 @@
 //! The parameters of a document as a form.
 
 use maud::{Markup, html};
-use phasm::{Map, Plan, Value, engine::problem::Problems};
+use phasm::{Map, Plan, Problem, Value, engine::problem::Problems};
 
 use super::{fields::Field, form::Form};
 
@@ -11,14 +11,21 @@ fn fields(plan: &Plan) -> impl Iterator<Item = Field> {
     plan.arguments.iter().filter(|parameter| parameter.value_from.is_none()).map(Field::of_parameter)
 }
 
-/// The fields, with what was given before.
-pub(super) fn draw(plan: &Plan, form: Option<&Form>) -> Markup {
+/// The fields, with what was given before, and the problems of that.
+pub(super) fn draw(plan: &Plan, form: Option<&Form>, problems: &[Problem]) -> Markup {
+    let wrong = |name: &str| {
+        let problem =
+            problems.iter().find(|problem| problem.message.contains(&format!("parameter `{name}`")))?;
+        let prefix = format!("parameter `{name}`: ");
+        Some(problem.message.strip_prefix(&prefix).unwrap_or(&problem.message))
+    };
     let given = |name: &str| {
         form.and_then(|form| form.beginning(PREFIX).find(|(known, _)| *known == name)).map(|(_, text)| text)
     };
     html! {
         @if plan.arguments.is_empty() { p class="help" { "The workflow has no parameters." } }
-        @for field in fields(plan) { (field.draw(PREFIX, given(&field.name))) }
+        @else { p class="help" { "For this run only; the workflow file keeps its defaults." } }
+        @for field in fields(plan) { (field.draw_with(PREFIX, given(&field.name), wrong(&field.name))) }
     }
 }
 

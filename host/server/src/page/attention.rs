@@ -9,7 +9,7 @@ use phasm::{
     },
 };
 
-use super::{answer, format, leaves::Leaves, view::View};
+use super::{answer, explain, format, leaves::Leaves, view::View};
 use crate::auth::caller::{Caller, Role};
 
 /// Waiting tasks that are listed.
@@ -62,12 +62,12 @@ fn failed(run: &Run, leaves: &Leaves<'_>, view: View) -> Markup {
             section class={ "callout " (if is_good { "warn" } else { "bad" }) } aria-label="Failed tasks" {
                 h2 {
                     (format::count(all, "failed task")) @if is_good { " (tolerated)" }
-                    @if leaves.not_run > 0 { ", " (leaves.not_run) " not run because of " @if all == 1 { "it" } @else { "them" } }
+                    @if leaves.not_run > 0 { ", " (format::count(leaves.not_run, "task")) " not run because of " @if all == 1 { "it" } @else { "them" } }
                 }
                 ul class="failed-tasks" { @for task in shown { li {
                     (format::standing(run, task)) " " (place(run, task, view)) (format::item(run, task))
                     @let message = text::cut(run.cause(task), MAX_MESSAGE_BYTES);
-                    @if !message.is_empty() { ": " (message) }
+                    ": " @if message.is_empty() { (format::prose(&explain::why(run, task, None))) } @else { (message) }
                 } } }
                 @if all > shown.len() { p { a href={ "/runs/" (run.id()) "?view=tasks&failed=true" } { "All " (all) " failed tasks" } } }
             }

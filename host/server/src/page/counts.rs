@@ -41,6 +41,11 @@ pub(super) struct Chip {
 }
 
 impl Chip {
+    /// Whether it counts runs of the last 24 hours.
+    pub(super) fn is_recent(&self) -> bool {
+        self.filter.iter().any(|(name, _)| *name == "since")
+    }
+
     pub(super) fn sign(&self) -> Markup {
         format::sign(self.phase)
     }

@@ -141,7 +141,7 @@ pub(super) fn report(checked: &DocumentCheck, form: Option<&Form>) -> Markup {
             @if let Some(plan) = checked.sound() {
                 @match &plan.cron {
                     Some(cron) => (next_runs(cron)),
-                    None => fieldset id="arguments" data-keys=(keys(plan)) { legend { "Parameters" } (arguments::draw(plan, form)) }
+                    None => fieldset id="arguments" data-keys=(keys(plan)) { legend { "Parameters" } (arguments::draw(plan, form, &checked.problems)) }
                 }
             }
             div class="acts" id="acts" {

@@ -3,7 +3,10 @@
 use maud::{Markup, html};
 use phasm::{
     Problem, Value,
-    engine::plan::{Parameter, ParameterType},
+    engine::{
+        plan::{Parameter, ParameterType},
+        text,
+    },
     store::view,
 };
 
@@ -32,16 +35,18 @@ enum Input {
     Json,
 }
 
+/// Longest default in a label, in bytes.
+const MAX_DEFAULT_BYTES: usize = 40;
 /// Longer texts have several lines.
 const MAX_LINE_LENGTH: f64 = 200.0;
 
 impl Field {
     /// A property of an object's schema.
     pub(super) fn of_schema(name: &str, schema: &Value, required: bool) -> Self {
-        let text = |key| schema.member(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let said = |key| schema.member(key).and_then(Value::as_str).unwrap_or_default().to_owned();
         let number = |key| schema.member(key).filter(|value| matches!(value, Value::Number(_)));
         let long = number("maxLength").and_then(|most| most.to_json().parse::<f64>().ok());
-        let kind = match (schema.member("enum").and_then(Value::as_array), text("type").as_str()) {
+        let kind = match (schema.member("enum").and_then(Value::as_array), said("type").as_str()) {
             (Some(values), _) => Input::Choice(values.to_vec()),
             (None, "boolean") => Input::YesNo,
             (None, "integer") => Input::Number { whole: true },
@@ -50,11 +55,12 @@ impl Field {
             (None, "string") => Input::Line,
             (None, _) => Input::Json,
         };
-        let title = Some(text("title")).filter(|title| !title.is_empty()).unwrap_or_else(|| name.to_owned());
+        let usual = if name == NAME { "Your name" } else { name };
+        let title = Some(said("title")).filter(|title| !title.is_empty()).unwrap_or_else(|| usual.to_owned());
         let default = schema.member("default").cloned();
         let bound = |word, key| number(key).map(|value| format!("{word} {}", value.to_json()));
         let bounds = [bound("at least", "minimum"), bound("at most", "maximum")];
-        let description = Some(text("description")).filter(|words| !words.is_empty());
+        let description = Some(said("description")).filter(|words| !words.is_empty());
         let help = description.into_iter().chain(bounds.into_iter().flatten()).collect::<Vec<_>>().join(", ");
         Self { name: name.to_owned(), title, help, kind, required, default }
     }
@@ -99,6 +105,11 @@ impl Field {
 
     /// The field, with what was `given` before; `prefix` tells it from those of other forms.
     pub(super) fn draw(&self, prefix: &str, given: Option<&str>) -> Markup {
+        self.draw_with(prefix, given, None)
+    }
+
+    /// The same, and what is wrong with what was given.
+    pub(super) fn draw_with(&self, prefix: &str, given: Option<&str>, wrong: Option<&str>) -> Markup {
         let name = format!("{prefix}{}", self.name);
         let default = self.default.as_ref().map(|value| self.written(value));
         let shown = given.map(str::to_owned).or(default).unwrap_or_default();
@@ -116,17 +127,24 @@ impl Field {
                     p class="help" { (self.help) }
                 }
             } @else {
-                div class="field" {
+                div class={ "field" @if wrong.is_some() { " wrong" } } {
                     label for=(name) { (self.label()) }
                     (self.control(&name, &shown, &help))
-                    p class="help" id=(help) { (self.help) }
+                    p class="help" id=(help) { @if let Some(wrong) = wrong { strong class="bad" { (wrong) } " " } (self.help) }
                 }
             }
         }
     }
 
     fn label(&self) -> Markup {
-        html! { (self.title) @if !self.required { span class="optional" { " (optional)" } } }
+        html! {
+            (self.title)
+            @match &self.default {
+                Some(default) if !self.required && !default.is_null() => span class="optional" { " (default " (text::cut(&self.written(default), MAX_DEFAULT_BYTES)) ")" },
+                _ if self.required => {}
+                _ => span class="optional" { " (optional)" },
+            }
+        }
     }
 
     fn control(&self, name: &str, shown: &str, help: &str) -> Markup {
@@ -144,7 +162,8 @@ impl Field {
                 // A number field would send nothing for letters, and the default would be taken for what was typed.
                 Input::Number { whole } => input id=(name) name=(name) type="text" value=(shown) autocomplete="off"
                     inputmode=(if *whole { "numeric" } else { "decimal" }) required[required] aria-describedby=(help);,
-                Input::Line => input id=(name) name=(name) type="text" value=(shown) required[required] aria-describedby=(help);,
+                Input::Line => input id=(name) name=(name) type="text" value=(shown) required[required] aria-describedby=(help)
+                    data-remember[self.is_name()];,
                 Input::Lines => textarea id=(name) name=(name) rows="4" required[required] aria-describedby=(help) { "\n" (shown) },
                 Input::Json => textarea id=(name) name=(name) rows="3" class="code" spellcheck="false" required[required]
                     aria-describedby=(help) { "\n" (shown) },

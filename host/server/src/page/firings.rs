@@ -3,16 +3,19 @@
 use maud::{Markup, PreEscaped, html};
 use phasm::{
     Phase,
-    catalog::{CatalogItem, FiringNote, ScheduleState},
-    engine::{schedule::Zone, text},
+    catalog::{self, CatalogItem, FiringNote, ScheduleState},
+    engine::{schedule::Zone, text, time::Timestamp},
 };
 
 use super::format;
+use crate::{problem_response::ProblemResponse, request::RequestContext};
 
 /// Firings of a strip.
 const STRIP_FIRINGS: usize = 10;
 /// Failures in a row from which a schedule is failing.
 const MIN_FAILURES: usize = 3;
+/// Schedules of a namespace that are looked at for a count.
+const MAX_SCHEDULES: usize = 100;
 /// Longest reason for a run's end, in bytes.
 const MAX_REASON_BYTES: usize = 200;
 
@@ -20,6 +23,13 @@ const MAX_REASON_BYTES: usize = 200;
 fn failures(schedule: &ScheduleState) -> usize {
     let ended = schedule.firings.iter().rev().filter_map(|firing| firing.phase);
     ended.take_while(|phase| !matches!(phase, Phase::Succeeded | Phase::Skipped)).count()
+}
+
+/// Returns when the first of the failures in a row was due, of a schedule that is failing.
+pub(super) fn since(schedule: &ScheduleState) -> Option<Timestamp> {
+    let ended: Vec<_> = schedule.firings.iter().filter(|firing| firing.phase.is_some()).collect();
+    let failures = Some(failures(schedule)).filter(|failures| *failures >= MIN_FAILURES)?;
+    ended.get(ended.len().checked_sub(failures)?).map(|firing| firing.at)
 }
 
 /// Returns the state of a schedule in a word: `active`, `failing`, `paused`, `in trouble` or `ended`.
@@ -30,6 +40,20 @@ pub(super) fn state(one: &CatalogItem<ScheduleState>) -> &'static str {
         "over" => "ended",
         word => word,
     }
+}
+
+/// Returns how many of the first schedules that the caller sees are failing, or cannot start their runs.
+pub(super) async fn count_failing(context: &RequestContext) -> Result<usize, ProblemResponse> {
+    let store = context.app.reader();
+    let namespaces = &context.caller.namespaces;
+    let asked: Vec<_> =
+        if namespaces.is_empty() { vec![None] } else { namespaces.iter().map(|one| Some(&**one)).collect() };
+    let mut count = 0;
+    for namespace in asked {
+        let found = catalog::schedules(&*store, namespace, None, MAX_SCHEDULES).await?;
+        count += found.items.iter().filter(|one| matches!(state(one), "failing" | "in trouble")).count();
+    }
+    Ok(count)
 }
 
 /// The state of a schedule as a sign and a word, and the number of failures in a row if it is failing.

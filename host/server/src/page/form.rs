@@ -25,6 +25,12 @@ impl Form {
         Self(fields.collect())
     }
 
+    /// The same with one more field.
+    pub(super) fn with(mut self, name: &str, text: &str) -> Self {
+        self.0.push((name.to_owned(), text.to_owned()));
+        self
+    }
+
     /// The text of a field; empty if it was not sent.
     pub(super) fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text)

@@ -64,7 +64,8 @@ fn meaning(phase: Phase) -> &'static str {
         Phase::Timeout => " – a limit of time ran out",
         Phase::Skipped => " – its condition was false",
         Phase::Suspended => " – waiting for approval",
-        Phase::Created | Phase::Ready | Phase::Running | Phase::Succeeded | Phase::Cancelled => "",
+        Phase::Running => " – or waiting for approval",
+        Phase::Created | Phase::Ready | Phase::Succeeded | Phase::Cancelled => "",
     }
 }
 
@@ -152,11 +153,6 @@ pub(super) fn display_name(namespace: &str, name: &str) -> String {
 pub(super) fn digest(digest: &str) -> Markup {
     let short = digest.strip_prefix("sha256:").unwrap_or(digest).chars().take(12).collect::<String>();
     html! { code class="id" title=(digest) { (short) } }
-}
-
-/// An instant that may not have come.
-pub(super) fn maybe_time(at: Option<Timestamp>) -> Markup {
-    html! { @match at { Some(at) => (time(at)), None => span class="none" { "–" } } }
 }
 
 /// An id by its end, which is what tells it from others, with a button that copies it.

@@ -17,6 +17,10 @@ pub(super) struct Leaves<'r> {
     pub(super) failed: Vec<&'r TaskRun>,
     /// Number of those that were not run as another task had failed.
     pub(super) not_run: usize,
+    /// Number of those that wait for another attempt.
+    pub(super) retrying: usize,
+    /// Number of retries of them all.
+    pub(super) retries: u32,
     /// Number of those whose results are the ones of an earlier run.
     pub(super) reused: usize,
 }
@@ -24,12 +28,22 @@ pub(super) struct Leaves<'r> {
 impl<'r> Leaves<'r> {
     /// Looks at all task runs once.
     pub(super) fn of(run: &'r Run) -> Self {
-        let mut leaves = Self { tally: Tally::default(), failed: Vec::new(), not_run: 0, reused: 0 };
+        let mut leaves = Self {
+            tally: Tally::default(),
+            failed: Vec::new(),
+            not_run: 0,
+            retrying: 0,
+            retries: 0,
+            reused: 0,
+        };
         let is_leaf = |task: &&TaskRun| run.kind(task) == TaskKind::Leaf && task.hook.is_none();
         let last = || run.tasks().iter().filter(is_leaf).filter(|task| is_of_last_attempt(run, task));
         leaves.tally = last().map(|task| task.phase).collect();
         for task in last() {
             leaves.not_run += usize::from(task.reason == Some(Reason::ScopeFailed));
+            let waits_for_retry = task.phase == Phase::Created && !task.attempts.is_empty();
+            leaves.retrying += usize::from(waits_for_retry);
+            leaves.retries += if task.reused { 0 } else { task.retries };
             leaves.reused += usize::from(task.reused);
             if matches!(task.phase, Phase::Failed | Phase::Error | Phase::Timeout) {
                 leaves.failed.push(task);

@@ -250,9 +250,24 @@ fn access(view: &PluginView) -> Markup {
                 p { "To grant all of it, add this to " (file) ":" }
                 pre tabindex="0" data-copy { (to_grant.lines) }
             }
-            None if view.granted.is_null() => p class="help" { "It asks for none. To grant it access, add the table " code { (table) } " to " (file) "." },
+            None if view.granted.is_null() => {
+                p class="help" { "It asks for none by itself. To grant it access, add a table to " (file) ", and start the server again. For example:" }
+                pre tabindex="0" data-copy { (table) "\n" (grant_example(view)) }
+            }
             None => {}
         }
+    }
+}
+
+/// Lines that grant what a plugin can use, by its imports.
+fn grant_example(view: &PluginView) -> &'static str {
+    let imports = |name: &str| view.imports.iter().any(|import| import.contains(name));
+    if imports("wasi:http") {
+        "# all requests to a host, and one kind of request to another\nhttp = [\"https://api.example.com\", \"GET https://example.org/v1/*\"]"
+    } else if imports("wasi:filesystem") {
+        "dirs = [{ host = \"data\", guest = \"/data\" }]"
+    } else {
+        "env = { REGION = \"eu\" }"
     }
 }
 

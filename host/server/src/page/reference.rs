@@ -30,7 +30,9 @@ pub(super) async fn fields(mut context: RequestContext) -> Result<Response, Prob
     context.query.done()?;
     let schema = document::schema();
     let definitions = schema.get("$defs").and_then(Json::as_object);
-    let objects: Vec<_> = definitions.into_iter().flatten().filter_map(object).collect();
+    let mut objects: Vec<_> = definitions.into_iter().flatten().filter_map(object).collect();
+    let order = order(&schema);
+    objects.sort_by_key(|(name, ..)| order.iter().position(|known| known == name).unwrap_or(order.len()));
     let contents = objects.iter().map(|(name, ..)| (Cow::from(*name), Cow::from(*name))).collect::<Vec<_>>();
     let body = html! {
         (head("Fields of a workflow file", FIELDS))
@@ -98,6 +100,34 @@ fn explained(entry: &Entry) -> Markup {
             p { "Right:" }
             pre tabindex="0" { (entry.right) }
         }
+    }
+}
+
+/// Names of definitions from the whole file inwards, as fields refer to them.
+fn order(schema: &Json) -> Vec<String> {
+    let mut order = vec!["workflow".to_owned()];
+    let mut at = 0;
+    while let Some(definition) = order.get(at).map(|name| schema["$defs"][name].clone()) {
+        for name in references(&definition) {
+            if !order.contains(&name) {
+                order.push(name);
+            }
+        }
+        at += 1;
+    }
+    order
+}
+
+/// Names of definitions that a schema refers to.
+fn references(schema: &Json) -> Vec<String> {
+    match schema {
+        Json::Object(members) => {
+            let own =
+                members.get("$ref").and_then(Json::as_str).and_then(|path| path.strip_prefix("#/$defs/"));
+            own.map(str::to_owned).into_iter().chain(members.values().flat_map(references)).collect()
+        }
+        Json::Array(items) => items.iter().flat_map(references).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Vec::new(),
     }
 }
 

@@ -24,12 +24,12 @@ pub(super) fn ago(now: Timestamp, at: Timestamp) -> String {
     }
 }
 
-/// Returns how long after `now` a time is: `now`, `in 12 s`, `in 3 min`, `in 2 h`, `in 5 d`, and the date, in UTC, of a time that is more
+/// Returns how long after `now` a time is: `now`, `in 12 s`, `in 3 min`, `in 2 h 20 min`, `in 5 d 3 h`, and the date, in UTC, of a time that is more
 /// than 30 days away.
 pub(super) fn until(now: Timestamp, at: Timestamp) -> String {
     match at.since(now) / 1000 {
         0 => "now".to_owned(),
-        _ => length(at.since(now)).map_or_else(|| date(at), |length| format!("in {length}")),
+        _ => two_units(at.since(now)).map_or_else(|| date(at), |length| format!("in {length}")),
     }
 }
 
@@ -52,6 +52,18 @@ fn length(millis: Millis) -> Option<String> {
         _ if seconds / DAY <= MAX_DAYS => format!("{} d", seconds / DAY),
         _ => return None,
     })
+}
+
+/// A length of time in its largest unit and the next one, rounded down: `2 d 20 h`. `None` if it has too many days.
+fn two_units(millis: Millis) -> Option<String> {
+    let large = length(millis)?;
+    let seconds = millis / 1000;
+    let (rest, unit) = match seconds {
+        0..HOUR => (0, ""),
+        HOUR..DAY => (seconds % HOUR / MINUTE, "min"),
+        _ => (seconds % DAY / HOUR, "h"),
+    };
+    Some(if rest > 0 { format!("{large} {rest} {unit}") } else { large })
 }
 
 /// The day of a time, in UTC.
@@ -99,7 +111,8 @@ mod tests {
             (0, "now"),
             (12, "in 12 s"),
             (180, "in 3 min"),
-            (3 * 3600 + 3599, "in 3 h"),
+            (3 * 3600 + 3599, "in 3 h 59 min"),
+            (2 * 86_400 + 20 * 3600, "in 2 d 20 h"),
             (86_400, "in 1 d"),
             (31 * 86_400, "2026-03-01"),
         ] {

@@ -3,14 +3,13 @@
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, PreEscaped, html};
 use phasm::{
-    Phase, Value,
+    Phase, RERUN_LABEL, Value,
     catalog::{self, SCHEDULE_LABEL},
     clock::Clock,
     engine::{
         event::TaskId,
         plan::Recovery,
         run::{Run, ShownValue, TaskRun, ValueKind},
-        text,
     },
     journal::LargeValues,
     notify::NoticeSummary,
@@ -22,6 +21,7 @@ use super::{
     attention, commands, definition, events, format,
     history::{self, RunHistory, TaskHistory},
     leaves::Leaves,
+    lineage::RunLineage,
     once, run_logs, saved,
     shell::Shell,
     short_ids, summary, table,
@@ -33,11 +33,6 @@ use crate::{
     problem_response::ProblemResponse,
     request::RequestContext,
 };
-
-/// Responses that are listed.
-const MAX_RESPONSES: usize = 10;
-/// Longest comment of a response, in bytes.
-const MAX_COMMENT_BYTES: usize = 160;
 
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     let found = context.run().await;
@@ -129,15 +124,10 @@ async fn body(
     };
     // The journal is read only where it has what the state of the run has not.
     let (selected, is_timeline) = (asked.selected, matches!(asked.shown, ViewContent::Timeline));
-    let look = move |run: &Run, _: &LargeValues| {
-        (is_told_by_journal(run, selected, is_timeline), run.rerun_of().cloned())
-    };
-    let (is_told_by_journal, rerun_of) = handle.outline(look).await?;
-    let earlier = match rerun_of {
-        Some(of) => store.get(&of).await?.filter(|row| context.caller.sees(&row.head.namespace)),
-        None => None,
-    };
-    let page = RunPage { row: row.clone(), earlier, asked, listed, logs };
+    let is_told_by_journal =
+        handle.outline(move |run, _| is_told_by_journal(run, selected, is_timeline)).await?;
+    let lineage = RunLineage::of(context, row).await?;
+    let page = RunPage { row: row.clone(), lineage, asked, listed, logs };
     if is_told_by_journal {
         let RunHistory { run, large, suspensions, told } =
             history::read(&context.app, run_id, selected, &context.holder).await?;
@@ -160,8 +150,7 @@ fn is_told_by_journal(run: &Run, selected: Option<TaskId>, is_timeline: bool) ->
 /// Everything of a run's page but the run itself.
 struct RunPage {
     row: RunSummary,
-    /// The run that it repeats, if that is kept.
-    earlier: Option<RunRow>,
+    lineage: RunLineage,
     asked: PageView,
     /// The events or logs, if these are shown.
     listed: Markup,
@@ -184,8 +173,7 @@ impl RunPage {
             let content = TaskContent { run, large, told, task, logs: &self.logs, caller: &self.row.caller };
             panel(&content, view)
         });
-        let earlier = self.earlier.as_ref();
-        Frame { run, large, row: &self.row, earlier, view, panel }.whole(&content)
+        Frame { run, large, row: &self.row, lineage: &self.lineage, view, panel }.whole(&content)
     }
 }
 
@@ -275,7 +263,7 @@ impl RunSummary {
             add("Schedule", "schedules", name);
         }
         if catalog::saved_workflow(&*store, &head.namespace, &head.workflow).await?.is_some() {
-            add("Saved workflow", "workflows", &head.workflow);
+            add("Saved under its name", "workflows", &head.workflow);
         }
         let notices = NoticeSummary::read(&*store, &head.run_id).await?;
         Ok(Self { from, notices, row, caller: context.caller.clone(), url: saved::url(context) })
@@ -292,14 +280,14 @@ struct Frame<'r> {
     run: &'r Run,
     large: &'r LargeValues,
     row: &'r RunSummary,
-    earlier: Option<&'r RunRow>,
+    lineage: &'r RunLineage,
     view: View,
     panel: Option<Markup>,
 }
 
 impl Frame<'_> {
     fn whole(&self, shown: &Markup) -> Markup {
-        let Self { run, row, earlier, view, .. } = self;
+        let Self { run, row, lineage, view, .. } = self;
         let leaves = Leaves::of(run);
         html! {
             p class="path" { a href="/runs" { "Runs" } }
@@ -307,7 +295,7 @@ impl Frame<'_> {
                 h1 id="title" data-part { (run.plan().name) " " (standing(run)) }
                 div id="acts" class="acts" data-part { @if row.caller.may(Role::Run).is_ok() { (action_forms(run, &leaves)) } }
             }
-            div id="summary" data-part { (summary::draw(run, &leaves, *earlier)) (notes(run, row)) }
+            div id="summary" data-part { (summary::draw(run, &leaves, lineage)) (notes(run, row)) }
             div id="attention" data-part { (attention::draw(run, &leaves, &row.caller, *view)) }
             nav class="tabs" aria-label="Views of the run" {
                 @for one in View::ALL {
@@ -376,12 +364,18 @@ fn notes(run: &Run, row: &RunSummary) -> Markup {
 
 fn facts(run: &Run, row: &RunSummary) -> Markup {
     let times = run.times();
-    let labels: Vec<_> = row.head.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let labels: Vec<_> = row
+        .head
+        .labels
+        .iter()
+        .filter(|(key, _)| &***key != RERUN_LABEL)
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     html! {
         h2 { "About this run" }
         dl class="facts" {
             div { dt { "Run" } dd { (format::id(run.id())) } }
-            div { dt { "Submitted" } dd { (format::time(times.submitted_at)) @if let Some(by) = run.submitted_by() { " by " (by) } } }
+            div { dt { "Submitted" } dd { (format::time(times.submitted_at)) " (" (format::instant(times.submitted_at)) ")" @if let Some(by) = run.submitted_by() { " by " (by) } } }
             @if let Some(by) = run.cancelled_by() { div { dt { "Cancelled by" } dd { (by) } } }
             div { dt { "Took" } dd { (format::took_or_counts(times.submitted_at, times.finished_at)) } }
             @if let Some(host) = row.host() { div { dt { "Host" } dd { (host) } } }
@@ -393,27 +387,9 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             @if let Some(notices) = &row.notices {
                 div { dt { "Notifications" } dd { (notices.counts()) @if let Some(why) = &notices.failure { " (" (why) ")" } } }
             }
-            @if let Some(responses) = responses(run) { div { dt { "Responses" } dd { (responses) } } }
             @if !labels.is_empty() { div { dt { "Labels" } dd { (labels.join(", ")) } } }
         }
     }
-}
-
-/// The responses that tasks have, with their callers and times; the last ones, if there are many.
-fn responses(run: &Run) -> Option<Markup> {
-    let given = |task| Some((run.path(task), run.response(task)?, task.resumed_at(), run.comment(task)));
-    let all: Vec<_> = run.tasks().iter().filter_map(given).collect();
-    let shown = all.get(all.len().saturating_sub(MAX_RESPONSES)..).unwrap_or_default();
-    (!shown.is_empty()).then(|| {
-        html! {
-            ul class="plain" { @for (path, response, at, comment) in shown {
-                li {
-                    (path) " " (response) @if let Some(at) = at { ", " (format::time(*at)) }
-                    @if let Some(comment) = comment { ": " (text::cut(comment, MAX_COMMENT_BYTES)) }
-                }
-            } }
-        }
-    })
 }
 
 fn values(run: &Run, large: &LargeValues) -> Markup {

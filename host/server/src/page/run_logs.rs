@@ -76,8 +76,9 @@ pub(super) async fn draw(
 
 /// The last task runs that were tried, the last one first; how many more there are; and whether the run is over.
 fn tried(run: &Run, wanted: &LogQuery) -> (Vec<TriedTask>, usize, bool) {
-    let all = run.tasks_in_order().into_iter().rev();
-    let mut fitting = all.filter(|task| !task.attempts.is_empty() && wanted.means(run, task));
+    let mut all: Vec<_> = run.tasks().iter().filter(|task| !task.attempts.is_empty()).collect();
+    all.sort_by_key(|task| task.started_at);
+    let mut fitting = all.into_iter().rev().filter(|task| wanted.means(run, task));
     let tried = fitting.by_ref().take(MAX_TASKS).map(|task| TriedTask {
         id: task.id,
         path: run.path(task),

@@ -11,7 +11,7 @@ use phasm::{
 };
 use tokio::task::JoinSet;
 
-use super::{answer, counts::StatusCounts, error, format, saved, shell::Shell};
+use super::{answer, counts::StatusCounts, error, firings, format, saved, shell::Shell};
 use crate::{auth::caller::Role, problem_response::ProblemResponse, request::RequestContext, runs::list};
 
 /// Running runs of a page whose progress is shown.
@@ -44,12 +44,13 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
     let presence = Presence::of(&**context.app.host.store(), true, &rows).await?;
     let rows = RowState::all(&context, rows, &presence).await;
     let counts = StatusCounts::read(&context).await?;
+    let failing = firings::count_failing(&context).await?;
     let body = html! {
         div class="head" {
             h1 { "Runs" }
             @if context.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
         }
-        div id="counts" data-part { (chips(&counts, &asked)) }
+        div id="counts" data-part { (chips(&counts, &asked, failing)) }
         (asked.form())
         @if let Some(refusal) = &faults { (error::faults(refusal)) }
         @else { div id="rows" data-part {
@@ -203,7 +204,7 @@ impl RunFilter {
 }
 
 /// The counts as links to the runs that they count.
-fn chips(counts: &StatusCounts, asked: &RunFilter) -> Markup {
+fn chips(counts: &StatusCounts, asked: &RunFilter, failing: usize) -> Markup {
     let all = counts.chips();
     html! {
         @if !all.is_empty() {
@@ -213,8 +214,10 @@ fn chips(counts: &StatusCounts, asked: &RunFilter) -> Markup {
                     a class={ "chip " (chip.class) } href=(asked.address_of(&chip.filter)) title=(chip.title)
                         aria-current=[asked.is_of(&chip.filter).then_some("true")] {
                         (chip.sign()) (chip.word) @if !asked.is_narrowed() { " " strong { (chip.count) } }
+                        @if chip.is_recent() { span class="none" { " in 24 h" } }
                     }
                 }
+                @if failing > 0 { a class="chip" href="/schedules" { (format::sign(Phase::Failed)) "Failing schedules " strong { (failing) } } }
             }
         }
     }

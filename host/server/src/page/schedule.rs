@@ -82,6 +82,7 @@ fn facts(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
         dl class="facts" {
             div { dt { "When" } dd { code { (schedule) } " " (zone) } }
             div { dt { "Last runs" } dd { (firings::strip(found, zone)) } }
+            @if let Some(since) = firings::since(&found.what) { div { dt { "Failing since" } dd { (format::time(since)) } } }
             div { dt { "Run name" } dd { (workflow) } }
             div { dt { "If still running" } dd { (schedules::if_still_running(concurrency_policy)) } }
             @if &*found.namespace != "default" { div { dt { "Namespace" } dd { (found.namespace) } } }
@@ -124,7 +125,7 @@ fn trigger_form(
             (editor::list(problems, "problems"))
             form class="sheet" method="post" action={ (address) "/trigger" } {
                 (once::field(form))
-                @if let Some(plan) = plan { (arguments::draw(plan, form)) }
+                @if let Some(plan) = plan { (arguments::draw(plan, form, problems)) }
                 button { "Start a run now" }
             }
         }
@@ -137,7 +138,7 @@ fn history(found: &CatalogItem<ScheduleState>, zone: &Zone, now: Timestamp) -> M
         @if found.what.firings.is_empty() { p class="none" { "No runs yet." } } @else {
             table class="list brief" {
                 caption class="unseen" { "History, latest first" }
-                thead { tr { th scope="col" { "Time" } th scope="col" { "Phase" } th scope="col" { "Reason" } th scope="col" { "Result" } th scope="col" { "Run" } } }
+                thead { tr { th scope="col" { "Time" } th scope="col" { "Phase" } th scope="col" { "Reason" } th scope="col" { "Start" } th scope="col" { "Run" } } }
                 tbody { @for firing in found.what.firings.iter().rev() { (line(firing, zone, now)) } }
             }
             p { a href={ "/runs?label=phasm%2Fschedule%3D" (crate::client::segment(&found.name)) "&namespace=" (crate::client::segment(&found.namespace)) } {

@@ -22,7 +22,10 @@ pub(super) async fn redirect(context: &RequestContext) -> Result<Option<Response
     let rows = store.list(filter, MAX_RUNS).await?;
     let mut fitting = rows.iter().filter(|row| row.head.run_id.ends_with(wanted));
     Ok(match (fitting.next(), fitting.next()) {
-        (Some(row), None) => Some(see_other(&format!("/runs/{}", row.head.run_id))),
+        (Some(row), None) => {
+            let query = context.path_and_query().1.map(|query| format!("?{query}")).unwrap_or_default();
+            Some(see_other(&format!("/runs/{}{query}", row.head.run_id)))
+        }
         _ => None,
     })
 }

@@ -27,6 +27,9 @@ use crate::{
     saved::{by, schedules, workflows},
 };
 
+/// The field with the id of the run whose file is edited.
+const REPEATS: &str = "repeats";
+
 pub(super) async fn page(mut context: RequestContext) -> Result<Response, ProblemResponse> {
     context.query.leave_out_empty();
     let example = context.query.parsed("example", "the name of an example", examples::named);
@@ -59,7 +62,8 @@ pub(super) async fn rewrite(mut context: RequestContext) -> Result<Response, Pro
     let (document, parameters) =
         handle.look(|run| (run.plan().document.clone(), run.parameters().clone())).await?;
     let checked = DocumentCheck::soon(&context, &yaml(&document.value())).await?;
-    Ok(render(&context, StatusCode::OK, &checked, Some(&arguments::given(&parameters))))
+    let form = arguments::given(&parameters).with(REPEATS, &row.head.run_id);
+    Ok(render(&context, StatusCode::OK, &checked, Some(&form)))
 }
 
 async fn saved_document(context: &RequestContext, digest: &str) -> Result<Response, ProblemResponse> {
@@ -118,7 +122,15 @@ async fn run(context: &RequestContext, form: &Form, plan: &Arc<Plan>, bytes: usi
     let by = context.caller.requester();
     let begun =
         context.work_on(bytes, async move { host.new_run_by(&planned, &parameters, by).await }).await?;
-    let submission = async { once::start(begun?, form).await };
+    // A run that the caller does not see is none to refer to.
+    let repeats = match form.text(REPEATS) {
+        "" => None,
+        run_id => {
+            context.app.host.store().get(run_id).await?.filter(|row| context.caller.sees(&row.head.namespace))
+        }
+    };
+    let repeats = repeats.map(|row| Arc::clone(&row.head.run_id));
+    let submission = async { once::start(begun?.repeats(repeats), form).await };
     match submission.await {
         Ok(run_id) => Ok(Ok(format!("/runs/{run_id}"))),
         Err(SubmitError::Problems(found)) => Ok(Err(found.to_vec())),
@@ -153,10 +165,20 @@ fn render(
     checked: &DocumentCheck,
     form: Option<&Form>,
 ) -> Response {
+    let repeats = form.map(|form| form.text(REPEATS)).filter(|run_id| !run_id.is_empty());
+    let title = if repeats.is_some() { "Edit and run again" } else { checked.title() };
     let body = html! {
-        h1 { (checked.title()) }
-        (examples::gallery())
-        form class="sheet wide write" method="post" action="/submit" data-editor="/submit/check" data-late=(CHECK_PENDING) {
+        h1 { (title) }
+        @match repeats {
+            Some(run_id) => p class="help" {
+                "The workflow file and the parameters of the run " a href={ "/runs/" (run_id) } { (format::short_id(run_id)) }
+                ". Comments and the order of fields are not kept."
+            },
+            None => (examples::gallery()),
+        }
+        form class="sheet wide write" method="post" action="/submit" data-editor="/submit/check" data-late=(CHECK_PENDING)
+            data-draft[repeats.is_none()] {
+            @if let Some(run_id) = repeats { input type="hidden" name=(REPEATS) value=(run_id); }
             (once::field(form))
             div class="field" {
                 label for="document" { "Workflow file, YAML or JSON" }
@@ -171,5 +193,5 @@ fn render(
             (report(checked, form))
         }
     };
-    Shell::new(checked.title(), "/submit", &context.caller).respond(status, &body)
+    Shell::new(title, "/submit", &context.caller).respond(status, &body)
 }

@@ -2,34 +2,46 @@
 
 use maud::{Markup, PreEscaped, html};
 use phasm::{
-    Phase,
-    engine::{event::Reason, run::Run, text},
+    Phase, Value,
+    engine::{
+        event::Reason,
+        run::{Run, TaskRun},
+        text,
+    },
     store::RunRow,
 };
 use phasm_graph::proportion;
 
-use super::{format, leaves::Leaves};
+use super::{explain, format, leaves::Leaves, lineage::RunLineage};
 
 /// Longest reason in the line, in bytes.
 const MAX_REASON_BYTES: usize = 300;
+/// Responses that are listed.
+const MAX_RESPONSES: usize = 10;
+/// Longest comment of a response, in bytes.
+const MAX_COMMENT_BYTES: usize = 160;
 
-/// The line, a bar of the tasks by phase, and what the run it repeats came to: `earlier`, if that is kept.
-pub(super) fn draw(run: &Run, leaves: &Leaves<'_>, earlier: Option<&RunRow>) -> Markup {
+/// The line, a bar of the tasks by phase, and the runs that it repeats and that repeat it.
+pub(super) fn draw(run: &Run, leaves: &Leaves<'_>, lineage: &RunLineage) -> Markup {
     let total = leaves.count();
     html! {
         p class="summary" {
-            (standing(run))
+            (standing(run, leaves))
             @if let Some(reason) = reason(run, leaves) { ": " strong { (text::cut(&reason, MAX_REASON_BYTES)) } }
         }
-        @if let Some(of) = run.rerun_of() { (repeats(leaves, of, earlier)) }
+        @if let Some(of) = &lineage.of { (repeats(run, leaves, of, lineage.earlier.as_ref())) }
+        @for later in &lineage.later {
+            p class="help" { "Run again as " a href={ "/runs/" (later.head.run_id) } { (format::short_id(&later.head.run_id)) } ": " (format::phase(later.status.phase)) }
+        }
+        (responses(run))
         @if total > 1 {
             (PreEscaped(proportion(&leaves.tally)))
             p class="tally" {
                 @if run.phase().is_terminal() { (format::count(total, "task")) ": " }
                 @else { (run.progress()) " tasks ended: " }
-                @for (at, (phase, count)) in leaves.tally.in_order().enumerate() {
+                @for (at, (phase, count, words)) in parts(leaves).into_iter().enumerate() {
                     @if at > 0 { ", " }
-                    a href={ "/runs/" (run.id()) "?view=tasks&phase=" (phase) } { (count) " " (words(phase)) }
+                    a href={ "/runs/" (run.id()) "?view=tasks&phase=" (phase) } { (count) " " (words) }
                 }
             }
         }
@@ -37,15 +49,61 @@ pub(super) fn draw(run: &Run, leaves: &Leaves<'_>, earlier: Option<&RunRow>) -> 
 }
 
 /// The run that this one repeats, how that ended, and how much of it is taken over.
-fn repeats(leaves: &Leaves<'_>, of: &str, earlier: Option<&RunRow>) -> Markup {
-    let anew = leaves.count() - leaves.reused;
+fn repeats(run: &Run, leaves: &Leaves<'_>, of: &str, earlier: Option<&RunRow>) -> Markup {
+    let anew = leaves.count() - leaves.reused - leaves.not_run;
     html! {
         p class="help" {
             "Rerun of " a href={ "/runs/" (of) } { (format::short_id(of)) }
-            @if let Some(earlier) = earlier { ", which " @if earlier.status.open { "is " } @else { "ended " } (format::phase(earlier.status.phase)) }
-            ": " (format::count(leaves.reused, "result")) " reused, " (format::count(anew, "task")) " not"
+            @if let Some(earlier) = earlier { ", which " @if earlier.status.open { "is " } @else { "ended in " } (format::phase(earlier.status.phase)) }
+            ". "
+            @match (run.rerun_of(), leaves.reused) {
+                (None, _) => "Its workflow file may have been edited.",
+                (Some(_), 0) => "No result is reused.",
+                (Some(_), reused) => { (format::count(reused, "result")) " reused, " (format::count(anew, "task")) " run anew." }
+            }
         }
     }
+}
+
+/// The responses that tasks have, with callers, times and comments; the last ones, if there are many.
+fn responses(run: &Run) -> Markup {
+    let given: Vec<_> = run.tasks().iter().filter(|task| task.resumed_at().is_some()).collect();
+    let shown = given.get(given.len().saturating_sub(MAX_RESPONSES)..).unwrap_or_default();
+    html! {
+        @for task in shown {
+            p class="help" {
+                (run.path(task)) " " (run.response(task).unwrap_or_else(|| format!("{} by a caller without a name", verdict(task))))
+                @if let Some(at) = task.resumed_at() { ", " (format::time(at)) }
+                @if let Some(comment) = run.comment(task) { ": " (text::cut(comment, MAX_COMMENT_BYTES)) }
+            }
+        }
+    }
+}
+
+/// What the response of a task says, in a word.
+fn verdict(task: &TaskRun) -> &'static str {
+    let approved =
+        task.outputs.iter().rfind(|output| &*output.name == "approved").map(|output| &output.value);
+    match approved {
+        Some(Value::Bool(true)) => "approved",
+        Some(Value::Bool(false)) => "rejected",
+        Some(_) | None => "answered",
+    }
+}
+
+/// The counts: what was not run, or waits for its retry, is told from what else has its phase.
+fn parts(leaves: &Leaves<'_>) -> Vec<(Phase, u64, &'static str)> {
+    let apart = |phase| match phase {
+        Phase::Cancelled => (leaves.not_run, "not run"),
+        Phase::Created => (leaves.retrying, "waiting for a retry"),
+        _ => (0, ""),
+    };
+    let of = |(phase, count): (Phase, u64)| {
+        let (other, said) = apart(phase);
+        let other = u64::try_from(other).unwrap_or(0).min(count);
+        [(phase, count - other, words(phase)), (phase, other, said)]
+    };
+    leaves.tally.in_order().flat_map(of).filter(|(_, count, _)| *count > 0).collect()
 }
 
 fn words(phase: Phase) -> &'static str {
@@ -54,7 +112,7 @@ fn words(phase: Phase) -> &'static str {
         Phase::Suspended => "waiting for approval",
         Phase::Succeeded => "succeeded",
         Phase::Failed => "failed",
-        Phase::Error => "with an error",
+        Phase::Error => "failed with an error",
         Phase::Timeout => "timed out",
         Phase::Cancelled => "cancelled",
         Phase::Skipped => "skipped",
@@ -63,7 +121,7 @@ fn words(phase: Phase) -> &'static str {
     }
 }
 
-fn standing(run: &Run) -> Markup {
+fn standing(run: &Run, leaves: &Leaves<'_>) -> Markup {
     let times = run.times();
     let took = format::took_or_counts(times.submitted_at, times.finished_at);
     html! {
@@ -72,6 +130,7 @@ fn standing(run: &Run) -> Markup {
                 // A clock that ended it stands in the reason.
                 @if root.reason.is_some_and(Reason::is_clock) { "Ended" } @else { (phase) }
                 " after " (took)
+                @if leaves.retries > 0 { ", " (leaves.retries) @if leaves.retries == 1 { " retry" } @else { " retries" } }
                 @for remark in run.remarks(root) { ", " (remark) }
             }
             _ if run.is_parked() => { "Waiting for a person; submitted " (format::time(times.submitted_at)) }
@@ -88,8 +147,9 @@ fn reason(run: &Run, leaves: &Leaves<'_>) -> Option<String> {
     }
     let clock = run.exceeded(root).map(|clock| format!("timed out, {clock}"));
     let told = Some(run.failure_reason(root)).filter(|reason| !reason.is_empty());
-    clock.or(told).or_else(|| {
-        let failed = leaves.failed.first().filter(|_| run.phase() != Phase::Succeeded)?;
-        Some(format!("{} ended {}", run.path(failed), failed.phase))
-    })
+    let silent =
+        leaves.failed.first().filter(|failed| failed.message.is_empty() && run.phase() != Phase::Succeeded);
+    // An executor without a message leaves the rule that applied.
+    let explained = silent.map(|failed| format!("{}: {}", run.path(failed), explain::why(run, failed, None)));
+    clock.or(explained).or(told)
 }

@@ -173,11 +173,12 @@ fn facts(run: &Run, task: &TaskRun) -> Markup {
     ];
     html! {
         dl class="facts" {
-            @if run.item_around(task).is_some() { div { dt { "Item" } dd { (format::item(run, task)) } } }
+            @if run.item_around(task).is_some() { div { dt { "Item" } dd { @if let Some(item) = run.item_around(task) { (format::value(item)) } } } }
             @if let Some(executor) = &executor { div { dt { "Executor" } dd { (plugin(run, executor)) } } }
             div { dt { "Task run" } dd { (format::id(&run.task_run_id(task.id))) } }
             @if let Some(by) = task.cancelled_by() { div { dt { "Cancelled by" } dd { (by) } } }
-            div { dt { "Started" } dd { (format::maybe_time(task.started_at)) } }
+            div { dt { "Started" } dd { (format::offset(run.times().submitted_at, task.started_at)) } }
+            @if task.finished_at.is_some() { div { dt { "Ended" } dd { (format::offset(run.times().submitted_at, task.finished_at)) } } }
             @if let Some(started) = task.started_at { div { dt { "Took" } dd { (format::took_or_counts(started, task.finished_at)) } } }
             @if task.retries > 0 { div { dt { "Retries" } dd { (task.retries) } } }
             @for (name, limit) in limits {
@@ -206,13 +207,20 @@ fn inside(run: &Run, task: &TaskRun, headings: TaskHeadings) -> Markup {
         @if all > 0 {
             (headings.draw(&format!("{} in it", format::count(all, "task"))))
             ul class="inside" {
-                @for child in run.children_in_order(task).into_iter().take(100) {
+                @for child in failed_first(run, task).into_iter().take(100) {
                     li { (format::standing(run, child)) " " a href={ "/runs/" (run.id()) "/tasks/" (child.id) } { (run.label(child)) } }
                 }
             }
             @if all > 100 { p { a href={ "/runs/" (run.id()) "?view=tasks" } { "All tasks of the run" } } }
         }
     }
+}
+
+/// The tasks of a container in their order, those that failed before all others.
+fn failed_first<'r>(run: &'r Run, task: &TaskRun) -> Vec<&'r TaskRun> {
+    let mut children = run.children_in_order(task);
+    children.sort_by_key(|child| !matches!(child.phase, Phase::Failed | Phase::Error | Phase::Timeout));
+    children
 }
 
 fn task_values(run: &Run, large: &LargeValues, task: &TaskRun, headings: TaskHeadings) -> Markup {

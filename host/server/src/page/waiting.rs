@@ -65,7 +65,7 @@ fn draw(run: &Run, row: &RunRow, caller: &Caller, whose: Whose) -> Option<Markup
     Some(html! {
         article id={ "run-" (row.head.run_id) } class="waiting-run" {
             p class="origin" {
-                a href={ "/runs/" (row.head.run_id) } { (row.head.workflow) } ", submitted " (format::time(row.head.submitted_at))
+                a href={ "/runs/" (row.head.run_id) } { (row.head.workflow) " " (format::short_id(&row.head.run_id)) } ", submitted " (format::time(row.head.submitted_at))
                 @if &*row.head.namespace != "default" { ", in " (row.head.namespace) }
             }
             (attention::waiting(run, caller, View::Graph))

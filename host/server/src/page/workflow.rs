@@ -88,7 +88,7 @@ fn run_form(
             form class="sheet" method="post" action={ (address) "/run" } {
                 (once::field(form))
                 input type="hidden" name="version" value=(version.digest);
-                @if let Some(plan) = &kept.plan { (arguments::draw(plan, form)) }
+                @if let Some(plan) = &kept.plan { (arguments::draw(plan, form, problems)) }
                 button { "Submit a run of " @if is_last(found, version) { (found.name) } @else { "this version" } }
             }
         }

@@ -328,7 +328,8 @@ async fn events_are_read_and_filtered() {
     assert!(rows(&failed) == 1 && failed.contains("as asked") && failed.contains("Show all"), "{failed}");
     let of_task = page(client, &format!("/runs/{run}?view=events&path=main%2Ft1")).await;
     assert!((2..rows(&all)).contains(&rows(&of_task)), "{of_task}");
-    assert!(!of_task.contains("main/t0"), "{of_task}");
+    let (_, table) = of_task.split_once("id=\"view\"").unwrap();
+    assert!(!table.contains("main/t0"), "{table}");
     let none = page(client, &format!("/runs/{run}?view=events&event=hook.failed")).await;
     assert!(none.contains("No matching events."), "{none}");
     assert_eq!(client.get(&format!("/runs/{run}?view=events&event=none")).await.status, 400);
@@ -620,7 +621,7 @@ async fn runs_are_counted_by_their_status() {
     let list = page(client, "/runs").await;
     for says in [
         "Waiting for approval <strong>1</strong>",
-        "Failed <strong>1</strong>",
+        "Failed <strong>1</strong><span class=\"none\"> in 24 h",
         "href=\"/runs?status=suspended\"",
         "href=\"/runs?phase=Failed&amp;since=24h\"",
         "main/t1: as asked",
@@ -732,15 +733,26 @@ async fn a_rerun_says_what_it_takes_over() {
     let run = world.submit(&workflow("default", &["ok", "fail", "ok", "ok"])).await;
     client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     let shown = page(client, &format!("/runs/{run}")).await;
-    assert!(shown.contains("1 failed task, 2 not run because of it"), "{shown}");
+    assert!(shown.contains("1 failed task, 2 tasks not run because of it"), "{shown}");
     assert!(shown.contains("Takes over up to 1 results"), "{shown}");
     let sent = post(client, &format!("/runs/{run}/rerun"), "from=failed").await;
     let at = sent.header("location").unwrap().to_owned();
     client.get(&format!("/v1{at}?wait=30s")).await.expect(200);
     let again = page(client, &at).await;
-    for says in ["Rerun of", ", which ended ", "1 result reused, 3 tasks not"] {
+    for says in ["Rerun of", ", which ended in ", "1 result reused, 1 task run anew."] {
         assert!(again.contains(says), "{says}: {again}");
     }
+    let before = page(client, &format!("/runs/{run}")).await;
+    assert!(before.contains("Run again as") && before.contains(&at), "{before}");
+    // A run from its edited file is one that repeats it, too.
+    let edited = page(client, &format!("/runs/{run}/edit")).await;
+    assert!(edited.contains("<h1>Edit and run again</h1>"), "{edited}");
+    let document = encoded(&workflow("default", &["ok"]));
+    let sent = post(client, "/submit", &format!("act=submit&document={document}&repeats={run}")).await;
+    let mended = page(client, sent.header("location").unwrap()).await;
+    assert!(mended.contains("Rerun of") && mended.contains(&run), "{mended}");
+    let strange = post(client, "/submit", &format!("act=submit&document={document}&repeats=nobody")).await;
+    assert!(!page(client, strange.header("location").unwrap()).await.contains("Rerun of"));
 }
 
 /// R-A117: what fails before it is executed fails again, so the first thing that is offered is to change the file.
@@ -792,4 +804,21 @@ async fn the_reference_is_in_the_page() {
     assert!(fields.len() < 300_000 && errors.len() < 300_000, "{} {}", fields.len(), errors.len());
     let written = post(&world.client, "/submit/check", "document=a").await;
     assert!(written.body.contains("href=\"/reference/errors#P"), "{}", written.body);
+}
+
+/// An address that there is not is a page for people, and JSON for programs.
+#[tokio::test]
+async fn nothing_is_said_to_people_on_a_page() {
+    let world = World::new().await;
+    let person = world.client.send("GET", "/nowhere", &[("accept", "text/html,*/*")], "").await;
+    assert!(
+        person.status == 404 && person.body.contains("<h1>") && person.body.contains("All runs"),
+        "{}",
+        person.body
+    );
+    let program = world.client.get("/nowhere").await;
+    assert!(program.status == 404 && program.body.starts_with("{"), "{}", program.body);
+    assert!(
+        world.client.send("GET", "/v1/nowhere", &[("accept", "text/html")], "").await.body.starts_with("{")
+    );
 }

@@ -149,7 +149,7 @@ fn a_workflow_is_written_and_submitted() {
         "apiVersion: aether/v1\nkind: Workflow\nmetadata: { name: hello }\nspec:\nentrypoint: main\n",
     );
     browser.until(&in_text(".cm-lint-marker-error"));
-    browser.until_says("unknown field `entrypoint`");
+    browser.until_says("unknown field entrypoint");
     assert_eq!(browser.run(&format!("return {TEXT}.getAttribute('aria-invalid')")), "true");
     visit.check();
     visit.picture("submit");
@@ -388,7 +388,7 @@ fn a_newcomer_needs_no_manual() {
     browser.fill_in("[name='param.who']", ", all of you");
     browser.click("main form button");
     browser.until_says("world, all of you");
-    browser.until_says("Saved workflow");
+    browser.until_says("Saved under its name");
     browser.click("nav a[href='/submit']");
     browser.click(".examples summary");
     browser.click("a[href='/submit?example=approval']");

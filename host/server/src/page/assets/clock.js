@@ -25,6 +25,14 @@ function update(root) {
     const local = new Date(time.dateTime).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "long" });
     time.title = time.title ? `${local} · ${time.title}` : local;
   }
+  // The clocks of a schedule, and those of the reader where they differ.
+  for (const clock of root.querySelectorAll("time + .clock")) {
+    if (clock.dataset.zoned) continue;
+    clock.dataset.zoned = "true";
+    const at = new Date(clock.previousElementSibling.dateTime);
+    const hours = at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
+    if (!clock.textContent.includes(` ${hours}`)) clock.append(` (${hours} your time)`);
+  }
   for (const counter of root.querySelectorAll(".counts")) write(counter, elapsed(Math.max(0, now - Date.parse(counter.dataset.since))));
 }
 
@@ -40,7 +48,10 @@ function relative(now, at) {
   if (isPast && seconds >= 86400 && seconds < 172800) return "yesterday";
   if (seconds >= 31 * 86400) return new Date(at).toISOString().slice(0, 10);
   const [unit, length] = UNITS.find(([, length]) => seconds >= length);
-  const shown = `${Math.floor(seconds / length)} ${unit}`;
+  // What is to come is worth a second unit.
+  const next = { d: ["h", 3600], h: ["min", 60] }[unit];
+  const rest = next && !isPast ? Math.floor((seconds % length) / next[1]) : 0;
+  const shown = `${Math.floor(seconds / length)} ${unit}${rest ? ` ${rest} ${next[0]}` : ""}`;
   return isPast ? `${shown} ago` : `in ${shown}`;
 }
 

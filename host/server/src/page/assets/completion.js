@@ -124,12 +124,13 @@ function fieldsOf(root, parts, place) {
     const choices = part.oneOf?.every((one) => one.required) ? part.oneOf.flatMap((one) => one.required) : [];
     if (choices.some((name) => name in written)) choices.forEach((name) => excluded.add(name));
   }
-  const required = new Set(parts.flatMap((part) => part.required ?? []));
+  const choices = new Set(parts.flatMap((part) => (part.oneOf ?? part.anyOf ?? []).flatMap((one) => one.required ?? [])));
+  const required = new Set(parts.flatMap((part) => part.required ?? []).filter((name) => !choices.has(name)));
   const names = parts.flatMap((part) => Object.keys(part.properties ?? {})).filter((name) => !excluded.has(name));
   return names.map((label) => {
     const of = parts.flatMap((part) => within(root, part, label, {}));
     const instead = parts.flatMap((part) => newerThan(part, label)).find((name) => !excluded.has(name));
-    return { label, kind: "field", about: aboutOf(of), form: formOf(label, of), required: required.has(label), instead };
+    return { label, kind: "field", about: aboutOf(of), form: formOf(label, of), required: required.has(label), isChoice: choices.has(label), instead };
   });
 }
 

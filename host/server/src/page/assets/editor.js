@@ -3,16 +3,22 @@ const PATIENCE = 300;
 // After so long the findings of an earlier text are taken back.
 const LATE = 1000;
 
+// The text that was written last in this tab.
+const DRAFT = "draft";
+
 export function edit(form) {
   const text = form.querySelector("#document");
   let editor = null;
   let timer = 0;
   let asked = 0;
+  const keepsDraft = "draft" in form.dataset;
 
   text.addEventListener("input", () => {
     clearTimeout(timer);
     timer = setTimeout(check, PATIENCE);
+    if (keepsDraft) sessionStorage.setItem(DRAFT, text.value);
   });
+  if (keepsDraft) offerDraft(form, text);
   form.addEventListener("click", (event) => {
     const at = event.target.closest("button.place");
     if (at) editor?.go(Number(at.dataset.line), Number(at.dataset.column));
@@ -53,8 +59,10 @@ export function edit(form) {
     keepArguments(report);
     document.getElementById("report").replaceWith(document.importNode(report, true));
     draw(found.getElementById("plan"));
-    document.title = document.title.replace(/^.*(?= · )/, report.dataset.title);
-    document.querySelector("h1").textContent = report.dataset.title;
+    if (keepsDraft) {
+      document.title = document.title.replace(/^.*(?= · )/, report.dataset.title);
+      document.querySelector("h1").textContent = report.dataset.title;
+    }
     mark();
   }
 
@@ -111,4 +119,23 @@ export function edit(form) {
     [made.dataset.line, made.dataset.column] = [line, column];
     return made;
   }
+}
+
+// Offers the text that was written last, which leaving the page has closed.
+function offerDraft(form, text) {
+  const draft = sessionStorage.getItem(DRAFT);
+  if (!draft || draft.replaceAll("\r\n", "\n") === text.value) return;
+  const line = document.createElement("p");
+  line.className = "help";
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "plain";
+  button.textContent = "Continue with your last text";
+  button.addEventListener("click", () => {
+    text.value = draft;
+    text.dispatchEvent(new Event("input", { bubbles: true }));
+    line.remove();
+  });
+  line.append(button);
+  form.before(line);
 }

@@ -18,6 +18,22 @@ document.addEventListener("change", (event) => {
   if (form && "apply" in form.dataset) form.requestSubmit();
 });
 
+// A name that was typed stands in the next form, too.
+for (const field of document.querySelectorAll("[data-remember]")) {
+  field.value ||= localStorage.getItem("name") ?? "";
+  field.addEventListener("change", () => localStorage.setItem("name", field.value));
+}
+// A filter, a tab or a choice leads to the same page again: the focus stays where it was.
+const FOCUS = "focus";
+window.addEventListener("pagehide", () => {
+  const at = document.activeElement;
+  const isChoice = at?.closest(".tabs, .chips");
+  const place = isChoice ? ".tabs [aria-current], .chips [aria-current]" : at?.id && at.closest("form") ? `#${CSS.escape(at.id)}` : "";
+  sessionStorage.setItem(FOCUS, JSON.stringify({ path: window.location.pathname, place }));
+});
+const last = JSON.parse(sessionStorage.getItem(FOCUS) ?? "{}");
+if (last.place && last.path === window.location.pathname) document.querySelector(last.place)?.focus({ preventScroll: true });
+
 const main = document.getElementById("main");
 const refresh = keepUpToDate(main);
 openInside(main, refresh);

@@ -161,10 +161,10 @@ function option(one, at, state, from) {
   return {
     label: one.label,
     type: one.kind,
-    detail: one.required ? "required" : one.instead && `older word for ${one.instead}`,
+    detail: one.required ? "required" : one.isChoice ? "one of these" : one.instead && `older word for ${one.instead}`,
     info: one.about ? () => described(one.about) : undefined,
     // Values stand in their own order, fields in the order of the alphabet behind the required ones.
-    boost: one.kind === "value" ? -Math.min(at, 99) : Number(one.required) - Number(Boolean(one.instead)),
+    boost: one.kind === "value" ? -Math.min(at, 99) : 2 * Number(one.required) + Number(Boolean(one.isChoice)) - Number(Boolean(one.instead)),
     apply: one.kind === "field" ? fieldText(one, line.text, from - line.from, rest) : valueText(one),
   };
 }

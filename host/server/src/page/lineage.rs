@@ -1,0 +1,49 @@
+//! The run that a run repeats, and the runs that repeat it.
+
+use std::sync::Arc;
+
+use phasm::{
+    RERUN_LABEL,
+    store::{Filter, RunRow},
+};
+
+use crate::{problem_response::ProblemResponse, request::RequestContext};
+
+/// Later runs that are looked through, the newest first: a store has no index of them.
+const MAX_SCANNED_RUNS: u64 = 2_000;
+/// Later runs that are shown.
+const MAX_LATER: usize = 3;
+
+/// The runs before and after one, as far as they are kept.
+pub(super) struct RunLineage {
+    /// The id of the run that it repeats.
+    pub(super) of: Option<Arc<str>>,
+    /// That run.
+    pub(super) earlier: Option<RunRow>,
+    /// The newest runs that repeat it.
+    pub(super) later: Vec<RunRow>,
+}
+
+impl RunLineage {
+    pub(super) async fn of(context: &RequestContext, row: &RunRow) -> Result<Self, ProblemResponse> {
+        let store = context.app.reader();
+        let of = row.head.labels.get(RERUN_LABEL).cloned();
+        let earlier = match &of {
+            Some(run_id) => store.get(run_id).await?.filter(|row| context.caller.sees(&row.head.namespace)),
+            None => None,
+        };
+        let later = if row.status.open {
+            Vec::new()
+        } else {
+            let newest = store.list(Filter::default(), 1).await?.first().map_or(0, |row| row.number);
+            let filter = Filter {
+                namespaces: vec![Arc::clone(&row.head.namespace)],
+                label: Some((RERUN_LABEL.into(), Arc::clone(&row.head.run_id))),
+                from: row.number.max(newest.saturating_sub(MAX_SCANNED_RUNS)),
+                ..Filter::default()
+            };
+            store.list(filter, MAX_LATER).await?
+        };
+        Ok(Self { of, earlier, later })
+    }
+}
