@@ -181,7 +181,8 @@ fn componentize_py_is_installed_once_where_path_has_another_version_or_none() {
 fn what_is_missing_is_named_with_its_package() {
     let no_venv = "echo \"No module named 'ensurepip'\" >&2; exit 1";
     let no_index = PYTHON.replace("/bin/mv", "echo 'No matching distribution found' >&2; exit 1; /bin/mv");
-    let rows: [(&[(&str, &str)], &[&str]); 3] = [
+    type Row<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+    let rows: [Row<'_>; 3] = [
         (&[], &["`python3` is not installed, or not on PATH", "apt install python3 python3-venv"]),
         (&[("python3", no_venv)], &["apt install python3-venv", "No module named 'ensurepip'"]),
         (

@@ -58,10 +58,11 @@ GRANTS = {
 
 def send(request: Request) -> Response:
     """Sends a request and reads the response."""
+    outgoing = _outgoing(request)
     try:
-        with _outgoing(request) as outgoing:
-            body = outgoing.body()
-            future = outgoing_handler.handle(outgoing, _options(request.timeout))
+        body = outgoing.body()
+        # The request belongs to the host from now on.
+        future = outgoing_handler.handle(outgoing, _options(request.timeout))
     except Err as error:
         raise _error(request, error.value) from None
     with future:
