@@ -1,6 +1,7 @@
 //! Content of a plugin folder, read without asking cargo.
 
 mod error;
+mod python;
 
 use std::{
     fs, io,
@@ -11,6 +12,7 @@ use phasm_files::read_adjacent_text;
 use serde::Deserialize;
 
 pub use self::error::FolderError;
+pub(super) use self::python::{PythonProject, SDK_PACKAGE};
 use super::Artefact;
 
 /// The target every guest is built for.
@@ -26,6 +28,8 @@ pub(super) enum Folder {
     Component { name: String, wasm: PathBuf },
     /// A Rust crate.
     Crate(GuestCrate),
+    /// A Python project.
+    Python(PythonProject),
 }
 
 /// A Rust crate that builds to a component.
@@ -124,6 +128,9 @@ pub(super) fn read(folder: &Path) -> Result<Folder, FolderError> {
     }
     if folder.join(MANIFEST).is_file() {
         return read_crate(folder).map(Folder::Crate);
+    }
+    if let Some(project) = python::read(&folder)? {
+        return Ok(Folder::Python(project));
     }
     read_component(folder)
 }

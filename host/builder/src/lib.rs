@@ -6,8 +6,8 @@
 //!             └▶ toolchain: installed, else rustup, else a private one ─▶ cargo
 //! ```
 //!
-//! A plugin is a Rust crate, built for `wasm32-wasip2` in its workspace's own target directory, or a finished component, which is
-//! used as it is.
+//! A plugin is a Rust crate, built for `wasm32-wasip2` in its workspace's own target directory; a Python project, built by
+//! componentize-py in its folder `build`; or a finished component, which is used as it is.
 
 mod cache;
 mod cargo;
@@ -17,6 +17,7 @@ mod folder;
 mod freshness;
 mod process;
 mod progress;
+mod python;
 mod toolchain;
 
 use std::{
@@ -33,17 +34,18 @@ pub use self::{
     freshness::artefact_if_fresh,
     process::ProcessError,
     progress::Progress,
+    python::{COMPONENTIZE_VERSION, HTTP_WIT, PythonToolError, SDK as PYTHON_SDK},
     toolchain::{Failure, Toolchain, ToolchainError},
 };
 use self::{
-    folder::{Folder, GuestCrate},
+    folder::{Folder, GuestCrate, PythonProject},
     freshness::is_fresh,
 };
 
 /// A plugin's component on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artefact {
-    /// The crate's name; a finished component's file name without `.wasm`.
+    /// Name of the crate or the project; a finished component's file name without `.wasm`.
     pub name: String,
     /// The component; absolute.
     pub wasm: PathBuf,
@@ -73,7 +75,25 @@ pub enum BuildError {
         /// Cargo's and rustc's diagnostics.
         output: String,
     },
-    /// Cargo could not be run to its end.
+    /// There is no componentize-py.
+    #[error("plugin `{package}` cannot be built: {source}")]
+    PythonTool {
+        /// The project's name.
+        package: String,
+        /// Why, and advice.
+        source: Arc<PythonToolError>,
+    },
+    /// The project's module cannot be imported, or its hints are no inputs and outputs.
+    #[error("plugin `{package}` in {} does not build:\n{output}", folder.display())]
+    Python {
+        /// The project's name.
+        package: String,
+        /// Its folder.
+        folder: PathBuf,
+        /// The traceback, or what is wrong with the hints.
+        output: String,
+    },
+    /// Cargo or componentize-py could not be run to its end.
     #[error("plugin `{package}`: {source}")]
     Process {
         /// The crate's name.
@@ -81,12 +101,12 @@ pub enum BuildError {
         /// Why.
         source: Arc<ProcessError>,
     },
-    /// The target directory cannot be written.
+    /// The folder for what is built cannot be written.
     #[error("plugin `{package}`: {}: {source}", target_dir.display())]
     TargetDir {
         /// The crate's name.
         package: String,
-        /// The workspace's target directory.
+        /// The workspace's target directory, or the project's folder `build`.
         target_dir: PathBuf,
         /// The system's reason.
         source: Arc<io::Error>,
@@ -105,6 +125,10 @@ pub fn build_plugin(
     match folder::read(folder)? {
         Folder::Component { name, wasm } => Ok(Artefact { name, wasm }),
         Folder::Crate(guest) => cargo::build_one(guest, toolchain, progress),
+        Folder::Python(project) => {
+            let made = made_of(&project);
+            build_projects(&[project], progress).pop().unwrap_or(Ok(made))
+        }
     }
 }
 
@@ -115,29 +139,35 @@ pub fn build_plugins<P: AsRef<Path>>(
     folders: &[P],
     progress: &dyn Progress,
 ) -> Vec<Result<Artefact, BuildError>> {
-    build_all(folders, progress, |_| false)
+    build_all(folders, progress, false)
 }
 
-/// Like [`build_plugins`], but runs cargo only for folders that [`artefact_if_fresh`] has no answer for.
+/// Like [`build_plugins`], but builds only folders that [`artefact_if_fresh`] has no answer for.
 pub fn bring_up_to_date<P: AsRef<Path>>(
     folders: &[P],
     progress: &dyn Progress,
 ) -> Vec<Result<Artefact, BuildError>> {
-    build_all(folders, progress, is_fresh)
+    build_all(folders, progress, true)
 }
 
 fn build_all<P: AsRef<Path>>(
     folders: &[P],
     progress: &dyn Progress,
-    skip: impl Fn(&GuestCrate) -> bool,
+    only_stale: bool,
 ) -> Vec<Result<Artefact, BuildError>> {
-    let mut answers = BTreeMap::new();
+    let (mut answers, mut projects) = (BTreeMap::new(), Vec::new());
     let mut workspaces: BTreeMap<PathBuf, Vec<(usize, GuestCrate)>> = BTreeMap::new();
     for (at, folder) in folders.iter().enumerate() {
         match folder::read(folder.as_ref()) {
             Ok(Folder::Component { name, wasm }) => drop(answers.insert(at, Ok(Artefact { name, wasm }))),
-            Ok(Folder::Crate(guest)) if skip(&guest) => drop(answers.insert(at, Ok(guest.finished()))),
+            Ok(Folder::Crate(guest)) if only_stale && is_fresh(&guest) => {
+                answers.insert(at, Ok(guest.finished()));
+            }
             Ok(Folder::Crate(guest)) => workspaces.entry(guest.root.clone()).or_default().push((at, guest)),
+            Ok(Folder::Python(project)) if only_stale && python::is_fresh(&project) => {
+                answers.insert(at, Ok(made_of(&project)));
+            }
+            Ok(Folder::Python(project)) => projects.push((at, project)),
             Err(error) => drop(answers.insert(at, Err(error.into()))),
         }
     }
@@ -145,6 +175,8 @@ fn build_all<P: AsRef<Path>>(
         let (places, guests): (Vec<_>, Vec<_>) = members.into_iter().unzip();
         answers.extend(places.into_iter().zip(build_workspace(&root, &guests, progress)));
     }
+    let (places, projects): (Vec<_>, Vec<_>) = projects.into_iter().unzip();
+    answers.extend(places.into_iter().zip(build_projects(&projects, progress)));
     answers.into_values().collect()
 }
 
@@ -163,4 +195,37 @@ fn build_workspace(
             guests.iter().map(failed).collect()
         }
     }
+}
+
+/// Builds Python projects one after the other, with one componentize-py.
+fn build_projects(projects: &[PythonProject], progress: &dyn Progress) -> Vec<Result<Artefact, BuildError>> {
+    if projects.is_empty() {
+        return Vec::new();
+    }
+    let tool = python::Tool::find_or_make(progress).map_err(Arc::new);
+    let build = |project: &PythonProject| {
+        let package = project.name.clone();
+        let tool = tool.as_ref().map_err(|source| BuildError::PythonTool {
+            package: package.clone(),
+            source: Arc::clone(source),
+        })?;
+        match python::build(project, tool, progress) {
+            Ok(()) => Ok(made_of(project)),
+            Err(python::Failure::Said(output)) => {
+                Err(BuildError::Python { package, folder: project.folder.clone(), output })
+            }
+            Err(python::Failure::Process(source)) => {
+                Err(BuildError::Process { package, source: Arc::new(source) })
+            }
+            Err(python::Failure::File(source)) => {
+                let target_dir = project.build_dir();
+                Err(BuildError::TargetDir { package, target_dir, source: Arc::new(source) })
+            }
+        }
+    };
+    projects.iter().map(build).collect()
+}
+
+fn made_of(project: &PythonProject) -> Artefact {
+    Artefact { name: project.name.clone(), wasm: project.artefact() }
 }

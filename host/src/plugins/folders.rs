@@ -21,6 +21,7 @@ pub fn scan(dir: &Path) -> io::Result<Vec<(String, Source)>> {
 }
 
 /// The folders of a directory that hold a crate but [no plugin](is_plugin), sorted; for messages about a missing plugin.
+/// Python projects that are no plugins are not among them: many folders have one.
 ///
 /// # Errors
 /// When the directory cannot be read.
@@ -32,33 +33,45 @@ pub fn other_crates(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Whether a folder is the source of a plugin: a crate that depends on `phasm-sdk`, or whose manifest has a table
-/// `[package.metadata.phasm]`. A manifest with errors counts if it has one of these words, or the plugin would seem not to be there.
+/// `[package.metadata.phasm]`; or a Python project whose `pyproject.toml` has a table `[tool.phasm]`. A manifest with errors counts if
+/// it has one of these words, or the plugin would seem not to be there.
 #[must_use]
 pub fn is_plugin(folder: &Path) -> bool {
-    let Some((text, manifest)) = read(folder) else { return false };
-    match manifest {
+    let is_crate = read(folder, MANIFEST).is_some_and(|(text, manifest)| match manifest {
         Ok(manifest) => says_so(&manifest),
         Err(_) => [SDK, "metadata.phasm"].iter().any(|word| text.contains(word)),
-    }
+    });
+    is_crate || is_python_plugin(folder)
 }
 
-/// Returns the file, the line and the reason if the manifest of a crate is no TOML.
+/// Whether a folder is a Python project whose `pyproject.toml` has a table `[tool.phasm]`, or errors and this word.
+#[must_use]
+pub fn is_python_plugin(folder: &Path) -> bool {
+    read(folder, PYPROJECT).is_some_and(|(text, manifest)| match manifest {
+        Ok(manifest) => manifest.get("tool").and_then(|tool| tool.get("phasm")).is_some(),
+        Err(_) => text.contains("tool.phasm"),
+    })
+}
+
+/// Returns the file, the line and the reason if the manifest of a plugin's source is no TOML.
 pub(super) fn broken_manifest(folder: &Path) -> Option<String> {
-    let (text, manifest) = read(folder)?;
+    let name = if folder.join(MANIFEST).is_file() { MANIFEST } else { PYPROJECT };
+    let (text, manifest) = read(folder, name)?;
     let error = manifest.err()?;
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
     let line = before.matches('\n').count() + 1;
-    Some(format!("{}:{line}: {}", folder.join(MANIFEST).display(), error.message()))
+    Some(format!("{}:{line}: {}", folder.join(name).display(), error.message()))
 }
 
-/// The manifest of a crate as text, and what it says.
-fn read(folder: &Path) -> Option<(String, Result<toml::Table, toml::de::Error>)> {
-    let text = files::manifest(&folder.join(MANIFEST)).ok()?;
+/// A manifest as text, and what it says.
+fn read(folder: &Path, name: &str) -> Option<(String, Result<toml::Table, toml::de::Error>)> {
+    let text = files::manifest(&folder.join(name)).ok()?;
     let manifest = text.parse();
     Some((text, manifest))
 }
 
 const MANIFEST: &str = "Cargo.toml";
+const PYPROJECT: &str = "pyproject.toml";
 const SDK: &str = "phasm-sdk";
 
 fn says_so(manifest: &toml::Table) -> bool {
@@ -130,5 +143,28 @@ mod tests {
             assert_eq!(scan(dir.path()).unwrap().len(), usize::from(counts), "{manifest}");
             assert_eq!(other_crates(dir.path()).unwrap().is_empty(), counts, "{manifest}");
         }
+    }
+
+    /// R-L131.
+    #[test]
+    fn a_python_project_is_a_plugin_if_it_says_so() {
+        let rows = [
+            ("[project]\nname = 'made'\n[tool.phasm]\n", true),
+            ("[project]\nname = 'made'\n[tool.phasm]\nmodule = 'x'\n", true),
+            ("[project]\nname = 'made'\ndependencies = ['phasm-sdk']\n", false),
+            ("[project]\n[tool.other]\n", false),
+            ("[project\n[tool.phasm]\n", true),
+            ("[project", false),
+        ];
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("made");
+        fs::create_dir(&folder).unwrap();
+        for (manifest, counts) in rows {
+            fs::write(folder.join(PYPROJECT), manifest).unwrap();
+            assert_eq!(scan(dir.path()).unwrap().len(), usize::from(counts), "{manifest}");
+            assert!(other_crates(dir.path()).unwrap().is_empty(), "{manifest}");
+        }
+        fs::write(folder.join(PYPROJECT), "[tool.phasm]\nx = = 1\n").unwrap();
+        assert!(broken_manifest(&folder).unwrap().contains("pyproject.toml:2: "));
     }
 }

@@ -4,15 +4,15 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder is missing, or is not one.
-    #[error("{}: no such folder; expected a plugin's: a Rust crate, or a finished component NAME.wasm", folder.display())]
+    #[error("{}: no such folder; expected a plugin's: a Rust crate, a Python project, or a finished component NAME.wasm", folder.display())]
     NoFolder {
         /// The path that was given.
         folder: PathBuf,
     },
-    /// Neither a crate nor a component.
+    /// Neither a crate, nor a Python project, nor a component.
     #[error(
-        "{}: not a plugin; expected a Cargo.toml (a Rust crate whose `[lib]` has crate-type `cdylib`) or one finished \
-         component NAME.wasm",
+        "{}: not a plugin; expected a Cargo.toml (a Rust crate whose `[lib]` has crate-type `cdylib`), a \
+         pyproject.toml with a table `[tool.phasm]`, or one finished component NAME.wasm",
         folder.display()
     )]
     NotAPlugin {
@@ -56,7 +56,15 @@ pub enum FolderError {
         /// The system's reason.
         source: io::Error,
     },
-    /// A `Cargo.toml` that is none.
+    /// A Python project that cannot be a plugin.
+    #[error("{}: {}", manifest.display(), problems.join("; "))]
+    Pyproject {
+        /// Its `pyproject.toml`.
+        manifest: PathBuf,
+        /// Everything that is wrong, each with its field.
+        problems: Vec<String>,
+    },
+    /// A `Cargo.toml` or `pyproject.toml` that is none.
     #[error("{}: {source}", manifest.display())]
     Manifest {
         /// The manifest.

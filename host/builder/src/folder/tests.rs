@@ -19,7 +19,7 @@ fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
 fn crate_in(folder: &Path) -> GuestCrate {
     match read(folder).unwrap() {
         Folder::Crate(guest) => guest,
-        Folder::Component { name, .. } => panic!("{name} is a component"),
+        other @ (Folder::Component { .. } | Folder::Python(_)) => panic!("{other:?} is no crate"),
     }
 }
 

@@ -17,6 +17,7 @@ mod pack;
 mod prune;
 #[cfg(feature = "oci")]
 mod push;
+mod python;
 mod remove;
 mod scaffold;
 mod sdk;

@@ -1,6 +1,6 @@
 //! `phasm plugin`.
 
-use std::fs;
+use std::{fs, path::Path, process::Command};
 
 use serde_json::json;
 
@@ -198,6 +198,60 @@ fn a_new_plugin_has_all_its_files() {
     ] {
         let ran = bench.phasm(wrong);
         assert!(matches!(ran.status, 1 | 2) && ran.stdout.is_empty(), "{wrong:?}: {ran:?}");
+    }
+}
+
+/// R-L130: in Python, as the tests of the project itself; built and run it is by the test of the page about Python.
+#[test]
+fn a_new_plugin_in_python_has_all_its_files_and_passes_its_tests() {
+    let bench = Bench::new();
+    let ran = bench.phasm(&["plugin", "new", "send-mail", "--lang", "python"]);
+    assert!(ran.status == 0 && ran.stdout.starts_with("created plugins/send-mail\n"), "{ran:?}");
+    assert!(ran.stdout.ends_with("\n  cd plugins/send-mail && python3 -m unittest\n"), "{ran:?}");
+    let folder = bench.path("plugins/send-mail");
+    let own =
+        ["pyproject.toml", "send_mail.py", "test_send_mail.py", "example.yaml", "README.md", ".gitignore"];
+    let all = own.map(|name| fs::read_to_string(folder.join(name)).unwrap()).concat();
+    let path = bench.path("");
+    assert!(
+        !all.contains("{{name}}") && !all.contains("greet_") && !all.contains(path.to_str().unwrap()),
+        "{all}"
+    );
+    assert!(all.contains("name = \"send-mail\"") && all.contains("def send_mail("), "{all}");
+    let tests = |folder: &Path, path: &str| {
+        let mut python = Command::new("python3");
+        python.args(["-B", "-m", "unittest"]).current_dir(folder).env("PYTHONPATH", path);
+        let output = python.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    tests(&folder, "");
+    let validated = bench.phasm(&["validate", "plugins/send-mail/example.yaml"]);
+    assert!(validated.status == 0 && validated.stderr.contains("W026"), "{validated:?}");
+    let listed = bench.phasm(&["plugin", "list", "--json"]).json();
+    let row = listed.as_array().unwrap().iter().find(|row| row["name"] == "send-mail").unwrap().clone();
+    assert_eq!((&row["state"], &row["version"]), (&json!("stale"), &json!("0.1.0")));
+
+    assert_eq!(bench.phasm(&["plugin", "sdk", "own-sdk"]).status, 0);
+    assert!(bench.path("own-sdk/wit/http/deps/executor.wit").is_file());
+    let shared = bench.phasm(&["plugin", "new", "json", "--lang", "python", "--sdk", "own-sdk"]);
+    assert_eq!(shared.status, 0, "{shared:?}");
+    let project = fs::read_to_string(bench.path("plugins/json/pyproject.toml")).unwrap();
+    assert!(project.contains("module = \"json_executor\"\nsdk = \"../../own-sdk/python\"\n"), "{project}");
+    assert!(!bench.path("plugins/json/phasm_sdk").exists());
+    tests(&bench.path("plugins/json"), "../../own-sdk/python");
+
+    let other = bench.phasm(&["plugin", "new", "x", "--lang", "cobol"]);
+    assert!(other.status == 2 && other.stderr.contains("possible values: rust, python"), "{other:?}");
+    let no_sdk = bench.phasm(&["plugin", "new", "x", "--lang", "python", "--sdk", "plugins"]);
+    assert!(no_sdk.status == 2 && no_sdk.stderr.contains("does not hold the Python package"), "{no_sdk:?}");
+    bench.write(
+        "plugins/wrong/pyproject.toml",
+        "[project]\nname = \"../x\"\n[tool.phasm]\npython-path = [\"no\"]\n",
+    );
+    let wrong = bench.phasm(&["plugin", "build", "plugins/wrong"]);
+    assert_eq!(wrong.status, 1, "{wrong:?}");
+    for says in ["project.name: found \"../x\"", "python-path: ", "tool.phasm.module: "] {
+        assert!(wrong.stderr.contains(says), "{says}: {wrong:?}");
     }
 }
 

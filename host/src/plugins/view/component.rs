@@ -19,14 +19,31 @@ pub(super) fn summary(bytes: &[u8], path: Option<&Path>) -> Option<ComponentSumm
     Some((Manifest::of(bytes, path).ok()?, Some(component)))
 }
 
-/// Reads the manifest of a crate; members that it inherits from its workspace are looked up there.
-pub(super) fn crate_manifest(folder: &Path) -> Option<Manifest> {
-    let own = table_of(folder)?;
+/// Reads the manifest of a source folder: of a crate, else of a Python project.
+pub(super) fn source_manifest(folder: &Path) -> Option<Manifest> {
+    crate_manifest(folder).or_else(|| project_manifest(folder))
+}
+
+fn project_manifest(folder: &Path) -> Option<Manifest> {
+    let table = table_of(folder, "pyproject.toml")?;
+    let project = table.get("project")?;
+    let field = |name: &str| project.get(name)?.as_str().map(str::to_owned);
+    Some(Manifest {
+        name: field("name"),
+        version: field("version"),
+        description: field("description"),
+        ..Manifest::default()
+    })
+}
+
+/// Members that a crate inherits from its workspace are looked up there.
+fn crate_manifest(folder: &Path) -> Option<Manifest> {
+    let own = table_of(folder, CARGO)?;
     let package = own.get("package")?;
     let shared = folder
         .ancestors()
         .skip(1)
-        .filter_map(table_of)
+        .filter_map(|folder| table_of(folder, CARGO))
         .find_map(|table| table.get("workspace").and_then(|workspace| workspace.get("package")).cloned());
     let field = |name: &str| {
         let field = package.get(name)?;
@@ -41,8 +58,10 @@ pub(super) fn crate_manifest(folder: &Path) -> Option<Manifest> {
     })
 }
 
-fn table_of(folder: &Path) -> Option<toml::Table> {
-    read_manifest(&folder.join("Cargo.toml")).ok()?.parse().ok()
+const CARGO: &str = "Cargo.toml";
+
+fn table_of(folder: &Path, name: &str) -> Option<toml::Table> {
+    read_manifest(&folder.join(name)).ok()?.parse().ok()
 }
 
 /// Returns the interfaces that a component imports, and its exports; none for text format and for broken components.

@@ -115,7 +115,7 @@ impl PluginRow {
                 None => (
                     Some(folder),
                     "stale",
-                    component::crate_manifest(folder).map(|manifest| (manifest, None)),
+                    component::source_manifest(folder).map(|manifest| (manifest, None)),
                 ),
             },
         };

@@ -5,10 +5,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use phasm::{engine::plan::is_crate_name, plugins};
 
-use super::{scaffold, sdk};
+use super::{python, scaffold, sdk};
 use crate::{
     command_line,
     exit::Exit,
@@ -17,20 +17,35 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Starts a new executor in Rust, with a test and an example workflow.
+/// Starts a new executor in Rust or Python, with a test and an example workflow.
 ///
 /// A bare NAME becomes `plugins/NAME` where there is a `plugins/` directory, else `./NAME`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new ../executors/greet")]
+#[command(
+    after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new greet --lang python\n  phasm plugin new ../executors/greet"
+)]
 pub(crate) struct NewArguments {
     /// The executor's name, or the path of the folder to make.
     #[arg(value_name = "NAME")]
     name: PathBuf,
 
-    /// The folder of the phasm-sdk crate; by default the one of the checkout around the new plugin, or the one that this
-    /// program carries, kept in the user's data directory.
+    /// The language; executors in other languages need no SDK, see the pages about C and JavaScript.
+    #[arg(long, value_name = "LANG", default_value = "rust")]
+    lang: Language,
+
+    /// The folder of the SDK, as `plugin sdk` writes it; by default the one of the checkout around the new plugin, or the one
+    /// that this program carries: for Rust kept in the user's data directory, for Python copied into the new folder.
     #[arg(long, value_name = "DIR")]
     sdk: Option<PathBuf>,
+}
+
+/// Languages that there is an SDK for.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Language {
+    /// A crate.
+    Rust,
+    /// A project with CPython in its component.
+    Python,
 }
 
 /// Writes the files of a new plugin.
@@ -41,16 +56,21 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
     if folder.exists() {
         return Err(Failure::call(format!("{} exists already; expected a new folder", folder.display())));
     }
-    let sdk = find_sdk(arguments, &folder)?;
-    for (path, text) in scaffold::files(&name, &sdk) {
+    let (files, test_it) = match arguments.lang {
+        Language::Rust => {
+            let sdk = find_sdk(arguments, &folder)?;
+            let manifest = folder.join("Cargo.toml").display().to_string();
+            let test_it = format!("cargo test --manifest-path {}", command_line::word(&manifest));
+            (scaffold::files(&name, &sdk), test_it)
+        }
+        Language::Python => python::files(&name, &folder, arguments.sdk.as_deref())?,
+    };
+    for (path, text) in files {
         write(&folder.join(path), &text)?;
     }
-    let around = folder_of(&folder);
-    let [example, around, manifest] =
-        [folder.join("example.yaml"), around.to_owned(), folder.join("Cargo.toml")]
-            .map(|path| path.display().to_string());
+    let example = folder.join("example.yaml").display().to_string();
+    let around = folder_of(&folder).display().to_string();
     let try_it = command_line::command(&["run", &example, "--plugins", &around, "-p", "name=Ada"]);
-    let test_it = format!("cargo test --manifest-path {}", command_line::word(&manifest));
     let created = folder.display();
     let next = format!("created {created}\n\nTry it:\n  {try_it}\n\nRun its tests:\n  {test_it}\n");
     // The plugin is in place, also if stdout is closed.

@@ -1,17 +1,18 @@
-//! The files of a new plugin.
+//! The files of a new plugin in Rust.
 
 use std::path::Path;
 
 /// Paths within the new folder, and what stands there; `sdk` is relative to it, or absolute.
-pub(super) fn files(name: &str, sdk: &Path) -> Vec<(&'static str, String)> {
+pub(super) fn files(name: &str, sdk: &Path) -> Vec<(String, String)> {
     let filled =
         |template: &str| template.replace("{{name}}", name).replace("{{ident}}", &name.replace('-', "_"));
-    vec![
+    let files = [
         ("Cargo.toml", filled(CARGO).replace("{{sdk}}", &dependency(sdk))),
         ("src/lib.rs", filled(LIB)),
         ("example.yaml", filled(EXAMPLE)),
         (".gitignore", "/target\n".to_owned()),
-    ]
+    ];
+    files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect()
 }
 
 fn dependency(sdk: &Path) -> String {

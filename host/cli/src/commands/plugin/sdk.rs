@@ -1,4 +1,4 @@
-//! The SDK that this program contains: the source of the crate `phasm-sdk`, and the WIT.
+//! The SDK that this program contains: the source of the crate `phasm-sdk`, the Python package `phasm_sdk`, and the WIT.
 
 use std::{
     fs, io,
@@ -7,6 +7,7 @@ use std::{
 
 use clap::Args;
 use phasm::sandbox::Digest;
+use phasm_builder::{HTTP_WIT, PYTHON_SDK};
 
 use crate::{
     exit::Exit,
@@ -15,7 +16,8 @@ use crate::{
     user_dirs,
 };
 
-/// Writes the SDK for executors into a new folder: the source of the crate phasm-sdk, and `wit/`.
+/// Writes the SDK for executors into a new folder: the source of the crate phasm-sdk, `python/` with the package
+/// phasm_sdk, and `wit/`.
 ///
 /// The SDK is part of this program; nothing is downloaded. `plugin new` keeps a copy for itself in the user's data
 /// directory. One in a repository of plugins can be shared: `plugin new NAME --sdk DIR`.
@@ -67,11 +69,19 @@ fn fill(above: &Path, dir: &Path) -> io::Result<()> {
 }
 
 fn write(dir: &Path) -> io::Result<()> {
-    FILES.iter().try_for_each(|(name, text)| {
+    all().try_for_each(|(name, text)| {
         let path = dir.join(name);
         fs::create_dir_all(path.parent().unwrap_or(dir))?;
         fs::write(path, text)
     })
+}
+
+/// Names within the SDK's folder, and what stands there.
+fn all() -> impl Iterator<Item = (String, &'static str)> {
+    let own = FILES.iter().map(|(name, text)| ((*name).to_owned(), *text));
+    let python = PYTHON_SDK.iter().map(|(name, text)| (format!("python/{name}"), *text));
+    let http = HTTP_WIT.iter().map(|(name, text)| (format!("wit/http/{name}"), *text));
+    own.chain(python).chain(http)
 }
 
 fn cannot_write(dir: &Path, error: io::Error) -> Failure {
@@ -80,7 +90,7 @@ fn cannot_write(dir: &Path, error: io::Error) -> Failure {
 
 /// The version that people know, and what tells two of the same apart.
 fn version() -> String {
-    let all: String = FILES.iter().flat_map(|(name, text)| [*name, "\0", *text, "\0"]).collect();
+    let all: String = all().flat_map(|(name, text)| [name, format!("\0{text}\0")]).collect();
     let digest = Digest::of(all.as_bytes()).to_string();
     let digest: String = digest.trim_start_matches("sha256:").chars().take(12).collect();
     format!("{}-{digest}", env!("CARGO_PKG_VERSION"))
@@ -90,7 +100,7 @@ macro_rules! files {
     ($($name:literal: $path:literal),+ $(,)?) => { &[$(($name, include_str!(concat!("../../../../../", $path)))),+] };
 }
 
-/// Names within the SDK's folder, and what stands there.
+/// Files of the crate and the WIT, and the description of the Python package.
 const FILES: &[(&str, &str)] = files! {
     "Cargo.toml": "plugin-sdk/Cargo.toml",
     "README.md": "plugin-sdk/README.md",
@@ -98,6 +108,8 @@ const FILES: &[(&str, &str)] = files! {
     "duration/src/lib.rs": "plugin-sdk/duration/src/lib.rs",
     "number/Cargo.toml": "plugin-sdk/number/Cargo.toml",
     "number/src/lib.rs": "plugin-sdk/number/src/lib.rs",
+    "python/README.md": "plugin-sdk/python/README.md",
+    "python/pyproject.toml": "plugin-sdk/python/pyproject.toml",
     "src/bindings.rs": "plugin-sdk/src/bindings.rs",
     "src/call.rs": "plugin-sdk/src/call.rs",
     "src/duration.rs": "plugin-sdk/src/duration.rs",
@@ -140,7 +152,10 @@ mod tests {
             let entry = entry.unwrap();
             let name = format!("{below}{}", entry.file_name().display());
             if entry.path().is_dir() {
-                names(&entry.path(), &format!("{name}/"), found);
+                let is_other = ["tests", "__pycache__"].iter().any(|other| entry.file_name() == *other);
+                if !is_other {
+                    names(&entry.path(), &format!("{name}/"), found);
+                }
             } else if entry.file_name() != "tests.rs" {
                 found.insert(name);
             }
@@ -154,7 +169,9 @@ mod tests {
         let mut there = BTreeSet::new();
         names(&root.join("plugin-sdk"), "", &mut there);
         names(&root.join("wit"), "wit/", &mut there);
-        let carried: BTreeSet<String> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        // The world with HTTP is a package of its own, which needs the other.
+        there.insert("wit/http/deps/executor.wit".to_owned());
+        let carried: BTreeSet<String> = all().map(|(name, _)| name).collect();
         assert_eq!(carried, there);
     }
 }
