@@ -110,7 +110,7 @@ fn keys(table: &Table, task: &Task, side: &str, faults: &mut Faults) -> Vec<Comm
         let mut key = Some(Vec::with_capacity(task.on.len()));
         for column in &task.on {
             match identity(row.get(column)) {
-                Ok((kind, _)) if kind == "null" => key = None,
+                Ok(("null", _)) => key = None,
                 Ok(value) => {
                     if let Some(values) = &mut key {
                         values.push(value);
