@@ -44,8 +44,10 @@ pub(crate) fn name(text: &str) -> String {
 }
 
 /// Executors that ship with Phasm.
-const SHIPPED: [&str; 11] =
-    ["approval", "csv", "echo", "file", "hash", "http", "jq", "parse", "regex", "sleep", "template"];
+const SHIPPED: [&str; 12] = [
+    "approval", "csv", "echo", "file", "hash", "http", "jq", "parse", "regex", "sleep", "template",
+    "validate",
+];
 
 /// Returns the name of an executor that the user has yet to write: not one that is there already, which would do other work, and succeed.
 pub(crate) fn executor(text: &str) -> String {

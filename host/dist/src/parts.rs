@@ -204,7 +204,10 @@ mod tests {
         let names: Vec<&str> = parts.executors.iter().map(|id| id.split(' ').next().unwrap()).collect();
         assert_eq!(
             names,
-            ["approval", "csv", "echo", "file", "hash", "http", "jq", "parse", "regex", "sleep", "template"]
+            [
+                "approval", "csv", "echo", "file", "hash", "http", "jq", "parse", "regex", "sleep",
+                "template", "validate"
+            ]
         );
         let has = |name: &str| parts.crates.values().any(|one| one.name == name);
         assert!(has("wasmtime") && has("jaq-core") && !has("proptest"), "executors and no tests");
