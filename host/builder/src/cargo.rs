@@ -39,7 +39,7 @@ pub(super) fn build(
     progress: &dyn Progress,
 ) -> Vec<Result<Artefact, BuildError>> {
     let Some(first) = guests.first() else { return Vec::new() };
-    let names = guests.iter().map(|guest| guest.package.as_str()).collect::<BTreeSet<_>>();
+    let names = guests.iter().map(|guest| guest.spec.as_str()).collect::<BTreeSet<_>>();
     progress.step(&format!("building {} for {TARGET}", names.into_iter().collect::<Vec<_>>().join(", ")));
     let stamp = match Stamp::now(&first.target_dir()) {
         Ok(stamp) => stamp,
@@ -84,7 +84,7 @@ fn run_once(
     command.arg("--target-dir").arg(first.target_dir());
     command.env("CARGO_BUILD_RUSTFLAGS", LINKER_FLAGS);
     command.args(locked.then_some("--locked"));
-    let packages = guests.iter().map(|guest| guest.package.as_str()).collect::<BTreeSet<_>>();
+    let packages = guests.iter().map(|guest| guest.spec.as_str()).collect::<BTreeSet<_>>();
     command.args(packages.into_iter().flat_map(|package| ["-p", package]));
     process::capture(&mut command, BUILD_LIMIT, progress)
 }

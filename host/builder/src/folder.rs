@@ -39,6 +39,8 @@ pub(super) struct GuestCrate {
     pub(super) folder: PathBuf,
     /// `package.name`.
     pub(super) package: String,
+    /// What cargo calls the package: with its version where that is known, as a dependency may have the same name.
+    pub(super) spec: String,
     /// The library's name, which is the artefact's too.
     library: String,
     /// Its workspace's folder, or its own.
@@ -90,7 +92,20 @@ struct Manifest {
 #[derive(Deserialize)]
 struct Package {
     name: String,
+    version: Option<Version>,
     workspace: Option<PathBuf>,
+}
+
+/// `package.version`: a version, or that of the workspace.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Version {
+    Own(String),
+    Inherited {
+        /// True, or cargo refuses it.
+        #[serde(rename = "workspace")]
+        _workspace: bool,
+    },
 }
 
 #[derive(Default, Deserialize)]
@@ -102,10 +117,16 @@ struct Library {
 
 #[derive(Deserialize)]
 struct Workspace {
+    package: Option<WorkspacePackage>,
     #[serde(default)]
     members: Vec<PathBuf>,
     #[serde(default)]
     exclude: Vec<PathBuf>,
+}
+
+#[derive(Deserialize)]
+struct WorkspacePackage {
+    version: Option<String>,
 }
 
 impl Workspace {
@@ -146,7 +167,27 @@ fn read_crate(folder: PathBuf) -> Result<GuestCrate, FolderError> {
     let named = lib.and_then(|lib| lib.name.clone());
     let library = named.unwrap_or_else(|| package.name.replace('-', "_"));
     let root = workspace_root(&folder, &manifest)?;
-    Ok(GuestCrate { package: package.name.clone(), library, root, folder })
+    let spec = match version(package, &manifest, &root, &folder)? {
+        Some(version) => format!("{}@{version}", package.name),
+        None => package.name.clone(),
+    };
+    Ok(GuestCrate { package: package.name.clone(), spec, library, root, folder })
+}
+
+/// Returns the version of a package, if it has one.
+fn version(
+    package: &Package,
+    manifest: &Manifest,
+    root: &Path,
+    folder: &Path,
+) -> Result<Option<String>, FolderError> {
+    let of_workspace = |manifest: &Manifest| manifest.workspace.as_ref()?.package.as_ref()?.version.clone();
+    match &package.version {
+        None => Ok(None),
+        Some(Version::Own(version)) => Ok(Some(version.clone())),
+        Some(Version::Inherited { .. }) if root == folder => Ok(of_workspace(manifest)),
+        Some(Version::Inherited { .. }) => Ok(of_workspace(&read_manifest(&root.join(MANIFEST))?)),
+    }
 }
 
 fn workspace_root(folder: &Path, manifest: &Manifest) -> Result<PathBuf, FolderError> {

@@ -98,6 +98,27 @@ fn a_folder_is_built_once_and_again_when_its_source_changes() {
     assert_eq!(artefact_if_fresh(&folder), Some(artefact.wasm));
 }
 
+/// The executor `regex` uses the crate `regex`.
+#[test]
+fn a_plugin_may_have_the_name_of_a_dependency() {
+    let (_dir, root) = workspace(&[("one", GUEST)]);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let path = elsewhere.path().display();
+    let dependency = format!("[dependencies]\nother = {{ package = \"one\", path = \"{path}\" }}\n");
+    let versioned = |version: &str, more: &str| {
+        manifest("one", more).replace("edition", &format!("version = \"{version}\"\nedition"))
+    };
+    write(root.join("one/Cargo.toml"), &versioned("1.0.0", &dependency));
+    write(
+        elsewhere.path().join("Cargo.toml"),
+        &versioned("2.0.0", "[workspace]\n").replace("cdylib", "rlib"),
+    );
+    write(elsewhere.path().join("src/lib.rs"), "");
+    let toolchain = Toolchain::find_or_prepare(&root, &silent).unwrap();
+    let artefact = build_plugin(&root.join("one"), &toolchain, &silent).unwrap();
+    assert!(fs::read(artefact.wasm).unwrap().starts_with(COMPONENT));
+}
+
 #[test]
 fn one_that_does_not_build_does_not_keep_the_others_from_it() {
     let (_dir, root) =

@@ -44,7 +44,10 @@ pub(crate) fn name(text: &str) -> String {
 }
 
 /// Executors that ship with Phasm.
-const SHIPPED: [&str; 8] = ["approval", "echo", "file", "http", "jq", "parse", "sleep", "template"];
+const SHIPPED: [&str; 15] = [
+    "approval", "archive", "csv", "echo", "file", "hash", "html", "http", "jq", "markdown", "parse", "regex",
+    "sleep", "template", "validate",
+];
 
 /// Returns the name of an executor that the user has yet to write: not one that is there already, which would do other work, and succeed.
 pub(crate) fn executor(text: &str) -> String {

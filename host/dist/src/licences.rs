@@ -19,7 +19,7 @@ use crate::{
 pub(crate) const FILE: &str = "THIRD-PARTY-LICENSES";
 
 /// Licences of crates that may be part of a package. A crate with another one has to be replaced, or its licence discussed first.
-const ACCEPTED: [&str; 14] = [
+const ACCEPTED: [&str; 15] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -31,6 +31,7 @@ const ACCEPTED: [&str; 14] = [
     "ISC",
     "MIT",
     // Its files stay under it; their source is at the address that the list has.
+    "MPL-2.0",
     "MPL-2.0+",
     "Unicode-3.0",
     "Unlicense",
@@ -177,6 +178,7 @@ mod tests {
             "MIT/Apache-2.0",
             "MIT OR GPL-3.0-only",
             "(MIT OR Apache-2.0) AND Unicode-3.0",
+            "MPL-2.0",
             "MPL-2.0+",
         ] {
             assert_eq!(check(Some(good)), Ok(()), "{good}");

@@ -202,7 +202,13 @@ mod tests {
         let parts = read().unwrap();
         assert!(parts.command.starts_with("phasm-cli "), "{}", parts.command);
         let names: Vec<&str> = parts.executors.iter().map(|id| id.split(' ').next().unwrap()).collect();
-        assert_eq!(names, ["approval", "echo", "file", "http", "jq", "parse", "sleep", "template"]);
+        assert_eq!(
+            names,
+            [
+                "approval", "archive", "csv", "echo", "file", "hash", "html", "http", "jq", "markdown",
+                "parse", "regex", "sleep", "template", "validate"
+            ]
+        );
         let has = |name: &str| parts.crates.values().any(|one| one.name == name);
         assert!(has("wasmtime") && has("jaq-core") && !has("proptest"), "executors and no tests");
         for one in parts.crates.values() {

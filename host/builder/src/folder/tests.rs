@@ -48,6 +48,22 @@ fn the_artefact_is_named_after_the_library_and_lies_in_the_workspaces_target() {
     }
 }
 
+/// A dependency may have the name of a plugin: its version says which of the two is meant.
+#[test]
+fn a_package_is_named_with_its_version() {
+    let workspace = "[workspace]\nmembers = [\"*\"]\n[workspace.package]\nversion = \"1.2.3\"\n";
+    let package = |more: &str| GUEST.replace("[lib]", &format!("{more}\n[lib]"));
+    let (_dir, root) = tree(&[
+        ("Cargo.toml", workspace),
+        ("a/Cargo.toml", &package("version = \"4.5.6-a\"")),
+        ("b/Cargo.toml", &package("version.workspace = true")),
+        ("c/Cargo.toml", GUEST),
+    ]);
+    for (folder, spec) in [("a", "my-guest@4.5.6-a"), ("b", "my-guest@1.2.3"), ("c", "my-guest")] {
+        assert_eq!(crate_in(&root.join(folder)).spec, spec);
+    }
+}
+
 #[test]
 fn a_member_below_an_excluded_folder_stays_a_member() {
     let workspace = "[workspace]\nmembers = [\"guests/a\"]\nexclude = [\"guests\"]\n";

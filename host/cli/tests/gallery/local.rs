@@ -96,3 +96,25 @@ fn failed_records_are_corrected_by_a_person() {
         "{view}"
     );
 }
+
+/// R-L44: several of the executors for data in one workflow.
+#[test]
+fn a_delivery_of_prices_is_published() {
+    let project = Project::new("price-list", None);
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!(status, 0, "{view}");
+    let totals = json!([
+        { "category": "fruit", "products": 2, "total": 0.3, "mean": 0.15 },
+        { "category": "vegetable", "products": 1, "total": 1.5, "mean": 1.5 },
+    ]);
+    assert_eq!((output(&view, "totals"), output(&view, "title")), (totals, json!("Prices of 2026-11-27")));
+    assert_eq!(output(&view, "digest").as_str().unwrap().len(), 64);
+    let page = project.text("out/prices.html");
+    assert!(page.contains("<tr><td>fruit</td><td>2</td><td>0.3</td><td>0.15</td></tr>"), "{page}");
+    assert_eq!(project.text("out/delivery/prices.csv"), "product,price\napple,0.1\npear,0.2\nleek,1.5\n");
+    // A delivery that is no archive is named, and nothing is published anew.
+    fs::write(project.path("data/prices-2026-11-28.tar"), "no archive").unwrap();
+    let (status, view) = project.run("phasm run", "-p delivery=prices-2026-11-28.tar");
+    assert_eq!((status, phases(&view, "write")), (1, vec!["Cancelled".to_owned()]), "{view}");
+    assert!(view["message"].as_str().unwrap().contains("is broken, or no archive of its format"), "{view}");
+}
