@@ -86,7 +86,7 @@ class Test:
         return self._set(remaining=seconds)
 
     def http(self, send: http.Send) -> Test:
-        """Sets the function that answers HTTP requests; without one, each is denied."""
+        """Sets the function from HTTP requests to responses; without one, each is denied."""
         self._send = send
         return self
 

@@ -57,7 +57,7 @@ pub(crate) fn build(project: &PythonProject, tool: &Tool, progress: &dyn Progres
     let component = fs::read(work.component())?;
     let made = with_manifest(&component, &manifest(project, of_hints));
     let made = made.ok_or_else(|| Failure::Said("componentize-py wrote no component".to_owned()))?;
-    // Renamed, so that nobody sees half of it.
+    // Renamed, so that no reader sees half of it.
     let file = tempfile::NamedTempFile::new_in(&build_dir)?;
     fs::write(file.path(), made)?;
     file.persist(project.artefact()).map_err(|error| error.error)?;

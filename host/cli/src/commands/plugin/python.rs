@@ -83,7 +83,7 @@ fn shared_sdk(folder: &Path, named: Option<&Path>) -> Result<Option<String>, Fai
 /// The way from a folder to another, which stays right when both move; both are absolute.
 fn relative(to: &Path, from: &Path) -> String {
     let real = |path: &Path| {
-        // Of a folder that is not there yet, its parents are.
+        // A folder that is not there yet has parents that are.
         let known = path.ancestors().find_map(|dir| Some((fs::canonicalize(dir).ok()?, dir)));
         known.map_or_else(
             || path.to_owned(),
@@ -112,7 +112,7 @@ const MODULES: &str = "abc annotationlib argparse array ast asyncio atexit base6
     codecs codeop collections colorsys compileall compression concurrent configparser contextlib contextvars copy copyreg csv ctypes \
     curses dataclasses datetime dbm decimal difflib dis doctest email encodings ensurepip enum errno faulthandler fcntl filecmp \
     fileinput fnmatch fractions ftplib functools gc genericpath getopt getpass gettext glob graphlib grp gzip hashlib heapq hmac html \
-    http idlelib imaplib importlib inspect io ipaddress itertools json keyword linecache locale logging lzma mailbox marshal math \
+    http idlelib imaplib importlib inspect io ipaddress itertools json keyword linecache locale logging lzma marshal math \
     mimetypes mmap modulefinder multiprocessing netrc ntpath numbers opcode operator optparse os pathlib pdb pickle pickletools \
     pkgutil platform plistlib poplib posix posixpath pprint profile pstats pty pwd pyclbr pydoc pyexpat queue quopri random re \
     readline reprlib resource rlcompleter runpy sched secrets select selectors shelve shlex shutil signal site smtplib socket \
