@@ -39,7 +39,7 @@ pub(super) struct GuestCrate {
     pub(super) folder: PathBuf,
     /// `package.name`.
     pub(super) package: String,
-    /// What cargo calls the package: with its version where that is known, as a dependency may have the same name.
+    /// Specification of the package for cargo: with its version where that is known, as a dependency may have the same name.
     pub(super) spec: String,
     /// The library's name, which is the artefact's too.
     library: String,

@@ -11,7 +11,7 @@ use phasm_sdk::prelude::*;
 
 use crate::{
     Format,
-    limits::{Bounded, Limits, TOO_LARGE},
+    limits::{LimitReader, Limits, TOO_LARGE},
     problem::refused,
     zstd::ZstdReader,
 };
@@ -84,7 +84,7 @@ fn each_of_tar(
     visit: &mut dyn FnMut(Entry<'_>) -> Result<()>,
 ) -> Result<()> {
     let broken = |why: io::Error| broken(path, limits, &why);
-    let mut archive = tar::Archive::new(Bounded::new(stream, limits.stream_bytes()));
+    let mut archive = tar::Archive::new(LimitReader::new(stream, limits.stream_bytes()));
     let mut is_empty = true;
     for entry in archive.entries().map_err(broken)? {
         is_empty = false;

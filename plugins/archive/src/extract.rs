@@ -22,7 +22,7 @@ use crate::{
 const MAX_SHOWN: usize = 10;
 
 /// An entry that was read to its end.
-struct Known {
+struct Item {
     name: String,
     is_directory: bool,
     size: u64,
@@ -31,7 +31,7 @@ struct Known {
 /// Entries of an archive, and what is unsafe about it.
 #[derive(Default)]
 struct Survey {
-    entries: Vec<Known>,
+    entries: Vec<Item>,
     faults: Vec<String>,
     size: u64,
 }
@@ -65,7 +65,7 @@ pub(crate) fn extract(task: &Task, format: Format, limits: Limits, task_run: &st
     Ok(outcome(task, wanted.values().copied(), size))
 }
 
-fn outcome<'k>(task: &Task, entries: impl Iterator<Item = &'k Known>, size: u64) -> Outcome {
+fn outcome<'k>(task: &Task, entries: impl Iterator<Item = &'k Item>, size: u64) -> Outcome {
     let entries: Vec<Value> = entries
         .map(|known| {
             let kind = if known.is_directory { "directory" } else { "file" };
@@ -105,7 +105,7 @@ fn survey(task: &Task, format: Format, limits: Limits) -> Result<Survey> {
             Some(_) => survey.faults.push(format!("`{shown}`: another entry has the same name")),
         }
         let size = if is_directory { 0 } else { measured(&mut entry, &mut survey.size, path, limits)? };
-        survey.entries.push(Known { name, is_directory, size });
+        survey.entries.push(Item { name, is_directory, size });
         Ok(())
     })?;
     for (name, _) in known.iter().filter(|(_, is_directory)| !**is_directory) {
@@ -143,7 +143,7 @@ fn measured(entry: &mut Entry<'_>, total: &mut u64, path: &str, limits: Limits) 
 }
 
 /// Entries to write by name. Code 2 for a name that the archive does not have.
-fn wanted<'s>(task: &Task, survey: &'s Survey) -> Result<BTreeMap<&'s str, &'s Known>> {
+fn wanted<'s>(task: &Task, survey: &'s Survey) -> Result<BTreeMap<&'s str, &'s Item>> {
     let all = survey.entries.iter().map(|known| (known.name.as_str(), known));
     if task.names.is_empty() {
         return Ok(all.collect());
@@ -165,7 +165,7 @@ fn wanted<'s>(task: &Task, survey: &'s Survey) -> Result<BTreeMap<&'s str, &'s K
 }
 
 /// Code 2 if a file would be written through a link, or over another one that should stay.
-fn check_targets(task: &Task, to: &str, wanted: &BTreeMap<&str, &Known>) -> Result<()> {
+fn check_targets(task: &Task, to: &str, wanted: &BTreeMap<&str, &Item>) -> Result<()> {
     let mut faults = Vec::new();
     for known in wanted.values() {
         let mut path = Path::new(to).to_owned();

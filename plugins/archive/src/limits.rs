@@ -41,7 +41,7 @@ impl Limits {
 }
 
 /// A reader that fails behind a number of bytes.
-pub(crate) struct Bounded<R> {
+pub(crate) struct LimitReader<R> {
     inner: R,
     left: u64,
 }
@@ -49,13 +49,13 @@ pub(crate) struct Bounded<R> {
 /// Message of a reader that has read enough.
 pub(crate) const TOO_LARGE: &str = "more bytes than allowed";
 
-impl<R: Read> Bounded<R> {
+impl<R: Read> LimitReader<R> {
     pub(crate) fn new(inner: R, limit: u64) -> Self {
         Self { inner, left: limit }
     }
 }
 
-impl<R: Read> Read for Bounded<R> {
+impl<R: Read> Read for LimitReader<R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(into)?;
         self.left = self

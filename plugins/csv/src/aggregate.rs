@@ -46,7 +46,7 @@ inputs! {
     }
 }
 
-/// What is known of a column in a group.
+/// State of a measure in a group.
 #[derive(Default)]
 struct Total {
     count: u64,

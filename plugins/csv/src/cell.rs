@@ -10,9 +10,9 @@ inputs! {
     /// How cells are compared.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum CellType {
-        /// As texts, character by character.
+        /// Comparison as texts, character by character.
         Text = "text",
-        /// As numbers: JSON's, and texts that are one.
+        /// Comparison as numbers: JSON's, and texts that are one.
         Number = "number",
     }
 }

@@ -87,8 +87,8 @@ fn added(left: &Table, right: &Table, task: &Task, problems: &mut Vec<String>) -
         };
         if !known.insert(name.clone()) && task.keep != Keep::Unmatched {
             problems.push(format!(
-                "both sides have a column `{name}`; `prefix` puts a text before those of the right side, and `select` \
-                 leaves some out"
+                "both sides have a column `{name}`; `prefix` renames the columns of the right side, and `select` leaves \
+                 some out"
             ));
         }
         added.push((column.clone(), name));

@@ -43,7 +43,7 @@ fn the_type_of_a_value_says_how_cells_are_compared() {
         ("equal", json!(10.1), "1"),
         ("notEqual", json!(9.0), "1 3 4"),
         ("oneOf", json!([9, 100]), "2 4"),
-        // As texts, "9" is the last.
+        // Among texts, "9" is the last.
         ("greater", json!("100"), "2"),
         ("equal", json!("10.1"), ""),
         ("equal", json!("10.10"), "1"),
@@ -222,8 +222,7 @@ fn rows_are_joined() {
     assert!(rows("join", inputs("left")).contains(r#"{"id":"2","region":"us","amount":"9","name":null}"#));
     assert_eq!(ids("join", inputs("unmatched")), "2 4");
     let same = json!({ "text": "id,v\n1,a\n", "rightText": "id,v\n1,b\n", "on": ["id"] });
-    let message = "both sides have a column `v`; `prefix` puts a text before those of the right side, and `select` leaves \
-                   some out";
+    let message = "both sides have a column `v`; `prefix` renames the columns of the right side, and `select` leaves some out";
     fails("join", same.clone(), 3, "input", message);
     let mut prefixed = same;
     prefixed["prefix"] = json!("new-");

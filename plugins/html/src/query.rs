@@ -53,7 +53,7 @@ pub(crate) struct FieldQuery {
     pub(crate) all: bool,
 }
 
-/// What to extract.
+/// Elements to find, and the parts of them to return.
 pub(crate) struct Query {
     pub(crate) selector: Selector,
     pub(crate) want: Want,

@@ -25,11 +25,11 @@ inputs! {
     /// Effect of HTML in the text.
     #[derive(Clone, Copy, PartialEq, Eq)]
     pub enum RawHtml {
-        /// It is shown as it is written.
+        /// Tags are shown as they are written.
         Escape = "escape",
-        /// It is left out; its text stays.
+        /// Tags are left out; the text in them stays.
         Remove = "remove",
-        /// It is part of the result: only for texts of people you trust.
+        /// Tags are part of the result: only for texts of people you trust.
         Keep = "keep",
     }
 }

@@ -17,9 +17,9 @@ pub(crate) fn is_allowed(address: &str, schemes: &[String]) -> bool {
 
 /// Addresses that were left out.
 #[derive(Default)]
-pub(crate) struct Blocked(Vec<String>);
+pub(crate) struct BlockList(Vec<String>);
 
-impl Blocked {
+impl BlockList {
     pub(crate) fn add(&mut self, address: &str) {
         let shown: String = address.chars().take(MAX_SHOWN_CHARS).collect();
         if self.0.len() < MAX_REPORTED && !self.0.contains(&shown) {

@@ -7,7 +7,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
 use crate::{
     RawHtml, Task,
-    links::{Blocked, is_allowed},
+    links::{BlockList, is_allowed},
 };
 
 /// The HTML of the text, and addresses that were left out.
@@ -20,9 +20,9 @@ pub(crate) fn render(task: &Task) -> Result<(String, Vec<String>)> {
     } else {
         Options::empty()
     };
-    let mut filter = Filter { task, open: Vec::new(), blocked: Blocked::default() };
+    let mut filter = Filter { task, open: Vec::new(), blocked: BlockList::default() };
     let events = Parser::new_ext(&task.text, options).filter_map(|event| filter.pass(event));
-    let mut text = Bounded { text: String::new(), limit: task.max_bytes };
+    let mut text = TextBuffer { text: String::new(), limit: task.max_bytes };
     if html::write_html_fmt(&mut text, events).is_err() {
         let message =
             format!("the HTML would be larger than {} bytes; `maxBytes` sets the limit", text.limit);
@@ -36,7 +36,7 @@ struct Filter<'t> {
     task: &'t Task,
     /// For each open link or image whether it is in the result.
     open: Vec<bool>,
-    blocked: Blocked,
+    blocked: BlockList,
 }
 
 impl Filter<'_> {
@@ -71,12 +71,12 @@ impl Filter<'_> {
 }
 
 /// A text that does not grow beyond a limit.
-struct Bounded {
+struct TextBuffer {
     text: String,
     limit: usize,
 }
 
-impl fmt::Write for Bounded {
+impl fmt::Write for TextBuffer {
     fn write_str(&mut self, part: &str) -> fmt::Result {
         if self.text.len().saturating_add(part.len()) > self.limit {
             return Err(fmt::Error);

@@ -19,7 +19,7 @@ inputs! {
         text: String,
         /// Text to put in place of each match; required for `replace`.
         replacement: Option<String>,
-        /// Letters match in either case.
+        /// Upper and lower case are equal.
         ignore_case as "ignoreCase": bool = false,
         /// Number of matches after which the search ends; absent for no end.
         limit: Option<usize>,

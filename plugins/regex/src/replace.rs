@@ -90,7 +90,7 @@ fn parts<'r>(pattern: &Regex, replacement: &'r str) -> Result<Vec<Part<'r>>> {
                 "a `$` without a group; write `$$` for the character itself".to_owned()
             } else {
                 format!(
-                    "the pattern has no group `{}`; expected {}, as `${{{}}}` where a letter, digit or `_` follows",
+                    "the pattern has no group `{}`; expected {}, as `${{{}}}` where an alphanumeric character or `_` follows",
                     shown(name),
                     known(pattern),
                     shown(digits(name)),

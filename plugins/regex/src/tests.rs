@@ -150,9 +150,7 @@ fn results_are_bounded() {
 #[test]
 fn a_group_that_is_not_there_is_an_error() {
     let inputs = |replacement: &str| json!({ "operation": "replace", "pattern": "(?<x>a)(b)", "text": "ab", "replacement": replacement });
-    let message = "input `replacement`: the pattern has no group `1a`; expected `0`, `x`, `2`, as `${1}` where a letter, \
-                   digit or `_` follows; the pattern has no group `y`; expected `0`, `x`, `2`, as `${y}` where a letter, \
-                   digit or `_` follows; a `$` without a group; write `$$` for the character itself";
+    let message = "input `replacement`: the pattern has no group `1a`; expected `0`, `x`, `2`, as `${1}` where an alphanumeric character or `_` follows; the pattern has no group `y`; expected `0`, `x`, `2`, as `${y}` where an alphanumeric character or `_` follows; a `$` without a group; write `$$` for the character itself";
     fails(inputs("$1a ${y} $"), 3, "input", message);
     let inputs = json!({ "operation": "replace", "pattern": "a", "text": "" });
     let message = "input `replacement` is missing; expected the text to put in place of each match";

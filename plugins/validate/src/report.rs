@@ -8,7 +8,7 @@ const MAX_MESSAGE_CHARS: usize = 300;
 /// Violations in the message of the outcome.
 const MAX_IN_MESSAGE: usize = 10;
 
-/// What is wrong with a value.
+/// Violations of a value.
 pub(crate) struct Report {
     pub(crate) listed: Vec<Value>,
     pub(crate) count: usize,

@@ -145,7 +145,7 @@ fn deep_values_and_schemas_are_refused() {
         .run(validate)
         .outcome;
     assert!(outcome.message.contains("recursion limit exceeded"), "{}", outcome.message);
-    // As deep as it may be.
+    // The depth that is allowed.
     let nested =
         |depth: usize| (0..depth).fold(json!({ "type": "integer" }), |schema, _| json!({ "items": schema }));
     let value = (0..60).fold(json!("x"), |value, _| json!([value]));
