@@ -142,9 +142,9 @@ fn one_attempt_is_called() {
     for says in ["input `code`", "`cod`", "plugin inspect code"] {
         assert!(wrong.stderr.contains(says), "{says}: {wrong:?}");
     }
-    let none = bench.phasm(&["plugin", "call", "nobody"]);
+    let none = bench.phasm(&["plugin", "call", "unknown"]);
     assert_eq!(none.status, 2, "{none:?}");
-    assert!(none.stderr.contains("no plugin `nobody`"), "{none:?}");
+    assert!(none.stderr.contains("no plugin `unknown`"), "{none:?}");
 }
 
 /// R-L125: the page of an executor is its manifest in Markdown.
@@ -162,7 +162,7 @@ fn an_executor_has_a_page() {
                     ## Inputs\n\n| input | type | meaning |\n|---|---|---|\n| `code` | integer, required | The code. |\n\
                     | `note` | string, `\"a\\|b\"` |  |\n";
     assert!(ran.stdout.starts_with(expected), "{}", ran.stdout);
-    assert_eq!(bench.phasm(&["plugin", "docs", "nobody"]).status, 2);
+    assert_eq!(bench.phasm(&["plugin", "docs", "unknown"]).status, 2);
 }
 
 #[test]

@@ -70,7 +70,7 @@ impl Reason {
     pub fn for_people(self) -> &'static str {
         match self {
             Self::When => "`when` is false",
-            Self::ScopeFailed => "another task failed",
+            Self::ScopeFailed => "not run, as another task failed",
             Self::ScopeTimeout => "its dag, loop or pipeline timed out",
             Self::WorkflowTimeout => "the run timed out",
             Self::User

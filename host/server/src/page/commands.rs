@@ -29,7 +29,7 @@ pub(super) fn of_run(run: &Run, url: &str, has_key: bool) -> Markup {
         [("Link", format!("{url}/runs/{id}")), ("Badge of the last run of this workflow that ended", badge)];
     html! {
         details class="commands" {
-            summary { "Commands for this run" }
+            summary { "Link, badge and commands" }
             @for (words, line) in lines.iter().chain(&shared) { p class="help" { (words) } pre tabindex="0" data-copy { (line) } }
             @if has_key { p class="help" { "with a key in " code { "PHASM_KEY" } } }
         }

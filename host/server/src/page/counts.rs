@@ -46,6 +46,12 @@ impl Chip {
         self.filter.iter().any(|(name, _)| *name == "since")
     }
 
+    /// The period that it counts, and the meaning of its phase.
+    pub(super) fn explained(&self) -> String {
+        let meaning = if self.is_recent() { format::meaning(self.phase) } else { "" };
+        format!("{}{meaning}", self.title)
+    }
+
     pub(super) fn sign(&self) -> Markup {
         format::sign(self.phase)
     }

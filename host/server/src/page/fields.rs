@@ -130,7 +130,7 @@ impl Field {
                 div class={ "field" @if wrong.is_some() { " wrong" } } {
                     label for=(name) { (self.label()) }
                     (self.control(&name, &shown, &help))
-                    p class="help" id=(help) { @if let Some(wrong) = wrong { strong class="bad" { (wrong) } " " } (self.help) }
+                    p class="help" id=(help) { @if let Some(wrong) = wrong { strong class="bad" { (wrong) } " – " } (self.help) }
                 }
             }
         }

@@ -56,8 +56,8 @@ pub(super) fn phase_choice(chosen: Option<&str>) -> Markup {
     }
 }
 
-/// What tells a phase from another with a similar word.
-fn meaning(phase: Phase) -> &'static str {
+/// Words that tell a phase from another with a similar name.
+pub(super) fn meaning(phase: Phase) -> &'static str {
     match phase {
         Phase::Failed => " – the step says so",
         Phase::Error => " – the step or its input is broken",
@@ -76,6 +76,14 @@ pub(super) fn progress(progress: Progress) -> Markup {
         span class="progress" {
             progress value=(done) max=(total) aria-label="Tasks ended" {} " " (done) "/" (total)
         }
+    }
+}
+
+/// The name in a response of a caller who is not known, such as on a server without keys.
+pub(super) fn unchecked_name(name: Option<&str>) -> String {
+    match name.filter(|name| !name.is_empty()) {
+        Some(name) => format!(" by {} (a name that is not checked)", text::cut(name, MAX_ITEM_BYTES)),
+        None => " without a name".to_owned(),
     }
 }
 
@@ -175,7 +183,15 @@ fn end_of(id: &str) -> String {
 
 /// The item of the iteration that a task run stands in, which tells one of 500 from another.
 pub(super) fn item(run: &Run, task: &TaskRun) -> Markup {
-    let shown = |item: &Value| item.as_str().map_or_else(|| item.to_json(), str::to_owned);
+    let shown = |item: &Value| match item {
+        Value::String(text) => text.to_string(),
+        // The first text of an object is what tells it from others.
+        Value::Object(members) => members
+            .iter()
+            .find_map(|(name, value)| Some(format!("{name}: {}", value.as_str()?)))
+            .unwrap_or_else(|| item.to_json()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => item.to_json(),
+    };
     html! {
         @if let Some(item) = run.item_around(task) { " " code class="item" { (text::cut(&shown(item), MAX_ITEM_BYTES)) } }
     }

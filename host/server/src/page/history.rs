@@ -49,6 +49,11 @@ impl GivenResponse {
         }
     }
 
+    /// Returns the name that the response has, which nothing checks.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.payload.get("by").and_then(Value::as_str)
+    }
+
     pub(crate) fn comment(&self) -> Option<&str> {
         self.payload.get("comment").and_then(Value::as_str).filter(|comment| !comment.is_empty())
     }

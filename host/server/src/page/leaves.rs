@@ -13,7 +13,7 @@ use phasm_graph::Tally;
 /// Leaves of the last attempts of a run. An earlier attempt that a later one made good is not among them.
 pub(super) struct Leaves<'r> {
     pub(super) tally: Tally,
-    /// Those that failed in the end.
+    /// Leaves that failed in the end.
     pub(super) failed: Vec<&'r TaskRun>,
     /// Number of those that were not run as another task had failed.
     pub(super) not_run: usize,

@@ -195,7 +195,7 @@ fn ports(title: &str, schema: &Value, are_inputs: bool) -> Markup {
                         td class="when" data-label="Required" { @if is_required(schema, name) { "yes" } @else { span class="none" { "no" } } }
                         td class="end" data-label="Default" { @match property.member("default") { Some(default) => code { (default.to_json()) }, None => span class="none" { "–" } } }
                     }
-                    td class="full" { (property.member("description").and_then(Value::as_str).unwrap_or_default()) }
+                    td class="full" { (format::prose(property.member("description").and_then(Value::as_str).unwrap_or_default())) }
                 } } }
             },
         }

@@ -30,7 +30,8 @@ pub(super) async fn fields(mut context: RequestContext) -> Result<Response, Prob
     context.query.done()?;
     let schema = document::schema();
     let definitions = schema.get("$defs").and_then(Json::as_object);
-    let mut objects: Vec<_> = definitions.into_iter().flatten().filter_map(object).collect();
+    let mut objects: Vec<_> =
+        definitions.into_iter().flatten().filter_map(|(name, schema)| object(name, schema)).collect();
     let order = order(&schema);
     objects.sort_by_key(|(name, ..)| order.iter().position(|known| known == name).unwrap_or(order.len()));
     let contents = objects.iter().map(|(name, ..)| (Cow::from(*name), Cow::from(*name))).collect::<Vec<_>>();
@@ -132,10 +133,10 @@ fn references(schema: &Json) -> Vec<String> {
 }
 
 /// The name, the schema and the fields of a definition that is an object with fields.
-fn object<'s>((name, schema): (&'s String, &'s Json)) -> Option<(&'s str, &'s Json, &'s Map<String, Json>)> {
+fn object<'s>(name: &'s str, schema: &'s Json) -> Option<(&'s str, &'s Json, &'s Map<String, Json>)> {
     let properties = schema.get("properties")?.as_object()?;
     let is_shown = !name.ends_with(OLDER) && !properties.is_empty();
-    is_shown.then_some((name.as_str(), schema, properties))
+    is_shown.then_some((name, schema, properties))
 }
 
 fn required(schema: &Json) -> Vec<&str> {

@@ -173,7 +173,8 @@ impl RunPage {
             let content = TaskContent { run, large, told, task, logs: &self.logs, caller: &self.row.caller };
             panel(&content, view)
         });
-        Frame { run, large, row: &self.row, lineage: &self.lineage, view, panel }.whole(&content)
+        Frame { run, large, row: &self.row, lineage: &self.lineage, view, selected: *selected, panel }
+            .whole(&content)
     }
 }
 
@@ -221,11 +222,11 @@ fn panel(content: &TaskContent<'_>, view: View) -> Markup {
             h2 { (run.label(content.task)) (format::item(run, content.task)) " " (format::standing(run, content.task)) }
             a class="close" href=(close) data-inside aria-label="Close the details" { "✕" }
         }
-        (content.draw(TaskHeadings::Panel))
         p class="more" {
             a href={ "/runs/" (run.id()) "/tasks/" (content.task.id) } { "Open as a page" }
             a href={ "/runs/" (run.id()) "?view=definition&task=" (content.task.id) } { "Show in the workflow file" }
         }
+        (content.draw(TaskHeadings::Panel))
     }
 }
 
@@ -235,6 +236,8 @@ struct RunSummary {
     row: RunRow,
     /// Names, and where they are.
     from: Vec<(&'static str, String, String)>,
+    /// Whether a workflow is saved under its name.
+    is_saved: bool,
     notices: Option<NoticeSummary>,
     caller: Caller,
     /// The server's address, as the browser has it.
@@ -262,11 +265,12 @@ impl RunSummary {
         {
             add("Schedule", "schedules", name);
         }
-        if catalog::saved_workflow(&*store, &head.namespace, &head.workflow).await?.is_some() {
+        let is_saved = catalog::saved_workflow(&*store, &head.namespace, &head.workflow).await?.is_some();
+        if is_saved {
             add("Saved under its name", "workflows", &head.workflow);
         }
         let notices = NoticeSummary::read(&*store, &head.run_id).await?;
-        Ok(Self { from, notices, row, caller: context.caller.clone(), url: saved::url(context) })
+        Ok(Self { from, is_saved, notices, row, caller: context.caller.clone(), url: saved::url(context) })
     }
 
     /// The host that runs it, if one does.
@@ -282,12 +286,13 @@ struct Frame<'r> {
     row: &'r RunSummary,
     lineage: &'r RunLineage,
     view: View,
+    selected: Option<TaskId>,
     panel: Option<Markup>,
 }
 
 impl Frame<'_> {
     fn whole(&self, shown: &Markup) -> Markup {
-        let Self { run, row, lineage, view, .. } = self;
+        let Self { run, row, lineage, view, selected, .. } = self;
         let leaves = Leaves::of(run);
         html! {
             p class="path" { a href="/runs" { "Runs" } }
@@ -299,7 +304,7 @@ impl Frame<'_> {
             div id="attention" data-part { (attention::draw(run, &leaves, &row.caller, *view)) }
             nav class="tabs" aria-label="Views of the run" {
                 @for one in View::ALL {
-                    a href={ "/runs/" (run.id()) "?view=" (one.word()) } aria-current=[(one == *view).then_some("page")] { (one.title()) }
+                    a href={ "/runs/" (run.id()) "?view=" (one.word()) (one.of_task(*selected)) } aria-current=[(one == *view).then_some("page")] { (one.title()) }
                 }
             }
             div class="split" {
@@ -316,7 +321,7 @@ impl Frame<'_> {
 fn action_forms(run: &Run, leaves: &Leaves<'_>) -> Markup {
     let action = |what: &str| format!("/runs/{}/{what}", run.id());
     let plain = |is_plain: bool| is_plain.then_some("plain");
-    // What failed before it was executed fails again, unless the workflow file is changed.
+    // A task that failed before it was executed fails again, unless the workflow file is changed.
     let has_to_change =
         !leaves.failed.is_empty() && leaves.failed.iter().all(|task| task.dispatched_at.is_none());
     let reused = leaves.tally.count(Phase::Succeeded);
@@ -382,6 +387,7 @@ fn facts(run: &Run, row: &RunSummary) -> Markup {
             div { dt { "Tasks ended" } dd { (run.progress()) } }
             @if &*row.head.namespace != "default" { div { dt { "Namespace" } dd { (row.head.namespace) } } }
             @for (kind, name, address) in &row.from { div { dt { (kind) } dd { a href=(address) { (name) } } } }
+            @if !row.is_saved && row.caller.may(Role::Run).is_ok() { div { dt { "Saved workflow" } dd { a href={ "/runs/" (run.id()) "/edit" } { "Save it …" } } } }
             @if let Some(at) = run.run_deadline().filter(|_| !run.phase().is_terminal()) { div { dt { "Must end by" } dd { (format::time(at)) } } }
             @if let Some(trace) = run.trace_id() { div { dt { "Trace" } dd { (format::id(trace)) } } }
             @if let Some(notices) = &row.notices {

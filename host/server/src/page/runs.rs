@@ -211,7 +211,7 @@ fn chips(counts: &StatusCounts, asked: &RunFilter, failing: usize) -> Markup {
             nav class="chips" aria-label="Runs by status" {
                 a class="chip" href=(asked.address_of(&[])) aria-current=[asked.is_of(&[]).then_some("true")] { "All" }
                 @for chip in &all {
-                    a class={ "chip " (chip.class) } href=(asked.address_of(&chip.filter)) title=(chip.title)
+                    a class={ "chip " (chip.class) } href=(asked.address_of(&chip.filter)) title=(chip.explained())
                         aria-current=[asked.is_of(&chip.filter).then_some("true")] {
                         (chip.sign()) (chip.word) @if !asked.is_narrowed() { " " strong { (chip.count) } }
                         @if chip.is_recent() { span class="none" { " in 24 h" } }

@@ -172,7 +172,7 @@ fn render(
         @match repeats {
             Some(run_id) => p class="help" {
                 "The workflow file and the parameters of the run " a href={ "/runs/" (run_id) } { (format::short_id(run_id)) }
-                ". Comments and the order of fields are not kept."
+                ", as they are kept: without the comments of the original."
             },
             None => (examples::gallery()),
         }

@@ -57,7 +57,7 @@ fn repeats(run: &Run, leaves: &Leaves<'_>, of: &str, earlier: Option<&RunRow>) -
             @if let Some(earlier) = earlier { ", which " @if earlier.status.open { "is " } @else { "ended in " } (format::phase(earlier.status.phase)) }
             ". "
             @match (run.rerun_of(), leaves.reused) {
-                (None, _) => "Its workflow file may have been edited.",
+                (None, _) => "It was submitted from the edited file, or with other parameters.",
                 (Some(_), 0) => "No result is reused.",
                 (Some(_), reused) => { (format::count(reused, "result")) " reused, " (format::count(anew, "task")) " run anew." }
             }
@@ -72,7 +72,7 @@ fn responses(run: &Run) -> Markup {
     html! {
         @for task in shown {
             p class="help" {
-                (run.path(task)) " " (run.response(task).unwrap_or_else(|| format!("{} by a caller without a name", verdict(task))))
+                (run.path(task)) " " (run.response(task).unwrap_or_else(|| format!("{}{}", verdict(task), format::unchecked_name(text_output(task, "by")))))
                 @if let Some(at) = task.resumed_at() { ", " (format::time(at)) }
                 @if let Some(comment) = run.comment(task) { ": " (text::cut(comment, MAX_COMMENT_BYTES)) }
             }
@@ -80,7 +80,12 @@ fn responses(run: &Run) -> Markup {
     }
 }
 
-/// What the response of a task says, in a word.
+/// A text that the response of a task has, which is an output of it.
+fn text_output<'t>(task: &'t TaskRun, name: &str) -> Option<&'t str> {
+    task.outputs.iter().rfind(|output| &*output.name == name)?.value.as_str()
+}
+
+/// The verdict of a response to a task, in a word.
 fn verdict(task: &TaskRun) -> &'static str {
     let approved =
         task.outputs.iter().rfind(|output| &*output.name == "approved").map(|output| &output.value);

@@ -53,7 +53,7 @@ pub(super) fn draw(run: &Run, wanted: &TableQuery) -> Markup {
     html! {
         (filters(run, wanted))
         table class="list tasks" {
-            caption class="unseen" { "Task runs, containers before what is in them" }
+            caption class="unseen" { "Task runs, each container before its tasks" }
             thead { tr { th scope="col" { "Phase" } th scope="col" { "Task" } th scope="col" { "Started" }
                 th scope="col" { "Took" } th scope="col" { "Message" } } }
             tbody { @for task in rows { (line(run, task)) } }

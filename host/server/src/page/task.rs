@@ -136,7 +136,7 @@ fn responses(told: &TaskHistory, headings: TaskHeadings) -> Markup {
             (headings.draw("Responses"))
             ul class="responses" { @for one in all { li {
                 strong { (one.verdict()) }
-                @if let Some(by) = &one.by { " by " (by) }
+                @match &one.by { Some(by) => { " by " (by) }, None => (format::unchecked_name(one.name())) }
                 ", " (format::time(one.at))
                 @if let Some(comment) = one.comment() { ": " (text::cut(comment, MAX_COMMENT_BYTES)) }
                 @if let Some(reason) = &one.refused { p class="bad" { "Refused: " (reason) } }

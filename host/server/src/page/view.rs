@@ -1,5 +1,7 @@
 //! Views of a run: the tabs of its page.
 
+use phasm::engine::event::TaskId;
+
 /// Views of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum View {
@@ -37,6 +39,12 @@ impl View {
             Self::Definition => "Definition",
             Self::Events => "Events",
         }
+    }
+
+    /// Returns the part of the view's address that keeps a task run selected, where it has one beside it.
+    pub(super) fn of_task(self, selected: Option<TaskId>) -> String {
+        let shown = selected.filter(|_| self.beside_tasks() == self);
+        shown.map(|task| format!("&task={task}")).unwrap_or_default()
     }
 
     /// Returns the view beside which a task run is shown: itself, or the graph where it has no room for that.

@@ -23,6 +23,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
             h1 { "Workflows" }
             @if context.caller.may(Role::Run).is_ok() { a class="button" href="/submit" { "Write a workflow" } }
         }
+        p class="help" { "Workflows that are saved by their names. Runs of others are among the " a href="/runs" { "runs" } "." }
         (saved::filter(&context, AT, is_plain))
         (saved::damaged(&damaged))
         div id="rows" data-part {

@@ -749,9 +749,9 @@ async fn a_rerun_says_what_it_takes_over() {
     assert!(edited.contains("<h1>Edit and run again</h1>"), "{edited}");
     let document = encoded(&workflow("default", &["ok"]));
     let sent = post(client, "/submit", &format!("act=submit&document={document}&repeats={run}")).await;
-    let mended = page(client, sent.header("location").unwrap()).await;
-    assert!(mended.contains("Rerun of") && mended.contains(&run), "{mended}");
-    let strange = post(client, "/submit", &format!("act=submit&document={document}&repeats=nobody")).await;
+    let edited = page(client, sent.header("location").unwrap()).await;
+    assert!(edited.contains("Rerun of") && edited.contains(&run), "{edited}");
+    let strange = post(client, "/submit", &format!("act=submit&document={document}&repeats=unknown")).await;
     assert!(!page(client, strange.header("location").unwrap()).await.contains("Rerun of"));
 }
 

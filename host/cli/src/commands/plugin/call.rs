@@ -68,7 +68,7 @@ pub(super) fn call(arguments: &CallArguments, log_level: LogLevel, screen: &Scre
         inputs: parameters::fitting(&arguments.input, arguments.inputs.as_deref(), &view.inputs)?,
         settings: parameters::fitting(&arguments.setting, None, &view.inputs)?,
     };
-    // What lies at a path is found by its name in the folder around it.
+    // A plugin at a path is found by its name in the folder around it.
     let paths = if inspect::is_path(Path::new(&arguments.plugin)) {
         paths.also(paths::folder_of(Path::new(&arguments.plugin)).to_owned())
     } else {

@@ -26,7 +26,7 @@ function update(root) {
     time.title = time.title ? `${local} · ${time.title}` : local;
   }
   // The clocks of a schedule, and those of the reader where they differ.
-  for (const clock of root.querySelectorAll(".instants time + .clock")) {
+  for (const clock of root.querySelectorAll("li time + .clock")) {
     if (clock.dataset.zoned) continue;
     clock.dataset.zoned = "true";
     const at = new Date(clock.previousElementSibling.dateTime);

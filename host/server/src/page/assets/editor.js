@@ -130,7 +130,8 @@ function offerDraft(form, text) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = "plain";
-  button.textContent = "Continue with your last text";
+  const name = /\bname:\s*([\w./-]+)/.exec(draft)?.[1];
+  button.textContent = `Continue with your last text${name ? ` (${name})` : ""}`;
   button.addEventListener("click", () => {
     text.value = draft;
     text.dispatchEvent(new Event("input", { bubbles: true }));

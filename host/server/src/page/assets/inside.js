@@ -1,8 +1,7 @@
 // Opens the details of a task beside the picture, without leaving the page: the address is that of the page with the details.
 export function openInside(main, refresh) {
   if (!document.getElementById("panel")) return;
-  const marked = document.querySelector("ol.numbered li.marked");
-  if (marked) marked.parentElement.scrollTop = marked.offsetTop - marked.parentElement.offsetTop - marked.parentElement.clientHeight / 3;
+  document.querySelector("ol.numbered li.marked")?.scrollIntoView({ block: "center" });
   let opener = null;
 
   main.addEventListener("click", (event) => {

@@ -74,7 +74,7 @@ function setup() {
     bracketMatching(), closeBrackets(), highlightSelectionMatches(), search({ top: true }), yaml(), syntaxHighlighting(COLOURS), EXPRESSIONS,
     autocompletion({ override: [complete], icons: false, activateOnCompletion: (one) => one.type === "field" }), hoverTooltip(explain),
     keymap.of([
-      { key: "Tab", run: acceptCompletion }, { key: "F8", run: nextDiagnostic }, ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap,
+      { key: "Tab", run: acceptCompletion }, { key: "Enter", run: beginBlock }, { key: "F8", run: nextDiagnostic }, ...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap,
       ...historyKeymap, ...completionKeymap, indentWithTab,
     ]),
     THEME, EditorState.tabSize.of(2), EditorView.domEventHandlers({ beforeinput: replaceSelection }),
@@ -89,6 +89,16 @@ function replaceSelection(event, view) {
   const handlers = view.state.facet(EditorView.inputHandler);
   if (!handlers.some((handle) => handle(view, main.from, main.to, event.data, typed))) view.dispatch(typed());
   event.preventDefault();
+  return true;
+}
+
+// Enter behind the name of a field begins its block, indented further than the name.
+function beginBlock({ state, dispatch }) {
+  const { main } = state.selection;
+  const line = state.doc.lineAt(main.head);
+  const before = /^(\s*(?:- +)*)[\w.-]+:\s*$/.exec(line.text);
+  if (!main.empty || main.head !== line.to || !before) return false;
+  dispatch(state.update(state.replaceSelection(`\n${" ".repeat(before[1].length + 2)}`), { userEvent: "input", scrollIntoView: true }));
   return true;
 }
 
