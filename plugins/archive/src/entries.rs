@@ -90,12 +90,18 @@ fn each_of_tar(
         is_empty = false;
         let mut entry = entry.map_err(broken)?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let kind = match entry.header().entry_type() {
-            tar::EntryType::Regular | tar::EntryType::Continuous | tar::EntryType::GNUSparse => Kind::File,
-            tar::EntryType::Directory => Kind::Directory,
-            tar::EntryType::Symlink | tar::EntryType::Link => Kind::Other("it is a link"),
-            tar::EntryType::XGlobalHeader => continue,
-            _ => Kind::Other("it is a device or of an unknown type"),
+        let entry_type = entry.header().entry_type();
+        if entry_type == tar::EntryType::XGlobalHeader {
+            continue;
+        }
+        let kind = if entry_type.is_file() || entry_type.is_contiguous() || entry_type.is_gnu_sparse() {
+            Kind::File
+        } else if entry_type.is_dir() {
+            Kind::Directory
+        } else if entry_type.is_symlink() || entry_type.is_hard_link() {
+            Kind::Other("it is a link")
+        } else {
+            Kind::Other("it is a device or of an unknown type")
         };
         visit(Entry { name, kind, content: &mut entry })?;
     }

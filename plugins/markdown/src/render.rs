@@ -41,32 +41,29 @@ struct Filter<'t> {
 
 impl Filter<'_> {
     fn pass<'e>(&mut self, event: Event<'e>) -> Option<Event<'e>> {
-        match &event {
-            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
-                let allowed = is_allowed(dest_url, &self.task.schemes);
-                self.open.push(allowed);
-                if !allowed {
-                    self.blocked.add(dest_url);
-                    return None;
-                }
+        if let Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) = &event {
+            let allowed = is_allowed(dest_url, &self.task.schemes);
+            self.open.push(allowed);
+            if !allowed {
+                self.blocked.add(dest_url);
+                return None;
             }
-            Event::End(TagEnd::Link | TagEnd::Image) => {
-                if self.open.pop() == Some(false) {
-                    return None;
-                }
-            }
-            _ if self.task.html == RawHtml::Keep => {}
-            Event::Html(_) | Event::InlineHtml(_) if self.task.html == RawHtml::Remove => return None,
-            Event::Start(Tag::HtmlBlock) => return Some(Event::Start(Tag::Paragraph)),
-            Event::End(TagEnd::HtmlBlock) => return Some(Event::End(TagEnd::Paragraph)),
-            _ => {}
+        } else if let Event::End(TagEnd::Link | TagEnd::Image) = &event {
+            return (self.open.pop() != Some(false)).then_some(event);
         }
-        match event {
-            Event::Html(text) | Event::InlineHtml(text) if self.task.html != RawHtml::Keep => {
-                Some(Event::Text(text))
-            }
-            event => Some(event),
+        if self.task.html == RawHtml::Keep {
+            return Some(event);
         }
+        if let Event::Html(text) | Event::InlineHtml(text) = event {
+            return (self.task.html == RawHtml::Escape).then_some(Event::Text(text));
+        }
+        Some(if let Event::Start(Tag::HtmlBlock) = &event {
+            Event::Start(Tag::Paragraph)
+        } else if let Event::End(TagEnd::HtmlBlock) = &event {
+            Event::End(TagEnd::Paragraph)
+        } else {
+            event
+        })
     }
 }
 

@@ -54,12 +54,16 @@ pub(crate) fn compile(task: &Task) -> Result<Validator> {
             "`$schema` names a draft that is not known; expected one of 4 to 2020-12".to_owned(),
         ));
     }
-    let meta = match draft {
-        Draft::Draft4 => jsonschema::draft4::meta::validator(),
-        Draft::Draft6 => jsonschema::draft6::meta::validator(),
-        Draft::Draft7 => jsonschema::draft7::meta::validator(),
-        Draft::Draft201909 => jsonschema::draft201909::meta::validator(),
-        _ => jsonschema::draft202012::meta::validator(),
+    let meta = if draft == Draft::Draft4 {
+        jsonschema::draft4::meta::validator()
+    } else if draft == Draft::Draft6 {
+        jsonschema::draft6::meta::validator()
+    } else if draft == Draft::Draft7 {
+        jsonschema::draft7::meta::validator()
+    } else if draft == Draft::Draft201909 {
+        jsonschema::draft201909::meta::validator()
+    } else {
+        jsonschema::draft202012::meta::validator()
     };
     let faults = report::of(meta.iter_errors(&schema), 100);
     if faults.count > 0 {
