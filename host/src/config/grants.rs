@@ -24,7 +24,18 @@ mod tcp;
 static GRANT: Table = Table::closed(
     "grant",
     "Grants of one plugin.",
-    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &TCP, &TCP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED, &ISOLATION_TIER, &LIMITS],
+    &[
+        &DIRS,
+        &ENVIRONMENT,
+        &HTTP,
+        &HTTP_NETWORKS,
+        &TCP,
+        &TCP_NETWORKS,
+        &WALL_CLOCK,
+        &RANDOM_SEED,
+        &ISOLATION_TIER,
+        &LIMITS,
+    ],
     &[],
 );
 

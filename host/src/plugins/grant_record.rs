@@ -11,7 +11,12 @@ use phasm_sandbox::{Grants, HttpPattern, Network, TcpPattern, WallClock};
 /// of what came later nothing where there is none. Where on the host a directory lies is the operator's affair, on this machine and on the next.
 pub(super) fn described(grants: &Grants) -> Value {
     let real = grants.wall_clock == WallClock::Real;
-    if grants.dirs.is_empty() && grants.env.is_empty() && grants.http.is_empty() && grants.tcp.is_empty() && !real {
+    if grants.dirs.is_empty()
+        && grants.env.is_empty()
+        && grants.http.is_empty()
+        && grants.tcp.is_empty()
+        && !real
+    {
         return Value::Null;
     }
     let mode = |read_only: bool| Value::from(if read_only { "ro" } else { "rw" });

@@ -17,7 +17,12 @@ async fn a_granted_connection_is_made_logged_and_metered() {
     let hosts = [("db.internal", "127.0.0.1")];
     let rows = [
         (format!("127.0.0.1:{port}"), vec![], format!("127.0.0.1:{port}"), format!("127.0.0.1:{port}")),
-        (format!("localhost:{port}"), vec![], format!("localhost:{port}"), format!("localhost:{port} (127.0.0.1)")),
+        (
+            format!("localhost:{port}"),
+            vec![],
+            format!("localhost:{port}"),
+            format!("localhost:{port} (127.0.0.1)"),
+        ),
         ("127.0.0.1:*".to_owned(), vec![], format!("127.0.0.1:{port}"), format!("127.0.0.1:{port}")),
         (
             format!("*.internal:{port}"),
@@ -44,14 +49,17 @@ async fn a_granted_connection_is_made_logged_and_metered() {
 async fn what_is_not_granted_is_refused_and_explained() {
     let mut server = Server::start(Manner::Echo).await;
     let port = server.port;
-    let granting = |line: &str| {
-        format!("`{line}` under `[grants.connect]` in the configuration (`--config`) grants it")
-    };
+    let granting =
+        |line: &str| format!("`{line}` under `[grants.connect]` in the configuration (`--config`) grants it");
     let local = format!("127.0.0.1:{port}");
     let named = format!("db.internal:{port}");
     let other = format!("127.0.0.1:{}", if port == 1 { 2 } else { 1 });
     let rows: [(&[&str], &str, String); 8] = [
-        (&[], &local, format!("not granted: network; refused: connections: {}", granting("tcp = [\"HOST:PORT\"]"))),
+        (
+            &[],
+            &local,
+            format!("not granted: network; refused: connections: {}", granting("tcp = [\"HOST:PORT\"]")),
+        ),
         (&[], &named, granting("tcp = [\"db.internal:PORT\"]")),
         (&[&other], &local, granting(&format!("tcp = [\"{local}\"]"))),
         (&["*.example:*"], &local, granting(&format!("tcp = [\"{local}\"]"))),
@@ -74,7 +82,9 @@ async fn what_is_not_granted_is_refused_and_explained() {
         &[("db.internal", "127.0.0.1")],
     );
     let outcome = guests.tell(json!({ "act": "ask", "to": named, "send": "hello" })).await;
-    let expected = format!("PermissionDenied; refused: connection to db.internal (127.0.0.1) at port {port}: not granted");
+    let expected = format!(
+        "PermissionDenied; refused: connection to db.internal (127.0.0.1) at port {port}: not granted"
+    );
     assert!(outcome.message.starts_with(&expected), "{}", outcome.message);
     assert!(server.news.try_recv().is_err());
 }
@@ -92,12 +102,17 @@ async fn an_address_that_was_not_looked_up_is_refused() {
         let to = format!("{name}:1");
         let swap = json!({ "act": "swap", "to": to, "then": format!("127.0.0.1:{port}") });
         let outcome = guests.tell(swap).await;
-        assert!(outcome.message.starts_with("PermissionDenied; refused: connection to "), "{}", outcome.message);
+        assert!(
+            outcome.message.starts_with("PermissionDenied; refused: connection to "),
+            "{}",
+            outcome.message
+        );
     }
     // A look-up of one attempt is no look-up of the next.
     let hosts = [("db.internal", "127.0.0.1")];
     let guests = Guests::resolving(TIER, tcp(), Limits::default(), &hosts);
-    let swap = json!({ "act": "swap", "to": format!("db.internal:{port}"), "then": format!("127.0.0.1:{port}") });
+    let swap =
+        json!({ "act": "swap", "to": format!("db.internal:{port}"), "then": format!("127.0.0.1:{port}") });
     assert_eq!(said(&guests.tell(swap).await), "\"connected\"");
     assert_eq!(server.news.recv().await, Some(News::Opened));
     let again = guests.tell(order("ask", port)).await;

@@ -5,10 +5,12 @@
 //!                       └──▶ socket: address ─▶ caller: grant, remembered addresses, count ─▶ connect, in time
 //!                                                │
 //!                                                ▼
-//!                            streams ◀─▶ counted: every byte counts
+//!                            streams ◀─▶ direction: every byte counts
 //! ```
 //!
 //! A socket of a guest is a socket of the system only once it is connected.
+
+#![cfg_attr(not(feature = "http"), expect(dead_code, reason = "what grants say is read without it, too"))]
 
 #[cfg(not(feature = "http"))]
 mod absent;
@@ -23,11 +25,11 @@ mod connection;
 #[cfg(feature = "http")]
 mod connection_log;
 #[cfg(feature = "http")]
-mod counted;
-#[cfg(feature = "http")]
 mod dial;
 #[cfg(feature = "http")]
 mod dialer;
+#[cfg(feature = "http")]
+mod direction;
 #[cfg(feature = "http")]
 mod failure;
 mod grant;
@@ -47,12 +49,12 @@ mod view;
 pub(super) use self::absent::link;
 #[cfg(not(feature = "http"))]
 pub(crate) use self::absent::{HasSockets, Sockets, SocketsView};
+#[cfg(all(feature = "http", target_os = "linux"))]
+pub(crate) use self::relay::{TcpEvent, TcpRelayClient, TcpRelayServer, TcpRequest};
 #[cfg(feature = "http")]
 pub(super) use self::view::link;
 #[cfg(feature = "http")]
 pub(crate) use self::view::{HasSockets, Network, Sockets, SocketsView};
-#[cfg(all(feature = "http", target_os = "linux"))]
-pub(crate) use self::relay::{TcpEvent, TcpRelayClient, TcpRelayServer, TcpRequest};
 pub use self::{
     grant::TcpGrant,
     pattern::{NotATcpPattern, TcpPattern},

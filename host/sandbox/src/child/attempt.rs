@@ -199,16 +199,7 @@ impl CallServer {
             tcp_relay: Some(Arc::clone(&clients.tcp_relay)),
         });
         let watchdog = Arc::default();
-        Ok(Self {
-            context,
-            grants: Arc::new(grants),
-            engine,
-            program,
-            runtime,
-            outbound,
-            clients,
-            watchdog,
-        })
+        Ok(Self { context, grants: Arc::new(grants), engine, program, runtime, outbound, clients, watchdog })
     }
 
     fn call(&self, call: &Call) -> Result<CallResult, String> {

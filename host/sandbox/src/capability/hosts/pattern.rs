@@ -48,9 +48,8 @@ impl HostPattern {
         match text.strip_prefix('*') {
             Some("") => Ok(Self::Any),
             Some(below) => {
-                let name = below
-                    .strip_prefix('.')
-                    .ok_or("`*` stands for whole labels, as in `*.example.com`")?;
+                let name =
+                    below.strip_prefix('.').ok_or("`*` stands for whole labels, as in `*.example.com`")?;
                 let name = name.to_ascii_lowercase();
                 check_name(&name)?;
                 Ok(Self::Below(format!(".{name}")))

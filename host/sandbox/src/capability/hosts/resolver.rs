@@ -56,7 +56,7 @@ impl Resolver {
     }
 
     /// Makes a resolver that asks `ask` instead of the system.
-    #[cfg(test)]
+    #[cfg(all(test, target_os = "linux"))]
     pub(in crate::capability) fn asking(ask: AskSystem) -> Self {
         Self { ask, ..Self::new(BTreeMap::new()) }
     }

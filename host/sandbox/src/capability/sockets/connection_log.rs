@@ -51,7 +51,7 @@ impl ConnectionLog {
     /// Logs the connections that are still open when the attempt is over.
     pub(super) fn end_all(&self, transcript: &Transcript) {
         let open = std::mem::take(&mut *self.lock());
-        open.into_values().for_each(|entry| entry.report(Some("open at the end of the attempt"), transcript));
+        open.into_values().for_each(|entry| entry.report(None, transcript));
     }
 }
 

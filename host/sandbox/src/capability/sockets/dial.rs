@@ -15,8 +15,7 @@ use tokio::{
 use super::{
     caller::{Caller, visible},
     connection::Connection,
-    connection_log::Transfer,
-    counted::{Counted, OpenConnection},
+    direction::{Direction, OpenConnection},
     failure::Failure,
 };
 use crate::{
@@ -95,8 +94,7 @@ fn check(caller: &Caller, address: IpAddr, port: u16) -> Result<Host, String> {
     let names = caller.names_of(address);
     let is_outside = is_reachable(address, &caller.grant.networks);
     // An address that is only found by its name is granted by itself as well, so that a refusal names the address.
-    let may =
-        |host: &&Host| is_granted(host) && (is_outside || (is_own_or_local(host) && is_named(host)));
+    let may = |host: &&Host| is_granted(host) && (is_outside || (is_own_or_local(host) && is_named(host)));
     let candidates = || names.iter().chain([&own]);
     if let Some(granted) = candidates().find(may) {
         return Ok(granted.clone());
@@ -162,14 +160,11 @@ fn opened(
     // Only slower without it.
     let _ = stream.set_nodelay(true);
     let local = stream.local_addr().ok();
-    let transfer = Arc::new(Transfer::default());
-    let number = caller.begin(shown, &transfer);
-    let open = OpenConnection { caller: Arc::clone(caller), number, transfer, _places: places };
-    let open = Arc::new(open);
+    let open = OpenConnection::new(caller, shown, places);
     let (input, output) = stream.into_split();
     Connection {
-        input: Box::new(Counted { stream: input, open: Arc::clone(&open) }),
-        output: Box::new(Counted { stream: output, open }),
+        input: Box::new(Direction { stream: input, open: Arc::clone(&open) }),
+        output: Box::new(Direction { stream: output, open }),
         local,
     }
 }

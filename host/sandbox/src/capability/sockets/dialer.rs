@@ -8,11 +8,7 @@ use std::{
 #[cfg(target_os = "linux")]
 use super::relay::TcpRelayClient;
 use super::{
-    background::Background,
-    caller::AttemptConnections,
-    connection::Connection,
-    dial,
-    failure::Failure,
+    background::Background, caller::AttemptConnections, connection::Connection, dial, failure::Failure,
 };
 
 /// Process that opens the connections of a guest.

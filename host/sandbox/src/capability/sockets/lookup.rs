@@ -62,7 +62,10 @@ impl ip_name_lookup::HostResolveAddressStream for SocketsView<'_> {
         Ok(next.map(IpAddress::from))
     }
 
-    fn subscribe(&mut self, handle: Resource<ResolveAddressStream>) -> wasmtime::Result<Resource<DynPollable>> {
+    fn subscribe(
+        &mut self,
+        handle: Resource<ResolveAddressStream>,
+    ) -> wasmtime::Result<Resource<DynPollable>> {
         subscribe(self.table, own(&handle))
     }
 

@@ -67,7 +67,8 @@ impl FromStr for TcpPattern {
         let port = match port.ok_or_else(|| wrong("it has no port; `:*` stands for any"))? {
             "*" => None,
             port => Some(
-                parse_port(port).ok_or_else(|| wrong("its port is neither a number from 1 to 65535 nor `*`"))?,
+                parse_port(port)
+                    .ok_or_else(|| wrong("its port is neither a number from 1 to 65535 nor `*`"))?,
             ),
         };
         let host = HostPattern::read(host).map_err(|why| NotATcpPattern(format!("its host: {why}")))?;
@@ -112,8 +113,9 @@ mod tests {
             ("[fd00::7]:5432", "[fd00::8]", 5432, false),
         ];
         for (pattern, host, port, expected) in rows {
-            let matches =
-                pattern.parse::<TcpPattern>().is_ok_and(|read| read.matches(&Host::read(host).unwrap(), port));
+            let matches = pattern
+                .parse::<TcpPattern>()
+                .is_ok_and(|read| read.matches(&Host::read(host).unwrap(), port));
             assert_eq!(matches, expected, "{pattern} {host}:{port}");
         }
     }
@@ -151,10 +153,7 @@ mod tests {
             ("fd00::7:5432", "an IPv6 address is written in brackets, as in `[fd00::7]:5432`"),
             (":5432", "its host: it is empty"),
             ("*db.internal:1", "its host: `*` stands for whole labels, as in `*.example.com`"),
-            (
-                "127.1:1",
-                "its host: it ends with a number and is not an IPv4 address of four decimal numbers",
-            ),
+            ("127.1:1", "its host: it ends with a number and is not an IPv4 address of four decimal numbers"),
         ];
         for (text, why) in rows {
             assert_eq!(text.parse::<TcpPattern>().unwrap_err().0, why, "{text}");

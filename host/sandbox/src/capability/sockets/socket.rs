@@ -269,9 +269,10 @@ impl tcp::HostTcpSocket for SocketsView<'_> {
         Ok(self.table.get(&own(&handle))?.family)
     }
 
-    fn set_listen_backlog_size(&mut self, handle: Resource<TcpSocket>, _: u64) -> SocketResult<()> {
+    /// Does nothing: listening is what is refused, and libraries set this first.
+    fn set_listen_backlog_size(&mut self, handle: Resource<TcpSocket>, value: u64) -> SocketResult<()> {
         self.socket(&handle)?;
-        Err(ErrorCode::NotSupported.into())
+        set(&mut 0, value)
     }
 
     fn keep_alive_enabled(&mut self, handle: Resource<TcpSocket>) -> SocketResult<bool> {

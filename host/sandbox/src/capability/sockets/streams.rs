@@ -106,11 +106,11 @@ impl Pollable for Reader {
 #[derive(Clone)]
 pub(super) struct Writer(Arc<Mutex<WriteState>>);
 
-type Written = Result<Output, ErrorKind>;
+type WriteResult = Result<Output, ErrorKind>;
 
 enum WriteState {
     Idle(Output),
-    Writing(Background<Option<Written>>),
+    Writing(Background<Option<WriteResult>>),
     /// Sends the rest and the end.
     Shutting(Background<()>),
     Shut,
@@ -147,7 +147,7 @@ async fn shut(mut output: Output) {
     let _ = output.shutdown().await;
 }
 
-async fn write_all(mut output: Output, bytes: Bytes) -> Written {
+async fn write_all(mut output: Output, bytes: Bytes) -> WriteResult {
     let written = async {
         output.write_all(&bytes).await?;
         output.flush().await

@@ -135,7 +135,9 @@ async fn internal_addresses_are_for_those_who_are_granted_them() {
     let (attempt, _) = caller(&["*:*"], &[], Limits::default());
     let caller_of_all = attempt.caller();
     assert!(may(caller_of_all, "8.8.8.8", 443));
-    for address in ["127.0.0.1", "10.0.0.7", "169.254.169.254", "224.0.0.1", "0.0.0.0", "::1", "fe80::1", "fd00::1"] {
+    for address in
+        ["127.0.0.1", "10.0.0.7", "169.254.169.254", "224.0.0.1", "0.0.0.0", "::1", "fe80::1", "fd00::1"]
+    {
         assert!(!may(caller_of_all, address, 443), "{address}");
     }
     for name in ["inner.example", "metadata.example", "mapped.example", "localhost"] {
@@ -146,9 +148,13 @@ async fn internal_addresses_are_for_those_who_are_granted_them() {
     let (attempt, _) = caller(&["inner.example:5432", "localhost:5432"], &["10.0.0.0/8"], Limits::default());
     let caller = attempt.caller();
     assert_eq!(look_up(caller, "inner.example").await, Ok(vec!["10.0.0.7".parse().unwrap()]));
-    assert!(may(caller, "10.0.0.7", 5432) && !may(caller, "10.0.0.8", 5432) && !may(caller, "127.0.0.1", 5432));
+    assert!(
+        may(caller, "10.0.0.7", 5432) && !may(caller, "10.0.0.8", 5432) && !may(caller, "127.0.0.1", 5432)
+    );
     assert!(look_up(caller, "localhost").await.is_ok());
-    assert!(may(caller, "127.0.0.1", 5432) && !may(caller, "127.0.0.1", 5433) && !may(caller, "127.0.0.2", 5432));
+    assert!(
+        may(caller, "127.0.0.1", 5432) && !may(caller, "127.0.0.1", 5433) && !may(caller, "127.0.0.2", 5432)
+    );
 }
 
 /// R-I141: names are looked up where a pattern has them, and an address needs no look-up.

@@ -18,7 +18,7 @@ use tokio::{
     sync::mpsc::{Receiver, Sender, channel},
 };
 
-use super::messages::{Id, MAX_NAME_BYTES, MAX_SENT_BYTES, Started, TcpEvent, TcpRequest};
+use super::messages::{Id, MAX_NAME_BYTES, MAX_SENT_BYTES, StartResult, TcpEvent, TcpRequest};
 use crate::{
     capability::sockets::{connection::Connection, failure::Failure},
     text::cut,
@@ -33,7 +33,7 @@ pub(crate) struct TcpRelayClient {
 
 /// Channels to those who wait for events. Each event was asked for, so that there is always room.
 struct Waiters {
-    started: Sender<Result<Started, Failure>>,
+    started: Sender<Result<StartResult, Failure>>,
     data: Sender<Result<Bytes, Failure>>,
     written: Sender<Result<(), Failure>>,
 }
@@ -81,9 +81,9 @@ impl TcpRelayClient {
         let name = cut(&name, MAX_NAME_BYTES);
         let (_handle, mut receivers) = self.begin(|id| TcpRequest::LookUp(id, name.into()));
         match receivers.started.recv().await {
-            Some(Ok(Started::Found(addresses))) => Ok(addresses),
+            Some(Ok(StartResult::Found(addresses))) => Ok(addresses),
             Some(Err(failure)) => Err(failure),
-            Some(Ok(Started::Connected(_))) | None => Err(Failure::Other),
+            Some(Ok(StartResult::Connected(_))) | None => Err(Failure::Other),
         }
     }
 
@@ -95,7 +95,7 @@ impl TcpRelayClient {
         let (handle, Receivers { mut started, data, written }) =
             self.begin(|id| TcpRequest::Connect(id, address));
         match started.recv().await {
-            Some(Ok(Started::Connected(local))) => Ok(Connection {
+            Some(Ok(StartResult::Connected(local))) => Ok(Connection {
                 input: Box::new(Reader {
                     handle: Arc::clone(&handle),
                     data,
@@ -107,7 +107,7 @@ impl TcpRelayClient {
                 local,
             }),
             Some(Err(failure)) => Err(failure),
-            Some(Ok(Started::Found(_))) | None => Err(Failure::Other),
+            Some(Ok(StartResult::Found(_))) | None => Err(Failure::Other),
         }
     }
 
@@ -122,7 +122,7 @@ impl TcpRelayClient {
 
 /// Ends of the channels of [`Waiters`].
 struct Receivers {
-    started: Receiver<Result<Started, Failure>>,
+    started: Receiver<Result<StartResult, Failure>>,
     data: Receiver<Result<Bytes, Failure>>,
     written: Receiver<Result<(), Failure>>,
 }

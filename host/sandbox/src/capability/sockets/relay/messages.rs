@@ -40,7 +40,7 @@ pub(crate) enum TcpRequest<'a> {
 #[derive(Serialize, Deserialize)]
 pub(crate) enum TcpEvent<'a> {
     /// Carries the result of a look-up or of connecting.
-    Started(Id, Result<Started, Failure>),
+    Started(Id, Result<StartResult, Failure>),
     /// Carries a piece that was asked for; at the end an empty one.
     Data(Id, #[serde(borrow)] Result<Cow<'a, [u8]>, Failure>),
     /// Says that the last piece was written.
@@ -49,7 +49,7 @@ pub(crate) enum TcpEvent<'a> {
 
 /// Result of a look-up or of connecting.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Started {
+pub(crate) enum StartResult {
     /// Addresses of a name.
     Found(Vec<IpAddr>),
     /// Own address of a connection, if the system says it.

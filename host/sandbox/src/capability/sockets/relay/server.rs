@@ -12,7 +12,7 @@ use tokio::{
 use wasmtime_wasi::runtime::{AbortOnDropJoinHandle, spawn};
 
 use super::messages::{
-    Id, MAX_NAME_BYTES, MAX_RECEIVED_BYTES, MAX_SENT_BYTES, Started, TcpEvent, TcpRequest,
+    Id, MAX_NAME_BYTES, MAX_RECEIVED_BYTES, MAX_SENT_BYTES, StartResult, TcpEvent, TcpRequest,
 };
 use crate::{
     attempt_context::AttemptContext,
@@ -114,7 +114,7 @@ impl TcpRelayServer {
                 let (caller, name) = (Arc::clone(self.own.caller()), name.into_owned());
                 self.begin(id, move |outbox, _, _| async move {
                     let found = dial::look_up(&caller, &name).await;
-                    outbox.send(TcpEvent::Started(id, found.map(Started::Found))).await;
+                    outbox.send(TcpEvent::Started(id, found.map(StartResult::Found))).await;
                 })
             }
             TcpRequest::Connect(id, address) => {
@@ -124,7 +124,9 @@ impl TcpRelayServer {
                     serve(id, &outbox, connected, reads, writes).await;
                 })
             }
-            TcpRequest::Read(id) => self.under_way.get(&id).map_or(Ok(()), |active| pass_on(&active.reads, ())),
+            TcpRequest::Read(id) => {
+                self.under_way.get(&id).map_or(Ok(()), |active| pass_on(&active.reads, ()))
+            }
             TcpRequest::Write(id, data) => {
                 if data.len() > MAX_SENT_BYTES {
                     return Err(invalid_request());
@@ -183,7 +185,7 @@ async fn serve(
 ) {
     match connected {
         Ok(Connection { input, output, local }) => {
-            outbox.send(TcpEvent::Started(id, Ok(Started::Connected(local)))).await;
+            outbox.send(TcpEvent::Started(id, Ok(StartResult::Connected(local)))).await;
             join!(read(id, outbox, input, reads), write(id, outbox, output, writes));
         }
         Err(failure) => outbox.send(TcpEvent::Started(id, Err(failure))).await,

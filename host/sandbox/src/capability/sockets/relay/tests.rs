@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{
-    messages::{Id, MAX_NAME_BYTES, MAX_SENT_BYTES, Started, TcpEvent, TcpRequest},
+    messages::{Id, MAX_NAME_BYTES, MAX_SENT_BYTES, StartResult, TcpEvent, TcpRequest},
     server::TcpRelayServer,
 };
 use crate::{
@@ -50,8 +50,7 @@ impl Stage {
         let transcript = Transcript::new(Arc::new(NullObserver), attempt.ceilings.ceiling(Limit::Log), 1000);
         let (frames, frames_out) = channel(64);
         let encode = |event: TcpEvent<'_>| postcard::to_allocvec(&event).map_err(std::io::Error::other);
-        let connections =
-            TcpRelayServer::new(&net, &grant, &attempt, &Arc::new(transcript), frames, encode);
+        let connections = TcpRelayServer::new(&net, &grant, &attempt, &Arc::new(transcript), frames, encode);
         Self { connections, frames_out, server }
     }
 
@@ -69,7 +68,7 @@ impl Stage {
     }
 
     /// Returns the result of the next look-up or connection.
-    async fn started(&mut self) -> Result<Started, Failure> {
+    async fn started(&mut self) -> Result<StartResult, Failure> {
         let frame = self.frames_out.recv().await.unwrap();
         let Ok(TcpEvent::Started(_, started)) = postcard::from_bytes(&frame) else {
             unreachable!("no other event is asked for")
@@ -122,7 +121,7 @@ async fn a_child_that_bypasses_host_functions_connects_no_further() {
     assert!(stage.receive(TcpRequest::LookUp(1, "evil.example".into())));
     assert_eq!(stage.started().await, Err(Failure::AccessDenied));
     assert!(stage.connect(2));
-    assert!(matches!(stage.started().await, Ok(Started::Connected(Some(_)))));
+    assert!(matches!(stage.started().await, Ok(StartResult::Connected(Some(_)))));
     let (mut other_side, _) = stage.server.accept().unwrap();
     assert!(stage.write(2, 5));
     let frame = stage.frames_out.recv().await.unwrap();

@@ -17,13 +17,20 @@ use crate::limits::LimitError;
 
 /// A connection that is open. Dropping it gives its places back, and logs its end.
 pub(super) struct OpenConnection {
-    pub(super) caller: Arc<Caller>,
-    pub(super) number: u64,
-    pub(super) transfer: Arc<Transfer>,
-    pub(super) _places: [OwnedSemaphorePermit; 3],
+    caller: Arc<Caller>,
+    number: u64,
+    transfer: Arc<Transfer>,
+    _places: [OwnedSemaphorePermit; 3],
 }
 
 impl OpenConnection {
+    /// Enters a connection of `caller` that is shown as `shown` into its log.
+    pub(super) fn new(caller: &Arc<Caller>, shown: String, places: [OwnedSemaphorePermit; 3]) -> Arc<Self> {
+        let transfer = Arc::new(Transfer::default());
+        let number = caller.begin(shown, &transfer);
+        Arc::new(Self { caller: Arc::clone(caller), number, transfer, _places: places })
+    }
+
     fn over(&self, over: LimitError) -> io::Error {
         let why = self.caller.over(over);
         self.caller.end(self.number, Some(&why));
@@ -38,12 +45,12 @@ impl Drop for OpenConnection {
 }
 
 /// One direction of a connection.
-pub(super) struct Counted<S> {
+pub(super) struct Direction<S> {
     pub(super) stream: S,
     pub(super) open: Arc<OpenConnection>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for Direction<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -61,7 +68,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Counted<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Counted<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Direction<S> {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let Self { stream, open } = self.get_mut();
         let budget = &open.caller.budget;
