@@ -21,6 +21,9 @@ static CONNECT: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
     std::fs::read(built.wasm).unwrap().into()
 });
 
+/// Compiled code of the guest, for all tests.
+static CACHE: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+
 pub(crate) fn grant(allow: &[&str], networks: &[&str]) -> TcpGrant {
     TcpGrant {
         allow: allow.iter().map(|text| text.parse().unwrap()).collect(),
@@ -52,6 +55,7 @@ impl Guests {
             isolation,
             limits,
             http,
+            cache: Some(CACHE.path().to_owned()),
             ..SandboxConfig::default()
         };
         let plugins = Plugins::new(Sandbox::new(config).unwrap());
