@@ -39,7 +39,7 @@
 /// });
 /// ```
 ///
-/// `wants` lists the grants that the executor needs, as the operator writes them: `http`, `http_networks`, `dirs`, `env` and
+/// `wants` lists the grants that the executor needs, as the operator writes them: `http`, `http_networks`, `tcp`, `tcp_networks`, `dirs`, `env` and
 /// `wall_clock`. The operator sees the list when adding the plugin; it grants nothing:
 ///
 /// ```
@@ -186,6 +186,7 @@ macro_rules! executor {
         ::core::concat!("[", $crate::executor!(@value $first), $(",", $crate::executor!(@value $more),)* "]")
     };
     (@key http_networks) => { "http-networks" };
+    (@key tcp_networks) => { "tcp-networks" };
     (@key wall_clock) => { "wall-clock" };
     (@key $key:ident) => { ::core::stringify!($key) };
     (@value $value:literal) => { ::core::stringify!($value) };

@@ -2,7 +2,7 @@
 ;;! comes = "Refused: no name is looked up."
 ;;!
 ;;! [expect]
-;;! codes = [22]
+;;! codes = [3]
 ;;! message = ["not granted: network"]
 ;; Looks up a name that says more than a name. Its code is 2 + the error it got.
 (core module $guest

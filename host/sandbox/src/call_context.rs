@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 #[cfg(target_os = "linux")]
 use super::capability::http::RelayClient;
+#[cfg(all(feature = "http", target_os = "linux"))]
+use super::capability::sockets::TcpRelayClient;
 use super::{
     attempt_context::AttemptContext,
     capability::{
@@ -36,6 +38,9 @@ pub(super) struct SandboxContext {
     #[cfg(target_os = "linux")]
     #[cfg_attr(not(feature = "http"), expect(dead_code, reason = "there are no requests"))]
     pub(super) relay: Option<Arc<RelayClient>>,
+    /// Set in the process of an isolated attempt, whose parent makes its connections.
+    #[cfg(all(feature = "http", target_os = "linux"))]
+    pub(super) tcp_relay: Option<Arc<TcpRelayClient>>,
 }
 
 impl SandboxContext {

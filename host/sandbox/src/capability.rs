@@ -22,6 +22,7 @@ use self::{
 pub(super) mod clocks;
 pub(super) mod dirs;
 pub(super) mod env;
+pub(super) mod hosts;
 pub(super) mod http;
 pub(super) mod random;
 pub(super) mod refusals;
@@ -38,11 +39,12 @@ pub(super) struct Capabilities {
 }
 
 impl Capabilities {
-    /// Returns the bytes that came in and went out, of files and of requests.
+    /// Returns the bytes that came in and went out, of files, of requests and of connections.
     pub(super) fn byte_counts(&self) -> (u64, u64) {
-        let (files_in, files_out) = self.dirs.byte_counts();
-        let (requests_in, requests_out) = self.http.byte_counts();
-        (files_in.saturating_add(requests_in), files_out.saturating_add(requests_out))
+        let all = [self.dirs.byte_counts(), self.http.byte_counts(), self.sockets.byte_counts()];
+        all.into_iter().fold((0, 0), |(all_in, all_out): (u64, u64), (bytes_in, bytes_out)| {
+            (all_in.saturating_add(bytes_in), all_out.saturating_add(bytes_out))
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, io};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    capability::{clocks::WallClock, dirs::DirGrant, http::HttpGrant, random::Randomness},
+    capability::{clocks::WallClock, dirs::DirGrant, http::HttpGrant, random::Randomness, sockets::TcpGrant},
     isolation::Isolation,
     limits::Allowance,
 };
@@ -20,6 +20,8 @@ pub struct Grants {
     /// Requests that it may make.
     #[serde(skip)]
     pub http: HttpGrant,
+    /// TCP connections that it may make.
+    pub tcp: TcpGrant,
     /// Time that the wall clock shows.
     pub wall_clock: WallClock,
     /// Source of random bytes.
@@ -35,7 +37,7 @@ impl Grants {
     /// may read its environment and clocks, and its output goes to the host alone.
     #[must_use]
     pub fn are_pure(&self) -> bool {
-        self.dirs.is_empty() && self.http.is_empty()
+        self.dirs.is_empty() && self.http.is_empty() && self.tcp.is_empty()
     }
 
     /// Returns the same grants for a process with another working directory.

@@ -10,7 +10,7 @@ use wasmtime::{
 use wasmtime_wasi_io::IoView;
 
 #[cfg(feature = "http")]
-use super::capability::http::Connection;
+use super::capability::{http::Connection, sockets::Network};
 use super::{
     bindings::{self, phasm::executor::types},
     call_context::CallContext,
@@ -163,8 +163,24 @@ impl HasStdio for Guest {
 
 impl HasSockets for Guest {
     fn sockets(&mut self) -> SocketsView<'_> {
+        #[cfg(feature = "http")]
+        let Self { context, capabilities, refusals, table, transcript, .. } = active(self);
+        #[cfg(not(feature = "http"))]
         let Self { capabilities, refusals, table, .. } = active(self);
-        SocketsView { sockets: &mut capabilities.sockets, refusals, table }
+        SocketsView {
+            sockets: &mut capabilities.sockets,
+            refusals,
+            table,
+            #[cfg(feature = "http")]
+            network: Network {
+                net: &context.sandbox.net,
+                #[cfg(target_os = "linux")]
+                relay: context.sandbox.tcp_relay.as_ref(),
+                grant: &context.grants.tcp,
+                attempt: &context.attempt,
+                transcript,
+            },
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use super::{
 pub(super) fn call_result(result: wasmtime::Result<bindings::Outcome>, guest: &mut Guest) -> CallResult {
     guest.capabilities.dirs.report_refusals(&mut guest.refusals);
     guest.capabilities.http.report_refusals(&mut guest.refusals);
+    guest.capabilities.sockets.report_refusals(&mut guest.refusals);
     let attempt = &guest.context.attempt;
     let result = result.map_err(|error| Fault::of(&error, &attempt.limits, &attempt.ceilings));
     CallResult { result, refusals: mem::take(&mut guest.refusals), metered: guest.metered() }

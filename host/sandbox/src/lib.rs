@@ -19,11 +19,11 @@ pub use self::{
     capability::{
         clocks::WallClock,
         dirs::{DirGrant, Quota},
-        http::{
-            EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, Network, NotANetwork, NotAPattern,
-        },
+        hosts::network::{Network, NotANetwork},
+        http::{EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, NotAPattern},
         random::Randomness,
         refusals::MISSING_GRANT,
+        sockets::{NotATcpPattern, TcpGrant, TcpPattern},
     },
     child::Children,
     config::SandboxConfig,

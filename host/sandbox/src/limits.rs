@@ -61,6 +61,16 @@ pub struct Limits {
     pub log: u64,
     /// One log line; the rest is cut off.
     pub line: u64,
+    /// TCP connections that an attempt begins, and look-ups of names that it makes for them: so many of either.
+    pub tcp_connects: u32,
+    /// TCP connections of an attempt at once. One more is refused.
+    pub tcp_connections: u32,
+    /// Bytes that an attempt sends by TCP.
+    pub tcp_sent: u64,
+    /// Bytes that an attempt receives by TCP.
+    pub tcp_received: u64,
+    /// Time within which a TCP connection is established, including the wait for other connections of its plugin to end.
+    pub tcp_connect_time: Duration,
     /// Size of a component, before it is compiled.
     pub component: u64,
     /// Memory of a child process that compiles a component ([`children`](super::SandboxConfig::children)).
@@ -88,6 +98,11 @@ impl Default for Limits {
             output_values: 250_000,
             log: MIB,
             line: 8 * KIB,
+            tcp_connects: 100,
+            tcp_connections: 8,
+            tcp_sent: 16 * MIB,
+            tcp_received: 64 * MIB,
+            tcp_connect_time: Duration::from_secs(30),
             component: 64 * MIB,
             compile_memory: 1024 * MIB,
             compile_time: Duration::from_secs(60),

@@ -93,6 +93,8 @@ impl Sandbox {
             net: Arc::new(Net::new(http, &tenants)),
             #[cfg(target_os = "linux")]
             relay: None,
+            #[cfg(all(feature = "http", target_os = "linux"))]
+            tcp_relay: None,
         };
         let core = SandboxCore {
             slots: Semaphore::new(slots as usize),

@@ -58,6 +58,16 @@ pub static NO_NETWORK: Entry = Entry {
     right: "[grants.http]\nhttp-networks = [\"127.0.0.1\", \"10.1.0.0/16\"]",
 };
 
+/// A text that is no pattern of connections.
+pub static NO_TCP_PATTERN: Entry = Entry {
+    code: "C014",
+    title: "Invalid TCP pattern",
+    explanation: "TCP connections are granted by patterns: a host, with `*.` before it for its subdomains, or an address (IPv6 in brackets); \
+                  then `:` and a port, or `*` for any port. Networks are granted by `tcp-networks`.",
+    wrong: "[grants.sql]\ntcp = [\"db.internal\"]",
+    right: "[grants.sql]\ntcp = [\"db.internal:5432\"]",
+};
+
 /// A file that holds no certificates.
 pub static NO_ROOTS: Entry = Entry {
     code: "C009",
@@ -174,6 +184,7 @@ pub static ENTRIES: &[&Entry] = &[
     &OUTSIDE_ROOT,
     &NO_KEY,
     &HALF_TLS,
+    &NO_TCP_PATTERN,
     &NO_COLLECTOR,
     &NO_ENDPOINT_NAME,
     &NO_ENDPOINT_URL,

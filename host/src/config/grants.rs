@@ -19,11 +19,23 @@ use phasm_sandbox::{Grants, Randomness, WallClock};
 mod clocks;
 pub(super) mod dirs;
 mod http;
+mod tcp;
 
 static GRANT: Table = Table::closed(
     "grant",
     "Grants of one plugin.",
-    &[&DIRS, &ENVIRONMENT, &HTTP, &HTTP_NETWORKS, &WALL_CLOCK, &RANDOM_SEED, &ISOLATION_TIER, &LIMITS],
+    &[
+        &DIRS,
+        &ENVIRONMENT,
+        &HTTP,
+        &HTTP_NETWORKS,
+        &TCP,
+        &TCP_NETWORKS,
+        &WALL_CLOCK,
+        &RANDOM_SEED,
+        &ISOLATION_TIER,
+        &LIMITS,
+    ],
     &[],
 );
 
@@ -41,6 +53,18 @@ static HTTP_NETWORKS: Field<Vec<Name>> = Field::optional(
     "http-networks",
     TEXTS,
     "Private, loopback and other internal addresses that host names may resolve to, such as `10.1.0.0/16` or `127.0.0.1`.",
+)
+.or("[]");
+static TCP: Field<Vec<Name>> = Field::optional(
+    "tcp",
+    TEXTS,
+    "TCP connections that may be made, such as `db.internal:5432`, `*.example.com:443` or `10.0.0.7:5432`.",
+)
+.or("[]");
+static TCP_NETWORKS: Field<Vec<Name>> = Field::optional(
+    "tcp-networks",
+    TEXTS,
+    "Private, loopback and other internal addresses that may be connected to and that host names may resolve to, such as `10.1.0.0/16`.",
 )
 .or("[]");
 static WALL_CLOCK: Field<WallClock> = Field::optional(
@@ -74,6 +98,8 @@ pub(super) struct Grant {
     env: BTreeMap<String, String>,
     http: Vec<Name>,
     http_networks: Vec<Name>,
+    tcp: Vec<Name>,
+    tcp_networks: Vec<Name>,
     wall_clock: WallClock,
     random: Randomness,
     isolation: Option<isolation::Tier>,
@@ -115,6 +141,8 @@ impl Grant {
             env: object.or_default(&ENVIRONMENT),
             http: object.or_default(&HTTP),
             http_networks: object.or_default(&HTTP_NETWORKS),
+            tcp: object.or_default(&TCP),
+            tcp_networks: object.or_default(&TCP_NETWORKS),
             wall_clock: object.or_default(&WALL_CLOCK),
             random: object.or_default(&RANDOM_SEED),
             isolation: object.optional(&ISOLATION_TIER),
@@ -126,8 +154,9 @@ impl Grant {
     pub(super) fn granted(self, around: &ConfigSource<'_>, report: &Report) -> (Grants, Vec<PathBuf>) {
         let (dirs, create) = dirs::granted(self.dirs, around, report);
         let http = http::granted(&self.http, &self.http_networks, report);
+        let tcp = tcp::granted(&self.tcp, &self.tcp_networks, report);
         let isolation = self.isolation.map(|written| written.0);
         let Self { env, wall_clock, random, limits: AllowanceTable { allowance: limits, .. }, .. } = self;
-        (Grants { dirs, env, http, wall_clock, random, isolation, limits }, create)
+        (Grants { dirs, env, http, tcp, wall_clock, random, isolation, limits }, create)
     }
 }

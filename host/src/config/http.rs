@@ -47,11 +47,18 @@ static TIME: Field<Millis> =
     Field::optional("time", TIMEOUT, "From the start of a request to the end of its response.").or("5m");
 static CONNECTIONS: Field<u32> =
     Field::optional("connections", COUNT, "Connections of an attempt at once; one more is refused.").or("8");
-static PLUGIN_CONNECTIONS: Field<u32> =
-    Field::optional("plugin-connections", COUNT, "Connections of a plugin at once; one more waits.").or("64");
-static ALL_CONNECTIONS: Field<u32> =
-    Field::optional("all-connections", COUNT, "Connections of all plugins at once; one more waits.")
-        .or("256");
+static PLUGIN_CONNECTIONS: Field<u32> = Field::optional(
+    "plugin-connections",
+    COUNT,
+    "Connections of a plugin at once, by HTTP and by TCP; one more waits.",
+)
+.or("64");
+static ALL_CONNECTIONS: Field<u32> = Field::optional(
+    "all-connections",
+    COUNT,
+    "Connections of all plugins at once, likewise; one more waits.",
+)
+.or("256");
 static ROOTS: Field<Vec<Name>> = Field::optional(
     "roots",
     TEXTS,
@@ -59,7 +66,8 @@ static ROOTS: Field<Vec<Name>> = Field::optional(
 )
 .or("[]");
 static HOSTS: Field<Vec<(Name, Vec<Name>)>> =
-    Field::optional("hosts", ADDRESSES, "Addresses by host name, used instead of DNS.").or("{}");
+    Field::optional("hosts", ADDRESSES, "Addresses by host name, used instead of DNS, for TCP as well.")
+        .or("{}");
 
 const ADDRESSES: Form<Vec<(Name, Vec<Name>)>> = Form::new(
     |cursor, report| {
@@ -145,7 +153,11 @@ pub(super) fn networks(texts: &[Name], report: &Report) -> Vec<Network> {
     texts.iter().filter_map(|text| parsed(text, &codes::NO_NETWORK, report)).collect()
 }
 
-fn parsed<T: FromStr<Err: std::fmt::Display>>(text: &Name, entry: &Entry, report: &Report) -> Option<T> {
+pub(super) fn parsed<T: FromStr<Err: std::fmt::Display>>(
+    text: &Name,
+    entry: &Entry,
+    report: &Report,
+) -> Option<T> {
     let read = text.value.parse::<T>();
     read.map_err(|why| report.problem(text.problem(entry, format!("`{}`: {why}", text.value)))).ok()
 }

@@ -23,6 +23,11 @@ static TABLE: Table = Table::closed(
         &LOG,
         &KEPT_LOG,
         &LINE,
+        &TCP_CONNECTS,
+        &TCP_CONNECTIONS,
+        &TCP_SENT,
+        &TCP_RECEIVED,
+        &TCP_CONNECT_TIME,
         &HOSTCALL,
         &RANDOM,
         &COMPONENT,
@@ -77,6 +82,25 @@ static KEPT_LOG: Field<u64> = Field::optional(
 )
 .or("64 KiB");
 static LINE: Field<u64> = Field::optional("line", SIZE, "One log line; the rest is cut off.").or("8 KiB");
+static TCP_CONNECTS: Field<u32> = Field::optional(
+    "tcp-connects",
+    COUNT,
+    "TCP connections that an attempt begins, and names that it looks up for them: so many of either.",
+)
+.or("100");
+static TCP_CONNECTIONS: Field<u32> =
+    Field::optional("tcp-connections", COUNT, "TCP connections of an attempt at once; one more is refused.")
+        .or("8");
+static TCP_SENT: Field<u64> =
+    Field::optional("tcp-sent", SIZE, "Bytes that an attempt sends by TCP.").or("16 MiB");
+static TCP_RECEIVED: Field<u64> =
+    Field::optional("tcp-received", SIZE, "Bytes that an attempt receives by TCP.").or("64 MiB");
+static TCP_CONNECT_TIME: Field<Millis> = Field::optional(
+    "tcp-connect-time",
+    TIMEOUT,
+    "Time until a TCP connection is established, including the wait for other connections to end.",
+)
+.or("30s");
 static HOSTCALL: Field<u64> =
     Field::optional("hostcall", SIZE, "Bytes that a guest passes to the host in one call.").or("16 MiB");
 static RANDOM: Field<u64> = Field::optional("random", SIZE, "Random bytes in one call.").or("1 MiB");
@@ -154,6 +178,8 @@ impl LimitsTable {
             (&OUTPUT, &mut limits.output),
             (&LOG, &mut limits.log),
             (&LINE, &mut limits.line),
+            (&TCP_SENT, &mut limits.tcp_sent),
+            (&TCP_RECEIVED, &mut limits.tcp_received),
             (&HOSTCALL, &mut limits.hostcall),
             (&RANDOM, &mut limits.random),
             (&COMPONENT, &mut limits.component),
@@ -169,10 +195,14 @@ impl LimitsTable {
             (&HANDLES, &mut limits.handles),
             (&RESOURCES, &mut limits.resources),
             (&DESCRIPTORS, &mut limits.descriptors),
+            (&TCP_CONNECTS, &mut limits.tcp_connects),
+            (&TCP_CONNECTIONS, &mut limits.tcp_connections),
         ];
         counts.into_iter().for_each(|(field, limit)| replace(limit, object.optional(field)));
         let compile_time = object.optional(&COMPILE_TIME).map(Duration::from_millis);
         replace(&mut limits.compile_time, compile_time);
+        let connect_time = object.optional(&TCP_CONNECT_TIME).map(Duration::from_millis);
+        replace(&mut limits.tcp_connect_time, connect_time);
         limits.cpu = object.optional(&CPU).map(Duration::from_millis);
         let count = |field| object.optional(field).and_then(|count: u32| NonZeroUsize::new(count as usize));
         Self {

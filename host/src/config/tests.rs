@@ -185,6 +185,36 @@ db = { a = { env = "NOT_SET" }, b = { file = "not-there" } }
     assert_eq!(config.unknown_grants(&["file".into()]), []);
 }
 
+/// R-I140, R-I142: every text that is no pattern or no network is told with its place and with what is right.
+#[test]
+fn connections_are_granted_by_patterns() {
+    let text = r#"[grants.sql]
+tcp = ["db.internal:5432", "db.internal", "10.0.0.0/8:1", "*.example.com:443"]
+tcp-networks = ["10.0.0.0/8", "localhost"]
+[limits]
+tcp-sent = "1 MiB"
+tcp-connections = 3
+tcp-connect-time = "2s"
+"#;
+    let problems = found(&parse(text).unwrap_err());
+    let expected = [
+        "C014 2:28 grants.sql.tcp[1]",
+        "C014 2:43 grants.sql.tcp[2]",
+        "C008 3:31 grants.sql.tcp-networks[1]",
+    ];
+    assert_eq!(problems, expected);
+    let right = text.replace(", \"db.internal\", \"10.0.0.0/8:1\"", "").replace(", \"localhost\"", "");
+    let config = parse(&right).unwrap();
+    let tcp = &config.grants["sql"].tcp;
+    assert_eq!(
+        tcp.allow.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["db.internal:5432", "*.example.com:443"]
+    );
+    assert_eq!(tcp.networks[0].to_string(), "10.0.0.0/8");
+    assert_eq!((config.limits.tcp_sent, config.limits.tcp_connections), (1 << 20, 3));
+    assert_eq!(config.limits.tcp_connect_time.as_secs(), 2);
+}
+
 /// R-I21, R-I22, R-I26: what is no pattern, no address and no certificate is told with its place.
 #[test]
 fn what_may_be_asked_of_the_network_is_read() {

@@ -4,13 +4,19 @@ use std::{str::FromStr, sync::Arc};
 
 use phasm_engine::value::{Map, Value};
 
-use phasm_sandbox::{Grants, HttpPattern, Network, WallClock};
+use phasm_sandbox::{Grants, HttpPattern, Network, TcpPattern, WallClock};
 
-/// `{dirs: {<path the guest sees>: ro | rw}, env: [<name>], http: [<pattern>], networks: [<network>], clock: real}`; null for nothing, and
+/// `{dirs: {<path the guest sees>: ro | rw}, env: [<name>], http: [<pattern>], networks: [<network>], tcp: [<pattern>],
+/// tcpNetworks: [<network>], clock: real}`; null for nothing, and
 /// of what came later nothing where there is none. Where on the host a directory lies is the operator's affair, on this machine and on the next.
 pub(super) fn described(grants: &Grants) -> Value {
     let real = grants.wall_clock == WallClock::Real;
-    if grants.dirs.is_empty() && grants.env.is_empty() && grants.http.is_empty() && !real {
+    if grants.dirs.is_empty()
+        && grants.env.is_empty()
+        && grants.http.is_empty()
+        && grants.tcp.is_empty()
+        && !real
+    {
         return Value::Null;
     }
     let mode = |read_only: bool| Value::from(if read_only { "ro" } else { "rw" });
@@ -19,7 +25,8 @@ pub(super) fn described(grants: &Grants) -> Value {
     let known = [("dirs".into(), dirs.collect::<Map>().into()), ("env".into(), env.into())];
     let clock = real.then(|| ("clock".into(), Value::from("real")));
     let http = texts("http", &grants.http.allow).chain(texts("networks", &grants.http.networks));
-    known.into_iter().chain(http).chain(clock).collect::<Map>().into()
+    let tcp = texts("tcp", &grants.tcp.allow).chain(texts("tcpNetworks", &grants.tcp.networks));
+    known.into_iter().chain(http).chain(tcp).chain(clock).collect::<Map>().into()
 }
 
 fn texts(name: &'static str, texts: &[impl ToString]) -> impl Iterator<Item = (Arc<str>, Value)> {
@@ -44,7 +51,14 @@ pub(super) fn lacking(then: &Value, now: &Grants) -> Vec<(String, String)> {
         .map(|pattern| (format!("requests of {pattern}"), format!("http = [{pattern:?}]")));
     let networks = missing(member("networks"), reaches)
         .map(|network| (format!("addresses of {network}"), format!("http-networks = [{network:?}]")));
-    dirs.chain(env).chain(http).chain(networks).chain(clock).collect()
+    let connects = |pattern: &TcpPattern| now.tcp.allow.iter().any(|own| own.covers(pattern));
+    let is_within = |network: &Network| now.tcp.networks.iter().any(|own| own.covers(network));
+    let tcp = missing(member("tcp"), connects)
+        .map(|pattern| (format!("TCP connections to {pattern}"), format!("tcp = [{pattern:?}]")));
+    let tcp_networks = missing(member("tcpNetworks"), is_within).map(|network| {
+        (format!("TCP connections to addresses of {network}"), format!("tcp-networks = [{network:?}]"))
+    });
+    dirs.chain(env).chain(http).chain(networks).chain(tcp).chain(tcp_networks).chain(clock).collect()
 }
 
 /// Returns the elements of `then` that are no longer granted.

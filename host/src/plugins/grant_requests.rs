@@ -1,11 +1,11 @@
 //! Requests of a plugin for grants. A request grants nothing.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Display, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
 use super::grant_record;
-use phasm_sandbox::{DirGrant, Grants, HttpGrant, HttpPattern, Network, WallClock};
+use phasm_sandbox::{DirGrant, Grants, HttpGrant, HttpPattern, Network, TcpGrant, TcpPattern, WallClock};
 
 /// The grants that a plugin asks for, written as in `[grants.NAME]`. The operator decides about them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,12 @@ pub struct GrantRequests {
     /// Addresses inside of networks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub http_networks: Vec<String>,
+    /// TCP connections, as patterns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tcp: Vec<String>,
+    /// Addresses inside of networks that connections go to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tcp_networks: Vec<String>,
     /// Whether it needs the host's time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_clock: Option<ClockRequest>,
@@ -136,6 +142,8 @@ impl GrantRequests {
             ("env", list(env.collect()), ["{ ", " }"]),
             ("http", texts(&self.http), ["[", "]"]),
             ("http-networks", texts(&self.http_networks), ["[", "]"]),
+            ("tcp", texts(&self.tcp), ["[", "]"]),
+            ("tcp-networks", texts(&self.tcp_networks), ["[", "]"]),
             ("wall-clock", self.wall_clock.map_or_else(String::new, |_| quoted("real")), ["", ""]),
         ];
         let there = members.into_iter().filter(|(_, value, _)| !value.is_empty());
@@ -145,11 +153,10 @@ impl GrantRequests {
     /// Every fault at once.
     pub(super) fn check(&self) -> Result<(), String> {
         let mut faults = Vec::new();
-        let http = self.http.iter().filter_map(|text| Some((text, text.parse::<HttpPattern>().err()?)));
-        faults.extend(http.map(|(text, why)| format!("wants.http: found {text:?}: {why}")));
-        let networks = &self.http_networks;
-        let networks = networks.iter().filter_map(|text| Some((text, text.parse::<Network>().err()?)));
-        faults.extend(networks.map(|(text, why)| format!("wants.http-networks: found {text:?}: {why}")));
+        faults.extend(unreadable::<HttpPattern>("http", &self.http));
+        faults.extend(unreadable::<Network>("http-networks", &self.http_networks));
+        faults.extend(unreadable::<TcpPattern>("tcp", &self.tcp));
+        faults.extend(unreadable::<Network>("tcp-networks", &self.tcp_networks));
         let dirs = self.dirs.iter().filter(|dir| !dir.guest.starts_with('/') || !is_plain(&dir.guest));
         faults.extend(
             dirs.map(|dir| {
@@ -158,7 +165,14 @@ impl GrantRequests {
         );
         let env = self.env.iter().filter(|name| name.is_empty() || name.contains('=') || !is_plain(name));
         faults.extend(env.map(|name| format!("wants.env: found {name:?}; expected a variable's name")));
-        let counts = [self.http.len(), self.http_networks.len(), self.dirs.len(), self.env.len()];
+        let counts = [
+            self.http.len(),
+            self.http_networks.len(),
+            self.tcp.len(),
+            self.tcp_networks.len(),
+            self.dirs.len(),
+            self.env.len(),
+        ];
         if counts.iter().any(|count| *count > MAX_REQUESTS) {
             faults.push(format!("wants: more than {MAX_REQUESTS} of one kind"));
         }
@@ -171,18 +185,27 @@ impl GrantRequests {
             read_only: dir.mode == DirAccess::Ro,
             ..DirGrant::read_only("", dir.guest.as_str())
         };
-        let http = HttpGrant {
-            allow: self.http.iter().filter_map(|text| text.parse().ok()).collect(),
-            networks: self.http_networks.iter().filter_map(|text| text.parse().ok()).collect(),
-        };
+        let http = HttpGrant { allow: readable(&self.http), networks: readable(&self.http_networks) };
+        let tcp = TcpGrant { allow: readable(&self.tcp), networks: readable(&self.tcp_networks) };
         Grants {
             dirs: self.dirs.iter().map(dir).collect(),
             env: self.env.iter().map(|name| (name.clone(), String::new())).collect::<BTreeMap<_, _>>(),
             http,
+            tcp,
             wall_clock: if self.wall_clock.is_some() { WallClock::Real } else { WallClock::default() },
             ..Grants::default()
         }
     }
+}
+
+/// Returns the faults of the texts that are none of the kind.
+fn unreadable<T: FromStr<Err: Display>>(key: &str, texts: &[String]) -> Vec<String> {
+    let faults = texts.iter().filter_map(|text| Some((text, text.parse::<T>().err()?)));
+    faults.map(|(text, why)| format!("wants.{key}: found {text:?}: {why}")).collect()
+}
+
+fn readable<T: FromStr>(texts: &[String]) -> Vec<T> {
+    texts.iter().filter_map(|text| text.parse().ok()).collect()
 }
 
 fn is_plain(text: &str) -> bool {
@@ -203,6 +226,7 @@ mod tests {
         let old = wants("http = ['GET https://a.example/v1/*']\ndirs = [{ guest = '/data' }]");
         let new = wants(
             "http = ['https://a.example', 'GET https://a.example/v1/x']\nenv = ['TOKEN']\nwall-clock = 'real'\n\
+             tcp = ['db.internal:5432']\ntcp-networks = ['10.0.0.7']\n\
              dirs = [{ guest = '/data', mode = 'rw' }, { guest = '/out' }]",
         );
         let more = [
@@ -210,6 +234,8 @@ mod tests {
             "the directory /out",
             "the environment variable TOKEN",
             "requests of https://a.example",
+            "TCP connections to db.internal:5432",
+            "TCP connections to addresses of 10.0.0.7",
             "the wall clock",
         ];
         assert_eq!(new.beyond(&old), more);
@@ -221,7 +247,7 @@ mod tests {
     #[test]
     fn what_is_asked_for_can_be_pasted() {
         let all = wants(
-            "http = ['https://a.example']\nhttp-networks = ['10.0.0.0/8']\nenv = ['TOKEN']\nwall-clock = 'real'\n\
+            "http = ['https://a.example']\nhttp-networks = ['10.0.0.0/8']\ntcp = ['a.example:1']\ntcp-networks = ['10.0.0.0/8']\nenv = ['TOKEN']\nwall-clock = 'real'\n\
              dirs = [{ guest = '/da\"ta', mode = 'rw' }]",
         );
         let lines = all.lines("a.b").replace("WHERE", ".");
@@ -234,12 +260,14 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_named() {
         let error =
-            wants("http = ['a.example']\nhttp-networks = ['x']\nenv = ['A=B']\ndirs = [{ guest = 'data' }]")
+            wants("http = ['a.example']\nhttp-networks = ['x']\nenv = ['A=B']\ndirs = [{ guest = 'data' }]\ntcp = ['b.example']\ntcp-networks = ['y']")
                 .check()
                 .unwrap_err();
         for says in [
             "wants.http: found \"a.example\": it has no scheme",
             "wants.http-networks",
+            "wants.tcp: found \"b.example\": it has no port",
+            "wants.tcp-networks",
             "wants.env",
             "wants.dirs",
         ] {

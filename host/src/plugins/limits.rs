@@ -26,6 +26,10 @@ static TABLE: Table = Table::closed(
         &HTTP_SENT,
         &HTTP_RECEIVED,
         &HTTP_CONNECTIONS,
+        &TCP_CONNECTS,
+        &TCP_CONNECTIONS,
+        &TCP_SENT,
+        &TCP_RECEIVED,
     ],
     &[],
 );
@@ -48,22 +52,32 @@ static HTTP_RECEIVED: Field<u64> =
     Field::optional("http-received", SIZE, "Received bytes, headers included.");
 static HTTP_CONNECTIONS: Field<u32> =
     Field::optional("http-connections", COUNT, "Connections at once; one more is refused.");
+static TCP_CONNECTS: Field<u32> =
+    Field::optional("tcp-connects", COUNT, "TCP connections that are begun, and look-ups for them.");
+static TCP_CONNECTIONS: Field<u32> =
+    Field::optional("tcp-connections", COUNT, "TCP connections at once; one more is refused.");
+static TCP_SENT: Field<u64> = Field::optional("tcp-sent", SIZE, "Bytes sent by TCP.");
+static TCP_RECEIVED: Field<u64> = Field::optional("tcp-received", SIZE, "Bytes received by TCP.");
 
-const SIZES: [(&Field<u64>, Limit); 6] = [
+const SIZES: [(&Field<u64>, Limit); 8] = [
     (&MEMORY, Limit::Memory),
     (&OUTPUT, Limit::Output),
     (&LOG, Limit::Log),
     (&RANDOM, Limit::Random),
     (&HTTP_SENT, Limit::HttpSent),
     (&HTTP_RECEIVED, Limit::HttpReceived),
+    (&TCP_SENT, Limit::TcpSent),
+    (&TCP_RECEIVED, Limit::TcpReceived),
 ];
 
-const COUNTS: [(&Field<u32>, Limit); 5] = [
+const COUNTS: [(&Field<u32>, Limit); 7] = [
     (&OUTPUT_VALUES, Limit::OutputValues),
     (&TABLE_ELEMENTS, Limit::TableElements),
     (&DESCRIPTORS, Limit::Descriptors),
     (&HTTP_REQUESTS, Limit::HttpRequests),
     (&HTTP_CONNECTIONS, Limit::HttpConnections),
+    (&TCP_CONNECTS, Limit::TcpConnects),
+    (&TCP_CONNECTIONS, Limit::TcpConnections),
 ];
 
 /// A table of limits, and where each stands.

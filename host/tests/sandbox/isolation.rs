@@ -107,11 +107,13 @@ async fn nothing_is_granted_unless_the_operator_grants_it() {
         plugins.register(format!("gone-{name}"), guest(name), grant(&dir.path().join("gone")));
     }
     let gone = "granted directory `/data`: No such file or directory (os error 2)";
+    let lacks_network = "not granted: network; refused: connections: `tcp = [\"HOST:PORT\"]` under `[grants.network]` in the \
+                         configuration (`--config`) grants it";
     // The variable that every environment has is no grant (R-O6).
     let place = invocation("environment").span().parent();
     let rows = [
         ("directories", 2, &*lacks_directory("directories")),
-        ("network", 101, "not granted: network"),
+        ("network", 101, lacks_network),
         ("environment", 0, &*place),
         ("granted-directories", 3, ""),
         ("granted-environment", 1, "value"),

@@ -34,7 +34,7 @@ fn whole() -> Value {
         "plugins": ["../plugins"],
         "grants": { "file": {
             "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true, "max-size": "1 GiB", "max-files": 9 }],
-            "env": { "LANG": "C" }, "http": ["https://example.org"], "http-networks": ["10.0.0.0/8"],
+            "env": { "LANG": "C" }, "http": ["https://example.org"], "http-networks": ["10.0.0.0/8"], "tcp": ["a.example:1"], "tcp-networks": ["10.0.0.0/8"],
             "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7, "isolation": "process", "limits": limited,
         } },
         "dirs": [{ "host": "..", "guest": "/w", "mode": "rw", "create": true, "max-size": "1 GiB", "max-files": 9, "plugins": ["jq"] }],

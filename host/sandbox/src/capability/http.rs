@@ -17,7 +17,6 @@
 
 #[cfg(not(feature = "http"))]
 mod absent;
-mod authority;
 #[cfg(feature = "http")]
 mod budget;
 #[cfg(feature = "http")]
@@ -36,7 +35,6 @@ mod hooks;
 mod host_client;
 #[cfg(feature = "http")]
 mod net;
-mod network;
 mod path;
 mod pattern;
 #[cfg(feature = "http")]
@@ -78,7 +76,6 @@ pub(crate) use self::relay::{RelayEvent, RelayRequest};
 pub use self::{
     config::{EgressSecret, HttpConfig, HttpLimits},
     grant::HttpGrant,
-    network::{Network, NotANetwork},
     pattern::{HttpPattern, NotAPattern},
 };
 #[cfg(feature = "http")]

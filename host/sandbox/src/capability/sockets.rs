@@ -1,49 +1,61 @@
-//! Sockets: there are none. Every attempt to use one fails with access-denied, and is noted.
+//! Sockets: TCP connections of a guest to the hosts of its grant. There is no listening and no UDP.
+//!
+//! ```text
+//!  guest ── wasi:sockets ──▶ lookup: name, grant, count ─▶ resolver: one look-up ─▶ addresses that may be reached, remembered
+//!                       └──▶ socket: address ─▶ caller: grant, remembered addresses, count ─▶ connect, in time
+//!                                                │
+//!                                                ▼
+//!                            streams ◀─▶ direction: every byte counts
+//! ```
+//!
+//! A socket of a guest is a socket of the system only once it is connected.
 
-use wasmtime::component::{Linker, ResourceTable};
-use wasmtime_wasi::{
-    p2::bindings::sockets::{
-        instance_network, ip_name_lookup, network, tcp, tcp_create_socket, udp, udp_create_socket,
-    },
-    sockets::{WasiSockets, WasiSocketsCtx, WasiSocketsCtxView},
+#![cfg_attr(not(feature = "http"), expect(dead_code, reason = "what grants say is read without it, too"))]
+
+#[cfg(not(feature = "http"))]
+mod absent;
+#[cfg(feature = "http")]
+mod background;
+#[cfg(feature = "http")]
+mod budget;
+#[cfg(feature = "http")]
+mod caller;
+#[cfg(feature = "http")]
+mod connection;
+#[cfg(feature = "http")]
+mod connection_log;
+#[cfg(feature = "http")]
+mod dial;
+#[cfg(feature = "http")]
+mod dialer;
+#[cfg(feature = "http")]
+mod direction;
+#[cfg(feature = "http")]
+mod failure;
+mod grant;
+#[cfg(feature = "http")]
+mod lookup;
+mod pattern;
+#[cfg(all(feature = "http", target_os = "linux"))]
+mod relay;
+#[cfg(feature = "http")]
+mod socket;
+#[cfg(feature = "http")]
+mod streams;
+#[cfg(feature = "http")]
+mod view;
+
+#[cfg(not(feature = "http"))]
+pub(super) use self::absent::link;
+#[cfg(not(feature = "http"))]
+pub(crate) use self::absent::{HasSockets, Sockets, SocketsView};
+#[cfg(all(feature = "http", target_os = "linux"))]
+pub(crate) use self::relay::{TcpEvent, TcpRelayClient, TcpRelayServer, TcpRequest};
+#[cfg(feature = "http")]
+pub(super) use self::view::link;
+#[cfg(feature = "http")]
+pub(crate) use self::view::{HasSockets, Network, Sockets, SocketsView};
+pub use self::{
+    grant::TcpGrant,
+    pattern::{NotATcpPattern, TcpPattern},
 };
-
-use super::refusals::Refusals;
-
-/// Allows nothing, in any call.
-pub(crate) type Sockets = WasiSocketsCtx;
-
-/// View of the sockets in a store.
-pub(crate) struct SocketsView<'a> {
-    pub(crate) sockets: &'a mut Sockets,
-    pub(crate) refusals: &'a mut Refusals,
-    pub(crate) table: &'a mut ResourceTable,
-}
-
-/// State of a store that has sockets, all of which are refused.
-pub(crate) trait HasSockets: Send + 'static {
-    fn sockets(&mut self) -> SocketsView<'_>;
-}
-
-pub(super) fn link<T: HasSockets>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
-    let options = network::LinkOptions::default();
-    network::add_to_linker::<T, WasiSockets>(linker, &options, sockets::<T>)?;
-    instance_network::add_to_linker::<T, WasiSockets>(linker, sockets::<T>)?;
-    tcp::add_to_linker::<T, WasiSockets>(linker, sockets::<T>)?;
-    udp::add_to_linker::<T, WasiSockets>(linker, sockets::<T>)?;
-    tcp_create_socket::add_to_linker::<T, WasiSockets>(linker, refusing::<T>)?;
-    udp_create_socket::add_to_linker::<T, WasiSockets>(linker, refusing::<T>)?;
-    ip_name_lookup::add_to_linker::<T, WasiSockets>(linker, refusing::<T>)
-}
-
-fn sockets<T: HasSockets>(state: &mut T) -> WasiSocketsCtxView<'_> {
-    let SocketsView { sockets, table, .. } = state.sockets();
-    WasiSocketsCtxView { ctx: sockets, table }
-}
-
-/// Returns the view for functions that create a socket or an address; it notes the refusal.
-fn refusing<T: HasSockets>(state: &mut T) -> WasiSocketsCtxView<'_> {
-    let SocketsView { sockets, refusals, table } = state.sockets();
-    refusals.add_missing_grant("network");
-    WasiSocketsCtxView { ctx: sockets, table }
-}

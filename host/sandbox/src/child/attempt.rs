@@ -26,6 +26,8 @@ use super::{
     rlimits::ResourceLimits,
     wire::{Call, ChildMessage, LENGTH_BYTES, ParentMessage, Setup, WireResult, decode, decode_owned},
 };
+#[cfg(feature = "http")]
+use crate::capability::sockets::TcpRelayClient;
 use crate::{
     attempt_context::AttemptContext,
     bindings::{self, phasm::executor::types::NamedValueParam},
@@ -89,11 +91,10 @@ fn prepare(job: &[String], input: &mut BufReader<File>, outbound: &Arc<Outbound>
     setup.grants.dirs.iter().try_for_each(DirGrant::check_absolute)?;
     let code = FreshCode::new(read_frame(input)?.unwrap_or_default());
     let server = CallServer::new(setup, &code, Arc::clone(outbound)).map_err(io::Error::other)?;
-    let (relay, quota, engine) =
-        (Arc::clone(&server.relay), Arc::clone(&server.quota), server.engine.clone());
+    let (clients, engine) = (server.clients.clone(), server.engine.clone());
     thread::spawn(move || {
         // The parent has gone.
-        let _ = receive_messages(&relay, &quota, &engine);
+        let _ = receive_messages(&clients, &engine);
         exit(EXIT_PARENT_GONE);
     });
     let flushed = Arc::clone(outbound);
@@ -118,16 +119,41 @@ fn read_frame(input: &mut BufReader<File>) -> io::Result<Option<Vec<u8>>> {
 }
 
 /// Receives messages while calls are made, until the parent has gone.
-fn receive_messages(relay: &RelayClient, quota: &QuotaClient, engine: &Engine) -> io::Result<()> {
+fn receive_messages(clients: &Clients, engine: &Engine) -> io::Result<()> {
     let mut messages = BufReader::new(File::from(io::stdout().as_fd().try_clone_to_owned()?));
     while let Some(frame) = read_frame(&mut messages)? {
         match decode(&frame)? {
             ParentMessage::Epoch => engine.increment_epoch(),
-            ParentMessage::Http(event) => relay.receive(event)?,
-            ParentMessage::Quota(answer) => quota.receive(answer),
+            ParentMessage::Http(event) => clients.relay.receive(event)?,
+            #[cfg(feature = "http")]
+            ParentMessage::Tcp(event) => clients.tcp_relay.receive(event)?,
+            ParentMessage::Quota(answer) => clients.quota.receive(answer),
         }
     }
     Ok(())
+}
+
+/// Clients of the parent's services.
+#[derive(Clone)]
+struct Clients {
+    relay: Arc<RelayClient>,
+    #[cfg(feature = "http")]
+    tcp_relay: Arc<TcpRelayClient>,
+    quota: Arc<QuotaClient>,
+}
+
+impl Clients {
+    fn new(outbound: &Arc<Outbound>) -> Self {
+        let [of_quota, of_relay] = [Arc::clone(outbound), Arc::clone(outbound)];
+        #[cfg(feature = "http")]
+        let of_tcp = Arc::clone(outbound);
+        Self {
+            relay: RelayClient::new(move |request| of_relay.send_http(request)),
+            #[cfg(feature = "http")]
+            tcp_relay: TcpRelayClient::new(move |request| of_tcp.send_tcp(request)),
+            quota: QuotaClient::new(move |entry| of_quota.send_quota(entry)),
+        }
+    }
 }
 
 /// State that calls share.
@@ -138,8 +164,7 @@ struct CallServer {
     program: Program,
     runtime: Runtime,
     outbound: Arc<Outbound>,
-    relay: Arc<RelayClient>,
-    quota: Arc<QuotaClient>,
+    clients: Clients,
     watchdog: Arc<CpuWatchdog>,
 }
 
@@ -154,16 +179,13 @@ impl CallServer {
         component.initialize_copy_on_write_image().map_err(|error| format!("{error:#}"))?;
         let program =
             Program::link(&linker, &component, &limits, slots).map_err(|error| error.to_string())?;
-        let of_quota = Arc::clone(&outbound);
-        let quota = QuotaClient::new(move |entry| of_quota.send_quota(entry));
-        let dirs = SharedDirs::for_single_call(&grants.dirs, &quota);
+        let clients = Clients::new(&outbound);
+        let dirs = SharedDirs::for_single_call(&grants.dirs, &clients.quota);
         // The thread of the runtime, and those that send and receive messages, have no other files either.
         hardening::files(&grants.dirs).map_err(|error| error.to_string())?;
         // One thread in addition to the guest's: requests and timers continue while the guest computes.
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_time().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
-        let of_relay = Arc::clone(&outbound);
-        let relay = RelayClient::new(move |request| of_relay.send_http(request));
         let context = Arc::new(SandboxContext {
             ceilings: Ceilings::of(&limits, &HttpLimits::default()),
             limits: Arc::new(limits),
@@ -172,20 +194,12 @@ impl CallServer {
             faults: FaultCounts::default(),
             dirs,
             net: Arc::new(Net::relayed(headers)),
-            relay: Some(Arc::clone(&relay)),
+            relay: Some(Arc::clone(&clients.relay)),
+            #[cfg(feature = "http")]
+            tcp_relay: Some(Arc::clone(&clients.tcp_relay)),
         });
         let watchdog = Arc::default();
-        Ok(Self {
-            context,
-            grants: Arc::new(grants),
-            engine,
-            program,
-            runtime,
-            outbound,
-            relay,
-            quota,
-            watchdog,
-        })
+        Ok(Self { context, grants: Arc::new(grants), engine, program, runtime, outbound, clients, watchdog })
     }
 
     fn call(&self, call: &Call) -> Result<CallResult, String> {

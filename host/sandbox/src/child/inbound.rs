@@ -2,6 +2,7 @@
 
 use std::io;
 
+use phasm_engine::usage::ResourceUsage;
 use tokio::{
     io::{AsyncReadExt as _, BufReader},
     net::UnixStream,
@@ -9,6 +10,8 @@ use tokio::{
 };
 
 use super::wire::{ChildMessage, LENGTH_BYTES, ParentMessage, decode, frame};
+#[cfg(feature = "http")]
+use crate::capability::sockets::TcpRelayServer;
 use crate::{
     attempt_context::AttemptContext,
     call_result::CallResult,
@@ -33,11 +36,28 @@ const MAX_REASON_BYTES: usize = 4 << 10;
 /// Services for a child while it makes a call.
 pub(super) struct Services {
     pub(super) requests: RelayServer,
+    #[cfg(feature = "http")]
+    pub(super) connections: TcpRelayServer,
     pub(super) quota: QuotaServer,
     pub(super) frames: Sender<Vec<u8>>,
 }
 
 impl Services {
+    /// Adds what was made for the child to the usage that it reports.
+    fn with(&self, metered: ResourceUsage) -> ResourceUsage {
+        let metered = self.requests.with(metered);
+        #[cfg(feature = "http")]
+        let metered = self.connections.with(metered);
+        metered
+    }
+
+    /// Ends everything that was made for the child, and adds refusals and usage to the result of the call.
+    pub(super) fn finish(self, ended: &mut CallResult) {
+        self.requests.finish(ended);
+        #[cfg(feature = "http")]
+        self.connections.finish(ended);
+    }
+
     async fn account(&mut self, request: QuotaRequest) -> io::Result<()> {
         if let Some(response) = self.quota.receive(request).await? {
             // A child that has gone needs no response.
@@ -79,9 +99,11 @@ impl Inbound {
                     }
                 }
                 ChildMessage::Http(request) => services.requests.receive(request)?,
+                #[cfg(feature = "http")]
+                ChildMessage::Tcp(request) => services.connections.receive(request)?,
                 ChildMessage::Quota(request) => services.account(request).await?,
                 ChildMessage::Usage(metered) => {
-                    transcript.used(so_far(services.requests.with(metered)));
+                    transcript.used(so_far(services.with(metered)));
                     answered.notify_one();
                 }
                 ChildMessage::Result(returned) => return Ok(Ok(returned.into())),

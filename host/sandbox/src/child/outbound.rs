@@ -16,6 +16,8 @@ use super::{
     EXIT_PARENT_GONE,
     wire::{ChildMessage, frame},
 };
+#[cfg(feature = "http")]
+use crate::capability::sockets::TcpRequest;
 use crate::{
     capability::{dirs::QuotaRequest, http::RelayRequest},
     transcript::GuestOutput,
@@ -73,6 +75,14 @@ impl Outbound {
     /// Sends a request that is waited for.
     pub(super) fn send_http(&self, request: RelayRequest<'_>) {
         if self.send(&ChildMessage::Http(request)).is_err() {
+            exit(EXIT_PARENT_GONE);
+        }
+    }
+
+    /// Sends a message about a connection that is waited for.
+    #[cfg(feature = "http")]
+    pub(super) fn send_tcp(&self, request: TcpRequest<'_>) {
+        if self.send(&ChildMessage::Tcp(request)).is_err() {
             exit(EXIT_PARENT_GONE);
         }
     }

@@ -5,6 +5,8 @@ use std::{io, sync::Arc};
 use phasm_engine::{usage::ResourceUsage, value::Value};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+#[cfg(feature = "http")]
+use crate::capability::sockets::{TcpEvent, TcpRequest};
 use crate::{
     attempt_context::AttemptContext,
     bindings::{self, phasm::executor::types::NamedValueResult},
@@ -110,6 +112,9 @@ pub(crate) enum ChildMessage<'s> {
     Output(#[serde(borrow)] GuestOutput<'s>),
     /// A message about its guest's requests.
     Http(#[serde(borrow)] RelayRequest<'s>),
+    /// A message about its guest's connections.
+    #[cfg(feature = "http")]
+    Tcp(#[serde(borrow)] TcpRequest<'s>),
     /// Usage at the epoch that was announced.
     Usage(ResourceUsage),
     /// A request about a quota.
@@ -127,6 +132,9 @@ pub(crate) enum ParentMessage<'n> {
     Epoch,
     /// An event of a request of its guest.
     Http(#[serde(borrow)] RelayEvent<'n>),
+    /// An event of a connection of its guest.
+    #[cfg(feature = "http")]
+    Tcp(#[serde(borrow)] TcpEvent<'n>),
     /// The response to a request about quotas.
     Quota(QuotaResponse),
 }

@@ -21,6 +21,8 @@ use super::{
     process::{ChildProcess, command},
     wire::{Call, ChildMessage, ParentMessage, Setup, decode, frame, length},
 };
+#[cfg(feature = "http")]
+use crate::capability::sockets::TcpRelayServer;
 use crate::{
     call_context::CallContext,
     call_result::CallResult,
@@ -79,6 +81,8 @@ impl Worker {
             | ChildMessage::Quota(_)
             | ChildMessage::Usage(_)
             | ChildMessage::Result(_) => Err(io::Error::other("it sent a message that was not asked for")),
+            #[cfg(feature = "http")]
+            ChildMessage::Tcp(_) => Err(io::Error::other("it sent a message that was not asked for")),
         }
     }
 
@@ -120,7 +124,18 @@ impl Worker {
         let outbox = Outbox::new(frames.clone(), |event| frame(&ParentMessage::Http(event)));
         let requests = RelayServer::new(&sandbox.net, &grants.http, attempt, transcript, outbox);
         let quota = sandbox.dirs.quota_server(&grants.dirs, attempt);
-        let mut services = Services { requests, quota, frames: frames.clone() };
+        #[cfg(feature = "http")]
+        let connections =
+            TcpRelayServer::new(&sandbox.net, &grants.tcp, attempt, transcript, frames.clone(), |event| {
+                frame(&ParentMessage::Tcp(event))
+            });
+        let mut services = Services {
+            requests,
+            #[cfg(feature = "http")]
+            connections,
+            quota,
+            frames: frames.clone(),
+        };
         let answered = Notify::new();
         self.inbound.socket.write_all(&frame(&Call::of(attempt))?).await?;
         let ended = select! {
@@ -130,7 +145,7 @@ impl Worker {
             failed = parent_channel::send_epochs(&frames, &answered) => return Err(failed),
         };
         Ok(ended.map(|mut ended| {
-            services.requests.finish(&mut ended);
+            services.finish(&mut ended);
             ended
         }))
     }

@@ -36,6 +36,14 @@ pub enum Limit {
     HttpReceived,
     /// Connections at once.
     HttpConnections,
+    /// TCP connections that are begun, and look-ups of names for them.
+    TcpConnects,
+    /// Bytes sent by TCP.
+    TcpSent,
+    /// Bytes received by TCP.
+    TcpReceived,
+    /// TCP connections at once.
+    TcpConnections,
 }
 
 /// Number of resources.
@@ -43,7 +51,7 @@ const COUNT: usize = Limit::ALL.len();
 
 impl Limit {
     /// All resources.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::Memory,
         Self::Cpu,
         Self::Output,
@@ -56,6 +64,10 @@ impl Limit {
         Self::HttpSent,
         Self::HttpReceived,
         Self::HttpConnections,
+        Self::TcpConnects,
+        Self::TcpSent,
+        Self::TcpReceived,
+        Self::TcpConnections,
     ];
 
     /// Returns the amount that every attempt may use by these limits; `None` if they do not bound it.
@@ -68,15 +80,22 @@ impl Limit {
     #[must_use]
     pub fn shown(self, amount: u64) -> String {
         match self {
-            Self::Memory | Self::Output | Self::Log | Self::Random | Self::HttpSent | Self::HttpReceived => {
-                Size(amount).to_string()
-            }
+            Self::Memory
+            | Self::Output
+            | Self::Log
+            | Self::Random
+            | Self::HttpSent
+            | Self::HttpReceived
+            | Self::TcpSent
+            | Self::TcpReceived => Size(amount).to_string(),
             Self::Cpu => format!("{:?}", std::time::Duration::from_micros(amount)),
             Self::OutputValues
             | Self::TableElements
             | Self::Descriptors
             | Self::HttpRequests
-            | Self::HttpConnections => amount.to_string(),
+            | Self::HttpConnections
+            | Self::TcpConnects
+            | Self::TcpConnections => amount.to_string(),
         }
     }
 
@@ -96,6 +115,10 @@ impl Limit {
             Self::HttpSent => "http-sent",
             Self::HttpReceived => "http-received",
             Self::HttpConnections => "http-connections",
+            Self::TcpConnects => "tcp-connects",
+            Self::TcpSent => "tcp-sent",
+            Self::TcpReceived => "tcp-received",
+            Self::TcpConnections => "tcp-connections",
         }
     }
 }
@@ -179,6 +202,10 @@ impl Ceilings {
             Limit::HttpSent => http.sent,
             Limit::HttpReceived => http.received,
             Limit::HttpConnections => http.connections.into(),
+            Limit::TcpConnects => limits.tcp_connects.into(),
+            Limit::TcpSent => limits.tcp_sent,
+            Limit::TcpReceived => limits.tcp_received,
+            Limit::TcpConnections => limits.tcp_connections.into(),
         };
         Self(Limit::ALL.map(|limit| Ceiling { most: most(limit), by: SetBy::Operator }))
     }

@@ -60,7 +60,12 @@ impl fmt::Display for LimitError {
             Limit::HttpRequests => write!(f, "limit of {most} requests reached"),
             Limit::HttpSent => write!(f, "limit of {size} to send reached"),
             Limit::HttpReceived => write!(f, "limit of {size} to receive reached"),
-            Limit::HttpConnections => write!(f, "limit of {most} connections at once reached"),
+            Limit::HttpConnections | Limit::TcpConnections => {
+                write!(f, "limit of {most} connections at once reached")
+            }
+            Limit::TcpConnects => write!(f, "limit of {most} TCP connections and look-ups reached"),
+            Limit::TcpSent => write!(f, "limit of {size} to send by TCP reached"),
+            Limit::TcpReceived => write!(f, "limit of {size} to receive by TCP reached"),
         }
     }
 }

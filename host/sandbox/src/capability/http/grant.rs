@@ -1,6 +1,7 @@
 //! Grants of HTTP.
 
-use super::{network::Network, pattern::HttpPattern};
+use super::pattern::HttpPattern;
+use crate::capability::hosts::network::Network;
 
 /// Requests that one plugin may make; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,10 +12,7 @@ use tokio::sync::{OnceCell, Semaphore};
 #[cfg(target_os = "linux")]
 use super::HttpLimits;
 use super::{HttpConfig, quota::RequestQuota, tls};
-use crate::tenants::Tenants;
-
-/// Maximum number of DNS look-ups in progress. An abandoned look-up counts until the system has responded.
-const MAX_LOOKUPS: usize = 16;
+use crate::{capability::hosts::resolver::Resolver, tenants::Tenants};
 
 /// Maximum time of a request; longer limits are cut to it.
 const MAX_REQUEST_TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -25,8 +22,8 @@ type TenantsPlugin = (Arc<str>, Arc<str>);
 
 pub(crate) struct Net {
     pub(super) config: HttpConfig,
-    pub(super) lookups: Arc<Semaphore>,
-    pub(super) all: Arc<Semaphore>,
+    pub(in crate::capability) resolver: Resolver,
+    pub(in crate::capability) all: Arc<Semaphore>,
     plugins: Mutex<HashMap<TenantsPlugin, Weak<Semaphore>>>,
     pub(super) quota: RequestQuota,
     tls: OnceCell<Arc<ClientConfig>>,
@@ -36,7 +33,7 @@ impl Net {
     pub(crate) fn new(mut config: HttpConfig, tenants: &Tenants) -> Self {
         config.limits.time = config.limits.time.min(MAX_REQUEST_TIME);
         Self {
-            lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)),
+            resolver: Resolver::new(std::mem::take(&mut config.hosts)),
             all: Arc::new(Semaphore::new(config.limits.all_connections as usize)),
             plugins: Mutex::default(),
             quota: RequestQuota::new(tenants),
@@ -60,7 +57,7 @@ impl Net {
     }
 
     /// Returns the connection permits of a tenant's plugin, which are shared while it has any.
-    pub(super) fn of_plugin(&self, tenant: &str, plugin: &str) -> Arc<Semaphore> {
+    pub(in crate::capability) fn of_plugin(&self, tenant: &str, plugin: &str) -> Arc<Semaphore> {
         let key = (Arc::from(tenant), Arc::from(plugin));
         let mut plugins = self.plugins.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = plugins.get(&key).and_then(Weak::upgrade) {

@@ -3,9 +3,12 @@
 use std::{fmt, str::FromStr};
 
 use super::{
-    authority::{Host, check_name, parse_port, split_port},
     path,
     target::{Target, USUAL_METHODS},
+};
+use crate::capability::hosts::{
+    name::{Host, parse_port, split_port},
+    pattern::HostPattern,
 };
 
 /// Pattern of granted requests: `GET,POST https://*.example.com:8443/v1/*`.
@@ -21,14 +24,6 @@ pub struct HttpPattern {
     host: HostPattern,
     port: Option<u16>,
     path: PathPattern,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum HostPattern {
-    Any,
-    /// All names with this suffix, which starts with a dot.
-    Below(String),
-    Exactly(Host),
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,27 +77,7 @@ impl HttpPattern {
 
     /// Returns whether it names exactly this host.
     pub(super) fn names(&self, host: &Host) -> bool {
-        matches!(&self.host, HostPattern::Exactly(own) if own == host)
-    }
-}
-
-impl HostPattern {
-    fn covers(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Any, _) => true,
-            (Self::Below(end), Self::Below(other)) => other.ends_with(end),
-            (_, Self::Exactly(host)) => self.matches(host),
-            _ => false,
-        }
-    }
-
-    fn matches(&self, host: &Host) -> bool {
-        match (self, host) {
-            (Self::Any, _) => true,
-            (Self::Below(end), Host::Name(name)) => name.len() > end.len() && name.ends_with(end),
-            (Self::Below(_), Host::Address(_)) => false,
-            (Self::Exactly(own), host) => own == host,
-        }
+        self.host.names(host)
     }
 }
 
@@ -156,7 +131,8 @@ impl FromStr for HttpPattern {
                 Some(parse_port(port).ok_or_else(|| wrong("its port is not a number from 1 to 65535"))?)
             }
         };
-        Ok(Self { methods, secure, host: host_pattern(host)?, port, path: path_pattern(path)? })
+        let host = HostPattern::read(host).map_err(|why| NotAPattern(format!("its host: {why}")))?;
+        Ok(Self { methods, secure, host, port, path: path_pattern(path)? })
     }
 }
 
@@ -166,22 +142,6 @@ fn method_name(word: &str) -> Result<String, NotAPattern> {
         Ok(word.to_owned())
     } else {
         Err(NotAPattern(format!("`{word}` is not an HTTP method; methods have capital letters")))
-    }
-}
-
-fn host_pattern(text: &str) -> Result<HostPattern, NotAPattern> {
-    let wrong = |why: &str| NotAPattern(format!("its host: {why}"));
-    match text.strip_prefix('*') {
-        Some("") => Ok(HostPattern::Any),
-        Some(below) => {
-            let name = below
-                .strip_prefix('.')
-                .ok_or_else(|| wrong("`*` stands for whole labels, as in `*.example.com`"))?;
-            let name = name.to_ascii_lowercase();
-            check_name(&name).map_err(wrong)?;
-            Ok(HostPattern::Below(format!(".{name}")))
-        }
-        None => Host::read(text).map(HostPattern::Exactly).map_err(wrong),
     }
 }
 
@@ -207,11 +167,7 @@ impl fmt::Display for HttpPattern {
             write!(f, "{} ", methods.join(","))?;
         }
         f.write_str(if *secure { "https://" } else { "http://" })?;
-        match host {
-            HostPattern::Any => f.write_str("*")?,
-            HostPattern::Below(end) => write!(f, "*{end}")?,
-            HostPattern::Exactly(host) => host.fmt(f)?,
-        }
+        host.fmt(f)?;
         match port {
             None => f.write_str(":*")?,
             Some(443) if *secure => {}

@@ -1,27 +1,14 @@
 //! Resolving a host to the addresses that may be reached. The connection goes to an address that was checked.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, ToSocketAddrs as _},
-    sync::Arc,
-    time::Duration,
-};
+use std::net::IpAddr;
 
-use tokio::time::timeout;
 use wasmtime_wasi_http::Error;
 
-use super::{
-    HttpGrant,
-    authority::{Host, plain},
-    failure::Failure,
-    net::Net,
-    network::special,
-    target::Target,
+use super::{HttpGrant, failure::Failure, net::Net, target::Target};
+use crate::capability::hosts::{
+    name::{Host, plain},
+    resolver::{self, LookupError, Unreachable, describe_inside},
 };
-
-/// Maximum time of a look-up.
-const LOOKUP_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum number of addresses of a name that are considered.
-const MAX_ADDRESSES: usize = 16;
 
 /// Returns the addresses of the target that the grant allows.
 pub(super) async fn addresses(
@@ -30,16 +17,16 @@ pub(super) async fn addresses(
     target: &Target,
     plugin: &str,
 ) -> Result<Vec<IpAddr>, Failure> {
-    let all = match &target.host {
-        Host::Address(address) => vec![*address],
-        // DNS is not asked for `localhost`.
-        host if host.is_localhost() => vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()],
-        Host::Name(name) => match net.config.hosts.get(name) {
-            Some(known) => known.clone(),
-            None => look_up(net, name.clone()).await?,
-        },
-    };
+    let all = net.resolver.addresses(&target.host).await.map_err(lookup_failure)?;
     reachable_addresses(all, grant, target, plugin)
+}
+
+fn lookup_failure(error: LookupError) -> Failure {
+    let code = match &error {
+        LookupError::Late => Error::DnsTimeout,
+        LookupError::Unknown(_) => Error::DestinationNotFound,
+    };
+    Failure::new(code, error.to_string())
 }
 
 fn reachable_addresses(
@@ -51,56 +38,18 @@ fn reachable_addresses(
     let named = !matches!(target.host, Host::Name(_)) || target.host.is_localhost();
     let named =
         named && grant.allow.iter().any(|pattern| pattern.matches(target) && pattern.names(&target.host));
-    let may = |address: &IpAddr| {
-        special(*address).is_none()
-            || named
-            || grant.networks.iter().any(|network| network.contains(*address))
-    };
-    let first = all.first().copied();
-    let reachable: Vec<_> = all.into_iter().take(MAX_ADDRESSES).filter(may).collect();
-    match (first, reachable.is_empty()) {
-        (Some(address), true) => Err(inside_failure(address, target, plugin)),
-        (None, _) => Err(Failure::new(Error::DestinationNotFound, "its name has no address")),
-        _ => Ok(reachable),
-    }
+    resolver::reachable_addresses(all, named, &grant.networks).map_err(|why| match why {
+        Unreachable::NoAddress => Failure::new(Error::DestinationNotFound, "its name has no address"),
+        Unreachable::Inside(address) => inside_failure(address, target, plugin),
+    })
 }
 
 fn inside_failure(address: IpAddr, target: &Target, plugin: &str) -> Failure {
+    let is = describe_inside(&target.host, address);
     let address = plain(address);
-    let what = special(address).unwrap_or_default();
-    let host = &target.host;
-    let is = if matches!(host, Host::Name(_)) {
-        format!("{host} is {address}, {what}")
-    } else {
-        format!("{host} is {what}")
-    };
     Failure::address(format!(
         "{is}; `http-networks = [\"{address}\"]` under `[grants.{plugin}]` in the configuration (`--config`) grants it"
     ))
-}
-
-async fn look_up(net: &Net, name: String) -> Result<Vec<IpAddr>, Failure> {
-    let late = || {
-        Failure::new(
-            Error::DnsTimeout,
-            format!("no address of its name within {} s", LOOKUP_TIMEOUT.as_secs()),
-        )
-    };
-    let ask = async {
-        let permit = Arc::clone(&net.lookups).acquire_owned().await;
-        let asking = tokio::task::spawn_blocking(move || {
-            // Held until the system has responded, even if the caller has gone.
-            let _permit = permit;
-            (name.as_str(), 0)
-                .to_socket_addrs()
-                .map(|found| found.map(|address| address.ip()).collect::<Vec<_>>())
-        });
-        asking.await.map_err(std::io::Error::other).and_then(|found| found)
-    };
-    let unknown = |error: std::io::Error| {
-        Failure::new(Error::DestinationNotFound, format!("no address of its name: {error}"))
-    };
-    timeout(LOOKUP_TIMEOUT, ask).await.map_err(|_| late())?.map_err(unknown)
 }
 
 #[cfg(test)]

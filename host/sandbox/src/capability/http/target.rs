@@ -1,9 +1,7 @@
 //! Target of a request, as grants see it.
 
-use super::{
-    authority::{Host, parse_port, split_port},
-    path,
-};
+use super::path;
+use crate::capability::hosts::name::{Host, parse_port, split_port};
 
 /// Methods that are never granted: CONNECT would make the host a tunnel, TRACE and TRACK reveal headers.
 const FORBIDDEN_METHODS: [&str; 3] = ["CONNECT", "TRACE", "TRACK"];

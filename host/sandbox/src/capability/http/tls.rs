@@ -11,7 +11,8 @@ use rustls::{
 use tokio::net::TcpStream;
 use tokio_rustls::{TlsConnector, client::TlsStream};
 
-use super::{authority::Host, failure::Failure};
+use super::failure::Failure;
+use crate::capability::hosts::name::Host;
 
 /// Returns a configuration that trusts the platform's authorities and `roots`. No state of one connection is kept for another.
 pub(super) fn config(roots: &[Arc<str>]) -> Result<Arc<ClientConfig>, String> {

@@ -10,8 +10,8 @@ const MAX_NAME_BYTES: usize = 253;
 const MAX_LABEL_BYTES: usize = 63;
 
 /// A host: a name in lower case, or an address.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Host {
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub(in crate::capability) enum Host {
     Name(String),
     Address(IpAddr),
 }
@@ -21,7 +21,7 @@ impl Host {
     ///
     /// # Errors
     /// The reason why the text is ambiguous or invalid.
-    pub(super) fn read(text: &str) -> Result<Self, &'static str> {
+    pub(in crate::capability) fn read(text: &str) -> Result<Self, &'static str> {
         if let Some(inner) = text.strip_prefix('[') {
             let inner = inner.strip_suffix(']').ok_or("its bracket is not closed")?;
             let address: Ipv6Addr =
@@ -36,7 +36,7 @@ impl Host {
         Ok(Self::Name(name))
     }
 
-    pub(super) fn is_localhost(&self) -> bool {
+    pub(in crate::capability) fn is_localhost(&self) -> bool {
         matches!(self, Self::Name(name) if name == "localhost" || name.ends_with(".localhost"))
     }
 }
@@ -52,14 +52,14 @@ impl fmt::Display for Host {
 }
 
 /// Converts an IPv4 address that is written as an IPv6 one.
-pub(super) fn plain(address: IpAddr) -> IpAddr {
+pub(in crate::capability) fn plain(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V6(six) => six.to_ipv4_mapped().map_or(address, IpAddr::V4),
         IpAddr::V4(_) => address,
     }
 }
 
-pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
+pub(in crate::capability) fn check_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() {
         return Err("it is empty");
     }
@@ -93,7 +93,7 @@ pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
 }
 
 /// Splits an authority into its host and its port. A colon within brackets belongs to an IPv6 address.
-pub(super) fn split_port(authority: &str) -> (&str, Option<&str>) {
+pub(in crate::capability) fn split_port(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (authority, None),
@@ -101,7 +101,7 @@ pub(super) fn split_port(authority: &str) -> (&str, Option<&str>) {
 }
 
 /// Parses a port of digits only; the standard library would accept a sign, too.
-pub(super) fn parse_port(port: &str) -> Option<u16> {
+pub(in crate::capability) fn parse_port(port: &str) -> Option<u16> {
     let digits = port.bytes().all(|b| b.is_ascii_digit());
     if digits { port.parse().ok().filter(|port| *port != 0) } else { None }
 }

@@ -6,10 +6,10 @@ use std::{
     str::FromStr,
 };
 
-use super::authority::plain;
+use super::name::plain;
 
 /// A range of addresses, such as `10.1.0.0/16`; one address without the number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub struct Network {
     address: IpAddr,
     /// Number of bits of the network.
@@ -81,7 +81,7 @@ impl fmt::Display for Network {
 }
 
 /// Returns the kind of a special address, for people; `None` for an address that any guest may reach.
-pub(super) fn special(address: IpAddr) -> Option<&'static str> {
+pub(in crate::capability) fn special(address: IpAddr) -> Option<&'static str> {
     match plain(address) {
         IpAddr::V4(four) => special_4(four),
         IpAddr::V6(six) => special_6(six),

@@ -1,0 +1,126 @@
+//! The guest `connect` of the tests, in a sandbox.
+
+use std::{
+    num::NonZeroUsize,
+    path::Path,
+    sync::{Arc, LazyLock, Mutex},
+    time::Instant,
+};
+
+use phasm::{
+    Outcome, Value,
+    executor::{Executor as _, Invocation, Level, Observer},
+    plugins::Plugins,
+    sandbox::{Children, Grants, HttpConfig, Isolation, Limits, Sandbox, SandboxConfig, TcpGrant},
+};
+use serde_json::{Value as Json, json};
+
+static CONNECT: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests/connect");
+    let built = phasm_builder::bring_up_to_date(&[folder], &|_: &str| {}).remove(0).unwrap();
+    std::fs::read(built.wasm).unwrap().into()
+});
+
+/// Compiled code of the guest, for all tests.
+static CACHE: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+
+pub(crate) fn grant(allow: &[&str], networks: &[&str]) -> TcpGrant {
+    TcpGrant {
+        allow: allow.iter().map(|text| text.parse().unwrap()).collect(),
+        networks: networks.iter().map(|text| text.parse().unwrap()).collect(),
+    }
+}
+
+/// A sandbox with the guest, granted so much.
+pub(crate) struct Guests(Plugins);
+
+impl Guests {
+    pub(crate) fn new(isolation: Isolation, tcp: TcpGrant, limits: Limits) -> Self {
+        Self::resolving(isolation, tcp, limits, &[])
+    }
+
+    /// Guests for which these names have these addresses.
+    pub(crate) fn resolving(
+        isolation: Isolation,
+        tcp: TcpGrant,
+        limits: Limits,
+        hosts: &[(&str, &str)],
+    ) -> Self {
+        let host = |(name, address): &(&str, &str)| ((*name).to_owned(), vec![address.parse().unwrap()]);
+        let http = HttpConfig { hosts: hosts.iter().map(host).collect(), ..HttpConfig::default() };
+        let config = SandboxConfig {
+            slots: 32,
+            threads: NonZeroUsize::new(2),
+            children: Some(Children::of(env!("CARGO_BIN_EXE_phasm"))),
+            isolation,
+            limits,
+            http,
+            cache: Some(CACHE.path().to_owned()),
+            ..SandboxConfig::default()
+        };
+        let plugins = Plugins::new(Sandbox::new(config).unwrap());
+        plugins.register("connect", CONNECT.to_vec(), Grants { tcp, ..Grants::default() });
+        Self(plugins)
+    }
+
+    /// Guests that may connect to this port of this machine.
+    pub(crate) fn local(isolation: Isolation, port: u16) -> Self {
+        Self::new(isolation, grant(&[&format!("127.0.0.1:{port}")], &[]), Limits::default())
+    }
+
+    pub(crate) async fn tell(&self, order: Json) -> Outcome {
+        self.heard(order, None).await.0
+    }
+
+    /// Returns the outcome, and what was logged.
+    pub(crate) async fn heard(&self, order: Json, deadline: Option<Instant>) -> (Outcome, Vec<String>) {
+        let ear = Arc::new(Ear::default());
+        let outcome = self.0.execute(invocation(order, deadline), Arc::clone(&ear) as _).await;
+        let heard = ear.0.lock().unwrap().clone();
+        (outcome, heard)
+    }
+}
+
+/// Returns the output of an attempt that succeeded, or its message.
+pub(crate) fn said(outcome: &Outcome) -> String {
+    let outputs: Vec<_> = outcome.outputs.iter().map(|output| output.value.to_json()).collect();
+    if outcome.code == 0 { outputs.concat() } else { outcome.message.to_string() }
+}
+
+fn invocation(order: Json, deadline: Option<Instant>) -> Invocation {
+    let members = order.as_object().unwrap().clone();
+    let inputs = members.into_iter().map(|(name, value)| (name.into(), value.into()));
+    Invocation {
+        run_id: "run".into(),
+        workflow: "workflow".into(),
+        namespace: "default".into(),
+        task_run_id: "run.task".into(),
+        task: "task".into(),
+        executor_type: "connect".into(),
+        attempt: 1,
+        dispatch: 1,
+        resumed: false,
+        deadline,
+        config: Value::Object(Arc::default()),
+        inputs: Arc::new(inputs.collect()),
+        memory: None,
+        trace: None,
+    }
+}
+
+/// Returns the order to do `act` with a port of this machine.
+pub(crate) fn order(act: &str, port: u16) -> Json {
+    json!({ "act": act, "to": format!("127.0.0.1:{port}") })
+}
+
+/// Remembers log lines.
+#[derive(Default)]
+struct Ear(Mutex<Vec<String>>);
+
+impl Observer for Ear {
+    fn log(&self, level: Level, text: &str) {
+        self.0.lock().unwrap().push(format!("{level:?} {text}"));
+    }
+    fn progress(&self, _: Option<f64>, _: &str) {}
+    fn activity(&self) {}
+}
