@@ -308,7 +308,13 @@ fn the_readme_says_why_not_something_else_and_what_is_not_there() {
     for other in ["a shell script", "Argo Workflows", "Temporal"] {
         assert!(others.contains(&format!("\n| {other}")), "{other}");
     }
-    for absent in ["HTTP requests only", "One host per file", "tenants", "No artifacts", "kept until"] {
+    for absent in [
+        "HTTP requests and TCP connections only",
+        "One host per file",
+        "tenants",
+        "No artifacts",
+        "kept until",
+    ] {
         assert!(limits.contains(absent), "{absent}");
     }
 }

@@ -268,7 +268,7 @@ fn documented_defaults_are_the_limits() {
     let defaults = schema["$defs"]["limits"]["properties"].as_object().unwrap().iter();
     let written: String =
         defaults.filter_map(|(name, limit)| Some(format!("{name} = {}\n", limit.get("default")?))).collect();
-    assert_eq!(written.lines().count(), 22, "{written}");
+    assert_eq!(written.lines().count(), 27, "{written}");
     let config = parse(&format!("[limits]\n{written}")).unwrap();
     let standard = SandboxConfig::default();
     assert_eq!((config.limits, config.slots), (standard.limits, Some(standard.slots)));
