@@ -75,7 +75,7 @@ impl Guests {
     /// Returns the outcome, and what was logged.
     pub(crate) async fn heard(&self, order: Json, deadline: Option<Instant>) -> (Outcome, Vec<String>) {
         let ear = Arc::new(Ear::default());
-        let outcome = self.0.execute(invocation(order, deadline), Arc::clone(&ear) as _).await;
+        let outcome = self.0.execute(invocation(&order, deadline), Arc::clone(&ear) as _).await;
         let heard = ear.0.lock().unwrap().clone();
         (outcome, heard)
     }
@@ -87,7 +87,7 @@ pub(crate) fn said(outcome: &Outcome) -> String {
     if outcome.code == 0 { outputs.concat() } else { outcome.message.to_string() }
 }
 
-fn invocation(order: Json, deadline: Option<Instant>) -> Invocation {
+fn invocation(order: &Json, deadline: Option<Instant>) -> Invocation {
     let members = order.as_object().unwrap().clone();
     let inputs = members.into_iter().map(|(name, value)| (name.into(), value.into()));
     Invocation {

@@ -108,7 +108,9 @@ fn explained(entry: &Entry) -> Markup {
 fn order(schema: &Json) -> Vec<String> {
     let mut order = vec!["workflow".to_owned()];
     let mut at = 0;
-    while let Some(definition) = order.get(at).map(|name| schema["$defs"][name].clone()) {
+    while let Some(definition) =
+        order.get(at).map(|name| schema.pointer(&format!("/$defs/{name}")).cloned().unwrap_or_default())
+    {
         for name in references(&definition) {
             if !order.contains(&name) {
                 order.push(name);

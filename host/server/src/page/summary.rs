@@ -98,10 +98,14 @@ fn verdict(task: &TaskRun) -> &'static str {
 
 /// The counts: what was not run, or waits for its retry, is told from what else has its phase.
 fn parts(leaves: &Leaves<'_>) -> Vec<(Phase, u64, &'static str)> {
-    let apart = |phase| match phase {
-        Phase::Cancelled => (leaves.not_run, "not run"),
-        Phase::Created => (leaves.retrying, "waiting for a retry"),
-        _ => (0, ""),
+    let apart = |phase| {
+        if phase == Phase::Cancelled {
+            (leaves.not_run, "not run")
+        } else if phase == Phase::Created {
+            (leaves.retrying, "waiting for a retry")
+        } else {
+            (0, "")
+        }
     };
     let of = |(phase, count): (Phase, u64)| {
         let (other, said) = apart(phase);

@@ -475,7 +475,8 @@ async fn forms_add_approve_and_remove_plugins() {
     let older = crate::page::page(client, first.header("location").unwrap()).await;
     assert!(
         older.contains("It is shadowed")
-            && older.contains("[grants.greet]\n") && older.contains("<code>phasm.toml</code>")
+            && older.contains("[grants.greet]\n")
+            && older.contains("<code>phasm.toml</code>")
             && older.contains("href=\"/plugins/greet/1.1.0\""),
         "{older}"
     );

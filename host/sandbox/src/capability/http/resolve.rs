@@ -17,12 +17,12 @@ pub(super) async fn addresses(
     target: &Target,
     plugin: &str,
 ) -> Result<Vec<IpAddr>, Failure> {
-    let all = net.resolver.addresses(&target.host).await.map_err(lookup_failure)?;
+    let all = net.resolver.addresses(&target.host).await.map_err(|error| lookup_failure(&error))?;
     reachable_addresses(all, grant, target, plugin)
 }
 
-fn lookup_failure(error: LookupError) -> Failure {
-    let code = match &error {
+fn lookup_failure(error: &LookupError) -> Failure {
+    let code = match error {
         LookupError::Late => Error::DnsTimeout,
         LookupError::Unknown(_) => Error::DestinationNotFound,
     };

@@ -75,7 +75,7 @@ pub(super) async fn look_up(caller: &Caller, name: &str) -> Result<Vec<IpAddr>, 
 fn not_found(caller: &Caller, host: &Host, error: &LookupError) -> Failure {
     caller.transcript.note(Level::Warn, &format!("look-up of {host}: {error}"));
     match error {
-        LookupError::Late => Failure::TemporaryResolverFailure,
+        LookupError::Late => Failure::ResolverUnavailable,
         LookupError::Unknown(_) => Failure::NameUnresolvable,
     }
 }

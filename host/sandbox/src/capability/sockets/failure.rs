@@ -16,7 +16,7 @@ pub(crate) enum Failure {
     ConnectionRefused,
     ConnectionReset,
     NameUnresolvable,
-    TemporaryResolverFailure,
+    ResolverUnavailable,
     Other,
 }
 
@@ -31,7 +31,7 @@ impl From<Failure> for ErrorCode {
             Failure::ConnectionRefused => Self::ConnectionRefused,
             Failure::ConnectionReset => Self::ConnectionReset,
             Failure::NameUnresolvable => Self::NameUnresolvable,
-            Failure::TemporaryResolverFailure => Self::TemporaryResolverFailure,
+            Failure::ResolverUnavailable => Self::TemporaryResolverFailure,
             Failure::Other => Self::Unknown,
         }
     }
@@ -74,7 +74,7 @@ impl From<Failure> for io::Error {
             Failure::ConnectionReset => ErrorKind::ConnectionReset,
             Failure::NewSocketLimit
             | Failure::NameUnresolvable
-            | Failure::TemporaryResolverFailure
+            | Failure::ResolverUnavailable
             | Failure::Other => ErrorKind::Other,
         };
         kind.into()

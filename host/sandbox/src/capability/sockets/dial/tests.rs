@@ -1,4 +1,5 @@
 //! Names that change their addresses, and addresses that guests invent.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     io,
