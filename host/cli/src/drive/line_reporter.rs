@@ -431,7 +431,7 @@ mod tests {
         events.push(event("task.phase", "main/l", 1, &json!({ "to": "Failed" })));
         let expected = [
             "main/l[0]#1 Failed\n",
-            "8 task runs Cancelled (another task failed) before they began\nmain/other Cancelled (user)\nmain/l#1 Failed\n",
+            "8 task runs Cancelled (not run, as another task failed) before they began\nmain/other Cancelled (user)\nmain/l#1 Failed\n",
         ];
         assert_eq!(lines(&events), expected);
     }

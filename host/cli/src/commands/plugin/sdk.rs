@@ -16,8 +16,8 @@ use crate::{
     user_dirs,
 };
 
-/// Writes the SDK for executors into a new folder: the source of the crate phasm-sdk, `python/` with the package
-/// phasm_sdk, and `wit/`.
+/// Writes the SDKs for executors into a new folder: the source of the crate phasm-sdk, `python/` with the package phasm_sdk,
+/// `js/` with the npm package phasm-sdk, and `wit/`.
 ///
 /// The SDK is part of this program; nothing is downloaded. `plugin new` keeps a copy for itself in the user's data
 /// directory. One in a repository of plugins can be shared: `plugin new NAME --sdk DIR`.
@@ -108,6 +108,17 @@ const FILES: &[(&str, &str)] = files! {
     "duration/src/lib.rs": "plugin-sdk/duration/src/lib.rs",
     "number/Cargo.toml": "plugin-sdk/number/Cargo.toml",
     "number/src/lib.rs": "plugin-sdk/number/src/lib.rs",
+    "js/README.md": "plugin-sdk/js/README.md",
+    "js/hooks.js": "plugin-sdk/js/hooks.js",
+    "js/host-double.js": "plugin-sdk/js/host-double.js",
+    "js/index.d.ts": "plugin-sdk/js/index.d.ts",
+    "js/index.js": "plugin-sdk/js/index.js",
+    "js/manifest.js": "plugin-sdk/js/manifest.js",
+    "js/package.json": "plugin-sdk/js/package.json",
+    "js/register.js": "plugin-sdk/js/register.js",
+    "js/testing.d.ts": "plugin-sdk/js/testing.d.ts",
+    "js/testing.js": "plugin-sdk/js/testing.js",
+    "js/types.js": "plugin-sdk/js/types.js",
     "python/README.md": "plugin-sdk/python/README.md",
     "python/pyproject.toml": "plugin-sdk/python/pyproject.toml",
     "src/bindings.rs": "plugin-sdk/src/bindings.rs",
