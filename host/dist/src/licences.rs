@@ -19,7 +19,7 @@ use crate::{
 pub(crate) const FILE: &str = "THIRD-PARTY-LICENSES";
 
 /// Licences of crates that may be part of a package. A crate with another one has to be replaced, or its licence discussed first.
-const ACCEPTED: [&str; 15] = [
+const ACCEPTED: [&str; 16] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -30,6 +30,7 @@ const ACCEPTED: [&str; 15] = [
     "CDLA-Permissive-2.0",
     "ISC",
     "MIT",
+    "MIT-0",
     // Its files stay under it; their source is at the address that the list has.
     "MPL-2.0",
     "MPL-2.0+",

@@ -87,7 +87,7 @@ fn an_iteration_waits_from_the_end_that_made_room() {
         plan(r#"{ "loop": { "name": "main", "items": [1, 2, 3, 4], "body": "work", "concurrency": 2 } }"#);
     let world = World::submit(plan, 1, |_, _| (100, code(0))).finished();
     let timeline = world.timeline(world.run.now());
-    let of = |index: usize| bars(row(&timeline, &format!("loop[{index}] work")));
+    let of = |index: usize| bars(row(&timeline, &format!("loop[{index}] work {}", index + 1)));
     assert_eq!(of(0), [("attempt", 0, 100)]);
     assert_eq!(of(1), [("queue", 0, 100), ("attempt", 100, 200)]);
     assert_eq!(of(2), [("queue", 100, 200), ("attempt", 200, 300)]);
