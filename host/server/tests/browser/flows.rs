@@ -5,6 +5,7 @@ use serde_json::json;
 use super::{
     Visit,
     driver::keys::{ENTER, ESCAPE},
+    editor::{TEXT, type_document},
     nothing_was_wrong, watch_for_errors,
 };
 use crate::site::{Site, customers, release, workflow};
@@ -69,6 +70,36 @@ fn a_release_is_rejected_with_a_comment() {
     browser.until_says("Release 1.4.0 to everybody?");
     browser.click("section.ask button[value=true]");
     browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
+}
+
+/// R-A117, R-A118: a failed run is edited and run again, and both runs lead to each other; the reference is one step away.
+#[test]
+fn a_run_is_edited_and_run_again() {
+    let Some(visit) = Visit::begin() else { return };
+    let browser = &visit.browser;
+    let run = visit.site.settled(&workflow("regression", &["name: tests, executor: { type: fail }"]));
+    visit.go(&format!("/runs/{}", run.id()));
+    browser.click("#acts a.button");
+    browser.until(TEXT);
+    browser.until_says("Edit and run again");
+    type_document(browser, &workflow("regression", &["name: tests, template: worl"]));
+    browser.until("document.querySelector('.problems a[href^=\"/reference/errors#P\"]')");
+    type_document(browser, &workflow("regression", &["name: tests, template: work"]));
+    browser.until("document.querySelector('button[value=submit]')");
+    visit.check();
+    browser.click("button[value=submit]");
+    browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
+    browser.until_says("Rerun of");
+    visit.check();
+    browser.click("#summary .help a");
+    browser.until_says("Run again as");
+    visit.check();
+    visit.go("/reference");
+    browser.until_says("Fields of a workflow file");
+    visit.check();
+    visit.go("/reference/errors#P022");
+    browser.until_says("Task that does not exist");
+    visit.check();
 }
 
 /// A form that is being filled in stays while the run goes on around it.
