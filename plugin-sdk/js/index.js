@@ -64,23 +64,19 @@ export function executor(about, run) {
     if (inputs) call.inputs = readFields(inputs, taken(inputs, call), (name) => `input \u0060${name}\u0060`, problems);
     return problems.length ? { refused: Outcome.error(problems.join('; '), { kind: 'input', retryable: false }) } : { call };
   };
-  const guarded = (invocation) => {
+  const result = (invocation) => {
+    const { refused, call } = begin(invocation);
+    return refused ?? run(call);
+  };
+  const now = (invocation) => {
     try {
-      const { refused, call } = begin(invocation);
-      return written(refused ?? run(call));
+      return written(result(invocation));
     } catch (error) {
       return written(outcomeOf(error));
     }
   };
-  const guardedAsync = async (invocation) => {
-    try {
-      const { refused, call } = begin(invocation);
-      return written(refused ?? (await run(call)));
-    } catch (error) {
-      return written(outcomeOf(error));
-    }
-  };
-  const execute = isAsync ? guardedAsync : guarded;
+  const later = (invocation) => Promise.resolve(invocation).then(result).then(written).catch((error) => written(outcomeOf(error)));
+  const execute = isAsync ? later : now;
   execute.manifest = {
     ...(description ? { description } : {}),
     ...(inputs ? { inputs: schemaOf(inputs) } : {}),

@@ -51,6 +51,7 @@ struct Readme;
 pub mod bindings;
 mod call;
 pub mod duration;
+pub mod files;
 #[doc(hidden)]
 pub mod guest;
 mod host;

@@ -263,7 +263,7 @@ impl LineBuffer {
 }
 
 /// Observer that ignores everything.
-struct NullObserver;
+pub(crate) struct NullObserver;
 
 impl Observer for NullObserver {
     fn log(&self, _: Level, _: &str) {}

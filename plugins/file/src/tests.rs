@@ -129,7 +129,7 @@ fn it_tells_what_is_there() {
 
 #[test]
 fn a_missing_grant_is_named() {
-    let outcome = problem::not_granted("cannot read `/x`");
+    let outcome = phasm_sdk::files::not_granted("file", "cannot read `/x`");
     assert_eq!(outcome.code, ExecCode::Error);
     assert!(outcome.message.contains("`dirs` under `[grants.file]`"), "{}", outcome.message);
     let it = directory();

@@ -3,17 +3,19 @@
 use std::{
     num::NonZeroUsize,
     path::Path,
-    sync::{Arc, LazyLock, Mutex},
+    sync::{Arc, LazyLock},
     time::Instant,
 };
 
 use phasm::{
-    Outcome, Value,
-    executor::{Executor as _, Invocation, Level, Observer},
+    Outcome,
+    executor::{Executor as _, Invocation},
     plugins::Plugins,
     sandbox::{Children, Grants, HttpConfig, HttpGrant, Isolation, Sandbox, SandboxConfig},
 };
 use serde_json::{Value as Json, json};
+
+use crate::attempt::{self, LogListener};
 
 /// The shipped plugins, built if need be.
 pub(crate) fn built(name: &str) -> Arc<[u8]> {
@@ -64,43 +66,16 @@ impl Guests {
 
     /// The outcome, and what was logged.
     pub(crate) async fn heard(&self, inputs: Json, deadline: Option<Instant>) -> (Outcome, Vec<String>) {
-        let ear = Arc::new(Ear::default());
+        let ear = Arc::new(LogListener::default());
         let outcome = self.0.execute(invocation(inputs, deadline), Arc::clone(&ear) as _).await;
-        let heard = ear.0.lock().unwrap().clone();
-        (outcome, heard)
+        (outcome, ear.lines())
     }
 }
 
 fn invocation(inputs: Json, deadline: Option<Instant>) -> Invocation {
     let Json::Object(inputs) = inputs else { panic!("{inputs}") };
-    Invocation {
-        run_id: "run".into(),
-        workflow: "workflow".into(),
-        namespace: "default".into(),
-        task_run_id: "run.task".into(),
-        task: "task".into(),
-        executor_type: "http".into(),
-        attempt: 1,
-        dispatch: 1,
-        resumed: false,
-        deadline,
-        config: Value::Object(Arc::default()),
-        inputs: Arc::new(inputs.into_iter().map(|(name, value)| (name.into(), value.into())).collect()),
-        memory: None,
-        trace: None,
-    }
-}
-
-/// Remembers log lines.
-#[derive(Default)]
-pub(crate) struct Ear(Mutex<Vec<String>>);
-
-impl Observer for Ear {
-    fn log(&self, level: Level, text: &str) {
-        self.0.lock().unwrap().push(format!("{level:?} {text}"));
-    }
-    fn progress(&self, _: Option<f64>, _: &str) {}
-    fn activity(&self) {}
+    let inputs = inputs.into_iter().map(|(name, value)| (name.into(), value.into()));
+    Invocation { deadline, inputs: Arc::new(inputs.collect()), ..attempt::invocation("http") }
 }
 
 /// Outputs and detail of an outcome.

@@ -5,6 +5,8 @@
 use phasm::sandbox::Isolation;
 
 mod approval;
+#[path = "../attempt/mod.rs"]
+mod attempt;
 mod guest;
 mod seed;
 mod server;

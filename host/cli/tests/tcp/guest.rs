@@ -3,17 +3,19 @@
 use std::{
     num::NonZeroUsize,
     path::Path,
-    sync::{Arc, LazyLock, Mutex},
+    sync::{Arc, LazyLock},
     time::Instant,
 };
 
 use phasm::{
-    Outcome, Value,
-    executor::{Executor as _, Invocation, Level, Observer},
+    Outcome,
+    executor::{Executor as _, Invocation},
     plugins::Plugins,
     sandbox::{Children, Grants, HttpConfig, Isolation, Limits, Sandbox, SandboxConfig, TcpGrant},
 };
 use serde_json::{Value as Json, json};
+
+use crate::attempt::{self, LogListener};
 
 static CONNECT: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests/connect");
@@ -74,10 +76,9 @@ impl Guests {
 
     /// Returns the outcome, and what was logged.
     pub(crate) async fn heard(&self, order: Json, deadline: Option<Instant>) -> (Outcome, Vec<String>) {
-        let ear = Arc::new(Ear::default());
+        let ear = Arc::new(LogListener::default());
         let outcome = self.0.execute(invocation(&order, deadline), Arc::clone(&ear) as _).await;
-        let heard = ear.0.lock().unwrap().clone();
-        (outcome, heard)
+        (outcome, ear.lines())
     }
 }
 
@@ -90,37 +91,10 @@ pub(crate) fn said(outcome: &Outcome) -> String {
 fn invocation(order: &Json, deadline: Option<Instant>) -> Invocation {
     let members = order.as_object().unwrap().clone();
     let inputs = members.into_iter().map(|(name, value)| (name.into(), value.into()));
-    Invocation {
-        run_id: "run".into(),
-        workflow: "workflow".into(),
-        namespace: "default".into(),
-        task_run_id: "run.task".into(),
-        task: "task".into(),
-        executor_type: "connect".into(),
-        attempt: 1,
-        dispatch: 1,
-        resumed: false,
-        deadline,
-        config: Value::Object(Arc::default()),
-        inputs: Arc::new(inputs.collect()),
-        memory: None,
-        trace: None,
-    }
+    Invocation { deadline, inputs: Arc::new(inputs.collect()), ..attempt::invocation("connect") }
 }
 
 /// Returns the order to do `act` with a port of this machine.
 pub(crate) fn order(act: &str, port: u16) -> Json {
     json!({ "act": act, "to": format!("127.0.0.1:{port}") })
-}
-
-/// Remembers log lines.
-#[derive(Default)]
-struct Ear(Mutex<Vec<String>>);
-
-impl Observer for Ear {
-    fn log(&self, level: Level, text: &str) {
-        self.0.lock().unwrap().push(format!("{level:?} {text}"));
-    }
-    fn progress(&self, _: Option<f64>, _: &str) {}
-    fn activity(&self) {}
 }

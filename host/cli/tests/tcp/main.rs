@@ -4,6 +4,8 @@
 
 use phasm::sandbox::Isolation;
 
+#[path = "../attempt/mod.rs"]
+mod attempt;
 mod guest;
 mod server;
 

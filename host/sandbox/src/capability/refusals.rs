@@ -1,5 +1,7 @@
 //! Accesses that were refused to a guest, for the operator who may want to grant them.
 
+#[cfg(feature = "http")]
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, Serialize};
@@ -9,6 +11,9 @@ use crate::text::cut;
 /// Number of refusals that are reported, and bytes of each.
 const MAX_REFUSALS: usize = 4;
 const MAX_REFUSAL_BYTES: usize = 400;
+/// Refusals that a list keeps.
+#[cfg(feature = "http")]
+const MAX_LISTED_REFUSALS: usize = 3;
 
 /// Grant whose lack says something about messages of files only.
 pub(super) const DIRECTORIES: &str = "directories";
@@ -78,6 +83,40 @@ impl Refusals {
         let parts: Vec<_> = [grants, others].into_iter().flatten().collect();
         parts.join("; ")
     }
+}
+
+/// Refusals that the requests and connections of an attempt meet, for its message: the first few, each once.
+#[cfg(feature = "http")]
+#[derive(Default)]
+pub(super) struct RefusalList(Mutex<Vec<String>>);
+
+#[cfg(feature = "http")]
+impl RefusalList {
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a refusal, and returns whether it is new. Each has a line in the log besides.
+    pub(super) fn keep(&self, why: &str) -> bool {
+        let mut refusals = self.lock();
+        let is_news = refusals.len() < MAX_LISTED_REFUSALS && refusals.iter().all(|known| known != why);
+        if is_news {
+            refusals.push(why.to_owned());
+        }
+        is_news
+    }
+
+    /// Reports what was kept.
+    pub(super) fn report(&self, refusals: &mut Refusals) {
+        let own = self.lock().clone();
+        own.into_iter().for_each(|why| refusals.add(|| why));
+    }
+}
+
+/// Returns the line of a configuration that grants what was refused.
+#[cfg(feature = "http")]
+pub(super) fn advice(key: &str, entry: &str, plugin: &str) -> String {
+    format!("`{key} = [\"{entry}\"]` under `[grants.{plugin}]` in the configuration (`--config`) grants it")
 }
 
 /// Adds a [summary](Refusals::summary) of refusals to `message`.

@@ -7,7 +7,7 @@ use phasm::{
     store::{Filter, RunRow},
 };
 
-use crate::{problem_response::ProblemResponse, request::RequestContext};
+use crate::{problem_response::ProblemResponse, request::RequestContext, runs::list};
 
 /// Later runs that are looked through, the newest first: a store has no index of them.
 const MAX_SCANNED_RUNS: u64 = 2_000;
@@ -35,7 +35,7 @@ impl RunLineage {
         let later = if row.status.open {
             Vec::new()
         } else {
-            let newest = store.list(Filter::default(), 1).await?.first().map_or(0, |row| row.number);
+            let newest = list::newest(context).await?.unwrap_or_default();
             let filter = Filter {
                 namespaces: vec![Arc::clone(&row.head.namespace)],
                 label: Some((RERUN_LABEL.into(), Arc::clone(&row.head.run_id))),

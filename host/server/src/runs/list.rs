@@ -138,7 +138,8 @@ fn before_all(text: &str) -> Option<Timestamp> {
     instant(&format!("1972{rest}")).filter(|_| is_before).map(|_| Timestamp(0))
 }
 
-async fn newest(context: &RequestContext) -> Result<Option<u64>, StoreError> {
+/// Returns the number of the newest run; none in an empty store.
+pub(crate) async fn newest(context: &RequestContext) -> Result<Option<u64>, StoreError> {
     Ok(context.app.host.store().list(Filter::default(), 1).await?.first().map(|row| row.number))
 }
 

@@ -13,7 +13,7 @@ use crate::{
     command_line,
     exit::Exit,
     failure::{ContextError, Failure},
-    paths::folder_of,
+    paths::{self, folder_of},
     terminal::screen::Screen,
 };
 
@@ -100,9 +100,7 @@ fn find_sdk(arguments: &NewArguments, folder: &Path) -> Result<PathBuf, Failure>
         plugins::read_manifest(&dir.join("Cargo.toml"))
             .is_ok_and(|text| text.contains("name = \"phasm-sdk\""))
     };
-    let absolute = std::path::absolute(folder).map_err(|error| {
-        Failure::call(ContextError::new(format!("{} is not a path", folder.display()), error))
-    })?;
+    let absolute = paths::absolute(folder)?;
     if let Some(asked) = &arguments.sdk {
         if !is_sdk(asked) {
             return Err(Failure::call(format!("{} does not hold the crate phasm-sdk", asked.display())));

@@ -7,10 +7,8 @@ use std::{
 
 use phasm_builder::PYTHON_SDK;
 
-use crate::{
-    command_line,
-    failure::{ContextError, Failure},
-};
+use super::scaffold;
+use crate::{command_line, failure::Failure, paths};
 
 /// The package of the SDK.
 const PACKAGE: &str = "phasm_sdk";
@@ -43,11 +41,11 @@ pub(super) fn files(
         ("pyproject.toml".to_owned(), PYPROJECT),
         (format!("{ident}.py"), MODULE),
         (format!("test_{ident}.py"), TEST),
-        ("example.yaml".to_owned(), EXAMPLE),
         (".gitignore".to_owned(), "/build/\n__pycache__/\n"),
     ]
     .map(|(path, template)| (path, filled(template)))
     .into();
+    files.push(("example.yaml".to_owned(), scaffold::example(name, "first")));
     files.push(("README.md".to_owned(), filled(&README.replace("{{sdk_line}}", sdk_line))));
     if sdk.is_none() {
         files.extend(PYTHON_SDK.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
@@ -59,12 +57,7 @@ pub(super) fn files(
 /// The folder with the package of the SDK, relative to the new one, if there is one to share: the one that was named, or that of
 /// the checkout around.
 fn shared_sdk(folder: &Path, named: Option<&Path>) -> Result<Option<String>, Failure> {
-    let absolute = |path: &Path| {
-        std::path::absolute(path).map_err(|error| {
-            Failure::call(ContextError::new(format!("{} is not a path", path.display()), error))
-        })
-    };
-    let folder = absolute(folder)?;
+    let folder = paths::absolute(folder)?;
     let is_sdk = |dir: &PathBuf| dir.join(PACKAGE).join("guest.py").is_file();
     let Some(named) = named else {
         let mut above = folder.ancestors().skip(1).map(|dir| dir.join("plugin-sdk/python"));
@@ -77,7 +70,7 @@ fn shared_sdk(folder: &Path, named: Option<&Path>) -> Result<Option<String>, Fai
             named.display()
         )));
     };
-    Ok(Some(relative(&absolute(&found)?, &folder)))
+    Ok(Some(relative(&paths::absolute(&found)?, &folder)))
 }
 
 /// The way from a folder to another, which stays right when both move; both are absolute.
@@ -168,22 +161,6 @@ class Tests(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
-"#;
-
-const EXAMPLE: &str = r#"apiVersion: phasm/v1
-kind: Workflow
-metadata: { name: {{name}}-example }
-spec:
-  entrypoint: main
-  parameters: { name: { type: string, default: World } }
-  templates:
-    - dag:
-        name: main
-        outputs: { greeting: tasks.first.outputs.greeting }
-        tasks:
-          - name: first
-            executor: { type: {{name}} }
-            inputs: { name: "{{ workflow.parameters.name }}", times: 2 }
 "#;
 
 const SDK_LINE: &str =

@@ -9,10 +9,15 @@ pub(super) fn files(name: &str, sdk: &Path) -> Vec<(String, String)> {
     let files = [
         ("Cargo.toml", filled(CARGO).replace("{{sdk}}", &dependency(sdk))),
         ("src/lib.rs", filled(LIB)),
-        ("example.yaml", filled(EXAMPLE)),
+        ("example.yaml", example(name, "greet")),
         (".gitignore", "/target\n".to_owned()),
     ];
     files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect()
+}
+
+/// A workflow with a task that uses the new plugin.
+pub(super) fn example(name: &str, task: &str) -> String {
+    EXAMPLE.replace("{{name}}", name).replace("{{task}}", task)
 }
 
 fn dependency(sdk: &Path) -> String {
@@ -90,9 +95,9 @@ spec:
   templates:
     - dag:
         name: main
-        outputs: { greeting: tasks.greet.outputs.greeting }
+        outputs: { greeting: tasks.{{task}}.outputs.greeting }
         tasks:
-          - name: greet
+          - name: {{task}}
             executor: { type: {{name}} }
             inputs: { name: "{{ workflow.parameters.name }}", times: 2 }
 "#;

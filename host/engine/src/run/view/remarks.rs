@@ -50,21 +50,34 @@ impl State {
     #[must_use]
     pub fn response(&self, task: &TaskRun) -> Option<String> {
         let by = task.resumed_by()?;
-        let verdict =
-            task.outputs.iter().rfind(|output| &*output.name == "approved").map(|output| &output.value);
-        let done = match verdict {
-            Some(Value::Bool(true)) => "approved",
-            Some(Value::Bool(false)) => "rejected",
-            Some(_) | None => "resumed",
+        let done = match self.approval(task) {
+            Some(true) => "approved",
+            Some(false) => "rejected",
+            None => "resumed",
         };
         Some(format!("{done} by {by}"))
+    }
+
+    /// Returns whether the response of a task approves. None for a response that is neither an approval nor a rejection.
+    #[must_use]
+    pub fn approval(&self, task: &TaskRun) -> Option<bool> {
+        match response_value(task, "approved")? {
+            Value::Bool(approved) => Some(*approved),
+            Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => None,
+        }
+    }
+
+    /// Returns the name in the response of a task, which nothing checks, if there is one.
+    #[must_use]
+    pub fn responder<'t>(&self, task: &'t TaskRun) -> Option<&'t str> {
+        response_value(task, "by")?.as_str()
     }
 
     /// Returns the comment of the person who approved or rejected a task, if there is one.
     #[must_use]
     pub fn comment<'t>(&self, task: &'t TaskRun) -> Option<&'t str> {
         task.resumed_at()?;
-        let comment = task.outputs.iter().rfind(|output| &*output.name == "comment")?.value.as_str()?;
+        let comment = response_value(task, "comment")?.as_str()?;
         (!comment.is_empty()).then_some(comment)
     }
 
@@ -85,6 +98,11 @@ impl State {
             }
         }
     }
+}
+
+/// Returns a value of a response: an output of its task.
+fn response_value<'t>(task: &'t TaskRun, name: &str) -> Option<&'t Value> {
+    task.outputs.iter().rfind(|output| &*output.name == name).map(|output| &output.value)
 }
 
 /// Whether a person has answered with `approved: false`.

@@ -5,9 +5,12 @@ use std::sync::{
     atomic::{AtomicU64, Ordering::Relaxed},
 };
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
-use super::{failure::OverLimit, net::Net};
+use super::{
+    failure::OverLimit,
+    net::{Net, Permits},
+};
 use crate::limits::{Ceilings, Limit};
 
 pub(super) struct RequestBudget {
@@ -16,11 +19,6 @@ pub(super) struct RequestBudget {
     sent: AtomicU64,
     received: AtomicU64,
     connections: Arc<Semaphore>,
-}
-
-/// Permits of a connection: of its attempt, of its plugin, and of all guests.
-pub(super) struct Permits {
-    _all: [OwnedSemaphorePermit; 3],
 }
 
 /// Bytes that one request transfers; they count for its attempt as well.
@@ -57,9 +55,7 @@ impl RequestBudget {
     pub(super) async fn connection(&self, net: &Net, plugin: Arc<Semaphore>) -> Result<Permits, OverLimit> {
         let over = self.over(Limit::HttpConnections);
         let own = Arc::clone(&self.connections).try_acquire_owned().map_err(|_| over)?;
-        let plugin = plugin.acquire_owned().await.map_err(|_| over)?;
-        let all = Arc::clone(&net.all).acquire_owned().await.map_err(|_| over)?;
-        Ok(Permits { _all: [own, plugin, all] })
+        net.permits(own, plugin).await.ok_or(over)
     }
 
     pub(super) fn send(&self, bytes: usize, transfer: &Transfer) -> Result<(), OverLimit> {

@@ -1,7 +1,7 @@
 //! The attempt that makes requests.
 
 use std::sync::{
-    Arc, Mutex, PoisonError,
+    Arc,
     atomic::{AtomicU32, Ordering::Relaxed},
 };
 
@@ -16,13 +16,10 @@ use super::{
 };
 use crate::{
     attempt_context::AttemptContext,
-    capability::refusals::Refusals,
+    capability::refusals::{RefusalList, Refusals, advice},
     trace::{SpanId, TraceContext},
     transcript::Transcript,
 };
-
-/// Refusals that are kept for the attempt's message; each has a line in the log besides.
-const MAX_REFUSALS: usize = 3;
 
 /// An attempt, as its requests see it.
 pub(super) struct Caller {
@@ -37,7 +34,7 @@ pub(super) struct Caller {
     made: AtomicU32,
     /// Span of the attempt, for subscribers to the traces of this process.
     pub(super) attempt: tracing::Span,
-    refusals: Mutex<Vec<String>>,
+    refusals: RefusalList,
 }
 
 impl Caller {
@@ -57,7 +54,7 @@ impl Caller {
             log: RequestLog::default(),
             made: AtomicU32::new(0),
             attempt: tracing::Span::current(),
-            refusals: Mutex::default(),
+            refusals: RefusalList::default(),
         }
     }
 
@@ -98,25 +95,13 @@ impl Caller {
         if self.grant().allow.iter().any(|pattern| pattern.matches(target)) {
             return Ok(());
         }
-        let (pattern, plugin) = (target.pattern(), self.plugin());
-        let why = format!(
-            "not granted; `http = [\"{pattern}\"]` under `[grants.{plugin}]` in the configuration (`--config`) grants it"
-        );
+        let why = format!("not granted; {}", advice("http", &target.pattern().to_string(), self.plugin()));
         Err(Failure::refused(why))
     }
 
     /// Keeps a refusal that an operator could lift for the attempt's message, and returns whether it is new.
     pub(super) fn refuse(&self, why: &str) -> bool {
-        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_news = refusals.len() < MAX_REFUSALS && refusals.iter().all(|known| known != why);
-        if is_news {
-            refusals.push(why.to_owned());
-        }
-        is_news
-    }
-
-    fn refusals(&self) -> Vec<String> {
-        self.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.refusals.keep(why)
     }
 }
 
@@ -139,7 +124,7 @@ impl AttemptRequests {
 
     /// Reports the refusals.
     pub(super) fn report_refusals(&self, refusals: &mut Refusals) {
-        self.0.refusals().into_iter().for_each(|why| refusals.add(|| why));
+        self.0.refusals.report(refusals);
     }
 
     /// Returns the bytes that came in and went out.

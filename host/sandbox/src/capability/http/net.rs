@@ -7,7 +7,7 @@ use std::{
 };
 
 use rustls::ClientConfig;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 
 #[cfg(target_os = "linux")]
 use super::HttpLimits;
@@ -20,10 +20,15 @@ const MAX_REQUEST_TIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// A tenant, and a plugin of its runs.
 type TenantsPlugin = (Arc<str>, Arc<str>);
 
+/// Permits of a connection: of its attempt, of its plugin, and of all guests.
+pub(in crate::capability) struct Permits {
+    _all: [OwnedSemaphorePermit; 3],
+}
+
 pub(crate) struct Net {
     pub(super) config: HttpConfig,
     pub(in crate::capability) resolver: Resolver,
-    pub(in crate::capability) all: Arc<Semaphore>,
+    all: Arc<Semaphore>,
     plugins: Mutex<HashMap<TenantsPlugin, Weak<Semaphore>>>,
     pub(super) quota: RequestQuota,
     tls: OnceCell<Arc<ClientConfig>>,
@@ -67,6 +72,18 @@ impl Net {
         let new = Arc::new(Semaphore::new(self.config.limits.plugin_connections as usize));
         plugins.insert(key, Arc::downgrade(&new));
         new
+    }
+
+    /// Waits for the places of a plugin and of all guests, next to the one that an attempt has taken. None once there are none
+    /// any more.
+    pub(in crate::capability) async fn permits(
+        &self,
+        own: OwnedSemaphorePermit,
+        plugin: Arc<Semaphore>,
+    ) -> Option<Permits> {
+        let plugin = plugin.acquire_owned().await.ok()?;
+        let all = Arc::clone(&self.all).acquire_owned().await.ok()?;
+        Some(Permits { _all: [own, plugin, all] })
     }
 
     /// Returns the TLS configuration, which is read once, when the first connection needs it.

@@ -5,9 +5,12 @@ use std::net::IpAddr;
 use wasmtime_wasi_http::Error;
 
 use super::{HttpGrant, failure::Failure, net::Net, target::Target};
-use crate::capability::hosts::{
-    name::{Host, plain},
-    resolver::{self, LookupError, Unreachable, describe_inside},
+use crate::capability::{
+    hosts::{
+        name::{Host, plain},
+        resolver::{self, LookupError, Unreachable, describe_inside},
+    },
+    refusals::advice,
 };
 
 /// Returns the addresses of the target that the grant allows.
@@ -46,10 +49,8 @@ fn reachable_addresses(
 
 fn inside_failure(address: IpAddr, target: &Target, plugin: &str) -> Failure {
     let is = describe_inside(&target.host, address);
-    let address = plain(address);
-    Failure::address(format!(
-        "{is}; `http-networks = [\"{address}\"]` under `[grants.{plugin}]` in the configuration (`--config`) grants it"
-    ))
+    let advice = advice("http-networks", &plain(address).to_string(), plugin);
+    Failure::address(format!("{is}; {advice}"))
 }
 
 #[cfg(test)]

@@ -13,11 +13,7 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep, sleep_until};
 use wasmtime_wasi_http::Error;
 
-use super::{
-    budget::{Permits, Transfer},
-    failure::Failure,
-    pending_request::PendingRequest,
-};
+use super::{budget::Transfer, failure::Failure, net::Permits, pending_request::PendingRequest};
 
 pub(super) struct ResponseBody {
     incoming: Incoming,

@@ -18,15 +18,13 @@ use crate::{
     capability::{
         hosts::{name::Host, resolver::describe_inside},
         http::Net,
-        refusals::Refusals,
+        refusals::{RefusalList, Refusals, advice},
     },
     executor::Level,
     limits::LimitError,
     transcript::Transcript,
 };
 
-/// Refusals that are kept for the attempt's message; each has a line in the log besides.
-const MAX_REFUSALS: usize = 3;
 /// Results of look-ups that are remembered. The oldest is forgotten first, and its name has to be looked up again.
 const MAX_RESOLVED: usize = 1024;
 /// Characters of a name in messages.
@@ -43,7 +41,7 @@ pub(super) struct Caller {
     resolved: Mutex<Vec<(IpAddr, Host)>>,
     log: ConnectionLog,
     connected: AtomicU64,
-    refusals: Mutex<Vec<String>>,
+    refusals: RefusalList,
 }
 
 impl Caller {
@@ -62,7 +60,7 @@ impl Caller {
             resolved: Mutex::default(),
             log: ConnectionLog::default(),
             connected: AtomicU64::new(0),
-            refusals: Mutex::default(),
+            refusals: RefusalList::default(),
         }
     }
 
@@ -117,18 +115,10 @@ impl Caller {
 
     /// Keeps a refusal for the attempt's message, and logs it if it is new.
     pub(super) fn refuse(&self, why: &str) {
-        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        if refusals.len() < MAX_REFUSALS && refusals.iter().all(|known| known != why) {
-            refusals.push(why.to_owned());
-            drop(refusals);
+        if self.refusals.keep(why) {
             self.transcript.note(Level::Warn, &format!("TCP refused: {why}"));
         }
     }
-}
-
-/// Returns the line of a configuration that grants what was refused.
-pub(super) fn advice(key: &str, entry: &str, plugin: &str) -> String {
-    format!("`{key} = [\"{entry}\"]` under `[grants.{plugin}]` in the configuration (`--config`) grants it")
 }
 
 /// Returns enough of untrusted text to recognise it by.
@@ -150,8 +140,7 @@ impl AttemptConnections {
 
     /// Reports the refusals.
     pub(super) fn report_refusals(&self, refusals: &mut Refusals) {
-        let own = self.0.refusals.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        own.into_iter().for_each(|why| refusals.add(|| why));
+        self.0.refusals.report(refusals);
     }
 
     /// Returns the bytes that came in and went out.

@@ -8,7 +8,6 @@ use std::{
 
 use tokio::{
     net::TcpStream,
-    sync::OwnedSemaphorePermit,
     time::{Instant, timeout_at},
 };
 
@@ -19,9 +18,12 @@ use super::{
     failure::Failure,
 };
 use crate::{
-    capability::hosts::{
-        name::{Host, plain},
-        resolver::{LookupError, Unreachable, is_reachable, reachable_addresses},
+    capability::{
+        hosts::{
+            name::{Host, plain},
+            resolver::{LookupError, Unreachable, is_reachable, reachable_addresses},
+        },
+        http::Permits,
     },
     executor::Level,
     limits::LimitError,
@@ -139,24 +141,16 @@ pub(super) async fn connect(caller: &Arc<Caller>, address: SocketAddr) -> Result
 }
 
 /// Takes a place of this attempt, and waits for those of its plugin and of all guests, which it shares with requests by HTTP.
-async fn places(caller: &Caller) -> Result<[OwnedSemaphorePermit; 3], Failure> {
+async fn places(caller: &Caller) -> Result<Permits, Failure> {
     let own = caller.budget.place().map_err(|over| {
         refuse_over(caller, over);
         Failure::NewSocketLimit
     })?;
-    let closed = |_| Failure::Other;
     let plugin = caller.net.of_plugin(&caller.context.tenant, caller.context.plugin());
-    let plugin = plugin.acquire_owned().await.map_err(closed)?;
-    let all = Arc::clone(&caller.net.all).acquire_owned().await.map_err(closed)?;
-    Ok([own, plugin, all])
+    caller.net.permits(own, plugin).await.ok_or(Failure::Other)
 }
 
-fn opened(
-    caller: &Arc<Caller>,
-    stream: TcpStream,
-    shown: String,
-    places: [OwnedSemaphorePermit; 3],
-) -> Connection {
+fn opened(caller: &Arc<Caller>, stream: TcpStream, shown: String, places: Permits) -> Connection {
     // Only slower without it.
     let _ = stream.set_nodelay(true);
     let local = stream.local_addr().ok();

@@ -7,25 +7,22 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    sync::OwnedSemaphorePermit,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::{caller::Caller, connection_log::Transfer};
-use crate::limits::LimitError;
+use crate::{capability::http::Permits, limits::LimitError};
 
 /// A connection that is open. Dropping it gives its places back, and logs its end.
 pub(super) struct OpenConnection {
     caller: Arc<Caller>,
     number: u64,
     transfer: Arc<Transfer>,
-    _places: [OwnedSemaphorePermit; 3],
+    _places: Permits,
 }
 
 impl OpenConnection {
     /// Enters a connection of `caller` that is shown as `shown` into its log.
-    pub(super) fn new(caller: &Arc<Caller>, shown: String, places: [OwnedSemaphorePermit; 3]) -> Arc<Self> {
+    pub(super) fn new(caller: &Arc<Caller>, shown: String, places: Permits) -> Arc<Self> {
         let transfer = Arc::new(Transfer::default());
         let number = caller.begin(shown, &transfer);
         Arc::new(Self { caller: Arc::clone(caller), number, transfer, _places: places })

@@ -22,12 +22,15 @@ use wasmtime_wasi::{
 use super::relay::TcpRelayClient;
 use super::{
     TcpGrant,
-    caller::{AttemptConnections, Caller, advice, visible},
+    caller::{AttemptConnections, Caller, visible},
     dialer::Dialer,
 };
 use crate::{
     attempt_context::AttemptContext,
-    capability::{http::Net, refusals::Refusals},
+    capability::{
+        http::Net,
+        refusals::{Refusals, advice},
+    },
     transcript::Transcript,
 };
 

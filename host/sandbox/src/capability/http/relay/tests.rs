@@ -11,19 +11,10 @@ use super::{
 use crate::{
     attempt_context::AttemptContext,
     capability::http::{HttpConfig, HttpGrant, net::Net},
-    executor::{Level, Observer},
     limits::{Limit, Limits},
     tenants::Tenants,
-    transcript::Transcript,
+    transcript::{NullObserver, Transcript},
 };
-
-struct NullObserver;
-
-impl Observer for NullObserver {
-    fn log(&self, _: Level, _: &str) {}
-    fn progress(&self, _: Option<f64>, _: &str) {}
-    fn activity(&self) {}
-}
 
 /// A call that may reach this machine, and the events that its process gets.
 struct Stage {

@@ -18,19 +18,10 @@ use crate::{
         http::{HttpConfig, Net},
         sockets::{TcpGrant, failure::Failure},
     },
-    executor::{Level, Observer},
     limits::{Limit, Limits},
     tenants::Tenants,
-    transcript::Transcript,
+    transcript::{NullObserver, Transcript},
 };
-
-struct NullObserver;
-
-impl Observer for NullObserver {
-    fn log(&self, _: Level, _: &str) {}
-    fn progress(&self, _: Option<f64>, _: &str) {}
-    fn activity(&self) {}
-}
 
 /// A call that may reach this machine, and the events that its process gets.
 struct Stage {
