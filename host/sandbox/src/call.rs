@@ -35,6 +35,11 @@ pub(super) async fn call(
     let isolation = grants.isolation.or_else(|| common.tenants.isolation(&tenant));
     let attempt = AttemptContext { invocation, tenant, limits: Arc::clone(&common.limits), ceilings };
     let context = CallContext { attempt: Arc::new(attempt), grants, sandbox: common };
+    // Held until the guest is gone, in whichever process it is.
+    let _locks = match context.lock_dirs().await {
+        Ok(locks) => locks,
+        Err(message) => return Outcome::error(message),
+    };
     if isolation.unwrap_or(sandbox.isolation) == Isolation::Process {
         return call_in_process(sandbox, program, &context, observer).await;
     }

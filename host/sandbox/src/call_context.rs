@@ -9,7 +9,7 @@ use super::capability::sockets::TcpRelayClient;
 use super::{
     attempt_context::AttemptContext,
     capability::{
-        dirs::{Dirs, SharedDirs},
+        dirs::{DirLocks, Dirs, SharedDirs},
         http::Net,
     },
     executor::Invocation,
@@ -71,6 +71,17 @@ pub(super) struct CallContext {
 }
 
 impl CallContext {
+    /// Waits until the attempt has its exclusive directories for itself.
+    ///
+    /// # Errors
+    /// The message for the user when one cannot be locked.
+    pub(super) async fn lock_dirs(&self) -> Result<DirLocks, String> {
+        if !self.grants.dirs.iter().any(|dir| dir.exclusive) {
+            return Ok(DirLocks::default());
+        }
+        Box::pin(DirLocks::acquire(&self.sandbox.dirs, &self.grants.dirs)).await
+    }
+
     /// Opens the directories that are granted.
     ///
     /// # Errors

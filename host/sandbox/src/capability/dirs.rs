@@ -18,6 +18,7 @@ use std::{
 use wasmtime::component::{HasData, Linker, Resource, ResourceTable};
 use wasmtime_wasi::p2::bindings::filesystem::{preopens, types};
 
+pub(crate) use self::exclusive::DirLocks;
 #[cfg(target_os = "linux")]
 pub(crate) use self::quota::{QuotaClient, QuotaRequest, QuotaResponse, QuotaServer};
 pub use self::{grant::DirGrant, quota::usage::Quota};
@@ -34,6 +35,7 @@ use crate::{
 };
 
 mod error_code;
+mod exclusive;
 mod grant;
 mod handle;
 mod host;

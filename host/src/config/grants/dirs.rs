@@ -19,14 +19,14 @@ use phasm_sandbox::{DirGrant, Grants, Quota};
 static DIRECTORY: Table = Table::closed(
     "directory",
     "A directory that a plugin sees.",
-    &[&HOST, &GUEST, &MODE, &CREATE, &MAX_SIZE, &MAX_FILES],
+    &[&HOST, &GUEST, &MODE, &CREATE, &EXCLUSIVE, &MAX_SIZE, &MAX_FILES],
     &[],
 );
 
 static SHARED: Table = Table::closed(
     "shared directory",
     "A directory that several plugins see.",
-    &[&HOST, &GUEST, &MODE, &CREATE, &MAX_SIZE, &MAX_FILES, &PLUGINS],
+    &[&HOST, &GUEST, &MODE, &CREATE, &EXCLUSIVE, &MAX_SIZE, &MAX_FILES, &PLUGINS],
     &[],
 );
 
@@ -50,6 +50,13 @@ static CREATE: Field<bool> = Field::optional(
 )
 .or("false");
 
+static EXCLUSIVE: Field<bool> = Field::optional(
+    "exclusive",
+    BOOLEAN,
+    "One attempt at a time uses the directory, of all processes of this machine; others wait. For files that take no locks here, such as a SQLite database.",
+)
+.or("false");
+
 static MAX_SIZE: Field<u64> = Field::optional(
     "max-size",
     SIZE,
@@ -69,6 +76,7 @@ pub(super) struct Dir {
     guest: Name,
     mode: Mode,
     create: bool,
+    exclusive: bool,
     quota: Quota,
 }
 
@@ -153,13 +161,19 @@ impl Dir {
     fn of(object: &Object<'_, '_>) -> Option<Self> {
         let (host, guest) = (object.optional(&HOST), object.optional(&GUEST));
         let (mode, create) = (object.or_default(&MODE), object.or_default(&CREATE));
+        let exclusive = object.or_default(&EXCLUSIVE);
         let quota = Quota { bytes: object.optional(&MAX_SIZE), files: object.optional(&MAX_FILES) };
-        Some(Self { host: host?, guest: guest?, mode, create, quota })
+        Some(Self { host: host?, guest: guest?, mode, create, exclusive, quota })
     }
 
     fn grant(self, host: PathBuf) -> DirGrant {
         let read_only = self.mode == Mode::Read;
-        DirGrant { read_only, quota: self.quota, ..DirGrant::read_only(host, &*self.guest.value) }
+        DirGrant {
+            read_only,
+            quota: self.quota,
+            exclusive: self.exclusive,
+            ..DirGrant::read_only(host, &*self.guest.value)
+        }
     }
 }
 

@@ -18,12 +18,20 @@ pub struct DirGrant {
     pub read_only: bool,
     /// Quota of the directory.
     pub quota: Quota,
+    /// Whether one attempt at a time may use it, of all processes of this machine.
+    pub exclusive: bool,
 }
 
 impl DirGrant {
     /// Grants `host` for reading, as `guest`.
     pub fn read_only(host: impl Into<PathBuf>, guest: impl Into<String>) -> Self {
-        Self { host: host.into(), guest: guest.into(), read_only: true, quota: Quota::default() }
+        Self {
+            host: host.into(),
+            guest: guest.into(),
+            read_only: true,
+            quota: Quota::default(),
+            exclusive: false,
+        }
     }
 
     /// Grants `host` for reading and writing, as `guest`.

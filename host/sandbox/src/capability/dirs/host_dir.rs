@@ -12,7 +12,10 @@ use cap_primitives::{
     ambient_authority,
     fs::{Metadata, open_ambient_dir},
 };
-use tokio::{sync::Semaphore, task::spawn_blocking};
+use tokio::{
+    sync::{Mutex as AsyncMutex, OwnedMutexGuard, Semaphore},
+    task::spawn_blocking,
+};
 
 use super::{
     mounts::{self, MountInfo},
@@ -33,6 +36,8 @@ pub(super) struct HostDir {
     /// Set in a process that makes one call at a time: calls may block there, and there is no other thread.
     single_call: bool,
     waiting: Arc<Semaphore>,
+    /// Held by the attempt that has the directory for itself.
+    exclusive: Arc<AsyncMutex<()>>,
     pub(super) counter: Counter,
 }
 
@@ -62,8 +67,18 @@ impl HostDir {
             mounts,
             single_call: false,
             waiting: Arc::new(Semaphore::new(MAX_BLOCKING_CALLS)),
+            exclusive: Arc::default(),
             counter: Counter::default(),
         }
+    }
+
+    pub(super) const fn inode(&self) -> Inode {
+        self.inode
+    }
+
+    /// Waits until no other attempt of this process has the directory for itself, in the order of the callers.
+    pub(super) async fn turn(&self) -> OwnedMutexGuard<()> {
+        Arc::clone(&self.exclusive).lock_owned().await
     }
 
     /// Returns whether a call may block on a remote machine or another program. Such a call never runs on a guest's thread.
