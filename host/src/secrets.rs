@@ -17,7 +17,7 @@ use phasm_engine::{
 };
 use uuid::Uuid;
 
-use phasm_sandbox::{EgressSecret, HttpPattern};
+use phasm_sandbox::{AwsSigning, EgressSecret, HttpPattern};
 
 use self::{
     forms::Form,
@@ -92,17 +92,35 @@ impl Secrets {
         value: impl Into<Arc<str>>,
         to: impl Into<Arc<[HttpPattern]>>,
     ) {
-        let (name, key) = (name.into(), key.into());
+        self.insert_egress(name.into(), key.into(), value.into(), to.into(), None);
+    }
+
+    /// Adds a secret access key, with which the host signs requests `to` where it belongs. Guests get a placeholder of it, and their
+    /// attempts are those whose requests are signed.
+    pub fn insert_signing(
+        &mut self,
+        name: impl Into<Arc<str>>,
+        key: impl Into<Arc<str>>,
+        value: impl Into<Arc<str>>,
+        to: impl Into<Arc<[HttpPattern]>>,
+        signing: AwsSigning,
+    ) {
+        self.insert_egress(name.into(), key.into(), value.into(), to.into(), Some(signing));
+    }
+
+    fn insert_egress(
+        &mut self,
+        name: Arc<str>,
+        key: Arc<str>,
+        value: Arc<str>,
+        to: Arc<[HttpPattern]>,
+        signing: Option<AwsSigning>,
+    ) {
         let placeholder: Arc<str> =
             format!("phasm-{}{}", Uuid::now_v7().simple(), Uuid::now_v7().simple()).into();
         let named = format!("{name}/{key}").into();
-        let secret = EgressSecret {
-            name: named,
-            placeholder: placeholder.clone(),
-            value: value.into(),
-            to: to.into(),
-            tenant: None,
-        };
+        let secret =
+            EgressSecret { name: named, placeholder: placeholder.clone(), value, to, tenant: None, signing };
         let known = Arc::make_mut(&mut self.0);
         known.values.insert((name.clone(), key.clone()), placeholder);
         known.egress.insert((name, key), secret);

@@ -20,7 +20,7 @@ pub use self::{
         clocks::WallClock,
         dirs::{DirGrant, Quota},
         hosts::network::{Network, NotANetwork},
-        http::{EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, NotAPattern},
+        http::{AwsSigning, EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, NotAPattern},
         random::Randomness,
         refusals::MISSING_GRANT,
         sockets::{NotATcpPattern, TcpGrant, TcpPattern},

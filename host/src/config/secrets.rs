@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use phasm_engine::{
-    form::{Cursor, Field, Form, Name, Object, Report, Rule, TEXT, TEXTS, Table},
+    form::{Cursor, Field, Form, Name, Object, Refusal, Report, Rule, TEXT, TEXTS, Table, When, Words, word},
+    problem::codes::shape,
     tree::Key,
 };
 use serde_json::json;
@@ -11,6 +12,7 @@ use serde_json::json;
 use super::{ConfigSource, codes, http};
 use crate::secrets::Secrets;
 use phasm_files::read_regular_text;
+use phasm_sandbox::AwsSigning;
 
 /// The longest secret in a file, in bytes: a longer one is not recognised in what guests write.
 const MAX_SECRET_BYTES: u64 = 64 << 10;
@@ -18,8 +20,24 @@ const MAX_SECRET_BYTES: u64 = 64 << 10;
 static SOURCE: Table = Table::closed(
     "source",
     "The source of a secret's value.",
-    &[&VARIABLE, &FILE, &EGRESS],
-    &[Rule::ExactlyOne(&["env", "file"])],
+    &[&VARIABLE, &FILE, &EGRESS, &SIGN, &ACCESS_KEY_ID, &REGION, &SERVICE],
+    &[
+        Rule::ExactlyOne(&["env", "file"]),
+        Rule::Needed {
+            field: "egress",
+            when: When::With("sign"),
+            expected: "patterns of the requests to sign",
+        },
+        Rule::Needed { field: "access-key-id", when: When::With("sign"), expected: "the id of the key" },
+        Rule::Needed { field: "region", when: When::With("sign"), expected: "the region of the service" },
+        Rule::Refused(Refusal {
+            fields: &["access-key-id", "region", "service"],
+            when: When::Without(&["sign"]),
+            entry: &shape::NOT_ALLOWED,
+            why: "is of a key that signs requests",
+            hint: "add `sign = \"aws-sigv4\"`",
+        }),
+    ],
 );
 
 pub(super) static VARIABLE: Field<Name> =
@@ -36,11 +54,37 @@ static EGRESS: Field<Vec<Name>> = Field::optional(
     "Patterns of the requests that the secret is for. Plugins then get a placeholder, which the host replaces in headers and bodies of such requests.",
 );
 
+static SIGN: Field<Signature> = Field::optional(
+    "sign",
+    word(),
+    "The host signs requests that `egress` covers with the secret, which is a secret access key, and puts it into none.",
+);
+static ACCESS_KEY_ID: Field<Name> =
+    Field::optional("access-key-id", TEXT, "The id of the key; required with `sign`.");
+static REGION: Field<Name> = Field::optional(
+    "region",
+    TEXT,
+    "The region in signatures, such as `eu-central-1`; required with `sign`.",
+);
+static SERVICE: Field<Name> = Field::optional("service", TEXT, "The service in signatures.").or("s3");
+
+/// Scheme of signatures.
+#[derive(Clone, Copy)]
+enum Signature {
+    /// AWS Signature Version 4.
+    AwsV4,
+}
+
+impl Words for Signature {
+    const WORDS: &'static [(&'static str, Self)] = &[("aws-sigv4", Self::AwsV4)];
+}
+
 /// A secret as written.
 pub(super) struct Secret {
     name: Arc<str>,
     key: Arc<str>,
     egress: Option<Vec<Name>>,
+    signing: Option<AwsSigning>,
     source: SecretSource,
 }
 
@@ -66,9 +110,21 @@ fn of_name(name: &Key, keys: &Cursor<'_>, report: &Report) -> Vec<Secret> {
     let secret = |(key, cursor): (&Key, Cursor<'_>)| {
         let object = cursor.object(&SOURCE, report)?;
         let (egress, source) = (object.optional(&EGRESS), SecretSource::read(&object)?);
-        Some(Secret { name: name.name.clone(), key: key.name.clone(), egress, source })
+        let signing = signing(&object);
+        Some(Secret { name: name.name.clone(), key: key.name.clone(), egress, signing, source })
     };
     keys.each_member(report).into_iter().flatten().filter_map(secret).collect()
+}
+
+/// Returns how the secret signs requests, if it does.
+fn signing(object: &Object<'_, '_>) -> Option<AwsSigning> {
+    let text = |field| object.optional(field).map(|name: Name| name.value);
+    let (id, region, service) = (text(&ACCESS_KEY_ID), text(&REGION), text(&SERVICE));
+    object.optional(&SIGN).map(|Signature::AwsV4| AwsSigning {
+        access_key_id: id.unwrap_or_default(),
+        region: region.unwrap_or_default(),
+        service: service.unwrap_or_else(|| "s3".into()),
+    })
 }
 
 impl SecretSource {
@@ -109,7 +165,13 @@ impl Secret {
         let (name, key) = (self.name.clone(), self.key.clone());
         match &self.egress {
             None => secrets.insert(name, key, value),
-            Some(to) => secrets.insert_for(name, key, value, http::patterns(to, report)),
+            Some(to) => {
+                let to = http::patterns(to, report);
+                match self.signing.clone() {
+                    None => secrets.insert_for(name, key, value, to),
+                    Some(signing) => secrets.insert_signing(name, key, value, to, signing),
+                }
+            }
         }
     }
 }

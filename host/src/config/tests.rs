@@ -3,7 +3,7 @@ use std::{ffi::OsString, fs, path::Path};
 use super::*;
 use crate::notify::DEFAULT_PHASES;
 use phasm_engine::phase::Phase;
-use phasm_sandbox::{Isolation, Quota, Randomness, WallClock};
+use phasm_sandbox::{AwsSigning, Isolation, Quota, Randomness, WallClock};
 
 fn parse_at(dir: &Path, text: &str) -> Result<Config, Problems> {
     let env = |name: &str| (name == "DB_PASSWORD").then(|| OsString::from("hunter2"));
@@ -253,6 +253,26 @@ api = { token = { env = "DB_PASSWORD", egress = ["api.example.com"] } }
     assert!(
         secret.placeholder != secret.value && !config.secrets.hide(&secret.value).contains(&*secret.value)
     );
+}
+
+/// R-I149: a key that signs requests needs its id, its region and destinations; others have none of them.
+#[test]
+fn a_key_that_signs_requests_is_read() {
+    let text = r#"[secrets.s3]
+key = { env = "DB_PASSWORD", sign = "aws-sigv4", access-key-id = "AKID", region = "eu-central-1", egress = ["https://*.example.com"] }
+"#;
+    let config = parse(text).unwrap();
+    let signing = config.secrets.egress().next().unwrap().signing.clone().unwrap();
+    let AwsSigning { access_key_id, region, service } = signing;
+    assert_eq!([&*access_key_id, &*region, &*service], ["AKID", "eu-central-1", "s3"]);
+    let bare = parse("[secrets.s3]\nkey = { env = \"DB_PASSWORD\", sign = \"aws-sigv4\" }\n").unwrap_err();
+    let mut bare = found(&bare);
+    bare.sort_unstable();
+    assert_eq!(bare, ["P013 2:7 secrets.s3.key", "P013 2:7 secrets.s3.key", "P013 2:7 secrets.s3.key"]);
+    let other = parse("[secrets.s3]\nkey = { env = \"DB_PASSWORD\", region = \"x\" }\n").unwrap_err();
+    assert_eq!(found(&other), ["P018 2:30 secrets.s3.key.region"]);
+    let word = text.replace("aws-sigv4", "aws-v4");
+    assert_eq!(found(&parse(&word).unwrap_err()), ["P014 2:37 secrets.s3.key.sign"]);
 }
 
 #[test]

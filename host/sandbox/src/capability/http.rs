@@ -18,6 +18,8 @@
 #[cfg(not(feature = "http"))]
 mod absent;
 #[cfg(feature = "http")]
+mod aws_signature;
+#[cfg(feature = "http")]
 mod budget;
 #[cfg(feature = "http")]
 mod caller;
@@ -69,12 +71,14 @@ pub(crate) use self::absent::{Outbox, RelayClient, RelayServer};
 pub(super) use self::hooks::link;
 #[cfg(feature = "http")]
 pub use self::host_client::{HttpAnswer, HttpClient, HttpRequest};
+#[cfg(feature = "http")]
+pub(super) use self::net::Permits;
 #[cfg(all(feature = "http", target_os = "linux"))]
 pub(crate) use self::relay::{Outbox, RelayClient, RelayServer};
 #[cfg(target_os = "linux")]
 pub(crate) use self::relay::{RelayEvent, RelayRequest};
 pub use self::{
-    config::{EgressSecret, HttpConfig, HttpLimits},
+    config::{AwsSigning, EgressSecret, HttpConfig, HttpLimits},
     grant::HttpGrant,
     pattern::{HttpPattern, NotAPattern},
 };

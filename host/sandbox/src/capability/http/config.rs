@@ -70,6 +70,19 @@ pub struct EgressSecret {
     pub to: Arc<[HttpPattern]>,
     /// Tenant whose attempts may use it; all tenants if none is set.
     pub tenant: Option<Arc<str>>,
+    /// Set when the value signs requests to the destinations, and is part of none.
+    pub signing: Option<AwsSigning>,
+}
+
+/// How a secret key signs requests, by AWS Signature Version 4.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwsSigning {
+    /// Id of the key.
+    pub access_key_id: Arc<str>,
+    /// Region of the service, such as `eu-central-1`.
+    pub region: Arc<str>,
+    /// Service in its signatures, such as `s3`.
+    pub service: Arc<str>,
 }
 
 /// Omits the value.

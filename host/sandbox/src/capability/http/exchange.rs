@@ -11,10 +11,11 @@ use wasmtime_wasi::runtime::spawn;
 use wasmtime_wasi_http::{DEFAULT_FORBIDDEN_HEADERS, Error, RequestOptions, WasiBody, io::TokioIo};
 
 use super::{
-    budget::{Permits, Transfer},
+    budget::Transfer,
     caller::Caller,
     connect,
     failure::{Failure, OverLimit},
+    net::Permits,
     pending_request::PendingRequest,
     resolve,
     response_body::ResponseBody,
@@ -248,6 +249,7 @@ async fn build_request(
         return Err(caller.over(OverLimit::Headers(caller.limits().headers)));
     }
     let body = secret_injection::swap_body(&caller.secrets, target, &mut parts.headers, body).await?;
+    let body = secret_injection::sign(&caller.secrets, target, &mut parts, body).await?;
     Ok(Request::from_parts(parts, body))
 }
 

@@ -1,14 +1,14 @@
 //! Injection of secrets that guests never hold: placeholders are replaced in requests to the secrets' destinations.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::SystemTime};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, HeaderValue, header, request};
 use http_body_util::{BodyExt as _, Full, Limited};
 use wasmtime_wasi_http::WasiBody;
 
-use super::{EgressSecret, failure::Failure, target::Target};
+use super::{EgressSecret, aws_signature, failure::Failure, target::Target};
 use crate::executor::Invocation;
 
 /// Maximum size of a body, for attempts with such secrets, in bytes: the whole body is searched.
@@ -76,16 +76,10 @@ pub(super) async fn swap_body(
     headers: &mut HeaderMap,
     body: WasiBody,
 ) -> Result<WasiBody, Failure> {
-    if secrets.is_empty() {
+    if secrets.iter().all(|secret| secret.signing.is_some()) {
         return Ok(body);
     }
-    let too_long = |_| {
-        Failure::refused(format!(
-            "a request with a secret that the host puts in has a body of at most {} KiB",
-            MAX_BODY_BYTES / 1024
-        ))
-    };
-    let bytes = Limited::new(body, MAX_BODY_BYTES).collect().await.map_err(too_long)?.to_bytes();
+    let bytes = collect(body).await?;
     let form = form(headers);
     let swapped = match std::str::from_utf8(&bytes) {
         Ok(text) => swap(secrets, target, text, form)?.map(Bytes::from),
@@ -95,7 +89,48 @@ pub(super) async fn swap_body(
     if headers.contains_key(header::CONTENT_LENGTH) {
         headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     }
-    Ok(Full::new(bytes).map_err(|never| match never {}).boxed_unsync())
+    Ok(whole(bytes))
+}
+
+/// Signs a request to a destination of a key that the attempt was given. The key whose placeholder is the request's credential comes
+/// first.
+pub(super) async fn sign(
+    secrets: &[EgressSecret],
+    target: &Target,
+    parts: &mut request::Parts,
+    body: WasiBody,
+) -> Result<WasiBody, Failure> {
+    let credential = parts.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let is_credential =
+        |secret: &EgressSecret| credential.is_some_and(|text| text.contains(&*secret.placeholder));
+    let keys = secrets.iter().filter_map(|secret| Some((secret, secret.signing.as_ref()?)));
+    let keys = keys.filter(|(secret, _)| secret.to.iter().any(|pattern| pattern.matches(target)));
+    let Some((secret, signing)) = keys.min_by_key(|(secret, _)| !is_credential(secret)) else {
+        return Ok(body);
+    };
+    let (payload, body) = if signing.hashes_body() {
+        let bytes = collect(body).await?;
+        (aws_signature::hash(&bytes), whole(bytes))
+    } else {
+        (aws_signature::UNSIGNED.to_owned(), body)
+    };
+    let request::Parts { method, uri, headers, .. } = parts;
+    signing.sign(&secret.value, method, uri, headers, &payload, SystemTime::now())?;
+    Ok(body)
+}
+
+async fn collect(body: WasiBody) -> Result<Bytes, Failure> {
+    let too_long = |_| {
+        Failure::refused(format!(
+            "a request with a secret that the host puts in has a body of at most {} KiB",
+            MAX_BODY_BYTES / 1024
+        ))
+    };
+    Ok(Limited::new(body, MAX_BODY_BYTES).collect().await.map_err(too_long)?.to_bytes())
+}
+
+fn whole(bytes: Bytes) -> WasiBody {
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
 /// Replaces placeholders in `text`; `None` if there are none.
@@ -116,6 +151,10 @@ fn swap(
                 target.shown()
             );
             return Err(Failure::refused(why));
+        }
+        // A key is part of no request: its placeholder stays, which is worthless elsewhere.
+        if secret.signing.is_some() {
+            continue;
         }
         let before = swapped.as_deref().unwrap_or(text);
         swapped = Some(before.replace(&*secret.placeholder, &form.write(&secret.value)));
@@ -172,6 +211,7 @@ mod tests {
             value: "a\"b&".into(),
             to,
             tenant: None,
+            signing: None,
         }]
     }
 
