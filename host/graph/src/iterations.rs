@@ -8,7 +8,8 @@ use phasm_engine::{
 
 use crate::{
     item_name::short_item,
-    label::{Label, detail, phase_word},
+    label::{Label, detail, task_word},
+    sign::phase_word,
     tally::Tally,
 };
 
@@ -28,8 +29,7 @@ pub struct Iterations {
 
 impl Iterations {
     fn of(phases: &[Phase]) -> Self {
-        let mut tally = Tally::default();
-        phases.iter().for_each(|phase| tally.add(&Tally::of(*phase, 1)));
+        let tally = phases.iter().copied().collect();
         let cells = phases.len().min(MAX_CELLS);
         let begin = |cell: usize| cell * phases.len() / cells.max(1);
         let slice = |cell| phases.get(begin(cell)..begin(cell + 1)).unwrap_or_default();
@@ -62,7 +62,7 @@ impl Iterations {
     fn counts(&self, of: impl Fn(Phase) -> bool) -> Vec<String> {
         let mut counts: Vec<_> = self.tally.phases().filter(|(phase, _)| of(*phase)).collect();
         counts.sort_by_key(|(phase, _)| importance(*phase));
-        counts.into_iter().map(|(phase, count)| format!("{count} {phase}")).collect()
+        counts.into_iter().map(|(phase, count)| format!("{count} {}", phase_word(phase))).collect()
     }
 }
 
@@ -146,7 +146,7 @@ fn phase_of(run: &Run, iteration: &TaskRun) -> Phase {
 /// Returns the row of an iteration. It leads to the task that failed or is suspended, if that is one.
 fn row(run: &Run, iteration: &TaskRun, phase: Phase) -> Label {
     let cause = cause(run, iteration);
-    let word = if phase == iteration.phase { phase.as_str() } else { phase_word(cause) };
+    let word = if phase == iteration.phase { phase_word(phase) } else { task_word(cause) };
     let mut parts = vec![word.to_owned()];
     if cause.id != iteration.id {
         parts = vec![format!("{word} in {}", run.label(cause))];
@@ -207,7 +207,7 @@ mod tests {
         phases.extend([Phase::Running, Phase::Suspended]);
         assert_eq!(
             Iterations::of(&phases).standing(false),
-            "500 of 502 ended · 1 Failed · 1 Error · 1 Suspended"
+            "500 of 502 ended · 1 Failed · 1 Error · 1 Waiting for approval"
         );
         assert_eq!(Iterations::of(&phases[..1]).summary(), "1 iteration");
     }

@@ -8,7 +8,7 @@ use phasm_engine::{
     text,
 };
 
-use crate::item_name::short_item;
+use crate::{item_name::short_item, sign::phase_word};
 
 /// Bytes of a task's message in a title.
 const MAX_MESSAGE_BYTES: usize = 300;
@@ -102,15 +102,15 @@ impl Label {
     pub(crate) fn of_task(run: &Run, task: &TaskRun) -> Self {
         let node = run.node(task);
         let kind = if task.hook.is_some() { Kind::Hook } else { Kind::of(run.plan(), &node.work) };
-        let mut parts = vec![phase_word(task).to_owned()];
+        let waits = run.waiting(task).filter(|waiting| waiting.what == WaitsFor::Retry);
+        let word = if waits.is_some() { "Waiting for its retry" } else { task_word(task) };
+        let mut parts = vec![word.to_owned()];
         if matches!(kind, Kind::Dag | Kind::Loop | Kind::Pipeline | Kind::Hook) {
             parts.insert(0, kind.as_str().to_owned());
         }
         parts.extend(task.duration().map(text::elapsed));
         parts.extend((task.attempt > 1).then(|| format!("attempt {}", task.attempt)));
         parts.extend(task.reason.map(|reason| reason.for_people().to_owned()));
-        let waits = run.waiting(task).filter(|waiting| waiting.what == WaitsFor::Retry);
-        parts.extend(waits.as_ref().map(|_| "waits for its retry".to_owned()));
         let (note, detail) = (parts.join(" · "), detail(run, task));
         let mut title = format!("{}\n{}\n{note}", run.path(task), work(kind, node));
         if task.phase == Phase::Succeeded && !detail.is_empty() {
@@ -149,9 +149,9 @@ impl Label {
 }
 
 /// Returns the word for the phase of a task run. A clock that ran out is a timeout, also where its policy cancels the task.
-pub(crate) fn phase_word(task: &TaskRun) -> &'static str {
+pub(crate) fn task_word(task: &TaskRun) -> &'static str {
     let counts_as = Reason::counts_as(task.phase, task.reason);
-    if counts_as == task.phase { task.phase.as_str() } else { "Timed out" }
+    if counts_as == task.phase { phase_word(task.phase) } else { "Timed out" }
 }
 
 /// Returns the text below the note of a task: why it failed or waits for its retry, what it asks, or a remark on a good end.

@@ -44,7 +44,7 @@ pub use self::{
     legend::{legend, swatch},
     model::{Edge, Limits, Node},
     proportion::proportion,
-    sign::{colour, mark},
+    sign::{colour, mark, phase_word},
     suspensions::Suspensions,
     svg::{SvgOptions, graph_svg, timeline_svg},
     tally::Tally,

@@ -1,4 +1,4 @@
-//! A sign for each phase, so that phases can be told apart without colours.
+//! A sign and a word for each phase, so that phases can be told apart without colours.
 
 use phasm_engine::phase::Phase;
 
@@ -17,6 +17,16 @@ pub(crate) const fn sign(phase: Phase) -> &'static str {
         Phase::Timeout => "M7 3.8v3.4l2.4 1.4",
         Phase::Skipped => "M3.8 4.7L6.4 7 3.8 9.3M7.4 4.7L10 7 7.4 9.3",
         Phase::Cancelled => "M4.4 9.6l5.2-5.2",
+    }
+}
+
+/// Returns the word for a phase in pictures and on pages: the meaning of the two phases whose names do not tell it.
+#[must_use]
+pub fn phase_word(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Created => "Not started",
+        Phase::Suspended => "Waiting for approval",
+        other => other.as_str(),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use phasm_engine::phase::Phase;
 
+use crate::sign::phase_word;
+
 /// Phases in the order of bars: what has ended first, what is to come last.
 pub(crate) const ORDER: [Phase; Phase::ALL.len()] = [
     Phase::Succeeded,
@@ -75,7 +77,8 @@ impl Tally {
     pub(crate) fn summary_of(&self, noun: &str) -> String {
         let count = self.tasks();
         let all = format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
-        let phases: Vec<_> = self.phases().map(|(phase, count)| format!("{count} {phase}")).collect();
+        let phases: Vec<_> =
+            self.phases().map(|(phase, count)| format!("{count} {}", phase_word(phase))).collect();
         if phases.is_empty() { all } else { format!("{all}: {}", phases.join(", ")) }
     }
 }

@@ -11,6 +11,10 @@ use super::{Fatal, SourceText, syntax, too_deep};
 use builder::TreeBuilder;
 use mistake::{Mistake, Stop};
 
+/// Hint for a text that stops the parser in a way that no known mistake explains.
+const UNEXPLAINED: &str = "look at this line and the one above it for a wrong indentation, a missing `: ` or `- `, or a quote or \
+                           bracket that is not closed; text with `: `, `#` or `{` in it needs quotes";
+
 pub(super) fn read(source: &SourceText<'_>) -> Result<Tree, Vec<Problem>> {
     let mut builder = TreeBuilder::new(source);
     let tree = first_unprintable(source).map_or_else(|| document(source, &mut builder), Err);
@@ -57,7 +61,14 @@ fn invalid(source: &SourceText<'_>, error: &ScanError, bracket: Option<usize>) -
         Some(Mistake { at, message, hint }) => {
             syntax(source.span(at.start, at.end), format!("not valid YAML: {message}")).with_hint(hint)
         }
-        None => syntax(source.span(at, at), format!("not valid YAML: {}", error.info())),
+        None => syntax(
+            source.span(at, at),
+            format!(
+                "not valid YAML: this line does not fit to the ones above it (the reader says: {})",
+                error.info()
+            ),
+        )
+        .with_hint(UNEXPLAINED),
     })
 }
 

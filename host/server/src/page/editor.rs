@@ -222,6 +222,14 @@ fn keys(plan: &Plan) -> String {
     all.collect::<Vec<_>>().join(",")
 }
 
+/// Returns what is wrong, and what was expected, which may be a list of all names: the hint stands before it.
+fn in_parts(message: &str) -> (&str, Option<&str>) {
+    match message.split_once("; ") {
+        Some((wrong, expected)) if expected.starts_with("expected ") => (wrong, Some(expected)),
+        _ => (message, None),
+    }
+}
+
 /// Problems with their places.
 pub(super) fn list(problems: &[Problem], class: &str) -> Markup {
     html! {
@@ -232,8 +240,10 @@ pub(super) fn list(problems: &[Problem], class: &str) -> Markup {
                         @if problem.line > 0 { span class="place" { "line " (problem.line) } " " }
                         a href=(reference::error_path(problem.code)) target="_blank" { code { (problem.code) } } " "
                         @if !problem.path.is_empty() { code { (problem.path) } ": " }
-                        span class="said" { (format::prose(&problem.message)) }
+                        @let (wrong, expected) = in_parts(&problem.message);
+                        span class="said" { (format::prose(wrong)) }
                         @if let Some(hint) = &problem.hint { " " span class="hint" { (format::prose(hint)) } }
+                        @if let Some(expected) = expected { " " span class="expected" { (format::prose(expected)) } }
                     }
                 }
                 @if problems.len() > MAX_PROBLEMS { li { "and " (problems.len() - MAX_PROBLEMS) " more" } }

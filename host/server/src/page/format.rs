@@ -28,7 +28,7 @@ const MAX_ITEM_BYTES: usize = 60;
 
 /// A phase by its sign and its word.
 pub(super) fn phase(phase: Phase) -> Markup {
-    marked(phase, phase.as_str())
+    marked(phase, phasm_graph::phase_word(phase))
 }
 
 /// The sign of a phase with other words than its own.
@@ -65,7 +65,8 @@ pub(super) fn meaning(phase: Phase) -> &'static str {
         Phase::Skipped => " – its condition was false",
         Phase::Suspended => " – waiting for approval",
         Phase::Running => " – or waiting for approval",
-        Phase::Created | Phase::Ready | Phase::Succeeded | Phase::Cancelled => "",
+        Phase::Created => " – not started",
+        Phase::Ready | Phase::Succeeded | Phase::Cancelled => "",
     }
 }
 
@@ -174,7 +175,7 @@ pub(super) fn short_id(id: &str) -> Markup {
 }
 
 /// The last characters of an id, by which commands and addresses of the page find it, too.
-fn end_of(id: &str) -> String {
+pub(super) fn end_of(id: &str) -> String {
     match id.char_indices().rev().nth(7) {
         Some((at, _)) if at > 0 => format!("…{}", id.get(at..).unwrap_or_default()),
         _ => id.to_owned(),

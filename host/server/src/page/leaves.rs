@@ -28,18 +28,12 @@ pub(super) struct Leaves<'r> {
 impl<'r> Leaves<'r> {
     /// Looks at all task runs once.
     pub(super) fn of(run: &'r Run) -> Self {
-        let mut leaves = Self {
-            tally: Tally::default(),
-            failed: Vec::new(),
-            not_run: 0,
-            retrying: 0,
-            retries: 0,
-            reused: 0,
-        };
         let is_leaf = |task: &&TaskRun| run.kind(task) == TaskKind::Leaf && task.hook.is_none();
-        let last = || run.tasks().iter().filter(is_leaf).filter(|task| is_of_last_attempt(run, task));
-        leaves.tally = last().map(|task| task.phase).collect();
-        for task in last() {
+        let last: Vec<_> =
+            run.tasks().iter().filter(is_leaf).filter(|task| is_of_last_attempt(run, task)).collect();
+        let tally = last.iter().map(|task| task.phase).collect();
+        let mut leaves = Self { tally, failed: Vec::new(), not_run: 0, retrying: 0, retries: 0, reused: 0 };
+        for task in last {
             leaves.not_run += usize::from(task.reason == Some(Reason::ScopeFailed));
             let waits_for_retry = task.phase == Phase::Created && !task.attempts.is_empty();
             leaves.retrying += usize::from(waits_for_retry);
@@ -50,6 +44,11 @@ impl<'r> Leaves<'r> {
             }
         }
         leaves
+    }
+
+    /// Whether people rejected each of those that failed: then nothing is broken, and the same steps would ask them again.
+    pub(super) fn are_rejected(&self, run: &Run) -> bool {
+        !self.failed.is_empty() && self.failed.iter().all(|task| run.approval(task) == Some(false))
     }
 
     pub(super) fn count(&self) -> usize {

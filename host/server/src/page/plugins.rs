@@ -43,7 +43,11 @@ pub(super) async fn render(
     let body = html! {
         h1 { "Plugins" }
         p { "Each plugin runs in a sandbox, and has only the access that the configuration grants." }
-        @if rows.is_empty() { (nothing()) } @else { (table(&rows)) }
+        @let (hidden, found): (Vec<_>, Vec<_>) = rows.iter().partition(|row| row.shadowed);
+        @if rows.is_empty() { (nothing()) } @else if !found.is_empty() { (table(&found)) }
+        @if !hidden.is_empty() {
+            details { summary { (format::count(hidden.len(), "plugin")) " not used: another of its name is found first" } (table(&hidden)) }
+        }
         @if let Some(next) = next {
             p class="more" { a href={ "/plugins?" (form_urlencoded::Serializer::new(String::new()).append_pair("cursor", &next).finish()) } { "More" } }
         }
@@ -63,7 +67,7 @@ fn nothing() -> Markup {
     }
 }
 
-fn table(rows: &[PluginRow]) -> Markup {
+fn table(rows: &[&PluginRow]) -> Markup {
     let has_tenants = rows.iter().any(|row| row.tenant.is_some());
     html! {
         table class="list brief" {
@@ -109,6 +113,8 @@ pub(super) fn state(row: &PluginRow) -> Markup {
         @match word {
             "held" => strong class="held" { "held" },
             "broken" => strong class="bad" { "broken" },
+            // A file that is run as it is.
+            "component" => "ready",
             word => (word),
         }
         @if let Some(meaning) = meaning(word) { p class="help" { (meaning) } }

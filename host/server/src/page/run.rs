@@ -297,7 +297,7 @@ impl Frame<'_> {
         html! {
             p class="path" { a href="/runs" { "Runs" } }
             div class="head" {
-                h1 id="title" data-part { (run.plan().name) " " (standing(run)) }
+                h1 id="title" data-part { (run.plan().name) " " (standing(run, &leaves)) }
                 div id="acts" class="acts" data-part { @if row.caller.may(Role::Run).is_ok() { (action_forms(run, &leaves)) } }
             }
             div id="summary" data-part { (summary::draw(run, &leaves, lineage)) (notes(run, row)) }
@@ -325,6 +325,7 @@ fn action_forms(run: &Run, leaves: &Leaves<'_>) -> Markup {
     let has_to_change =
         !leaves.failed.is_empty() && leaves.failed.iter().all(|task| task.dispatched_at.is_none());
     let reused = leaves.tally.count(Phase::Succeeded);
+    let is_plain = has_to_change || leaves.are_rejected(run);
     html! {
         @if run.phase().is_terminal() {
             a class={ "button " (plain(!has_to_change).unwrap_or_default()) } href=(action("edit")) { "Edit and run again" }
@@ -333,7 +334,7 @@ fn action_forms(run: &Run, leaves: &Leaves<'_>) -> Markup {
                 form method="post" action=(action("rerun")) {
                     (once::field(None))
                     input type="hidden" name="from" value="failed";
-                    button class=[plain(has_to_change)] title={ "Takes over up to " (reused) " results of tasks that succeeded" } { "Run the failed part again" }
+                    button class=[plain(is_plain)] title={ "Takes over up to " (reused) " results of tasks that succeeded" } { "Run the failed part again" }
                 }
             }
         } @else {
@@ -344,9 +345,12 @@ fn action_forms(run: &Run, leaves: &Leaves<'_>) -> Markup {
     }
 }
 
-fn standing(run: &Run) -> Markup {
+fn standing(run: &Run, leaves: &Leaves<'_>) -> Markup {
     html! {
         @match run.tasks().first() {
+            Some(root) if root.phase == Phase::Failed && leaves.are_rejected(run) => {
+                (format::marked(Phase::Failed, "Rejected"))
+            }
             Some(root) if run.phase().is_terminal() => (format::standing(run, root)),
             Some(_) if run.is_parked() => (format::marked(Phase::Suspended, "Waiting for approval")),
             Some(_) | None => (format::phase(run.phase())),

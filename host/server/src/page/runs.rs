@@ -3,7 +3,7 @@
 use axum::{http::StatusCode, response::Response};
 use maud::{Markup, html};
 use phasm::{
-    Phase,
+    Phase, RERUN_LABEL,
     catalog::SCHEDULE_LABEL,
     engine::{run::Progress, text},
     store::RunRow,
@@ -18,6 +18,8 @@ use crate::{auth::caller::Role, problem_response::ProblemResponse, request::Requ
 const MAX_PROGRESS: usize = 50;
 /// Waiting runs of a page whose questions are shown.
 const MAX_QUESTIONS: usize = 20;
+/// Runs in a row of one schedule that ended alike, from which on the newest stands for all.
+const MIN_FOLDED: usize = 3;
 /// Times that are offered for the submission of runs, each as the filter has it.
 const PERIODS: [(&str, &str); 5] = [
     ("", "any time"),
@@ -54,7 +56,7 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         (asked.form())
         @if let Some(refusal) = &faults { (error::faults(refusal)) }
         @else { div id="rows" data-part {
-            @if rows.is_empty() { (nothing(&context, &asked)) } @else { (table(&rows)) }
+            @if rows.is_empty() { (nothing(&context, &asked)) } @else { (table(&rows, &asked)) }
             @if let Some(next) = &next { p class="more" { a href=(next) rel="next" { "Older runs" } } }
         } }
     };
@@ -98,6 +100,21 @@ impl RowState {
 
     fn waits_for_a_person(&self) -> bool {
         self.state == RunState::Parked
+    }
+
+    fn schedule(&self) -> Option<&str> {
+        self.row.head.labels.get(SCHEDULE_LABEL).map(|name| &**name)
+    }
+
+    /// Whether both have ended in the same phase, and are runs of the same schedule.
+    fn is_like(&self, other: &Self) -> bool {
+        let ended =
+            |one: &Self| (!one.row.status.open && one.row.damaged.is_none()).then_some(one.row.status.phase);
+        self.schedule().is_some()
+            && self.schedule() == other.schedule()
+            && self.row.head.namespace == other.row.head.namespace
+            && ended(self).is_some()
+            && ended(self) == ended(other)
     }
 
     /// Returns the reason for its end, or for its wait, in one line.
@@ -147,6 +164,11 @@ impl RunFilter {
         query.extend_pairs(others).extend_pairs(standing);
         let query = query.finish();
         if query.is_empty() { "/runs".to_owned() } else { format!("/runs?{query}") }
+    }
+
+    /// Whether runs of a schedule may be folded: a list that was asked for by label or text shows each.
+    fn may_fold(&self) -> bool {
+        self.text("label").is_empty() && self.text("text").is_empty()
     }
 
     /// Whether the list is of some of the runs only, however they stand: then the counts of all are not its own.
@@ -223,7 +245,7 @@ fn chips(counts: &StatusCounts, asked: &RunFilter, failing: usize) -> Markup {
     }
 }
 
-fn table(rows: &[RowState]) -> Markup {
+fn table(rows: &[RowState], asked: &RunFilter) -> Markup {
     let is_of_one = rows.iter().all(|one| &*one.row.head.namespace == "default");
     html! {
         table class="list runs" {
@@ -233,7 +255,11 @@ fn table(rows: &[RowState]) -> Markup {
                     @if !is_of_one { th scope="col" { "Namespace" } }
                     th scope="col" { "Submitted" } th scope="col" { "Took" } th scope="col" { "Run" } }
             }
-            tbody { @for one in rows { (line(one, !is_of_one)) } }
+            tbody { @for group in rows.chunk_by(|one, next| asked.may_fold() && one.is_like(next)) {
+                @let is_folded = group.len() >= MIN_FOLDED;
+                @for one in group.iter().take(if is_folded { 1 } else { group.len() }) { (line(one, !is_of_one)) }
+                @if is_folded { (others(group, asked, if is_of_one { 6 } else { 7 })) }
+            } }
         }
     }
 }
@@ -248,12 +274,29 @@ fn line(one: &RowState, has_namespace: bool) -> Markup {
                 @if let Some(schedule) = head.labels.get(SCHEDULE_LABEL) {
                     " " a class="origin" href=(format::saved_path("schedules", &head.namespace, schedule)) { "schedule " (schedule) }
                 }
+                @if let Some(of) = head.labels.get(RERUN_LABEL) {
+                    " " a class="origin" href={ "/runs/" (of) } { "rerun of " (format::end_of(of)) }
+                }
                 @if let Some(reason) = one.reason() { p class="reason" { (text::cut(&reason, MAX_REASON_BYTES)) } }
             }
             @if has_namespace { td { (head.namespace) } }
             td { (format::time(head.submitted_at)) }
             td { (format::took_or_counts(head.submitted_at, status.finished_at)) }
             td { (format::short_id(&head.run_id)) }
+        }
+    }
+}
+
+/// The row that stands for all but the newest of a schedule's runs that ended alike.
+fn others(group: &[RowState], asked: &RunFilter, columns: usize) -> Markup {
+    let schedule = group.first().and_then(RowState::schedule).unwrap_or_default();
+    html! {
+        tr class="others" {
+            td colspan=(columns) {
+                a href=(asked.address_with("label", &format!("{SCHEDULE_LABEL}={schedule}"))) {
+                    (group.len().saturating_sub(1)) " earlier runs of schedule " (schedule) " ended alike"
+                }
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, PreEscaped, html};
 use phasm::{
-    Phase, Value,
+    Phase,
     engine::{
         event::Reason,
         run::{Run, TaskRun},
@@ -72,7 +72,7 @@ fn responses(run: &Run) -> Markup {
     html! {
         @for task in shown {
             p class="help" {
-                (run.path(task)) " " (run.response(task).unwrap_or_else(|| format!("{}{}", verdict(task), format::unchecked_name(text_output(task, "by")))))
+                (run.path(task)) " " (run.response(task).unwrap_or_else(|| format!("{}{}", verdict(run, task), format::unchecked_name(run.responder(task)))))
                 @if let Some(at) = task.resumed_at() { ", " (format::time(at)) }
                 @if let Some(comment) = run.comment(task) { ": " (text::cut(comment, MAX_COMMENT_BYTES)) }
             }
@@ -80,19 +80,12 @@ fn responses(run: &Run) -> Markup {
     }
 }
 
-/// A text that the response of a task has, which is an output of it.
-fn text_output<'t>(task: &'t TaskRun, name: &str) -> Option<&'t str> {
-    task.outputs.iter().rfind(|output| &*output.name == name)?.value.as_str()
-}
-
 /// The verdict of a response to a task, in a word.
-fn verdict(task: &TaskRun) -> &'static str {
-    let approved =
-        task.outputs.iter().rfind(|output| &*output.name == "approved").map(|output| &output.value);
-    match approved {
-        Some(Value::Bool(true)) => "approved",
-        Some(Value::Bool(false)) => "rejected",
-        Some(_) | None => "answered",
+fn verdict(run: &Run, task: &TaskRun) -> &'static str {
+    match run.approval(task) {
+        Some(true) => "approved",
+        Some(false) => "rejected",
+        None => "answered",
     }
 }
 
@@ -137,7 +130,9 @@ fn standing(run: &Run, leaves: &Leaves<'_>) -> Markup {
         @match (run.phase(), run.tasks().first()) {
             (phase, Some(root)) if phase.is_terminal() => {
                 // A clock that ended it stands in the reason.
-                @if root.reason.is_some_and(Reason::is_clock) { "Ended" } @else { (phase) }
+                @if root.reason.is_some_and(Reason::is_clock) { "Ended" }
+                @else if phase == Phase::Failed && leaves.are_rejected(run) { "Rejected" }
+                @else { (phase) }
                 " after " (took)
                 @if leaves.retries > 0 { ", " (leaves.retries) @if leaves.retries == 1 { " retry" } @else { " retries" } }
                 @for remark in run.remarks(root) { ", " (remark) }

@@ -297,6 +297,13 @@ async fn a_failing_schedule_says_so() {
             assert!(runs.iter().all(|run| shown.contains(&format!("href=\"{run}\" title=\""))), "{shown}");
         }
     }
+    let folded = page(client, "/runs").await;
+    let rows = |shown: &str| shown.matches("<tr id=\"run-").count();
+    assert!(
+        rows(&folded) == 1 && folded.contains("2 earlier runs of schedule nightly ended alike"),
+        "{folded}"
+    );
+    assert_eq!(rows(&page(client, "/runs?label=phasm%2Fschedule%3Dnightly").await), 3);
     let shown = page(client, at).await;
     assert!(shown.contains("<span class=\"reason\"") && shown.contains("as asked"), "{shown}");
     assert_eq!(post(client, &format!("{at}/suspend"), "").await.status, 303);
@@ -742,6 +749,7 @@ async fn a_rerun_says_what_it_takes_over() {
     for says in ["Rerun of", ", which ended in ", "1 result reused, 1 task run anew."] {
         assert!(again.contains(says), "{says}: {again}");
     }
+    assert!(page(client, "/runs").await.contains(">rerun of …"));
     let before = page(client, &format!("/runs/{run}")).await;
     assert!(before.contains("Run again as") && before.contains(&at), "{before}");
     // A run from its edited file is one that repeats it, too.
@@ -753,6 +761,28 @@ async fn a_rerun_says_what_it_takes_over() {
     assert!(edited.contains("Rerun of") && edited.contains(&run), "{edited}");
     let strange = post(client, "/submit", &format!("act=submit&document={document}&repeats=unknown")).await;
     assert!(!page(client, strange.header("location").unwrap()).await.contains("Rerun of"));
+}
+
+/// R-A117: a rejection is no fault, so the page does not offer to ask the same question again first.
+#[tokio::test]
+async fn a_rejected_run_says_so() {
+    let world = World::in_file().await;
+    let client = &world.client;
+    let asks = workflow("default", &["decide"]).replace(
+        "type: decide }",
+        "type: decide }, phaseConditions: { failed: \"outputs.approved == false\" }",
+    );
+    let run = world.submit(&asks).await;
+    client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    post(client, &format!("/runs/{run}/tasks/1/resume"), "answer.1.approved=false&answer.1.by=ada").await;
+    let ended = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
+    assert_eq!(ended.text("/phase"), "Failed", "{ended:?}");
+    let shown = page(client, &format!("/runs/{run}")).await;
+    for says in
+        ["</svg> Rejected</span>", "Rejected after ", "<button class=\"plain\" title", "rejected by ada"]
+    {
+        assert!(shown.contains(says), "{says}: {shown}");
+    }
 }
 
 /// R-A117: what fails before it is executed fails again, so the first thing that is offered is to change the file.

@@ -206,3 +206,11 @@ fn json() {
     json("[None]", "1:2", "`None` where a value belongs", "write `null`");
     json("[word]", "1:2", "`word` where a value belongs", "JSON texts stand in double quotes");
 }
+
+/// R-W13: a text that stops the parser in another way still gets a place to look at.
+#[test]
+fn others() {
+    let hint = "look at this line and the one above it for a wrong indentation, a missing `: ` or `- `, or a quote or bracket that \
+                is not closed; text with `: `, `#` or `{` in it needs quotes";
+    yaml("%YAML x\n---\na: 1\n", "1:7", "this line does not fit to the ones above it", hint);
+}

@@ -103,7 +103,7 @@ export function edit(form) {
       line: Number(one.dataset.line),
       column: Number(one.dataset.column),
       severity: one.parentElement.classList.contains("warnings") ? "warning" : "error",
-      message: [...one.querySelectorAll(".said, .hint")].map((part) => part.textContent).join("\n"),
+      message: [...one.querySelectorAll(".said, .hint, .expected")].map((part) => part.textContent).join("\n"),
     })));
     for (const one of found) {
       const place = one.querySelector("span.place");
