@@ -24,7 +24,7 @@ pub use self::{
     inventory::PluginInventory,
     library::{AddResult, Library, LibraryError, NewPlugin, PluginVersion},
     library_admin::{AddError, LibraryAdmin, all_keys},
-    manifest::{Defaults, Manifest},
+    manifest::{CodeMeaning, Defaults, Manifest},
     source::{Builder, Source},
     view::{
         AddView, ApprovalView, ComponentSource, InspectError, MissingGrants, PluginRow, PluginView,

@@ -56,6 +56,25 @@
 /// `settings: ["rejection"]` lists the settings that the executor reads from `call.config`, next to its inputs: a workflow with another
 /// one is refused when it is submitted.
 ///
+/// `codes` lists the codes that the executor returns, each with its meaning; `deterministic: true` says that the same inputs always have
+/// the same outcome; `examples` lists calls, each with its `inputs`, the `code` (0 if none is given) and some of the `outputs`, or a part
+/// of the `message`. `phasm plugin test` runs them, and `phasm plugin docs` prints them:
+///
+/// ```
+/// # use phasm_sdk::prelude::*;
+/// # inputs! { struct Double { number: i64 } }
+/// # fn double(call: Call<Double>) -> Outcome { Outcome::succeeded().output("number", call.inputs.number * 2) }
+/// executor!(double, {
+///     outputs: { number: i64 },
+///     codes: [{ code: 3, meaning: "The number is too large." }],
+///     deterministic: true,
+///     examples: [
+///         { name: "doubles a number", inputs: { number: 21 }, outputs: { number: 42 } },
+///         { name: "refuses a large one", inputs: { number: 9223372036854775807 }, code: 3 },
+///     ],
+/// });
+/// ```
+///
 /// The policies are `retry`, `maxRuntime`, `maxInactivity` and `deadline`, each written as in a workflow; the host that loads the plugin
 /// checks their values. Texts must be JSON's as well as Rust's. Other fields do not compile:
 ///
@@ -166,6 +185,9 @@ macro_rules! executor {
     (@field wants) => { "wants" };
     (@field settings) => { "settings" };
     (@field suspends) => { "suspends" };
+    (@field codes) => { "codes" };
+    (@field deterministic) => { "deterministic" };
+    (@field examples) => { "examples" };
     (@value { $first:ident : $value:literal $(, $more:ident : $other:literal)* $(,)? }) => {
         ::core::concat!(
             "{\"", ::core::stringify!($first), "\":", ::core::stringify!($value),
@@ -173,6 +195,7 @@ macro_rules! executor {
             "}"
         )
     };
+    (@value null) => { "null" };
     (@value { }) => { "{}" };
     (@value { $first:ident : $value:tt $(, $more:ident : $other:tt)* $(,)? }) => {
         ::core::concat!(

@@ -10,6 +10,7 @@ use phasm_engine::{
     tree::Tree,
     value::{Map, Value},
 };
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use wasmparser::{Parser, Payload};
@@ -61,6 +62,15 @@ pub struct Manifest {
     /// Whether it waits for people: its attempts may suspend.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub suspends: bool,
+    /// Codes that it returns, each with its meaning.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub codes: Vec<CodeMeaning>,
+    /// Whether the same inputs always have the same outcome.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub deterministic: bool,
+    /// Calls as examples. Only `phasm plugin test` and `phasm plugin docs` read them, so a plugin with others can be used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Value>,
     /// Limits that its attempts need at most, written as `limits` in a configuration.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub limits: Value,
@@ -70,6 +80,15 @@ pub struct Manifest {
     /// The policies of tasks that have none of their own.
     #[serde(flatten)]
     pub defaults: Defaults,
+}
+
+/// Meaning of a code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CodeMeaning {
+    /// The code.
+    pub code: i32,
+    /// One sentence for people.
+    pub meaning: String,
 }
 
 /// Default policies (Steep's service metadata), each written as in a document; neither the template's nor the call's

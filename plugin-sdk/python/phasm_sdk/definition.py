@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import typing
-from typing import Any, Callable, Mapping, TypeVar, overload
+from typing import Any, Callable, Mapping, Sequence, TypeVar, overload
 
 from . import host, jsontext
 from .call import RESUMED_BY, Call
@@ -150,17 +150,23 @@ def executor(
     deadline: Mapping[str, Any] | None = None,
     limits: Mapping[str, Any] | None = None,
     suspends: bool = False,
+    codes: Mapping[int, str] | None = None,
+    deterministic: bool = False,
+    examples: Sequence[Mapping[str, Any]] | None = None,
 ) -> Callable[[F], F]: ...
 
 
-def executor(function: Any = None, /, *, suspends: bool = False, **said: Any) -> Any:
+def executor(function: Any = None, /, *, suspends: bool = False, deterministic: bool = False, **said: Any) -> Any:
     """Makes a function the executor of its module.
 
     `wants` are the grants that it asks for, the others are policies of tasks that have none of their own, each as in a
-    workflow; `suspends` says that its attempts may wait for people.
+    workflow; `suspends` says that its attempts may wait for people, and `deterministic` that the same inputs always have
+    the same outcome. `codes` are the codes that it returns with their meanings. `examples` are calls that
+    `phasm plugin test` makes, each with `inputs`, the `code` (0 if there is none) and some `outputs` or a part of the `message`.
     """
     if function is None:
-        return functools.partial(_define, said=said | ({"suspends": True} if suspends else {}))
+        flags = {"suspends": suspends, "deterministic": deterministic}
+        return functools.partial(_define, said=said | {name: True for name, is_set in flags.items() if is_set})
     return _define(function, said)
 
 
@@ -172,6 +178,9 @@ _WORDS = {
     "deadline": "deadline",
     "limits": "limits",
     "suspends": "suspends",
+    "codes": "codes",
+    "deterministic": "deterministic",
+    "examples": "examples",
 }
 
 
@@ -185,6 +194,8 @@ def _define(function: Callable[..., Any], said: Mapping[str, Any]) -> Any:
     for name in ("wants", "limits"):
         if name in members:
             members[name] = {key.replace("_", "-"): value for key, value in members[name].items()}
+    if "codes" in members:
+        members["codes"] = [{"code": code, "meaning": meaning} for code, meaning in members["codes"].items()]
     setattr(function, ATTRIBUTE, Definition(function, members))
     return function
 

@@ -149,6 +149,15 @@ class Manifest(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "expected one function"):
             only_in(module)
 
+    def test_codes_and_examples_are_part_of_it(self) -> None:
+        @executor(codes={2: "Not found."}, deterministic=True, examples=[{"inputs": {"a": 1}, "code": 2}])
+        def find(a: int) -> None: ...
+
+        found = definition(find).manifest
+        self.assertEqual(found["codes"], [{"code": 2, "meaning": "Not found."}])
+        self.assertIs(found["deterministic"], True)
+        self.assertEqual(found["examples"], [{"inputs": {"a": 1}, "code": 2}])
+
     def test_the_decorator_takes_what_a_manifest_has(self) -> None:
         with self.assertRaisesRegex(TypeError, "max_time is not known; expected wants, retry"):
             executor(max_time=3)(lambda: None)  # type: ignore[call-overload]

@@ -55,6 +55,10 @@ executor!(approval, {
     },
     settings: ["schema", "rejection", "approvers", "notBy", "message", "details"],
     suspends: true,
+    examples: [
+        { name: "approves", inputs: { message: "Go?" }, response: { approved: true }, outputs: { approved: true } },
+        { name: "rejects", inputs: { message: "Go?" }, response: { approved: false }, code: 2 },
+    ],
 });
 
 /// Refuses inputs of other names: a response in the workflow itself would pass for a person's.

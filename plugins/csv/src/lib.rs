@@ -142,6 +142,15 @@ executor!(csv, {
         /// The rows as CSV text, with `render`.
         text: Option<String>,
     },
+    deterministic: true,
+    examples: [
+        {
+            name: "filters rows",
+            inputs: { text: "region,amount\neu,10.1\nus,9\n" },
+            settings: { operation: "filter", where: [{ column: "amount", is: "atLeast", value: 10 }] },
+            outputs: { count: 1 },
+        },
+    ],
 });
 
 #[cfg(test)]

@@ -36,6 +36,11 @@ executor!(echo, {
     inputs: Controls,
     // Every other input is one.
     outputs: { .. },
+    deterministic: true,
+    examples: [
+        { name: "returns its inputs", inputs: { a: 1 }, outputs: { a: 1 } },
+        { name: "returns a code", inputs: { a: 1 }, settings: { code: 2 }, code: 2 },
+    ],
 });
 
 #[cfg(test)]

@@ -121,6 +121,25 @@ executor!(hash, {
         /// True, with `verify`; a digest that differs is a failure.
         verified: Option<bool>,
     },
+    codes: [
+        { code: 2, meaning: "The digest is not the expected one." },
+        { code: 3, meaning: "The inputs are wrong." },
+    ],
+    deterministic: true,
+    examples: [
+        {
+            name: "digests a text",
+            inputs: { content: "hello" },
+            outputs: { digest: "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824" },
+        },
+        {
+            name: "tells another digest",
+            inputs: { operation: "verify", algorithm: "md5", content: "hello", expected: "00000000000000000000000000000000" },
+            code: 2,
+            message: "is not the one",
+        },
+        { name: "needs a digest to compare with", inputs: { operation: "verify", content: "hello" }, code: 3, message: "missing" },
+    ],
 });
 
 #[cfg(test)]

@@ -55,6 +55,14 @@ executor!(html, {
         /// Number of elements.
         count: u64,
     },
+    deterministic: true,
+    examples: [
+        {
+            name: "reads a heading",
+            inputs: { selector: "h1", html: "<h1>One</h1><p>Two</p>" },
+            outputs: { first: "One", count: 1 },
+        },
+    ],
 });
 
 #[cfg(test)]

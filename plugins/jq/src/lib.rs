@@ -42,6 +42,10 @@ executor!(jq, {
         /// All of them.
         results: Vec<Json>,
     },
+    deterministic: true,
+    examples: [
+        { name: "reads a member", inputs: { filter: ".a", input: { a: 1 } }, outputs: { result: 1, results: [1] } },
+    ],
 });
 
 #[cfg(test)]

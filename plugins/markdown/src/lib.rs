@@ -56,6 +56,10 @@ executor!(markdown, {
         /// Addresses of links and images that were left out, each once.
         blocked: Vec<String>,
     },
+    deterministic: true,
+    examples: [
+        { name: "makes a paragraph", inputs: { text: "A **word**" }, outputs: { html: "<p>A <strong>word</strong></p>\n" } },
+    ],
 });
 
 #[cfg(test)]

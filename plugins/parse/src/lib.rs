@@ -64,6 +64,10 @@ executor!(parse, {
         /// The text, with `render`.
         text: Option<String>,
     },
+    deterministic: true,
+    examples: [
+        { name: "reads TOML", inputs: { format: "toml", text: "version = 4" }, outputs: { value: { version: 4 } } },
+    ],
 });
 
 #[cfg(test)]

@@ -123,6 +123,16 @@ executor!(regex, {
         /// Number of matches, except with `match`.
         count: Option<u64>,
     },
+    codes: [{ code: 3, meaning: "The inputs are wrong." }],
+    deterministic: true,
+    examples: [
+        {
+            name: "replaces names",
+            inputs: { operation: "replace", pattern: "\\w+@", replacement: "***@", text: "to ada@example.com" },
+            outputs: { text: "to ***@example.com", count: 1 },
+        },
+        { name: "needs a pattern", inputs: { operation: "match", pattern: "(", text: "" }, code: 3, message: "pattern" },
+    ],
 });
 
 #[cfg(test)]

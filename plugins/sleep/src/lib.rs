@@ -49,6 +49,10 @@ executor!(sleep, {
         /// The duration in milliseconds.
         slept: u64,
     },
+    deterministic: true,
+    examples: [
+        { name: "sleeps a moment", inputs: { duration: "5ms" }, outputs: { slept: 5 } },
+    ],
 });
 
 #[cfg(test)]

@@ -111,6 +111,10 @@ executor!(template, {
         /// The result.
         text: String,
     },
+    deterministic: true,
+    examples: [
+        { name: "fills in a name", inputs: { template: "Hello, {{ name }}!", name: "Ada" }, outputs: { text: "Hello, Ada!" } },
+    ],
 });
 
 #[cfg(test)]

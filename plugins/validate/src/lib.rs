@@ -70,6 +70,15 @@ executor!(validate, {
         /// Number of violations, listed or not.
         count: u64,
     },
+    deterministic: true,
+    examples: [
+        { name: "takes what fits", inputs: { schema: { type: "integer" }, value: 1 }, outputs: { valid: true, count: 0 } },
+        {
+            name: "reports violations",
+            inputs: { invalid: "report", schema: { type: "integer", minimum: 1 }, value: 0 },
+            outputs: { valid: false, count: 1 },
+        },
+    ],
 });
 
 #[cfg(test)]

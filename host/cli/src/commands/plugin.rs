@@ -5,6 +5,8 @@ mod approve;
 mod build;
 mod call;
 mod compile;
+mod conformance;
+mod dev;
 mod docs;
 mod inspect;
 mod keygen;
@@ -37,6 +39,7 @@ pub(crate) enum PluginCommand {
     Build(build::BuildArguments),
     Call(call::CallArguments),
     Compile(compile::CompileArguments),
+    Dev(dev::DevArguments),
     Docs(docs::DocsArguments),
     List(list::ListArguments),
     Inspect(inspect::InspectArguments),
@@ -51,6 +54,7 @@ pub(crate) enum PluginCommand {
     Push(push::PushArguments),
     New(new::NewArguments),
     Sdk(sdk::SdkArguments),
+    Test(conformance::TestArguments),
 }
 
 /// Does one of them.
@@ -59,6 +63,7 @@ pub(super) fn plugin(command: &PluginCommand, log_level: LogLevel, screen: &Scre
         PluginCommand::Build(arguments) => build::build(arguments, screen),
         PluginCommand::Call(arguments) => call::call(arguments, log_level, screen),
         PluginCommand::Compile(arguments) => compile::compile(arguments, screen),
+        PluginCommand::Dev(arguments) => dev::dev(arguments, log_level, screen),
         PluginCommand::Docs(arguments) => docs::docs(arguments, screen),
         PluginCommand::List(arguments) => list::list(arguments, screen),
         PluginCommand::Inspect(arguments) => inspect::inspect(arguments, screen),
@@ -73,5 +78,6 @@ pub(super) fn plugin(command: &PluginCommand, log_level: LogLevel, screen: &Scre
         PluginCommand::Push(arguments) => push::push(arguments, screen),
         PluginCommand::New(arguments) => new::new(arguments, screen),
         PluginCommand::Sdk(arguments) => sdk::sdk(arguments, screen),
+        PluginCommand::Test(arguments) => conformance::test(arguments, screen),
     }
 }

@@ -216,6 +216,12 @@ pub(crate) fn check_inputs<'v>(
     })
 }
 
+/// Returns the first mismatch between the outputs of an attempt, as an object, and the schema of all of them.
+pub(crate) fn check_outputs(schema: &Value, outputs: &Value) -> Option<String> {
+    let complaints = complaints(schema, &ValueTemplate::Literal(outputs.clone()));
+    complaints.first().map(|Complaint { path, message }| format!("output{path}: {message}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ use super::{Manifest, Members, said};
 use crate::plugins::files;
 
 /// The members of a manifest.
-const MEMBERS: [&str; 13] = [
+const MEMBERS: [&str; 16] = [
     "name",
     "version",
     "description",
@@ -16,6 +16,9 @@ const MEMBERS: [&str; 13] = [
     "outputs",
     "settings",
     "suspends",
+    "codes",
+    "deterministic",
+    "examples",
     "limits",
     "wants",
     "retry",

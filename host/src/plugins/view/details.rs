@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{MissingGrants, PolicyVerdict, SignatureStatus, component::interfaces, state_of};
 use crate::plugins::{
-    GrantRequests, Manifest, PluginVersion, grant_record, read_component, signature_beside,
+    CodeMeaning, GrantRequests, Manifest, PluginVersion, grant_record, read_component, signature_beside,
     trust::PluginTrust,
 };
 
@@ -59,6 +59,15 @@ pub struct PluginView {
     /// Names of its settings, which stand in `executor.config`, as an input may; none where the manifest lists none.
     #[serde(default)]
     pub settings: Vec<String>,
+    /// Codes that it returns, each with its meaning; none where the manifest lists none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub codes: Vec<CodeMeaning>,
+    /// Whether the same inputs always have the same outcome, as its author says.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deterministic: bool,
+    /// Calls as examples: `name`, `inputs`, `settings`, `code`, `outputs` and `message`, each where it is given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub examples: Vec<Value>,
     /// The grants that it asks for.
     #[schemars(with = "Map")]
     pub wants: GrantRequests,
@@ -155,6 +164,9 @@ impl PluginView {
             inputs: manifest.inputs,
             outputs: manifest.outputs,
             settings: manifest.settings.iter().map(ToString::to_string).collect(),
+            codes: manifest.codes,
+            deterministic: manifest.deterministic,
+            examples: manifest.examples,
             granted: grants.map(grant_record::described).unwrap_or_default(),
             to_grant: MissingGrants::of(name, &manifest.wants, grants),
             wants: manifest.wants,

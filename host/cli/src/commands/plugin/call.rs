@@ -20,7 +20,7 @@ use crate::{
     exit::Exit,
     failure::Failure,
     input::parameters::{self, ParameterArgument},
-    paths,
+    paths::{self, PathArguments},
     store::local_user::local_user,
     terminal::screen::Screen,
     trace::LogLevel,
@@ -58,6 +58,17 @@ pub(crate) struct CallArguments {
 
     #[command(flatten)]
     drive: DriveArguments,
+}
+
+impl CallArguments {
+    /// Returns the plugin as it was given.
+    pub(super) fn plugin(&self) -> &str {
+        &self.plugin
+    }
+
+    pub(super) fn paths(&self) -> &PathArguments {
+        &self.drive.paths
+    }
 }
 
 /// Runs one attempt.

@@ -1,7 +1,7 @@
 //! `phasm plugin docs`.
 
 use clap::Args;
-use phasm::{plugins::PluginView, sandbox::Grants};
+use phasm::{Value, plugins::PluginView, sandbox::Grants};
 
 use super::{inspect, shape};
 use crate::{exit::Exit, failure::Failure, paths::PathArguments, terminal::screen::Screen};
@@ -29,7 +29,7 @@ pub(super) fn docs(arguments: &DocsArguments, screen: &Screen) -> Result<Exit, F
 }
 
 fn page(view: &PluginView) -> String {
-    let PluginView { name, description, inputs, outputs, settings, defaults, wants, .. } = view;
+    let PluginView { name, description, inputs, outputs, codes, settings, defaults, wants, .. } = view;
     let mut page = format!("# {name}\n");
     if let Some(description) = description {
         page += &format!("\n{description}\n");
@@ -44,6 +44,7 @@ fn page(view: &PluginView) -> String {
         let lines: String = lines.iter().map(|line| format!("- {line}\n")).collect();
         format!("\n## {title}\n\n{lines}")
     };
+    page += &listed("Codes", codes.iter().map(|one| format!("{}: {}", one.code, one.meaning)).collect());
     page += &listed("Settings", settings.iter().map(|name| format!("`{name}`")).collect());
     page += &listed(
         "Default policies",
@@ -53,6 +54,28 @@ fn page(view: &PluginView) -> String {
         "Grants that it asks for",
         wants.lacking(&Grants::default()).iter().map(|line| format!("`{line}`")).collect(),
     );
+    page += &examples(view);
+    page
+}
+
+/// The examples of the manifest, each as inputs and what comes of them.
+fn examples(PluginView { examples, deterministic, .. }: &PluginView) -> String {
+    if examples.is_empty() {
+        return String::new();
+    }
+    let mut page = "\n## Examples\n".to_owned();
+    if *deterministic {
+        page += "\nThe same inputs always have the same outcome.\n";
+    }
+    for example in examples {
+        let member = |name: &str| example.member(name).map(Value::to_json);
+        let name = example.member("name").and_then(Value::as_str).unwrap_or("Example");
+        let parts = ["inputs", "settings", "response", "code", "outputs", "message"]
+            .map(|part| Some((part, member(part)?)));
+        page += &format!("\n{name}:\n\n```yaml\n");
+        page.extend(parts.into_iter().flatten().map(|(part, value)| format!("{part}: {value}\n")));
+        page += "```\n";
+    }
     page
 }
 

@@ -99,6 +99,18 @@ async fn there(remote: &Remote, asked: &str) -> Result<PluginView, Failure> {
     remote.plugin(name, &version).await.map_err(failed)
 }
 
+/// Returns where a plugin lies: the folder of its source, or the file of its component.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn place(asked: &str, paths: &PathArguments, screen: &Screen) -> Result<PathBuf, Failure> {
+    let path = Path::new(asked);
+    let place = if is_path(path) { Some(path.to_owned()) } else { find(path, paths, screen, false)?.path };
+    place.filter(|place| place.exists()).ok_or_else(|| {
+        Failure::call(format!("`{asked}` is neither a folder nor a component; name one, such as ./greet"))
+    })
+}
+
 /// Whether a plugin is meant by where it lies.
 pub(super) fn is_path(asked: &Path) -> bool {
     asked.components().count() > 1 || asked.is_file()

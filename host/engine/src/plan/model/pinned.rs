@@ -59,6 +59,12 @@ impl PinnedExecutor {
         schema::check_inputs(&self.inputs, config, inputs)
     }
 
+    /// Returns the fault of the outputs of a successful attempt: the first that does not fit its manifest, and the expected value.
+    #[must_use]
+    pub fn check_outputs(&self, outputs: &Value) -> Option<String> {
+        schema::check_outputs(&self.outputs, outputs)
+    }
+
     /// The outputs that its manifest declares.
     pub(crate) fn output_names(&self) -> Vec<&str> {
         schema::properties(&self.outputs)
