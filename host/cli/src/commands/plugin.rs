@@ -17,7 +17,6 @@ mod pack;
 mod prune;
 #[cfg(feature = "oci")]
 mod push;
-mod python;
 mod remove;
 mod scaffold;
 mod sdk;
