@@ -1,4 +1,18 @@
 // Types of the SDK. The types of inputs are those that their declaration says.
+export * as http from './http.js';
+
+declare global {
+  /** Writes lines of the task's log. */
+  interface Console {
+    debug(...values: any[]): void;
+    error(...values: any[]): void;
+    info(...values: any[]): void;
+    log(...values: any[]): void;
+    trace(...values: any[]): void;
+    warn(...values: any[]): void;
+  }
+  var console: Console;
+}
 
 /** A type of an input or output. */
 export interface Type<T> {
@@ -103,6 +117,16 @@ export interface About<I extends Fields, O extends Fields> {
   /** Without them any are taken. */
   inputs?: I;
   outputs?: O;
+  /** The grants that it asks for. */
+  wants?: { http?: string[]; [grant: string]: unknown };
+  /** Policies of tasks that have none of their own, as in a workflow. */
+  retry?: Record<string, unknown>;
+  maxRuntime?: string | number;
+  maxInactivity?: string | number;
+  deadline?: Record<string, unknown>;
+  limits?: Record<string, unknown>;
+  /** Whether its attempts may wait for people. */
+  suspends?: boolean;
 }
 type Returned<O extends Fields> = Values<O> | Outcome | void;
 export interface Executor {
@@ -112,5 +136,5 @@ export interface Executor {
 /** Returns the `execute` that a component exports. */
 export function executor<I extends Fields = Record<string, Type<any>>, O extends Fields = Record<string, Type<any>>>(
   about: About<I, O>,
-  run: (call: Call<Values<I>>) => Returned<O> | Promise<Returned<O>>,
+  run: (call: Call<Values<I>>) => Returned<O>,
 ): Executor;

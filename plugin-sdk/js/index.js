@@ -1,89 +1,51 @@
 // The SDK of executors in JavaScript and TypeScript.
 import * as host from 'phasm:executor/host@0.1.0';
 
+import { console } from './console.js';
+import { Failure, Outcome } from './outcome.js';
 import { isObject, readFields, schemaOf } from './types.js';
 
+export * as http from './http.js';
+export { ERROR, FAILED, Failure, Outcome, SUCCEEDED, SUSPENDED, TIMEOUT } from './outcome.js';
 export { any, boolean, integer, list, map, number, object, oneOf, string } from './types.js';
 
-// Codes of outcomes.
-export const SUCCEEDED = 0;
-export const SUSPENDED = 1;
-export const FAILED = 2;
-export const ERROR = 3;
-export const TIMEOUT = 4;
-
-// The result of an attempt. Functions return one, or an object of outputs, or nothing.
-export class Outcome {
-  constructor(code, message = '', outputs = {}, detail = undefined) {
-    Object.assign(this, { code, message, outputs, detail });
-  }
-
-  static succeeded(outputs = {}, message = '') {
-    return new Outcome(SUCCEEDED, message, outputs);
-  }
-
-  // Waits for a response; the attempt is then called again with the response among its inputs, and `call.resumed`.
-  static suspended(message = '', outputs = {}) {
-    return new Outcome(SUSPENDED, message, outputs);
-  }
-
-  // The work was done, and its result is a failure: `retry` without a condition does not try again.
-  static failed(message, { kind, detail, outputs } = {}) {
-    return new Outcome(FAILED, message, outputs, withError(detail, { kind }));
-  }
-
-  // The work could not be done.
-  static error(message, { kind = 'error', retryable, detail, outputs } = {}) {
-    return new Outcome(ERROR, message, outputs, withError(detail, { kind, retryable }));
-  }
-}
-
-// An exception that ends the attempt with an outcome.
-export class Failure extends Error {
-  constructor(message, options = {}) {
-    super(message);
-    this.name = 'Failure';
-    this.outcome = Outcome.failed(message, options);
-  }
-}
-
-function withError(detail, error) {
-  const known = Object.fromEntries(Object.entries(error).filter(([, value]) => value !== undefined));
-  return Object.keys(known).length ? { ...detail, error: { ...known, ...detail?.error } } : detail;
-}
-
-// Returns the `execute` that a component exports: `run` gets the call, and returns outputs, an outcome, or a promise of one.
+// Returns the `execute` that a component exports: `run` gets the call, and returns outputs or an outcome.
 //
-// `about` has `description`, `inputs` and `outputs`: fields by name. Without `inputs` any are taken. They are the manifest.
+// `about` has `description`, `inputs` and `outputs`: fields by name. Without `inputs` any are taken. They are the manifest, with the
+// members of POLICIES as they stand.
 export function executor(about, run) {
   const { inputs, outputs, description } = about;
-  const isAsync = run.constructor.name === 'AsyncFunction';
+  // The engine has none; packages expect one.
+  globalThis.console ??= console;
+  // The engine runs no jobs after a call: what is awaited would never come.
+  if (run.constructor.name === 'AsyncFunction') throw new TypeError(`executor: expected a function that is not async; ${WITHOUT_PROMISES}`);
   const begin = (invocation) => {
     const call = callOf(invocation);
     const problems = [];
     if (inputs) call.inputs = readFields(inputs, taken(inputs, call), (name) => `input \u0060${name}\u0060`, problems);
     return problems.length ? { refused: Outcome.error(problems.join('; '), { kind: 'input', retryable: false }) } : { call };
   };
-  const result = (invocation) => {
-    const { refused, call } = begin(invocation);
-    return refused ?? run(call);
-  };
-  const now = (invocation) => {
+  const execute = (invocation) => {
     try {
-      return written(result(invocation));
+      const { refused, call } = begin(invocation);
+      return written(refused ?? run(call));
     } catch (error) {
       return written(outcomeOf(error));
     }
   };
-  const later = (invocation) => Promise.resolve(invocation).then(result).then(written).catch((error) => written(outcomeOf(error)));
-  const execute = isAsync ? later : now;
   execute.manifest = {
     ...(description ? { description } : {}),
     ...(inputs ? { inputs: schemaOf(inputs) } : {}),
     ...(outputs ? { outputs: schemaOf(outputs) } : {}),
+    ...Object.fromEntries(POLICIES.filter((name) => about[name] !== undefined).map((name) => [name, about[name]])),
   };
   return execute;
 }
+
+const WITHOUT_PROMISES = 'a component waits for no promise, and requests of `http` return their response';
+
+// The grants that an executor asks for, and policies of tasks that have none of their own, as in a workflow.
+const POLICIES = ['wants', 'retry', 'maxRuntime', 'maxInactivity', 'deadline', 'limits', 'suspends'];
 
 // Inputs, and what `executor.config` has of those that the task does not give. Settings that are no inputs stay there.
 function taken(inputs, { inputs: given, config }) {
@@ -105,16 +67,35 @@ function callOf(invocation) {
   };
 }
 
-// The outcome of an exception. Its trace goes to the log.
+// The outcome of an exception. The trace of one that nothing expected goes to the log.
 function outcomeOf(error) {
-  if (error instanceof Failure) return error.outcome;
+  if (error?.outcome instanceof Outcome) return error.outcome;
   const name = error?.name ?? 'Error';
   const message = error?.message ?? String(error);
-  if (error?.stack) host.log('warn', `${name}: ${message}\n${error.stack}`);
+  host.log('warn', [`${name}: ${message}`, ...framesOf(error?.stack)].join('\n'));
   return Outcome.error(`${name}: ${message}`, { kind: name });
 }
 
+// The frames of a trace, with lines of the author's files: the builder leaves in the component which lines of the bundle these are.
+function framesOf(stack) {
+  const frames = String(stack ?? '').split('\n').filter((line) => /^\s*at /.test(line));
+  const placed = frames.map((line) => line.replace(/\/bundle\.mjs:(\d+)(:\d+)?/, (_, line) => placeOf(Number(line))));
+  return placed.filter((line) => !line.includes(SDK_PLACE));
+}
+
+const SDK_PLACE = '[phasm-sdk]';
+
+function placeOf(line) {
+  const { files = [], parts = [] } = globalThis.phasmLines ?? {};
+  const part = parts.findLast(([first]) => first <= line);
+  // Lines of the SDK have no file.
+  return part && files[part[1]] ? `${files[part[1]]}:${part[2] + line - part[0]}` : SDK_PLACE;
+}
+
 function written(returned) {
+  if (typeof returned?.then === 'function') {
+    return written(Outcome.error(`the executor returned a promise; ${WITHOUT_PROMISES}`, { kind: 'output', retryable: false }));
+  }
   const outcome = returned instanceof Outcome ? returned : Outcome.succeeded(returned ?? {});
   if (!isObject(outcome.outputs)) {
     return written(Outcome.error('the executor returned no object of outputs', { kind: 'output', retryable: false }));

@@ -1,7 +1,9 @@
 //! Content of a plugin folder, read without asking cargo.
 
 mod error;
+mod javascript;
 mod python;
+mod script;
 
 use std::{
     fs, io,
@@ -12,7 +14,10 @@ use phasm_files::read_adjacent_text;
 use serde::Deserialize;
 
 pub use self::error::FolderError;
-pub(super) use self::python::{PythonProject, SDK_PACKAGE};
+pub(super) use self::{
+    python::SDK_PACKAGE,
+    script::{JavaScriptSources, Language, PythonSources, ScriptProject},
+};
 use super::Artefact;
 
 /// The target every guest is built for.
@@ -28,8 +33,8 @@ pub(super) enum Folder {
     Component { name: String, wasm: PathBuf },
     /// A Rust crate.
     Crate(GuestCrate),
-    /// A Python project.
-    Python(PythonProject),
+    /// A project in a scripting language.
+    Script(ScriptProject),
 }
 
 /// A Rust crate that builds to a component.
@@ -151,7 +156,10 @@ pub(super) fn read(folder: &Path) -> Result<Folder, FolderError> {
         return read_crate(folder).map(Folder::Crate);
     }
     if let Some(project) = python::read(&folder)? {
-        return Ok(Folder::Python(project));
+        return Ok(Folder::Script(project));
+    }
+    if let Some(project) = javascript::read(&folder)? {
+        return Ok(Folder::Script(project));
     }
     read_component(folder)
 }

@@ -16,7 +16,7 @@ use super::{
     depinfo,
     environment::TOOLCHAIN_FILES,
     folder::{self, Folder, GuestCrate, MANIFEST},
-    python,
+    languages,
 };
 
 /// The folder's component, unless it has to be built first.
@@ -25,7 +25,7 @@ pub fn artefact_if_fresh(folder: &Path) -> Option<PathBuf> {
     match folder::read(folder).ok()? {
         Folder::Component { wasm, .. } => Some(wasm),
         Folder::Crate(guest) => is_fresh(&guest).then(|| guest.artefact()),
-        Folder::Python(project) => python::is_fresh(&project).then(|| project.artefact()),
+        Folder::Script(project) => languages::is_fresh(&project).then(|| project.artefact()),
     }
 }
 

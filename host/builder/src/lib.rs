@@ -6,8 +6,13 @@
 //!             └▶ toolchain: installed, else rustup, else a private one ─▶ cargo
 //! ```
 //!
-//! A plugin is a Rust crate, built for `wasm32-wasip2` in its workspace's own target directory; a Python project, built by
-//! componentize-py in its folder `build`; or a finished component, which is used as it is.
+//! A plugin is a Rust crate, built for `wasm32-wasip2` in its workspace's own target directory; a project in Python, JavaScript or
+//! TypeScript, built in its folder `build`; or a finished component, which is used as it is.
+
+/// Files that this program carries: names, and what stands in the repository at these paths.
+macro_rules! carried {
+    ($($name:literal: $path:literal),+ $(,)?) => { &[$(($name, include_str!(concat!("../../../../", $path)))),+] };
+}
 
 mod cache;
 mod cargo;
@@ -15,9 +20,12 @@ mod depinfo;
 mod environment;
 mod folder;
 mod freshness;
+mod javascript;
+mod languages;
 mod process;
 mod progress;
 mod python;
+mod script;
 mod toolchain;
 
 use std::{
@@ -32,14 +40,18 @@ pub use self::{
     cargo::LINKER_FLAGS,
     folder::FolderError,
     freshness::artefact_if_fresh,
+    javascript::{COMPONENTIZE_QJS, ESBUILD, PinnedPackage, SDK as JS_SDK, TYPESCRIPT},
     process::ProcessError,
     progress::Progress,
-    python::{COMPONENTIZE_VERSION, HTTP_WIT, PythonToolError, SDK as PYTHON_SDK},
+    python::{COMPONENTIZE_VERSION, SDK as PYTHON_SDK},
+    script::{HTTP_WIT, ScriptToolError},
     toolchain::{Failure, Toolchain, ToolchainError},
 };
 use self::{
-    folder::{Folder, GuestCrate, PythonProject},
+    folder::{Folder, GuestCrate, ScriptProject},
     freshness::is_fresh,
+    languages::{LanguageError, Tools},
+    script::Failure as ScriptFailure,
 };
 
 /// A plugin's component on disk.
@@ -75,25 +87,25 @@ pub enum BuildError {
         /// Cargo's and rustc's diagnostics.
         output: String,
     },
-    /// There is no componentize-py.
+    /// There are no tools for a scripting language.
     #[error("plugin `{package}` cannot be built: {source}")]
-    PythonTool {
+    ScriptTool {
         /// The project's name.
         package: String,
         /// Why, and advice.
-        source: Arc<PythonToolError>,
+        source: Arc<ScriptToolError>,
     },
-    /// The project's module cannot be imported, or its hints are no inputs and outputs.
+    /// A script has errors, cannot be imported, or declares no inputs and outputs.
     #[error("plugin `{package}` in {} does not build:\n{output}", folder.display())]
-    Python {
+    Script {
         /// The project's name.
         package: String,
         /// Its folder.
         folder: PathBuf,
-        /// The traceback, or what is wrong with the hints.
+        /// The errors with their places.
         output: String,
     },
-    /// Cargo or componentize-py could not be run to its end.
+    /// Cargo or a tool of a scripting language could not be run to its end.
     #[error("plugin `{package}`: {source}")]
     Process {
         /// The crate's name.
@@ -125,7 +137,7 @@ pub fn build_plugin(
     match folder::read(folder)? {
         Folder::Component { name, wasm } => Ok(Artefact { name, wasm }),
         Folder::Crate(guest) => cargo::build_one(guest, toolchain, progress),
-        Folder::Python(project) => {
+        Folder::Script(project) => {
             let made = made_of(&project);
             build_projects(&[project], progress).pop().unwrap_or(Ok(made))
         }
@@ -164,10 +176,10 @@ fn build_all<P: AsRef<Path>>(
                 answers.insert(at, Ok(guest.finished()));
             }
             Ok(Folder::Crate(guest)) => workspaces.entry(guest.root.clone()).or_default().push((at, guest)),
-            Ok(Folder::Python(project)) if only_stale && python::is_fresh(&project) => {
+            Ok(Folder::Script(project)) if only_stale && languages::is_fresh(&project) => {
                 answers.insert(at, Ok(made_of(&project)));
             }
-            Ok(Folder::Python(project)) => projects.push((at, project)),
+            Ok(Folder::Script(project)) => projects.push((at, project)),
             Err(error) => drop(answers.insert(at, Err(error.into()))),
         }
     }
@@ -197,35 +209,28 @@ fn build_workspace(
     }
 }
 
-/// Builds Python projects one after the other, with one componentize-py.
-fn build_projects(projects: &[PythonProject], progress: &dyn Progress) -> Vec<Result<Artefact, BuildError>> {
-    if projects.is_empty() {
-        return Vec::new();
-    }
-    let tool = python::Tool::find_or_make(progress).map_err(Arc::new);
-    let build = |project: &PythonProject| {
+/// Builds projects in scripting languages one after the other, with the tools of their languages.
+fn build_projects(projects: &[ScriptProject], progress: &dyn Progress) -> Vec<Result<Artefact, BuildError>> {
+    let tools = Tools::default();
+    let build = |project: &ScriptProject| {
         let package = project.name.clone();
-        let tool = tool.as_ref().map_err(|source| BuildError::PythonTool {
-            package: package.clone(),
-            source: Arc::clone(source),
-        })?;
-        match python::build(project, tool, progress) {
-            Ok(()) => Ok(made_of(project)),
-            Err(python::Failure::Said(output)) => {
-                Err(BuildError::Python { package, folder: project.folder.clone(), output })
+        tools.build(project, progress).map(|()| made_of(project)).map_err(|error| match error {
+            LanguageError::Tools(source) => BuildError::ScriptTool { package, source },
+            LanguageError::Build(ScriptFailure::Said(output)) => {
+                BuildError::Script { package, folder: project.folder.clone(), output }
             }
-            Err(python::Failure::Process(source)) => {
-                Err(BuildError::Process { package, source: Arc::new(source) })
+            LanguageError::Build(ScriptFailure::Process(source)) => {
+                BuildError::Process { package, source: Arc::new(source) }
             }
-            Err(python::Failure::File(source)) => {
+            LanguageError::Build(ScriptFailure::File(source)) => {
                 let target_dir = project.build_dir();
-                Err(BuildError::TargetDir { package, target_dir, source: Arc::new(source) })
+                BuildError::TargetDir { package, target_dir, source: Arc::new(source) }
             }
-        }
+        })
     };
     projects.iter().map(build).collect()
 }
 
-fn made_of(project: &PythonProject) -> Artefact {
+fn made_of(project: &ScriptProject) -> Artefact {
     Artefact { name: project.name.clone(), wasm: project.artefact() }
 }

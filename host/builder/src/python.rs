@@ -5,16 +5,10 @@
 
 mod build;
 mod carried;
-mod component;
-mod stamp;
 mod tool;
 
 pub(crate) use self::{
-    build::{Failure, build},
-    stamp::is_fresh,
+    build::{build, ingredients},
     tool::Tool,
 };
-pub use self::{
-    carried::{HTTP_WIT, SDK},
-    tool::{COMPONENTIZE_VERSION, PythonToolError},
-};
+pub use self::{carried::SDK, tool::COMPONENTIZE_VERSION};

@@ -21,7 +21,7 @@ pub fn scan(dir: &Path) -> io::Result<Vec<(String, Source)>> {
 }
 
 /// The folders of a directory that hold a crate but [no plugin](is_plugin), sorted; for messages about a missing plugin.
-/// Python projects that are no plugins are not among them: many folders have one.
+/// Projects in scripting languages that are no plugins are not among them: many folders have one.
 ///
 /// # Errors
 /// When the directory cannot be read.
@@ -33,29 +33,41 @@ pub fn other_crates(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Whether a folder is the source of a plugin: a crate that depends on `phasm-sdk`, or whose manifest has a table
-/// `[package.metadata.phasm]`; or a Python project whose `pyproject.toml` has a table `[tool.phasm]`. A manifest with errors counts if
-/// it has one of these words, or the plugin would seem not to be there.
+/// `[package.metadata.phasm]`; or [a project in a scripting language](is_script_plugin). A manifest with errors counts if it has one of
+/// these words, or the plugin would seem not to be there.
 #[must_use]
 pub fn is_plugin(folder: &Path) -> bool {
     let is_crate = read(folder, MANIFEST).is_some_and(|(text, manifest)| match manifest {
         Ok(manifest) => says_so(&manifest),
         Err(_) => [SDK, "metadata.phasm"].iter().any(|word| text.contains(word)),
     });
-    is_crate || is_python_plugin(folder)
+    is_crate || is_script_plugin(folder)
 }
 
-/// Whether a folder is a Python project whose `pyproject.toml` has a table `[tool.phasm]`, or errors and this word.
+/// Whether a folder is a Python project whose `pyproject.toml` has a table `[tool.phasm]`, or a project in JavaScript or TypeScript
+/// whose `package.json` has a member `phasm`; or one with errors and this word.
 #[must_use]
-pub fn is_python_plugin(folder: &Path) -> bool {
-    read(folder, PYPROJECT).is_some_and(|(text, manifest)| match manifest {
+pub fn is_script_plugin(folder: &Path) -> bool {
+    let is_python = read(folder, PYPROJECT).is_some_and(|(text, manifest)| match manifest {
         Ok(manifest) => manifest.get("tool").and_then(|tool| tool.get("phasm")).is_some(),
         Err(_) => text.contains("tool.phasm"),
+    });
+    is_python || is_javascript_plugin(folder)
+}
+
+fn is_javascript_plugin(folder: &Path) -> bool {
+    package(folder).is_some_and(|(text, package)| match package {
+        Ok(package) => package.get(MEMBER).is_some(),
+        Err(_) => text.contains("\"phasm\""),
     })
 }
 
-/// Returns the file, the line and the reason if the manifest of a plugin's source is no TOML.
+/// Returns the file, the line and the reason if the manifest of a plugin's source is no TOML, or no JSON.
 pub(super) fn broken_manifest(folder: &Path) -> Option<String> {
-    let name = if folder.join(MANIFEST).is_file() { MANIFEST } else { PYPROJECT };
+    let Some(name) = [MANIFEST, PYPROJECT].into_iter().find(|name| folder.join(name).is_file()) else {
+        let error = package(folder)?.1.err()?;
+        return Some(format!("{}:{}: {error}", folder.join(PACKAGE).display(), error.line()));
+    };
     let (text, manifest) = read(folder, name)?;
     let error = manifest.err()?;
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -70,8 +82,18 @@ fn read(folder: &Path, name: &str) -> Option<(String, Result<toml::Table, toml::
     Some((text, manifest))
 }
 
+/// A `package.json` as text, and what it says.
+fn package(folder: &Path) -> Option<(String, serde_json::Result<serde_json::Value>)> {
+    let text = files::manifest(&folder.join(PACKAGE)).ok()?;
+    let package = serde_json::from_str(&text);
+    Some((text, package))
+}
+
 const MANIFEST: &str = "Cargo.toml";
 const PYPROJECT: &str = "pyproject.toml";
+const PACKAGE: &str = "package.json";
+/// The member of a `package.json` that makes it a plugin's.
+const MEMBER: &str = "phasm";
 const SDK: &str = "phasm-sdk";
 
 fn says_so(manifest: &toml::Table) -> bool {
@@ -166,5 +188,27 @@ mod tests {
         }
         fs::write(folder.join(PYPROJECT), "[tool.phasm]\nx = = 1\n").unwrap();
         assert!(broken_manifest(&folder).unwrap().contains("pyproject.toml:2: "));
+    }
+
+    /// R-L139.
+    #[test]
+    fn a_project_in_javascript_is_a_plugin_if_it_says_so() {
+        let rows = [
+            ("{\"name\":\"made\",\"phasm\":{}}", true),
+            ("{\"name\":\"made\",\"phasm\":{\"main\":\"x.ts\"}}", true),
+            ("{\"name\":\"made\",\"dependencies\":{\"phasm-sdk\":\"file:x\"}}", false),
+            ("{\n\"phasm\": x", true),
+            ("{", false),
+        ];
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("made");
+        fs::create_dir(&folder).unwrap();
+        for (manifest, counts) in rows {
+            fs::write(folder.join(PACKAGE), manifest).unwrap();
+            assert_eq!(scan(dir.path()).unwrap().len(), usize::from(counts), "{manifest}");
+            assert!(other_crates(dir.path()).unwrap().is_empty(), "{manifest}");
+        }
+        fs::write(folder.join(PACKAGE), "{\n\"phasm\": x").unwrap();
+        assert!(broken_manifest(&folder).unwrap().contains("package.json:2: "));
     }
 }

@@ -86,11 +86,11 @@ test('an attempt suspends itself and is resumed', async () => {
   assert.deepEqual((await call(ask, { answer: 'yes' }, { resumed: true })).outputs, { said: 'yes' });
 });
 
-test('promises are awaited, also those that fail', async () => {
-  const late = executor({}, async () => ({ done: true }));
-  assert.deepEqual((await call(late)).outputs, { done: true });
-  const never = executor({}, async () => Promise.reject(new RangeError('no')));
-  assert.equal((await call(never)).detail.error.kind, 'RangeError');
+test('promises are refused, as a component waits for none', async () => {
+  assert.throws(() => executor({}, async () => ({})), /expected a function that is not async/);
+  const late = await call(executor({}, () => Promise.resolve({ done: true })));
+  assert.deepEqual([late.code, late.detail.error.kind], [3, 'output']);
+  assert.match(late.message, /returned a promise/);
 });
 
 test('what is no object of outputs is an error, and undefined outputs are left out', async () => {
@@ -102,4 +102,18 @@ test('the time that is left is a number of milliseconds', async () => {
   const left = executor({}, ({ remaining, attempt, idempotencyKey }) => ({ remaining, attempt, idempotencyKey }));
   assert.deepEqual((await call(left, {}, { remainingMs: 1500n, attempt: 2 })).outputs, { remaining: 1500, attempt: 2, idempotencyKey: 'key' });
   assert.equal((await call(left)).outputs.remaining, null);
+});
+
+test('a trace has lines of the author’s files, and no frames of the SDK', async () => {
+  globalThis.phasmLines = { files: ['', 'greet.ts'], parts: [[1, 0, 1], [100, 1, 20]] };
+  const error = new TypeError('no');
+  error.stack = '    at greet (/bundle.mjs:103:9)\n    at guarded (/bundle.mjs:50:1)\n    at native\n';
+  const found = await call(executor({}, () => { throw error; }));
+  delete globalThis.phasmLines;
+  assert.deepEqual(found.log, [{ level: 'warn', text: 'TypeError: no\n    at greet (greet.ts:23)\n    at native' }]);
+});
+
+test('a manifest has the grants and policies that the declaration names', () => {
+  const { manifest } = executor({ wants: { http: ['GET https://h/*'] }, retry: { attempts: 3 }, other: 1 }, () => {});
+  assert.deepEqual(manifest, { wants: { http: ['GET https://h/*'] }, retry: { attempts: 3 } });
 });

@@ -4,15 +4,15 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder is missing, or is not one.
-    #[error("{}: no such folder; expected a plugin's: a Rust crate, a Python project, or a finished component NAME.wasm", folder.display())]
+    #[error("{}: no such folder; expected a plugin's: a Rust crate, a project in Python, JavaScript or TypeScript, or a finished component NAME.wasm", folder.display())]
     NoFolder {
         /// The path that was given.
         folder: PathBuf,
     },
-    /// Neither a crate, nor a Python project, nor a component.
+    /// Neither a crate, nor a project in a scripting language, nor a component.
     #[error(
         "{}: not a plugin; expected a Cargo.toml (a Rust crate whose `[lib]` has crate-type `cdylib`), a \
-         pyproject.toml with a table `[tool.phasm]`, or one finished component NAME.wasm",
+         pyproject.toml with a table `[tool.phasm]`, a package.json with a member `phasm`, or one finished component NAME.wasm",
         folder.display()
     )]
     NotAPlugin {
@@ -56,10 +56,10 @@ pub enum FolderError {
         /// The system's reason.
         source: io::Error,
     },
-    /// A Python project that cannot be a plugin.
+    /// A project that cannot be a plugin.
     #[error("{}: {}", manifest.display(), problems.join("; "))]
-    Pyproject {
-        /// Its `pyproject.toml`.
+    Project {
+        /// Its `pyproject.toml` or `package.json`.
         manifest: PathBuf,
         /// Everything that is wrong, each with its field.
         problems: Vec<String>,
@@ -71,5 +71,13 @@ pub enum FolderError {
         manifest: PathBuf,
         /// The error, with line and column.
         source: Box<toml::de::Error>,
+    },
+    /// A `package.json` that is none.
+    #[error("{}: {source}", manifest.display())]
+    Package {
+        /// The manifest.
+        manifest: PathBuf,
+        /// The error, with line and column.
+        source: serde_json::Error,
     },
 }

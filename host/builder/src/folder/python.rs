@@ -5,52 +5,19 @@ use std::path::{Path, PathBuf};
 use phasm_files::read_adjacent_text;
 use serde::Deserialize;
 
-use super::error::FolderError;
+use super::{
+    error::FolderError,
+    script::{Language, PythonSources, ScriptProject, name_error},
+};
 
 /// The file that describes a Python project.
-pub(crate) const PYPROJECT: &str = "pyproject.toml";
+const PYPROJECT: &str = "pyproject.toml";
 /// The largest `pyproject.toml` that is read, in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 /// The folder of the SDK's package.
 pub(crate) const SDK_PACKAGE: &str = "phasm_sdk";
 /// Modules that a component has already.
 const TAKEN: [&str; 4] = [SDK_PACKAGE, "phasm_entry", "wit_world", "componentize_py_types"];
-
-/// A Python project that builds to a component.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct PythonProject {
-    /// Where its `pyproject.toml` is; absolute.
-    pub(crate) folder: PathBuf,
-    /// `project.name`.
-    pub(crate) name: String,
-    /// `project.version`.
-    pub(crate) version: Option<String>,
-    /// `project.description`.
-    pub(crate) description: Option<String>,
-    /// The module with the executor.
-    pub(crate) module: String,
-    /// The folder that holds the package of the SDK; without one, the SDK of this program is used.
-    pub(crate) sdk: Option<PathBuf>,
-    /// Folders that modules are imported from, the project's own first.
-    pub(crate) paths: Vec<PathBuf>,
-}
-
-impl PythonProject {
-    /// The folder for everything that a build writes.
-    pub(crate) fn build_dir(&self) -> PathBuf {
-        self.folder.join("build")
-    }
-
-    /// The component.
-    pub(crate) fn artefact(&self) -> PathBuf {
-        self.build_dir().join(format!("{}.wasm", self.name))
-    }
-
-    /// The list of the files that the component was made from.
-    pub(crate) fn stamp(&self) -> PathBuf {
-        self.build_dir().join(format!("{}.phasm-stamp", self.name))
-    }
-}
 
 #[derive(Deserialize)]
 struct Manifest {
@@ -85,7 +52,7 @@ struct Settings {
 ///
 /// # Errors
 /// [`FolderError`], with everything that is wrong.
-pub(super) fn read(folder: &Path) -> Result<Option<PythonProject>, FolderError> {
+pub(super) fn read(folder: &Path) -> Result<Option<ScriptProject>, FolderError> {
     let path = folder.join(PYPROJECT);
     if !path.is_file() {
         return Ok(None);
@@ -98,17 +65,12 @@ pub(super) fn read(folder: &Path) -> Result<Option<PythonProject>, FolderError> 
     let Some(settings) = manifest.tool.phasm else { return Ok(None) };
     project(folder, manifest.project, settings)
         .map(Some)
-        .map_err(|problems| FolderError::Pyproject { manifest: path, problems })
+        .map_err(|problems| FolderError::Project { manifest: path, problems })
 }
 
-fn project(folder: &Path, project: Project, settings: Settings) -> Result<PythonProject, Vec<String>> {
-    let mut problems = Vec::new();
+fn project(folder: &Path, project: Project, settings: Settings) -> Result<ScriptProject, Vec<String>> {
     let name = project.name.unwrap_or_default();
-    if !is_name(&name) {
-        problems.push(format!(
-            "project.name: found {name:?}; expected letters, digits, `-`, `_` and `.`, such as \"send-mail\""
-        ));
-    }
+    let mut problems: Vec<String> = name_error("project.name", &name).into_iter().collect();
     let paths: Vec<PathBuf> = std::iter::once(folder.to_owned())
         .chain(settings.python_path.iter().map(|path| folder.join(path)))
         .collect();
@@ -130,15 +92,8 @@ fn project(folder: &Path, project: Project, settings: Settings) -> Result<Python
     let sdk = sdk_of(folder, settings.sdk, &mut problems);
     if problems.is_empty() {
         let (version, description) = (project.version, project.description);
-        return Ok(PythonProject {
-            folder: folder.to_owned(),
-            name,
-            version,
-            description,
-            module,
-            sdk,
-            paths,
-        });
+        let language = Language::Python(PythonSources { module, sdk, paths });
+        return Ok(ScriptProject { folder: folder.to_owned(), name, version, description, language });
     }
     Err(problems)
 }
@@ -157,12 +112,6 @@ fn has_module(path: &Path, module: &str) -> bool {
     stem.with_extension("py").is_file() || stem.join("__init__.py").is_file()
 }
 
-fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name.len() <= 128
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
-}
-
 fn is_module(module: &str) -> bool {
     let is_part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -177,7 +126,7 @@ mod tests {
 
     use super::*;
 
-    fn project_with(pyproject: &str, files: &[&str]) -> (tempfile::TempDir, Result<PythonProject, String>) {
+    fn project_with(pyproject: &str, files: &[&str]) -> (tempfile::TempDir, Result<ScriptProject, String>) {
         let dir = tempfile::tempdir().unwrap();
         let root = fs::canonicalize(dir.path()).unwrap();
         for file in files {
@@ -189,18 +138,29 @@ mod tests {
         (dir, found)
     }
 
+    fn sources(project: &ScriptProject) -> PythonSources {
+        match &project.language {
+            Language::Python(sources) => sources.clone(),
+            Language::JavaScript(other) => panic!("{other:?} is no Python"),
+        }
+    }
+
     #[test]
     fn a_project_says_its_name_its_module_and_where_modules_are() {
         let text = "[project]\nname = \"send-mail\"\nversion = \"1.2.3\"\n[tool.phasm]\npython-path = [\"vendor\"]\n";
         let (dir, project) = project_with(text, &["send_mail.py", "vendor/x.py", "phasm_sdk/__init__.py"]);
         let (root, project) = (fs::canonicalize(dir.path()).unwrap(), project.unwrap());
-        assert_eq!((project.name.as_str(), project.module.as_str()), ("send-mail", "send_mail"));
-        assert_eq!(project.paths, [root.clone(), root.join("vendor")]);
-        assert_eq!(project.sdk, Some(root.clone()));
+        let sources = sources(&project);
+        assert_eq!((project.name.as_str(), sources.module.as_str()), ("send-mail", "send_mail"));
+        assert_eq!(sources.paths, [root.clone(), root.join("vendor")]);
+        assert_eq!(sources.sdk, Some(root.clone()));
         assert_eq!(project.artefact(), root.join("build/send-mail.wasm"));
         let other = "[project]\nname = \"a\"\n[tool.phasm]\nmodule = \"b.c\"\nsdk = \"s\"\n";
         let (dir, project) = project_with(other, &["b/c/__init__.py", "s/phasm_sdk/__init__.py"]);
-        assert_eq!(project.unwrap().sdk, Some(fs::canonicalize(dir.path()).unwrap().join("s")));
+        assert_eq!(
+            self::sources(&project.unwrap()).sdk,
+            Some(fs::canonicalize(dir.path()).unwrap().join("s"))
+        );
     }
 
     #[test]

@@ -8,15 +8,14 @@ use std::{
 use serde_json::{Map, Value};
 
 use super::{
-    carried::{HTTP_WIT, SDK},
-    component::{manifest, with_manifest},
-    stamp,
+    carried::SDK,
     tool::{COMPONENTIZE_VERSION, Tool},
 };
 use crate::{
-    folder::PythonProject,
-    process::{self, BUILD_LIMIT, Output, ProcessError},
+    folder::{PythonSources, SDK_PACKAGE, ScriptProject},
+    process::{self, BUILD_LIMIT, Output},
     progress::Progress,
+    script::{Build, Failure, HTTP_WIT, Ingredients, number_of, write_all},
 };
 
 /// The module that a component is made of: it has the world's class, and imports the executor's module.
@@ -24,97 +23,84 @@ const ENTRY: &str = "phasm_entry";
 /// The largest manifest that is read, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
-/// Why there is no component.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// componentize-py, or the project's own module, says so.
-    Said(String),
-    /// componentize-py could not be run to its end.
-    Process(ProcessError),
-    /// A file could not be written.
-    File(io::Error),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::File(error)
+/// What a component is made of.
+pub(crate) fn ingredients(sources: &PythonSources) -> Ingredients {
+    let sdk = sources.sdk.as_ref().map(|sdk| sdk.join(SDK_PACKAGE));
+    Ingredients {
+        roots: sources.paths.iter().cloned().chain(sdk).collect(),
+        files: Vec::new(),
+        is_test: |name| name.starts_with("test_") || name.ends_with("_test.py"),
+        tools: format!("componentize-py {COMPONENTIZE_VERSION}"),
+        carried: number_of(&[SDK, HTTP_WIT]),
     }
 }
 
 /// Makes the component of a project.
-pub(crate) fn build(project: &PythonProject, tool: &Tool, progress: &dyn Progress) -> Result<(), Failure> {
+pub(crate) fn build(
+    project: &ScriptProject,
+    sources: &PythonSources,
+    tool: &Tool,
+    progress: &dyn Progress,
+) -> Result<(), Failure> {
     progress.step(&format!("building {} with componentize-py {COMPONENTIZE_VERSION}", project.name));
-    let build_dir = project.build_dir();
-    fs::create_dir_all(&build_dir)?;
-    let files = stamp::files(project);
-    let work = Work::begin(project, &build_dir)?;
-    let output = work.run(project, tool, progress)?;
+    let work = Work::begin(project, sources)?;
+    let output = work.run(&project.folder, tool, progress)?;
     let told =
         work.read("manifest.json").and_then(|text| serde_json::from_str::<Map<String, Value>>(&text).ok());
     let (Some(of_hints), true) = (told, output.status.success()) else {
         return Err(Failure::Said(work.reason(&output)));
     };
     let component = fs::read(work.component())?;
-    let made = with_manifest(&component, &manifest(project, of_hints));
-    let made = made.ok_or_else(|| Failure::Said("componentize-py wrote no component".to_owned()))?;
-    // Renamed, so that no reader sees half of it.
-    let file = tempfile::NamedTempFile::new_in(&build_dir)?;
-    fs::write(file.path(), made)?;
-    file.persist(project.artefact()).map_err(|error| error.error)?;
-    if let Some(files) = files {
-        stamp::put(project, &files)?;
-    }
-    Ok(())
+    work.build.finish(&component, of_hints)
 }
 
-/// A folder for one build, which goes with it.
-struct Work {
-    dir: tempfile::TempDir,
+/// A build with its files.
+struct Work<'a> {
+    build: Build<'a>,
     /// Folders that modules are imported from; componentize-py calls them by their number.
     paths: Vec<PathBuf>,
 }
 
-impl Work {
-    fn begin(project: &PythonProject, build_dir: &Path) -> io::Result<Self> {
-        let dir = tempfile::Builder::new().prefix(".work-").tempdir_in(build_dir)?;
-        let at = |name: &str| dir.path().join(name);
-        write_all(&at("wit"), HTTP_WIT)?;
-        fs::create_dir_all(at("environment/lib/python3/site-packages"))?;
-        fs::create_dir_all(at("entry"))?;
-        fs::write(at("entry").join(format!("{ENTRY}.py")), entry(&project.module))?;
-        let sdk = match &project.sdk {
+impl<'a> Work<'a> {
+    fn begin(project: &'a ScriptProject, sources: &PythonSources) -> io::Result<Self> {
+        let build = Build::begin(project, ingredients(sources))?;
+        write_all(&build.at("wit"), HTTP_WIT)?;
+        fs::create_dir_all(build.at("environment/lib/python3/site-packages"))?;
+        fs::create_dir_all(build.at("entry"))?;
+        fs::write(build.at("entry").join(format!("{ENTRY}.py")), entry(&sources.module))?;
+        let sdk = match &sources.sdk {
             Some(sdk) => sdk.clone(),
             None => {
-                write_all(&at("sdk"), SDK)?;
-                at("sdk")
+                write_all(&build.at("sdk"), SDK)?;
+                build.at("sdk")
             }
         };
-        let mut paths = vec![at("entry")];
-        paths.extend(project.paths.iter().cloned());
+        let mut paths = vec![build.at("entry")];
+        paths.extend(sources.paths.iter().cloned());
         if !paths.contains(&sdk) {
             paths.push(sdk);
         }
-        Ok(Self { dir, paths })
+        Ok(Self { build, paths })
     }
 
     fn component(&self) -> PathBuf {
-        self.dir.path().join("component.wasm")
+        self.build.at("component.wasm")
     }
 
-    fn run(&self, project: &PythonProject, tool: &Tool, progress: &dyn Progress) -> Result<Output, Failure> {
-        let mut command = tool.command(&project.folder, &self.dir.path().join("environment"));
-        command.arg("-d").arg(self.dir.path().join("wit"));
+    fn run(&self, folder: &Path, tool: &Tool, progress: &dyn Progress) -> Result<Output, Failure> {
+        let mut command = tool.command(folder, &self.build.at("environment"));
+        command.arg("-d").arg(self.build.at("wit"));
         command.args(["-w", "executor-http", "componentize", ENTRY]);
         for path in &self.paths {
             command.arg("-p").arg(path);
         }
         command.arg("-o").arg(self.component());
-        process::capture(&mut command, BUILD_LIMIT, progress).map_err(Failure::Process)
+        Ok(process::capture(&mut command, BUILD_LIMIT, progress)?)
     }
 
     /// A file that the project's module or the SDK wrote while it was imported.
     fn read(&self, name: &str) -> Option<String> {
-        let path = self.dir.path().join("entry").join(name);
+        let path = self.build.at("entry").join(name);
         phasm_files::read_regular_text(&path, MAX_MANIFEST_BYTES).ok()
     }
 
@@ -138,12 +124,4 @@ fn entry(module: &str) -> String {
     format!(
         "import sys\n\nsys.dont_write_bytecode = True\nfrom phasm_sdk import guest\n\nWitWorld = guest.world({module:?}, __file__)\n"
     )
-}
-
-fn write_all(dir: &Path, files: &[(&str, &str)]) -> io::Result<()> {
-    files.iter().try_for_each(|(name, text)| {
-        let path = dir.join(name);
-        fs::create_dir_all(path.parent().unwrap_or(dir))?;
-        fs::write(path, text)
-    })
 }

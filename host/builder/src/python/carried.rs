@@ -1,11 +1,7 @@
 //! The files that this program carries for Python projects.
 
-macro_rules! files {
-    ($($name:literal: $path:literal),+ $(,)?) => { &[$(($name, include_str!(concat!("../../../../", $path)))),+] };
-}
-
 /// The package of the SDK: names within the folder that holds it, and what stands there.
-pub const SDK: &[(&str, &str)] = files! {
+pub const SDK: &[(&str, &str)] = carried! {
     "phasm_sdk/__init__.py": "plugin-sdk/python/phasm_sdk/__init__.py",
     "phasm_sdk/call.py": "plugin-sdk/python/phasm_sdk/call.py",
     "phasm_sdk/definition.py": "plugin-sdk/python/phasm_sdk/definition.py",
@@ -22,12 +18,4 @@ pub const SDK: &[(&str, &str)] = files! {
     "phasm_sdk/shapes.py": "plugin-sdk/python/phasm_sdk/shapes.py",
     "phasm_sdk/testing.py": "plugin-sdk/python/phasm_sdk/testing.py",
     "phasm_sdk/wasi_http.py": "plugin-sdk/python/phasm_sdk/wasi_http.py",
-};
-
-/// The world `executor-http`, with what it is made of: names within a folder, and what stands there.
-pub const HTTP_WIT: &[(&str, &str)] = files! {
-    "executor-http.wit": "wit/http/executor-http.wit",
-    "deps/executor.wit": "wit/executor.wit",
-    "deps/http.wit": "wit/http/deps/http.wit",
-    "deps/io.wit": "wit/http/deps/io.wit",
 };

@@ -1,63 +1,20 @@
 //! componentize-py: on PATH, or in an environment of its own in the cache folder.
 
 use std::{
-    fs, io,
     path::{Path, PathBuf},
     process::Command,
 };
 
 use crate::{
-    cache::{self, CacheError},
     environment::command_in,
     process::{self, BUILD_LIMIT, ProcessError},
     progress::Progress,
+    script::{ScriptToolError, installed_once},
 };
 
 /// The version of componentize-py that plugins are built with.
 pub const COMPONENTIZE_VERSION: &str = "0.25.1";
 const NAME: &str = "componentize-py";
-/// Written when the environment is complete.
-const COMPLETE: &str = "complete";
-
-/// Why there is no componentize-py.
-#[derive(Debug, thiserror::Error)]
-pub enum PythonToolError {
-    /// There is no Python.
-    #[error(
-        "`python3` is not installed, or not on PATH; building a Python plugin needs Python 3.10 or newer with `venv`: on Debian and \
-         Ubuntu, `apt install python3 python3-venv`"
-    )]
-    NoPython,
-    /// Python cannot make environments.
-    #[error(
-        "python3 has no `venv` with `pip`, which building a Python plugin needs: on Debian and Ubuntu, `apt install python3-venv`; \
-         or put {NAME} {COMPONENTIZE_VERSION} on PATH. python3 says:\n{reason}"
-    )]
-    NoVenv {
-        /// Python's words.
-        reason: String,
-    },
-    /// The package could not be installed.
-    #[error(
-        "{NAME} {COMPONENTIZE_VERSION} cannot be installed: {source}\nLet pip reach its package index, or put {NAME} \
-         {COMPONENTIZE_VERSION} on PATH"
-    )]
-    Install {
-        /// Why.
-        source: ProcessError,
-    },
-    /// The environment has no place.
-    #[error(transparent)]
-    Cache(#[from] CacheError),
-    /// A folder of the cache cannot be emptied or written.
-    #[error("{}: {source}", path.display())]
-    Write {
-        /// Which one.
-        path: PathBuf,
-        /// The system's reason.
-        source: io::Error,
-    },
-}
 
 /// A componentize-py of the version that is needed.
 #[derive(Clone, Debug)]
@@ -69,28 +26,15 @@ impl Tool {
     /// Finds componentize-py, or installs it for this user. Blocks.
     ///
     /// # Errors
-    /// [`PythonToolError`].
-    pub(crate) fn find_or_make(progress: &dyn Progress) -> Result<Self, PythonToolError> {
+    /// [`ScriptToolError`].
+    pub(crate) fn find_or_make(progress: &dyn Progress) -> Result<Self, ScriptToolError> {
         if let Some(program) = process::which(NAME).filter(|program| has_version(program)) {
             return Ok(Self { program });
         }
-        let home = cache::dir()?.join("python");
-        let dir = home.join(format!("{NAME}-{COMPONENTIZE_VERSION}"));
-        if let Some(tool) = Self::in_dir(&dir) {
-            return Ok(tool);
-        }
-        let _lock = cache::lock(&home, "installs componentize-py", progress)?;
-        // Another process may have done it while this one waited.
-        if let Some(tool) = Self::in_dir(&dir) {
-            return Ok(tool);
-        }
-        make(&dir, progress)?;
+        let dir = installed_once("python", &format!("{NAME}-{COMPONENTIZE_VERSION}"), progress, |dir| {
+            make(dir, progress)
+        })?;
         Ok(Self { program: program_in(&dir) })
-    }
-
-    fn in_dir(dir: &Path) -> Option<Self> {
-        let program = program_in(dir);
-        (dir.join(COMPLETE).is_file() && program.is_file()).then_some(Self { program })
     }
 
     /// The tool, working in `folder`; of the user's own Python it sees nothing.
@@ -115,28 +59,39 @@ fn has_version(program: &Path) -> bool {
     said.is_ok_and(|said| said.split_whitespace().any(|word| word == COMPONENTIZE_VERSION))
 }
 
-fn make(dir: &Path, progress: &dyn Progress) -> Result<(), PythonToolError> {
-    let python = process::which("python3").ok_or(PythonToolError::NoPython)?;
+fn make(dir: &Path, progress: &dyn Progress) -> Result<(), ScriptToolError> {
+    let language = |message: String| ScriptToolError::Language { message };
+    let python = process::which("python3").ok_or_else(|| {
+        language(
+            "`python3` is not installed, or not on PATH; building a Python plugin needs Python 3.10 or newer with `venv`: on Debian \
+             and Ubuntu, `apt install python3 python3-venv`"
+                .to_owned(),
+        )
+    })?;
     let parent = dir.parent().unwrap_or(dir);
     let works = process::query(command_in(parent, &python).args(["-c", "import venv, ensurepip"]));
-    works.map_err(|error| PythonToolError::NoVenv { reason: reason(error) })?;
+    works.map_err(|error| {
+        language(format!(
+            "python3 has no `venv` with `pip`, which building a Python plugin needs: on Debian and Ubuntu, `apt install \
+             python3-venv`; or put {NAME} {COMPONENTIZE_VERSION} on PATH. python3 says:\n{}",
+            reason(error)
+        ))
+    })?;
     progress.step(&format!(
         "{NAME} {COMPONENTIZE_VERSION} is not on PATH: installing it once for this user, 72 MB in {}",
         dir.display()
     ));
-    let at_dir = |source| PythonToolError::Write { path: dir.to_owned(), source };
-    // One that is not complete was interrupted.
-    if dir.exists() {
-        fs::remove_dir_all(dir).map_err(at_dir)?;
-    }
-    let installed = |source| PythonToolError::Install { source };
+    let installed = |source| ScriptToolError::Install {
+        tools: format!("{NAME} {COMPONENTIZE_VERSION}"),
+        installer: "pip",
+        source,
+    };
     let mut venv = command_in(parent, &python);
     process::run(venv.args(["-m", "venv"]).arg(dir), BUILD_LIMIT, progress).map_err(installed)?;
     let mut pip = command_in(parent, program_in(dir).with_file_name("python"));
     pip.args(["-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--only-binary", ":all:"]);
     pip.arg(format!("{NAME}=={COMPONENTIZE_VERSION}"));
-    process::run(&mut pip, BUILD_LIMIT, progress).map_err(installed)?;
-    fs::write(dir.join(COMPLETE), "").map_err(at_dir)
+    process::run(&mut pip, BUILD_LIMIT, progress).map(drop).map_err(installed)
 }
 
 fn reason(error: ProcessError) -> String {

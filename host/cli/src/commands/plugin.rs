@@ -19,7 +19,6 @@ mod pack;
 mod prune;
 #[cfg(feature = "oci")]
 mod push;
-mod python;
 mod remove;
 mod scaffold;
 mod sdk;

@@ -241,7 +241,7 @@ fn a_new_plugin_in_python_has_all_its_files_and_passes_its_tests() {
     tests(&bench.path("plugins/json"), "../../own-sdk/python");
 
     let other = bench.phasm(&["plugin", "new", "x", "--lang", "cobol"]);
-    assert!(other.status == 2 && other.stderr.contains("possible values: rust, python"), "{other:?}");
+    assert!(other.status == 2 && other.stderr.contains("possible values: rust, python, js, ts"), "{other:?}");
     let no_sdk = bench.phasm(&["plugin", "new", "x", "--lang", "python", "--sdk", "plugins"]);
     assert!(no_sdk.status == 2 && no_sdk.stderr.contains("does not hold the Python package"), "{no_sdk:?}");
     bench.write(
@@ -251,6 +251,62 @@ fn a_new_plugin_in_python_has_all_its_files_and_passes_its_tests() {
     let wrong = bench.phasm(&["plugin", "build", "plugins/wrong"]);
     assert_eq!(wrong.status, 1, "{wrong:?}");
     for says in ["project.name: found \"../x\"", "python-path: ", "tool.phasm.module: "] {
+        assert!(wrong.stderr.contains(says), "{says}: {wrong:?}");
+    }
+}
+
+/// R-L138: the project's own tests run; built and run it is by the test of the page about JavaScript.
+#[test]
+fn a_new_plugin_in_javascript_or_typescript_has_all_its_files() {
+    let bench = Bench::new();
+    let path = bench.path("");
+    for (language, others) in [("js", [].as_slice()), ("ts", &["tsconfig.json"])] {
+        let name = format!("send-{language}");
+        let ran = bench.phasm(&["plugin", "new", &name, "--lang", language]);
+        assert!(ran.status == 0 && ran.stdout.starts_with(&format!("created plugins/{name}\n")), "{ran:?}");
+        assert!(
+            ran.stdout.ends_with(&format!("\n  cd plugins/{name} && npm install && npm test\n")),
+            "{ran:?}"
+        );
+        let folder = bench.path(&format!("plugins/{name}"));
+        let scripts = [format!("{name}.{language}"), format!("{name}.test.{language}")];
+        let common = ["package.json", "example.yaml", "README.md", ".gitignore"];
+        let own = scripts.iter().map(String::as_str).chain(common).chain(others.iter().copied());
+        let all: String = own.map(|file| fs::read_to_string(folder.join(file)).unwrap()).collect();
+        assert!(
+            !all.contains("{{name}}") && !all.contains("greet.") && !all.contains(path.to_str().unwrap()),
+            "{all}"
+        );
+        assert!(all.contains(&format!("\"main\": \"{name}.{language}\"")), "{all}");
+        assert!(folder.join("phasm-sdk/index.d.ts").is_file());
+        let listed = bench.phasm(&["plugin", "list", "--json"]).json();
+        let row = listed.as_array().unwrap().iter().find(|row| row["name"] == *name).unwrap().clone();
+        assert_eq!((&row["state"], &row["version"]), (&json!("stale"), &json!("0.1.0")));
+    }
+    let validated = bench.phasm(&["validate", "plugins/send-js/example.yaml"]);
+    assert!(validated.status == 0 && validated.stderr.contains("W026"), "{validated:?}");
+    let test = |folder: &str| {
+        let mut npm = Command::new("sh");
+        npm.args(["-c", "npm install --offline --no-audit --no-fund && npm test"]);
+        let output = npm.current_dir(bench.path(folder)).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    };
+    test("plugins/send-js");
+
+    assert_eq!(bench.phasm(&["plugin", "sdk", "own-sdk"]).status, 0);
+    let shared = bench.phasm(&["plugin", "new", "shared", "--lang", "js", "--sdk", "own-sdk"]);
+    assert_eq!(shared.status, 0, "{shared:?}");
+    let project = fs::read_to_string(bench.path("plugins/shared/package.json")).unwrap();
+    assert!(project.contains("\"phasm-sdk\": \"file:../../own-sdk/js\""), "{project}");
+    assert!(!bench.path("plugins/shared/phasm-sdk").exists());
+    test("plugins/shared");
+
+    let taken = bench.phasm(&["plugin", "new", "phasm-sdk", "--lang", "ts"]);
+    assert!(taken.status == 2 && taken.stderr.contains("expected another name"), "{taken:?}");
+    bench.write("plugins/wrong/package.json", r#"{"name":"@x/y","phasm":{"main":"no.js"}}"#);
+    let wrong = bench.phasm(&["plugin", "build", "plugins/wrong"]);
+    assert_eq!(wrong.status, 1, "{wrong:?}");
+    for says in ["name: found \"@x/y\"", "phasm.main: there is no no.js"] {
         assert!(wrong.stderr.contains(says), "{says}: {wrong:?}");
     }
 }

@@ -20,6 +20,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use phasm_builder::{COMPONENTIZE_QJS, ESBUILD, TYPESCRIPT};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 /// How long a command may take until its output is there; an executor may have to be built first.
@@ -27,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Ports of the pages, which another program may have taken where the tests run.
 const PORTS: [&str; 2] = ["8484", "9000"];
 /// Pages that need tools, and have tests of their own.
-const WITH_TOOLS: [&str; 2] = ["how-to/c.md", "how-to/python.md"];
+const WITH_TOOLS: [&str; 3] = ["how-to/c.md", "how-to/javascript.md", "how-to/python.md"];
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").canonicalize().unwrap()
@@ -112,6 +113,9 @@ impl Trial {
             .current_dir(self.folder.path())
             .env("PATH", &self.path)
             .env("PHASM_PLUGINS", docs().join("../../plugins"))
+            // Packages that an earlier run has fetched are not fetched again.
+            .env("npm_config_cache", docs().join("../../target/javascript/cache"))
+            .env("npm_config_prefer_offline", "true")
             .env_remove("PHASM_CONFIG")
             .env_remove("PHASM_SERVER")
             .env_remove("PHASM_STORE")
@@ -226,9 +230,10 @@ fn the_how_tos_work_as_written() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// The folder of a tool, where `.ci/run` installs it. `None` where it is not, which fails the test if `PHASM_TEST_ALL` is set.
-fn tool(page: &str, name: &str) -> Option<PathBuf> {
-    let folder = docs().join("../../target").join(name).join("bin");
+/// The folder with a tool below `target`, where `.ci/run` installs it. `None` where it is not, which fails the test if
+/// `PHASM_TEST_ALL` is set.
+fn tool(page: &str, folder: &str, name: &str) -> Option<PathBuf> {
+    let folder = docs().join("../../target").join(folder);
     if folder.join(name).exists() {
         return Some(folder.canonicalize().unwrap());
     }
@@ -238,18 +243,39 @@ fn tool(page: &str, name: &str) -> Option<PathBuf> {
     None
 }
 
+/// Tries a page with the tools of a folder first on PATH.
+fn works_in(page: &str, folder: &Path) {
+    let text = fs::read_to_string(docs().join(page)).unwrap();
+    let mut trial = Trial::new();
+    trial.path = format!("{}:{}", folder.display(), trial.path);
+    let wrong = wrong_in(&mut trial, &text);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
 /// Tries a page with a tool of the version that the page installs.
 fn works_with(page: &str, name: &str, before_version: &str) {
-    let Some(folder) = tool(page, name) else { return };
+    let Some(folder) = tool(page, &format!("{name}/bin"), name) else { return };
     let text = fs::read_to_string(docs().join(page)).unwrap();
     let version = text.split_once(before_version).unwrap().1.split_whitespace().next().unwrap();
     let shown = Command::new(folder.join(name)).arg("--version").output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
     assert!(shown.contains(version), "the page is for {version}, and {shown} is installed");
-    let mut trial = Trial::new();
-    trial.path = format!("{}:{}", folder.display(), trial.path);
-    let wrong = wrong_in(&mut trial, &text);
-    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+    works_in(page, &folder);
+}
+
+/// R-L145. What the page installs is what plugins are built with, or the build would install its own.
+#[test]
+fn the_page_about_javascript_works_as_written() {
+    let page = "how-to/javascript.md";
+    let text = fs::read_to_string(docs().join(page)).unwrap();
+    let Some(folder) = tool(page, "javascript/node_modules/.bin", "componentize-qjs") else { return };
+    for package in [COMPONENTIZE_QJS, ESBUILD, TYPESCRIPT] {
+        assert!(text.contains(&format!(" {}@{}", package.name, package.version)), "{package:?}");
+        let installed =
+            fs::read_to_string(folder.join("..").join(package.name).join("package.json")).unwrap();
+        assert!(installed.contains(&format!("\"version\": \"{}\"", package.version)), "{package:?}");
+    }
+    works_in(page, &folder);
 }
 
 #[test]

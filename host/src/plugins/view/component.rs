@@ -19,21 +19,31 @@ pub(super) fn summary(bytes: &[u8], path: Option<&Path>) -> Option<ComponentSumm
     Some((Manifest::of(bytes, path).ok()?, Some(component)))
 }
 
-/// Reads the manifest of a source folder: of a crate, else of a Python project.
+/// Reads the manifest of a source folder: of a crate, else of a project in Python, else of one in JavaScript.
 pub(super) fn source_manifest(folder: &Path) -> Option<Manifest> {
-    crate_manifest(folder).or_else(|| project_manifest(folder))
+    crate_manifest(folder).or_else(|| project_manifest(folder)).or_else(|| package_manifest(folder))
 }
 
 fn project_manifest(folder: &Path) -> Option<Manifest> {
     let table = table_of(folder, "pyproject.toml")?;
     let project = table.get("project")?;
-    let field = |name: &str| project.get(name)?.as_str().map(str::to_owned);
-    Some(Manifest {
+    Some(manifest_of(|name| project.get(name)?.as_str()))
+}
+
+fn package_manifest(folder: &Path) -> Option<Manifest> {
+    let package = read_manifest(&folder.join("package.json")).ok()?;
+    let package: serde_json::Value = serde_json::from_str(&package).ok()?;
+    Some(manifest_of(|name| package.get(name)?.as_str()))
+}
+
+fn manifest_of<'a>(field: impl Fn(&str) -> Option<&'a str>) -> Manifest {
+    let field = |name| field(name).map(str::to_owned);
+    Manifest {
         name: field("name"),
         version: field("version"),
         description: field("description"),
         ..Manifest::default()
-    })
+    }
 }
 
 /// Members that a crate inherits from its workspace are looked up there.
@@ -45,17 +55,11 @@ fn crate_manifest(folder: &Path) -> Option<Manifest> {
         .skip(1)
         .filter_map(|folder| table_of(folder, CARGO))
         .find_map(|table| table.get("workspace").and_then(|workspace| workspace.get("package")).cloned());
-    let field = |name: &str| {
+    Some(manifest_of(|name| {
         let field = package.get(name)?;
         let inherited = || shared.as_ref()?.get(name)?.as_str();
-        field.as_str().or_else(inherited).map(str::to_owned)
-    };
-    Some(Manifest {
-        name: field("name"),
-        version: field("version"),
-        description: field("description"),
-        ..Manifest::default()
-    })
+        field.as_str().or_else(inherited)
+    }))
 }
 
 const CARGO: &str = "Cargo.toml";

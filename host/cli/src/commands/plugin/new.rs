@@ -8,7 +8,10 @@ use std::{
 use clap::{Args, ValueEnum};
 use phasm::{engine::plan::is_crate_name, plugins};
 
-use super::{python, scaffold, sdk};
+use super::{
+    scaffold::{javascript, python, rust},
+    sdk,
+};
 use crate::{
     command_line,
     exit::Exit,
@@ -17,24 +20,24 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Starts a new executor in Rust or Python, with a test and an example workflow.
+/// Starts a new executor in Rust, Python, JavaScript or TypeScript, with a test and an example workflow.
 ///
 /// A bare NAME becomes `plugins/NAME` where there is a `plugins/` directory, else `./NAME`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new greet --lang python\n  phasm plugin new ../executors/greet"
+    after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new greet --lang python\n  phasm plugin new greet --lang ts\n  phasm plugin new ../executors/greet"
 )]
 pub(crate) struct NewArguments {
     /// The executor's name, or the path of the folder to make.
     #[arg(value_name = "NAME")]
     name: PathBuf,
 
-    /// The language; executors in other languages need no SDK, see the pages about C and JavaScript.
+    /// The language; executors in other languages need no SDK, see the page about C.
     #[arg(long, value_name = "LANG", default_value = "rust")]
     lang: Language,
 
     /// The folder of the SDK, as `plugin sdk` writes it; by default the one of the checkout around the new plugin, or the one
-    /// that this program carries: for Rust kept in the user's data directory, for Python copied into the new folder.
+    /// that this program carries: for Rust kept in the user's data directory, for the others copied into the new folder.
     #[arg(long, value_name = "DIR")]
     sdk: Option<PathBuf>,
 }
@@ -46,6 +49,12 @@ enum Language {
     Rust,
     /// A project with CPython in its component.
     Python,
+    /// A project with QuickJS in its component.
+    #[value(alias = "javascript")]
+    Js,
+    /// The same, with types that are checked.
+    #[value(alias = "typescript")]
+    Ts,
 }
 
 /// Writes the files of a new plugin.
@@ -61,9 +70,11 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
             let sdk = find_sdk(arguments, &folder)?;
             let manifest = folder.join("Cargo.toml").display().to_string();
             let test_it = format!("cargo test --manifest-path {}", command_line::word(&manifest));
-            (scaffold::files(&name, &sdk), test_it)
+            (rust::files(&name, &sdk), test_it)
         }
         Language::Python => python::files(&name, &folder, arguments.sdk.as_deref())?,
+        Language::Js => javascript::files(&name, &folder, arguments.sdk.as_deref(), false)?,
+        Language::Ts => javascript::files(&name, &folder, arguments.sdk.as_deref(), true)?,
     };
     for (path, text) in files {
         write(&folder.join(path), &text)?;

@@ -1,4 +1,5 @@
-//! The SDK that this program contains: the source of the crate `phasm-sdk`, the Python package `phasm_sdk`, and the WIT.
+//! The SDK that this program contains: the source of the crate `phasm-sdk`, the Python package `phasm_sdk`, the npm package
+//! `phasm-sdk`, and the WIT.
 
 use std::{
     fs, io,
@@ -7,7 +8,7 @@ use std::{
 
 use clap::Args;
 use phasm::sandbox::Digest;
-use phasm_builder::{HTTP_WIT, PYTHON_SDK};
+use phasm_builder::{HTTP_WIT, JS_SDK, PYTHON_SDK};
 
 use crate::{
     exit::Exit,
@@ -80,8 +81,9 @@ fn write(dir: &Path) -> io::Result<()> {
 fn all() -> impl Iterator<Item = (String, &'static str)> {
     let own = FILES.iter().map(|(name, text)| ((*name).to_owned(), *text));
     let python = PYTHON_SDK.iter().map(|(name, text)| (format!("python/{name}"), *text));
+    let javascript = JS_SDK.iter().map(|(name, text)| (format!("js/{name}"), *text));
     let http = HTTP_WIT.iter().map(|(name, text)| (format!("wit/http/{name}"), *text));
-    own.chain(python).chain(http)
+    own.chain(python).chain(javascript).chain(http)
 }
 
 fn cannot_write(dir: &Path, error: io::Error) -> Failure {
@@ -100,7 +102,7 @@ macro_rules! files {
     ($($name:literal: $path:literal),+ $(,)?) => { &[$(($name, include_str!(concat!("../../../../../", $path)))),+] };
 }
 
-/// Files of the crate and the WIT, and the description of the Python package.
+/// Files of the crate and the WIT, and the descriptions of the other packages.
 const FILES: &[(&str, &str)] = files! {
     "Cargo.toml": "plugin-sdk/Cargo.toml",
     "README.md": "plugin-sdk/README.md",
@@ -109,16 +111,6 @@ const FILES: &[(&str, &str)] = files! {
     "number/Cargo.toml": "plugin-sdk/number/Cargo.toml",
     "number/src/lib.rs": "plugin-sdk/number/src/lib.rs",
     "js/README.md": "plugin-sdk/js/README.md",
-    "js/hooks.js": "plugin-sdk/js/hooks.js",
-    "js/host-double.js": "plugin-sdk/js/host-double.js",
-    "js/index.d.ts": "plugin-sdk/js/index.d.ts",
-    "js/index.js": "plugin-sdk/js/index.js",
-    "js/manifest.js": "plugin-sdk/js/manifest.js",
-    "js/package.json": "plugin-sdk/js/package.json",
-    "js/register.js": "plugin-sdk/js/register.js",
-    "js/testing.d.ts": "plugin-sdk/js/testing.d.ts",
-    "js/testing.js": "plugin-sdk/js/testing.js",
-    "js/types.js": "plugin-sdk/js/types.js",
     "python/README.md": "plugin-sdk/python/README.md",
     "python/pyproject.toml": "plugin-sdk/python/pyproject.toml",
     "src/bindings.rs": "plugin-sdk/src/bindings.rs",

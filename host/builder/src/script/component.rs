@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::folder::PythonProject;
+use crate::folder::ScriptProject;
 
 /// The custom section that holds a manifest as JSON.
 const SECTION: &str = "phasm:manifest";
@@ -11,8 +11,8 @@ const HEADER: usize = 8;
 /// The kind of a section that means nothing to a compiler.
 const CUSTOM: u8 = 0;
 
-/// The manifest of the hints, with what the project says of itself.
-pub(super) fn manifest(project: &PythonProject, mut of_hints: Map<String, Value>) -> Value {
+/// The manifest that follows from the source, with what the project says of itself.
+pub(super) fn manifest(project: &ScriptProject, mut of_source: Map<String, Value>) -> Value {
     let own = [
         ("name", Some(&project.name)),
         ("version", project.version.as_ref()),
@@ -20,10 +20,10 @@ pub(super) fn manifest(project: &PythonProject, mut of_hints: Map<String, Value>
     ];
     for (member, value) in own {
         if let Some(value) = value {
-            of_hints.insert(member.to_owned(), value.as_str().into());
+            of_source.insert(member.to_owned(), value.as_str().into());
         }
     }
-    of_hints.into()
+    of_source.into()
 }
 
 /// The component with a manifest; none if it is no component.
@@ -55,6 +55,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
+    use crate::folder::{Language, PythonSources};
 
     #[test]
     fn a_manifest_stands_before_everything_else() {
@@ -71,17 +72,16 @@ mod tests {
 
     #[test]
     fn what_the_project_says_replaces_what_the_function_says() {
-        let project = PythonProject {
+        let sources = PythonSources { module: "a".to_owned(), sdk: None, paths: Vec::new() };
+        let project = ScriptProject {
             folder: PathBuf::new(),
             name: "a".to_owned(),
             version: Some("1.0.0".to_owned()),
             description: None,
-            module: "a".to_owned(),
-            sdk: None,
-            paths: Vec::new(),
+            language: Language::Python(sources),
         };
-        let of_hints = serde_json::json!({ "description": "d", "version": "0", "inputs": {} });
-        let made = manifest(&project, of_hints.as_object().unwrap().clone());
+        let of_source = serde_json::json!({ "description": "d", "version": "0", "inputs": {} });
+        let made = manifest(&project, of_source.as_object().unwrap().clone());
         let expected =
             serde_json::json!({ "name": "a", "version": "1.0.0", "description": "d", "inputs": {} });
         assert_eq!(made, expected);

@@ -1,28 +1,25 @@
 //! The files of a new plugin in Python.
 
-use std::{
-    fs,
-    path::{Component, Path, PathBuf},
-};
+use std::path::Path;
 
 use phasm_builder::PYTHON_SDK;
 
-use super::scaffold;
-use crate::{command_line, failure::Failure, paths};
+use super::shared::{EXAMPLE, SdkPackage, filled};
+use crate::{command_line, failure::Failure};
 
-/// The package of the SDK.
-const PACKAGE: &str = "phasm_sdk";
+const SDK: SdkPackage =
+    SdkPackage { folder: "python", file: "phasm_sdk/guest.py", name: "the Python package phasm_sdk" };
 
 /// Paths within the new folder and what stands there, and the command that tests them.
 ///
 /// # Errors
 /// When the SDK that was named is none.
-pub(super) fn files(
+pub(crate) fn files(
     name: &str,
     folder: &Path,
     sdk: Option<&Path>,
 ) -> Result<(Vec<(String, String)>, String), Failure> {
-    let sdk = shared_sdk(folder, sdk)?;
+    let sdk = SDK.shared(folder, sdk)?;
     let (setting, test) = match &sdk {
         Some(sdk) => {
             let path = toml::Value::String(sdk.clone());
@@ -32,62 +29,24 @@ pub(super) fn files(
         None => (String::new(), "python3 -m unittest".to_owned()),
     };
     let ident = ident(name);
-    let filled = |template: &str| {
-        let filled = template.replace("{{name}}", name).replace("{{ident}}", &ident);
-        filled.replace("{{sdk}}", &setting).replace("{{test}}", &test)
-    };
     let sdk_line = if sdk.is_some() { "" } else { SDK_LINE };
+    let values =
+        [("name", name), ("ident", &ident), ("sdk", &setting), ("test", &test), ("sdk_line", sdk_line)];
     let mut files: Vec<(String, String)> = [
         ("pyproject.toml".to_owned(), PYPROJECT),
         (format!("{ident}.py"), MODULE),
         (format!("test_{ident}.py"), TEST),
+        ("example.yaml".to_owned(), EXAMPLE),
         (".gitignore".to_owned(), "/build/\n__pycache__/\n"),
+        ("README.md".to_owned(), README),
     ]
-    .map(|(path, template)| (path, filled(template)))
+    .map(|(path, template)| (path, filled(template, &values)))
     .into();
-    files.push(("example.yaml".to_owned(), scaffold::example(name, "first")));
-    files.push(("README.md".to_owned(), filled(&README.replace("{{sdk_line}}", sdk_line))));
     if sdk.is_none() {
         files.extend(PYTHON_SDK.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())));
     }
     let test_it = format!("cd {} && {test}", command_line::word(&folder.display().to_string()));
     Ok((files, test_it))
-}
-
-/// The folder with the package of the SDK, relative to the new one, if there is one to share: the one that was named, or that of
-/// the checkout around.
-fn shared_sdk(folder: &Path, named: Option<&Path>) -> Result<Option<String>, Failure> {
-    let folder = paths::absolute(folder)?;
-    let is_sdk = |dir: &PathBuf| dir.join(PACKAGE).join("guest.py").is_file();
-    let Some(named) = named else {
-        let mut above = folder.ancestors().skip(1).map(|dir| dir.join("plugin-sdk/python"));
-        return Ok(above.find(is_sdk).map(|sdk| relative(&sdk, &folder)));
-    };
-    let found = [named.join("python"), named.to_owned()].into_iter().find(is_sdk);
-    let Some(found) = found else {
-        return Err(Failure::call(format!(
-            "{} does not hold the Python package {PACKAGE}; expected a folder that `phasm plugin sdk` wrote",
-            named.display()
-        )));
-    };
-    Ok(Some(relative(&paths::absolute(&found)?, &folder)))
-}
-
-/// The way from a folder to another, which stays right when both move; both are absolute.
-fn relative(to: &Path, from: &Path) -> String {
-    let real = |path: &Path| {
-        // A folder that is not there yet has parents that are.
-        let known = path.ancestors().find_map(|dir| Some((fs::canonicalize(dir).ok()?, dir)));
-        known.map_or_else(
-            || path.to_owned(),
-            |(real, dir)| real.join(path.strip_prefix(dir).unwrap_or(Path::new(""))),
-        )
-    };
-    let (to, from) = (real(to), real(from));
-    let shared = to.components().zip(from.components()).take_while(|(a, b)| a == b).count();
-    let up = from.components().skip(shared).map(|_| Component::ParentDir);
-    let way: PathBuf = up.chain(to.components().skip(shared)).collect();
-    way.to_string_lossy().replace('\\', "/")
 }
 
 /// The name of the module and its function: one that is no word of Python, and hides no module.
@@ -205,17 +164,6 @@ mod tests {
             ("jsons", "jsons"),
         ] {
             assert_eq!(ident(name), expected);
-        }
-    }
-
-    #[test]
-    fn a_way_is_relative() {
-        for (to, from, expected) in [
-            ("/none/sdk/python", "/none/plugins/greet", "../../sdk/python"),
-            ("/none/a", "/none/a/b", ".."),
-            ("/none/a/b", "/none/a", "b"),
-        ] {
-            assert_eq!(relative(Path::new(to), Path::new(from)), expected);
         }
     }
 }

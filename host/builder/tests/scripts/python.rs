@@ -1,20 +1,10 @@
-//! Python projects are built by whatever componentize-py and Python this machine has: here tools that are scripts.
-#![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "tests")]
+//! Python: componentize-py and Python are scripts here.
 
-use std::{
-    env, fs,
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
-    process::Command,
-    sync::Mutex,
-};
+use std::{fs, path::Path, process::Command};
 
-use phasm_builder::{artefact_if_fresh, bring_up_to_date};
+use phasm_builder::artefact_if_fresh;
 
-/// Tells the copy of this test that runs in an environment of our making what to build and where to answer.
-const FOLDER: &str = "PHASM_TEST_FOLDER";
-const ANSWER: &str = "PHASM_TEST_ANSWER";
+use crate::machine::Machine;
 
 /// Does what componentize-py does: a component, and what the SDK writes while the module is imported.
 const COMPONENTIZE: &str = r#"case $1 in --version) echo "componentize-py VERSION"; exit 0;; esac
@@ -40,56 +30,13 @@ const PYTHON: &str = r#"case "$*" in
 esac
 "#;
 
-/// A PATH with nothing but these scripts on it, and projects.
-struct Machine {
-    dir: tempfile::TempDir,
-}
-
-impl Machine {
-    fn new(tools: &[(&str, &str)]) -> Self {
-        let dir = tempfile::Builder::new().prefix("phasm with blank ").tempdir().unwrap();
-        let machine = Self { dir };
-        for (name, script) in tools {
-            machine.script(&format!("bin/{name}"), script);
-        }
-        for name in ["greet", "wrong", "odd"] {
-            machine.write(&format!("{name}/pyproject.toml"), &pyproject(name));
-            machine.write(&format!("{name}/{name}.py"), "");
-        }
-        machine
+fn machine(tools: &[(&str, &str)]) -> Machine {
+    let machine = Machine::new(tools);
+    for name in ["greet", "wrong", "odd"] {
+        machine.write(&format!("{name}/pyproject.toml"), &pyproject(name));
+        machine.write(&format!("{name}/{name}.py"), "");
     }
-
-    fn at(&self, name: &str) -> PathBuf {
-        fs::canonicalize(self.dir.path()).unwrap().join(name)
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::create_dir_all(self.at(name).parent().unwrap()).unwrap();
-        fs::write(self.at(name), text).unwrap();
-    }
-
-    fn script(&self, name: &str, script: &str) {
-        self.write(name, &format!("#!/bin/sh\n{script}"));
-        fs::set_permissions(self.at(name), fs::Permissions::from_mode(0o755)).unwrap();
-    }
-
-    /// Name of the component, or the error; and the steps.
-    fn build(&self, project: &str) -> (String, String) {
-        let answer = tempfile::NamedTempFile::new().unwrap();
-        let mut command = Command::new(env::current_exe().unwrap());
-        command.args(["--exact", "the_copy_in_another_environment"]);
-        command.env("PATH", self.at("bin")).env("PHASM_CACHE_DIR", self.at("cache"));
-        command.env(FOLDER, self.at(project)).env(ANSWER, answer.path());
-        let output = command.output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-        let said = fs::read_to_string(answer.path()).unwrap();
-        let (built, steps) = said.split_once('\0').unwrap();
-        (built.to_owned(), steps.to_owned())
-    }
-
-    fn calls(&self, tool: &str) -> usize {
-        fs::read_to_string(self.at(tool)).map_or(0, |calls| calls.lines().count())
-    }
+    machine
 }
 
 fn pyproject(name: &str) -> String {
@@ -100,24 +47,10 @@ fn componentize(version: &str) -> String {
     COMPONENTIZE.replace("VERSION", version)
 }
 
-#[test]
-fn the_copy_in_another_environment() {
-    let (Some(folder), Some(answer)) = (env::var_os(FOLDER), env::var_os(ANSWER)) else { return };
-    let steps = Mutex::new(String::new());
-    let progress = |step: &str| {
-        let mut steps = steps.lock().unwrap();
-        steps.push_str(step);
-        steps.push('\n');
-    };
-    let built = bring_up_to_date(&[folder], &progress).pop().unwrap();
-    let said = built.map_or_else(|error| error.to_string(), |artefact| artefact.name);
-    fs::write(answer, format!("{said}\0{}", steps.into_inner().unwrap())).unwrap();
-}
-
 /// R-L131.
 #[test]
 fn a_project_is_built_once_and_again_when_a_source_changes() {
-    let machine = Machine::new(&[("componentize-py", &componentize(VERSION))]);
+    let machine = machine(&[("componentize-py", &componentize(VERSION))]);
     let (built, steps) = machine.build("greet");
     assert_eq!((built.as_str(), steps.as_str()), ("greet", "building greet with componentize-py 0.25.1\n"));
     let component = fs::read(machine.at("greet/build/greet.wasm")).unwrap();
@@ -141,7 +74,7 @@ fn a_project_is_built_once_and_again_when_a_source_changes() {
 /// R-L132: a copy in the project is used instead of the SDK that the command carries.
 #[test]
 fn a_project_can_bring_its_own_sdk() {
-    let machine = Machine::new(&[("componentize-py", &componentize(VERSION))]);
+    let machine = machine(&[("componentize-py", &componentize(VERSION))]);
     machine.build("greet");
     machine.write("greet/phasm_sdk/guest.py", "");
     machine.build("greet");
@@ -156,7 +89,7 @@ fn componentize_py_is_installed_once_where_path_has_another_version_or_none() {
     for path in [None, Some(componentize("0.24.0"))] {
         let mut tools = vec![("python3", PYTHON)];
         tools.extend(path.as_deref().map(|script| ("componentize-py", script)));
-        let machine = Machine::new(&tools);
+        let machine = machine(&tools);
         machine.script("bin/python3.made", &componentize(VERSION));
         let (built, steps) = machine.build("greet");
         assert_eq!(built, "greet");
@@ -191,7 +124,7 @@ fn what_is_missing_is_named_with_its_package() {
         ),
     ];
     for (tools, expected) in rows {
-        let machine = Machine::new(tools);
+        let machine = machine(tools);
         machine.script("bin/python3.made", "");
         let (said, _) = machine.build("greet");
         assert!(said.starts_with("plugin `greet` cannot be built: "), "{said}");
@@ -203,7 +136,7 @@ fn what_is_missing_is_named_with_its_package() {
 /// R-L134.
 #[test]
 fn a_module_that_cannot_be_imported_is_shown_with_its_own_paths() {
-    let machine = Machine::new(&[("componentize-py", &componentize(VERSION))]);
+    let machine = machine(&[("componentize-py", &componentize(VERSION))]);
     let (said, _) = machine.build("wrong");
     let at = machine.at("wrong");
     let expected = format!(

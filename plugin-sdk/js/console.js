@@ -1,0 +1,26 @@
+// `console` for scripts and packages that expect one: lines of the task's log.
+import * as host from 'phasm:executor/host@0.1.0';
+
+function shown(value) {
+  if (typeof value === 'string') return value;
+  if (value instanceof Error) return `${value.name}: ${value.message}`;
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+const write =
+  (level) =>
+  (...values) =>
+    host.log(level, values.map(shown).join(' '));
+
+export const console = {
+  debug: write('debug'),
+  error: write('error'),
+  info: write('info'),
+  log: write('info'),
+  trace: write('trace'),
+  warn: write('warn'),
+};
