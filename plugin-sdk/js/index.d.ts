@@ -127,6 +127,27 @@ export interface About<I extends Fields, O extends Fields> {
   limits?: Record<string, unknown>;
   /** Whether its attempts may wait for people. */
   suspends?: boolean;
+  /** The codes that it returns, with their meanings. */
+  codes?: { code: number; meaning: string }[];
+  /** Whether the same inputs always have the same outcome. */
+  deterministic?: boolean;
+  /** Calls that `phasm plugin test` makes. */
+  examples?: Example[];
+}
+
+/** A call, and what has to come of it. */
+export interface Example {
+  name?: string;
+  inputs?: Record<string, unknown>;
+  settings?: Record<string, unknown>;
+  /** The response, if the attempt suspends itself. */
+  response?: Record<string, unknown>;
+  /** 0 without it. */
+  code?: number;
+  /** Outputs that it has to have, among others. */
+  outputs?: Record<string, unknown>;
+  /** A part of its message. */
+  message?: string;
 }
 type Returned<O extends Fields> = Values<O> | Outcome | void;
 export interface Executor {

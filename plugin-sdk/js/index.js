@@ -44,8 +44,8 @@ export function executor(about, run) {
 
 const WITHOUT_PROMISES = 'a component waits for no promise, and requests of `http` return their response';
 
-// The grants that an executor asks for, and policies of tasks that have none of their own, as in a workflow.
-const POLICIES = ['wants', 'retry', 'maxRuntime', 'maxInactivity', 'deadline', 'limits', 'suspends'];
+// The grants that an executor asks for, policies of tasks that have none of their own, as in a workflow, and what its tests need.
+const POLICIES = ['wants', 'retry', 'maxRuntime', 'maxInactivity', 'deadline', 'limits', 'suspends', 'codes', 'deterministic', 'examples'];
 
 // Inputs, and what `executor.config` has of those that the task does not give. Settings that are no inputs stay there.
 function taken(inputs, { inputs: given, config }) {

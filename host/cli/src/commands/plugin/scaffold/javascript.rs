@@ -80,17 +80,27 @@ const PACKAGE_JSON: &str = r#"{
 }
 "#;
 
-const SCRIPT: &str = r"import { executor, integer, string } from 'phasm-sdk';
+const SCRIPT: &str = r"import { Outcome, executor, integer, string } from 'phasm-sdk';
 
 export const execute = executor(
   {
     inputs: {
       name: string('Name of the person to greet.'),
-      times: integer('How often.', { minimum: 0 }).optional(1),
+      times: integer('How often.', { minimum: 0, maximum: 100 }).optional(1),
     },
     outputs: { greeting: string('Text of the greeting.') },
+    codes: [{ code: 3, meaning: 'The inputs are wrong.' }],
+    deterministic: true,
+    // `phasm plugin test` calls them.
+    examples: [
+      { name: 'greets', inputs: { name: 'Ada' }, outputs: { greeting: 'Hello, Ada!' } },
+      { name: 'needs a name', inputs: { name: '' }, code: 3, message: 'name' },
+    ],
   },
   ({ inputs, log }) => {
+    if (!inputs.name) {
+      return Outcome.error('input `name`: expected a name, got an empty text', { kind: 'input', retryable: false });
+    }
     log(`greeting ${inputs.name}`);
     return { greeting: Array(inputs.times).fill(`Hello, ${inputs.name}!`).join(' ') };
   },
@@ -111,7 +121,7 @@ test('it greets', async () => {
 
 test('inputs are checked', async () => {
   const { message } = await call(execute, { name: 'Ada', times: -1 });
-  assert.equal(message, 'input `times`: expected a whole number, at least 0, got number -1');
+  assert.equal(message, 'input `times`: expected a whole number, at least 0, at most 100, got number -1');
 });
 ";
 
@@ -155,6 +165,10 @@ Test it (Node.js 20 or newer):
 Build it to `build/{{name}}.wasm`, a component with QuickJS in it (the tools are installed for you the first time):
 
     phasm plugin build .
+
+Test the component, with the examples in its manifest and with unusual inputs:
+
+    phasm plugin test .
 
 Run the example:
 

@@ -85,18 +85,28 @@ module = "{{ident}}"
 
 const MODULE: &str = r#"from typing import Annotated, TypedDict
 
-from phasm_sdk import Range, executor, info
+from phasm_sdk import Outcome, Range, executor, info
 
 
 class Outputs(TypedDict):
     greeting: Annotated[str, "Text of the greeting."]
 
 
-@executor
+@executor(
+    codes={3: "The inputs are wrong."},
+    deterministic=True,
+    # `phasm plugin test` calls them.
+    examples=[
+        {"name": "greets", "inputs": {"name": "Ada"}, "outputs": {"greeting": "Hello, Ada!"}},
+        {"name": "needs a name", "inputs": {"name": ""}, "code": 3, "message": "name"},
+    ],
+)
 def {{ident}}(
     name: Annotated[str, "Name of the person to greet."],
-    times: Annotated[int, "How often.", Range(0)] = 1,
-) -> Outputs:
+    times: Annotated[int, "How often.", Range(0, 100)] = 1,
+) -> Outputs | Outcome:
+    if not name:
+        return Outcome.error("input `name`: expected a name, got an empty text").kind("input").retryable(False)
     info(f"greeting {name}")
     return {"greeting": " ".join([f"Hello, {name}!"] * times)}
 "#;
@@ -115,7 +125,7 @@ class Tests(unittest.TestCase):
 
     def test_inputs_are_checked(self):
         outcome = testing.call({{ident}}, name="Ada", times=-1)
-        self.assertEqual(outcome.message, "input `times`: expected an integer from 0 on, got integer `-1`")
+        self.assertEqual(outcome.message, "input `times`: expected an integer from 0 to 100, got integer `-1`")
 
 
 if __name__ == "__main__":
@@ -142,6 +152,10 @@ Build it to `build/{{name}}.wasm`, a component with CPython in it (Python 3.11 o
 installed for you the first time):
 
     phasm plugin build .
+
+Test the component, with the examples in its manifest and with unusual inputs:
+
+    phasm plugin test .
 
 Run the example:
 

@@ -49,13 +49,16 @@ inputs! {
         /// Name of the person to greet.
         name: String,
         /// How often.
-        times: usize = 1,
+        times: u8 = 1,
     }
 }
 
 fn {{ident}}(call: Call<Greet>) -> Outcome {
+    if call.inputs.name.is_empty() {
+        return Outcome::error("input `name`: expected a name, got an empty text").kind("input").retryable(false);
+    }
     let greeting = format!("Hello, {}! ", call.inputs.name);
-    Outcome::succeeded().output("greeting", greeting.repeat(call.inputs.times).trim_end())
+    Outcome::succeeded().output("greeting", greeting.repeat(call.inputs.times.into()).trim_end())
 }
 
 executor!({{ident}}, {
@@ -63,6 +66,13 @@ executor!({{ident}}, {
         /// Text of the greeting.
         greeting: String,
     },
+    codes: [{ code: 3, meaning: "The inputs are wrong." }],
+    deterministic: true,
+    // `phasm plugin test` calls them.
+    examples: [
+        { name: "greets", inputs: { name: "Ada" }, outputs: { greeting: "Hello, Ada!" } },
+        { name: "needs a name", inputs: { name: "" }, code: 3, message: "name" },
+    ],
 });
 
 #[cfg(test)]
