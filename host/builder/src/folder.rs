@@ -1,5 +1,6 @@
 //! Content of a plugin folder, read without asking cargo.
 
+mod c;
 mod error;
 mod python;
 
@@ -12,7 +13,10 @@ use phasm_files::read_adjacent_text;
 use serde::Deserialize;
 
 pub use self::error::FolderError;
-pub(super) use self::python::{PythonProject, SDK_PACKAGE};
+pub(super) use self::{
+    c::{CProject, is_cpp},
+    python::{PythonProject, SDK_PACKAGE},
+};
 use super::Artefact;
 
 /// The target every guest is built for.
@@ -30,6 +34,8 @@ pub(super) enum Folder {
     Crate(GuestCrate),
     /// A Python project.
     Python(PythonProject),
+    /// A project in C or C++.
+    C(CProject),
 }
 
 /// A Rust crate that builds to a component.
@@ -152,6 +158,9 @@ pub(super) fn read(folder: &Path) -> Result<Folder, FolderError> {
     }
     if let Some(project) = python::read(&folder)? {
         return Ok(Folder::Python(project));
+    }
+    if let Some(project) = c::read(&folder)? {
+        return Ok(Folder::C(project));
     }
     read_component(folder)
 }

@@ -11,6 +11,7 @@ mod tool;
 
 pub(crate) use self::{
     build::{Failure, build},
+    component::with_manifest,
     stamp::is_fresh,
     tool::Tool,
 };

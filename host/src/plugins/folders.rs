@@ -33,7 +33,8 @@ pub fn other_crates(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Whether a folder is the source of a plugin: a crate that depends on `phasm-sdk`, or whose manifest has a table
-/// `[package.metadata.phasm]`; or a Python project whose `pyproject.toml` has a table `[tool.phasm]`. A manifest with errors counts if
+/// `[package.metadata.phasm]`; a Python project whose `pyproject.toml` has a table `[tool.phasm]`; or
+/// a project in C or C++ whose `plugin.toml` has a table `[c]`. A manifest with errors counts if
 /// it has one of these words, or the plugin would seem not to be there.
 #[must_use]
 pub fn is_plugin(folder: &Path) -> bool {
@@ -41,7 +42,7 @@ pub fn is_plugin(folder: &Path) -> bool {
         Ok(manifest) => says_so(&manifest),
         Err(_) => [SDK, "metadata.phasm"].iter().any(|word| text.contains(word)),
     });
-    is_crate || is_python_plugin(folder)
+    is_crate || is_python_plugin(folder) || is_c_plugin(folder)
 }
 
 /// Whether a folder is a Python project whose `pyproject.toml` has a table `[tool.phasm]`, or errors and this word.
@@ -53,9 +54,19 @@ pub fn is_python_plugin(folder: &Path) -> bool {
     })
 }
 
+/// Whether a folder is a project in C or C++ whose `plugin.toml` has a table `[c]`, or errors and this word.
+#[must_use]
+pub fn is_c_plugin(folder: &Path) -> bool {
+    read(folder, PLUGIN_TOML).is_some_and(|(text, manifest)| match manifest {
+        Ok(manifest) => manifest.get("c").is_some_and(toml::Value::is_table),
+        Err(_) => text.contains("[c]"),
+    })
+}
+
 /// Returns the file, the line and the reason if the manifest of a plugin's source is no TOML.
 pub(super) fn broken_manifest(folder: &Path) -> Option<String> {
-    let name = if folder.join(MANIFEST).is_file() { MANIFEST } else { PYPROJECT };
+    let name =
+        [MANIFEST, PYPROJECT].into_iter().find(|name| folder.join(name).is_file()).unwrap_or(PLUGIN_TOML);
     let (text, manifest) = read(folder, name)?;
     let error = manifest.err()?;
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -72,6 +83,7 @@ fn read(folder: &Path, name: &str) -> Option<(String, Result<toml::Table, toml::
 
 const MANIFEST: &str = "Cargo.toml";
 const PYPROJECT: &str = "pyproject.toml";
+const PLUGIN_TOML: &str = "plugin.toml";
 const SDK: &str = "phasm-sdk";
 
 fn says_so(manifest: &toml::Table) -> bool {
@@ -166,5 +178,23 @@ mod tests {
         }
         fs::write(folder.join(PYPROJECT), "[tool.phasm]\nx = = 1\n").unwrap();
         assert!(broken_manifest(&folder).unwrap().contains("pyproject.toml:2: "));
+    }
+
+    /// R-L147.
+    #[test]
+    fn a_project_in_c_is_a_plugin_if_it_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("made");
+        fs::create_dir(&folder).unwrap();
+        for (manifest, counts) in [
+            ("name = 'made'\n[c]\n", true),
+            ("name = 'made'\n", false),
+            ("c = 1\n", false),
+            ("[c]\nx = = 1\n", true),
+        ] {
+            fs::write(folder.join(PLUGIN_TOML), manifest).unwrap();
+            assert_eq!(scan(dir.path()).unwrap().len(), usize::from(counts), "{manifest}");
+        }
+        assert!(broken_manifest(&folder).unwrap().contains("plugin.toml:2: "));
     }
 }

@@ -3,6 +3,7 @@
 mod add;
 mod approve;
 mod build;
+mod c;
 mod call;
 mod compile;
 mod docs;

@@ -19,9 +19,9 @@ pub(super) fn summary(bytes: &[u8], path: Option<&Path>) -> Option<ComponentSumm
     Some((Manifest::of(bytes, path).ok()?, Some(component)))
 }
 
-/// Reads the manifest of a source folder: of a crate, else of a Python project.
+/// Reads the manifest of a source folder: of a crate, else of a Python project, else of one in C or C++.
 pub(super) fn source_manifest(folder: &Path) -> Option<Manifest> {
-    crate_manifest(folder).or_else(|| project_manifest(folder))
+    crate_manifest(folder).or_else(|| project_manifest(folder)).or_else(|| c_manifest(folder))
 }
 
 fn project_manifest(folder: &Path) -> Option<Manifest> {
@@ -34,6 +34,13 @@ fn project_manifest(folder: &Path) -> Option<Manifest> {
         description: field("description"),
         ..Manifest::default()
     })
+}
+
+fn c_manifest(folder: &Path) -> Option<Manifest> {
+    let project = table_of(folder, "plugin.toml")?;
+    let [name, version, description] = ["name", "version", "description"]
+        .map(|name| project.get(name).and_then(toml::Value::as_str).map(str::to_owned));
+    Some(Manifest { name, version, description, ..Manifest::default() })
 }
 
 /// Members that a crate inherits from its workspace are looked up there.

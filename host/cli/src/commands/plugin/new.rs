@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, ValueEnum};
 use phasm::{engine::plan::is_crate_name, plugins};
 
-use super::{python, scaffold, sdk};
+use super::{c, python, scaffold, sdk};
 use crate::{
     command_line,
     exit::Exit,
@@ -17,24 +17,24 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Starts a new executor in Rust or Python, with a test and an example workflow.
+/// Starts a new executor in Rust, Python, C or C++, with a test and an example workflow.
 ///
 /// A bare NAME becomes `plugins/NAME` where there is a `plugins/` directory, else `./NAME`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new greet --lang python\n  phasm plugin new ../executors/greet"
+    after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new greet --lang python\n  phasm plugin new greet --lang cpp\n  phasm plugin new ../executors/greet"
 )]
 pub(crate) struct NewArguments {
     /// The executor's name, or the path of the folder to make.
     #[arg(value_name = "NAME")]
     name: PathBuf,
 
-    /// The language; executors in other languages need no SDK, see the pages about C and JavaScript.
+    /// The language; executors in other languages need no SDK, see the page about JavaScript.
     #[arg(long, value_name = "LANG", default_value = "rust")]
     lang: Language,
 
     /// The folder of the SDK, as `plugin sdk` writes it; by default the one of the checkout around the new plugin, or the one
-    /// that this program carries: for Rust kept in the user's data directory, for Python copied into the new folder.
+    /// that this program carries: for Rust kept in the user's data directory, for the others copied into the new folder.
     #[arg(long, value_name = "DIR")]
     sdk: Option<PathBuf>,
 }
@@ -46,6 +46,11 @@ enum Language {
     Rust,
     /// A project with CPython in its component.
     Python,
+    /// A project that clang builds.
+    C,
+    /// The same in C++20.
+    #[value(alias = "c++")]
+    Cpp,
 }
 
 /// Writes the files of a new plugin.
@@ -64,6 +69,8 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
             (scaffold::files(&name, &sdk), test_it)
         }
         Language::Python => python::files(&name, &folder, arguments.sdk.as_deref())?,
+        Language::C => c::files(&name, &folder, arguments.sdk.as_deref(), c::Dialect::C)?,
+        Language::Cpp => c::files(&name, &folder, arguments.sdk.as_deref(), c::Dialect::Cpp)?,
     };
     for (path, text) in files {
         write(&folder.join(path), &text)?;

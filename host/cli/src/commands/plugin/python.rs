@@ -81,7 +81,7 @@ fn shared_sdk(folder: &Path, named: Option<&Path>) -> Result<Option<String>, Fai
 }
 
 /// The way from a folder to another, which stays right when both move; both are absolute.
-fn relative(to: &Path, from: &Path) -> String {
+pub(super) fn relative(to: &Path, from: &Path) -> String {
     let real = |path: &Path| {
         // A folder that is not there yet has parents that are.
         let known = path.ancestors().find_map(|dir| Some((fs::canonicalize(dir).ok()?, dir)));
@@ -170,7 +170,7 @@ if __name__ == "__main__":
     unittest.main()
 "#;
 
-const EXAMPLE: &str = r#"apiVersion: phasm/v1
+pub(super) const EXAMPLE: &str = r#"apiVersion: phasm/v1
 kind: Workflow
 metadata: { name: {{name}}-example }
 spec:
