@@ -1,5 +1,6 @@
 //! Content of a plugin folder, read without asking cargo.
 
+mod c;
 mod error;
 mod javascript;
 mod python;
@@ -15,6 +16,7 @@ use serde::Deserialize;
 
 pub use self::error::FolderError;
 pub(super) use self::{
+    c::{CProject, is_cpp},
     python::SDK_PACKAGE,
     script::{JavaScriptSources, Language, PythonSources, ScriptProject},
 };
@@ -35,6 +37,8 @@ pub(super) enum Folder {
     Crate(GuestCrate),
     /// A project in a scripting language.
     Script(ScriptProject),
+    /// A project in C or C++.
+    C(CProject),
 }
 
 /// A Rust crate that builds to a component.
@@ -160,6 +164,9 @@ pub(super) fn read(folder: &Path) -> Result<Folder, FolderError> {
     }
     if let Some(project) = javascript::read(&folder)? {
         return Ok(Folder::Script(project));
+    }
+    if let Some(project) = c::read(&folder)? {
+        return Ok(Folder::C(project));
     }
     read_component(folder)
 }

@@ -7,13 +7,14 @@
 //! ```
 //!
 //! A plugin is a Rust crate, built for `wasm32-wasip2` in its workspace's own target directory; a project in Python, JavaScript or
-//! TypeScript, built in its folder `build`; or a finished component, which is used as it is.
+//! TypeScript, or in C or C++, built in its folder `build`; or a finished component, which is used as it is.
 
 /// Files that this program carries: names, and what stands in the repository at these paths.
 macro_rules! carried {
     ($($name:literal: $path:literal),+ $(,)?) => { &[$(($name, include_str!(concat!("../../../../", $path)))),+] };
 }
 
+mod c;
 mod cache;
 mod cargo;
 mod depinfo;
@@ -36,6 +37,7 @@ use std::{
 };
 
 pub use self::{
+    c::{CToolError, NATIVE as C_NATIVE, SDK as C_SDK},
     cache::CacheError,
     cargo::LINKER_FLAGS,
     folder::FolderError,
@@ -48,7 +50,7 @@ pub use self::{
     toolchain::{Failure, Toolchain, ToolchainError},
 };
 use self::{
-    folder::{Folder, GuestCrate, ScriptProject},
+    folder::{CProject, Folder, GuestCrate, ScriptProject},
     freshness::is_fresh,
     languages::{LanguageError, Tools},
     script::Failure as ScriptFailure,
@@ -105,7 +107,25 @@ pub enum BuildError {
         /// The errors with their places.
         output: String,
     },
-    /// Cargo or a tool of a scripting language could not be run to its end.
+    /// There is no compiler for C or C++.
+    #[error("plugin `{package}` cannot be built: {source}")]
+    CTool {
+        /// The project's name.
+        package: String,
+        /// Everything that is missing, with its packages.
+        source: Box<CToolError>,
+    },
+    /// The project's sources do not compile, or are no executor.
+    #[error("plugin `{package}` in {} does not build:\n{output}", folder.display())]
+    C {
+        /// The project's name.
+        package: String,
+        /// Its folder.
+        folder: PathBuf,
+        /// The compiler's diagnostics, or what is wrong with the declarations.
+        output: String,
+    },
+    /// Cargo, clang or a tool of a scripting language could not be run to its end.
     #[error("plugin `{package}`: {source}")]
     Process {
         /// The crate's name.
@@ -141,6 +161,7 @@ pub fn build_plugin(
             let made = made_of(&project);
             build_projects(&[project], progress).pop().unwrap_or(Ok(made))
         }
+        Folder::C(project) => build_c(&project, progress),
     }
 }
 
@@ -180,6 +201,10 @@ fn build_all<P: AsRef<Path>>(
                 answers.insert(at, Ok(made_of(&project)));
             }
             Ok(Folder::Script(project)) => projects.push((at, project)),
+            Ok(Folder::C(project)) if only_stale && c::is_fresh(&project) => {
+                answers.insert(at, Ok(c_artefact(&project)));
+            }
+            Ok(Folder::C(project)) => drop(answers.insert(at, build_c(&project, progress))),
             Err(error) => drop(answers.insert(at, Err(error.into()))),
         }
     }
@@ -232,5 +257,21 @@ fn build_projects(projects: &[ScriptProject], progress: &dyn Progress) -> Vec<Re
 }
 
 fn made_of(project: &ScriptProject) -> Artefact {
+    Artefact { name: project.name.clone(), wasm: project.artefact() }
+}
+
+fn build_c(project: &CProject, progress: &dyn Progress) -> Result<Artefact, BuildError> {
+    let package = project.name.clone();
+    c::build(project, progress).map(|()| c_artefact(project)).map_err(|failure| match failure {
+        c::Failure::Tool(source) => BuildError::CTool { package, source: Box::new(source) },
+        c::Failure::Said(output) => BuildError::C { package, folder: project.folder.clone(), output },
+        c::Failure::Process(source) => BuildError::Process { package, source: Arc::new(source) },
+        c::Failure::File(source) => {
+            BuildError::TargetDir { package, target_dir: project.build_dir(), source: Arc::new(source) }
+        }
+    })
+}
+
+fn c_artefact(project: &CProject) -> Artefact {
     Artefact { name: project.name.clone(), wasm: project.artefact() }
 }

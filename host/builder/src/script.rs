@@ -8,7 +8,8 @@ mod wit;
 
 pub(crate) use self::{
     build::{Build, Failure, write_all},
-    stamp::{Ingredients, number_of},
+    component::with_manifest,
+    stamp::{Ingredients, line, number_of},
     tool::installed_once,
     wit::WIT,
 };

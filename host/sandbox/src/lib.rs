@@ -43,7 +43,10 @@ pub use self::{
 #[cfg(feature = "http")]
 pub use self::capability::http::{HttpAnswer, HttpClient, HttpRequest};
 #[cfg(feature = "compile")]
-pub use self::complexity::check_complexity;
+pub use self::{
+    complexity::check_complexity,
+    core_text::{CoreTextError, core_text},
+};
 
 mod artefact;
 mod attempt;
@@ -64,6 +67,8 @@ mod compiler;
 #[cfg(feature = "compile")]
 mod complexity;
 mod config;
+#[cfg(feature = "compile")]
+mod core_text;
 mod digest;
 mod error;
 pub mod executor;

@@ -33,15 +33,15 @@ pub fn other_crates(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Whether a folder is the source of a plugin: a crate that depends on `phasm-sdk`, or whose manifest has a table
-/// `[package.metadata.phasm]`; or [a project in a scripting language](is_script_plugin). A manifest with errors counts if it has one of
-/// these words, or the plugin would seem not to be there.
+/// `[package.metadata.phasm]`; [a project in a scripting language](is_script_plugin); or [one in C or C++](is_c_plugin). A manifest with
+/// errors counts if it has one of these words, or the plugin would seem not to be there.
 #[must_use]
 pub fn is_plugin(folder: &Path) -> bool {
     let is_crate = read(folder, MANIFEST).is_some_and(|(text, manifest)| match manifest {
         Ok(manifest) => says_so(&manifest),
         Err(_) => [SDK, "metadata.phasm"].iter().any(|word| text.contains(word)),
     });
-    is_crate || is_script_plugin(folder)
+    is_crate || is_script_plugin(folder) || is_c_plugin(folder)
 }
 
 /// Whether a folder is a Python project whose `pyproject.toml` has a table `[tool.phasm]`, or a project in JavaScript or TypeScript
@@ -62,9 +62,18 @@ fn is_javascript_plugin(folder: &Path) -> bool {
     })
 }
 
+/// Whether a folder is a project in C or C++ whose `plugin.toml` has a table `[c]`, or errors and this word.
+#[must_use]
+pub fn is_c_plugin(folder: &Path) -> bool {
+    read(folder, PLUGIN_TOML).is_some_and(|(text, manifest)| match manifest {
+        Ok(manifest) => manifest.get("c").is_some_and(toml::Value::is_table),
+        Err(_) => text.contains("[c]"),
+    })
+}
+
 /// Returns the file, the line and the reason if the manifest of a plugin's source is no TOML, or no JSON.
 pub(super) fn broken_manifest(folder: &Path) -> Option<String> {
-    let Some(name) = [MANIFEST, PYPROJECT].into_iter().find(|name| folder.join(name).is_file()) else {
+    let Some(name) = [MANIFEST, PYPROJECT, PLUGIN_TOML].into_iter().find(|name| folder.join(name).is_file()) else {
         let error = package(folder)?.1.err()?;
         return Some(format!("{}:{}: {error}", folder.join(PACKAGE).display(), error.line()));
     };
@@ -94,6 +103,7 @@ const PYPROJECT: &str = "pyproject.toml";
 const PACKAGE: &str = "package.json";
 /// The member of a `package.json` that makes it a plugin's.
 const MEMBER: &str = "phasm";
+const PLUGIN_TOML: &str = "plugin.toml";
 const SDK: &str = "phasm-sdk";
 
 fn says_so(manifest: &toml::Table) -> bool {
@@ -210,5 +220,23 @@ mod tests {
         }
         fs::write(folder.join(PACKAGE), "{\n\"phasm\": x").unwrap();
         assert!(broken_manifest(&folder).unwrap().contains("package.json:2: "));
+    }
+
+    /// R-L147.
+    #[test]
+    fn a_project_in_c_is_a_plugin_if_it_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("made");
+        fs::create_dir(&folder).unwrap();
+        for (manifest, counts) in [
+            ("name = 'made'\n[c]\n", true),
+            ("name = 'made'\n", false),
+            ("c = 1\n", false),
+            ("[c]\nx = = 1\n", true),
+        ] {
+            fs::write(folder.join(PLUGIN_TOML), manifest).unwrap();
+            assert_eq!(scan(dir.path()).unwrap().len(), usize::from(counts), "{manifest}");
+        }
+        assert!(broken_manifest(&folder).unwrap().contains("plugin.toml:2: "));
     }
 }

@@ -37,7 +37,7 @@ fn a_crate_depends_on_those_below_it() {
         ("phasm-workspace-hack", &[]),
         ("phasm-files", &[]),
         ("phasm-sandbox", &["phasm-engine", "phasm-files", "phasm-workspace-hack"]),
-        ("phasm-builder", &["phasm-files"]),
+        ("phasm-builder", &["phasm-files", "phasm-sandbox"]),
         ("phasm", &["phasm-engine", "phasm-files", "phasm-sandbox"]),
         ("phasm-convert", &["phasm-engine"]),
         ("phasm-graph", &["phasm-engine"]),
@@ -67,6 +67,7 @@ fn a_library_is_brought_by_one_crate() {
     let owners = [
         ("wasmtime", &["phasm-sandbox"][..]),
         ("wasmtime-wasi", &["phasm-sandbox"][..]),
+        ("wit-component", &["phasm-builder"][..]),
         ("rhai", &["phasm-engine"][..]),
         ("rusqlite", &["phasm"][..]),
         ("tokio-postgres", &["phasm"][..]),

@@ -4,15 +4,16 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder is missing, or is not one.
-    #[error("{}: no such folder; expected a plugin's: a Rust crate, a project in Python, JavaScript or TypeScript, or a finished component NAME.wasm", folder.display())]
+    #[error("{}: no such folder; expected a plugin's: a Rust crate, a project in Python, JavaScript, TypeScript, C or C++, or a finished component NAME.wasm", folder.display())]
     NoFolder {
         /// The path that was given.
         folder: PathBuf,
     },
-    /// Neither a crate, nor a project in a scripting language, nor a component.
+    /// Neither a crate, nor a project in another language, nor a component.
     #[error(
         "{}: not a plugin; expected a Cargo.toml (a Rust crate whose `[lib]` has crate-type `cdylib`), a \
-         pyproject.toml with a table `[tool.phasm]`, a package.json with a member `phasm`, or one finished component NAME.wasm",
+         pyproject.toml with a table `[tool.phasm]`, a package.json with a member `phasm`, a \
+         plugin.toml with a table `[c]`, or one finished component NAME.wasm",
         folder.display()
     )]
     NotAPlugin {
@@ -64,7 +65,15 @@ pub enum FolderError {
         /// Everything that is wrong, each with its field.
         problems: Vec<String>,
     },
-    /// A `Cargo.toml` or `pyproject.toml` that is none.
+    /// A project in C or C++ that cannot be a plugin.
+    #[error("{}: {}", manifest.display(), problems.join("; "))]
+    PluginToml {
+        /// Its `plugin.toml`.
+        manifest: PathBuf,
+        /// Everything that is wrong, each with its field.
+        problems: Vec<String>,
+    },
+    /// A `Cargo.toml`, `pyproject.toml` or `plugin.toml` that is none.
     #[error("{}: {source}", manifest.display())]
     Manifest {
         /// The manifest.

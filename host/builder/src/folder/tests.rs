@@ -19,7 +19,9 @@ fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, PathBuf) {
 fn crate_in(folder: &Path) -> GuestCrate {
     match read(folder).unwrap() {
         Folder::Crate(guest) => guest,
-        other @ (Folder::Component { .. } | Folder::Script(_)) => panic!("{other:?} is no crate"),
+        other @ (Folder::Component { .. } | Folder::Script(_) | Folder::C(_)) => {
+            panic!("{other:?} is no crate")
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn manifest(project: &ScriptProject, mut of_source: Map<String, Value
 }
 
 /// The component with a manifest; none if it is no component.
-pub(super) fn with_manifest(component: &[u8], manifest: &Value) -> Option<Vec<u8>> {
+pub(crate) fn with_manifest(component: &[u8], manifest: &Value) -> Option<Vec<u8>> {
     let (header, rest) =
         component.split_at_checked(HEADER).filter(|(header, _)| header.starts_with(b"\0asm"))?;
     let json = manifest.to_string();

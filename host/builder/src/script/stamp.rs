@@ -101,7 +101,8 @@ fn is_source(path: &Path) -> bool {
     !path.extension().is_some_and(|ending| OTHERS.iter().any(|other| ending == *other))
 }
 
-fn line(path: &Path) -> io::Result<String> {
+/// A file with its time and its size, which differ once it was written again.
+pub(crate) fn line(path: &Path) -> io::Result<String> {
     let meta = fs::metadata(path)?;
     let nanos = meta.modified()?.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_nanos();
     Ok(format!("{nanos} {} {}", meta.len(), path.display()))

@@ -311,6 +311,59 @@ fn a_new_plugin_in_javascript_or_typescript_has_all_its_files() {
     }
 }
 
+/// R-L146: in C and C++, as the tests of the projects themselves; built and run they are by the test of the page about C.
+#[test]
+fn new_plugins_in_c_and_cpp_have_all_their_files_and_pass_their_tests() {
+    let bench = Bench::new();
+    let made = |folder: &Path| {
+        let output = Command::new("make").arg("test").current_dir(folder).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success() && said.contains("OK: 4 expectations met, 0 not"), "{said}");
+    };
+    for (name, lang, ending) in
+        [("send-mail", "c", "c"), ("log-mail", "cpp", "cpp"), ("test-json", "c++", "cpp")]
+    {
+        let ran = bench.phasm(&["plugin", "new", name, "--lang", lang]);
+        assert!(ran.status == 0 && ran.stdout.starts_with(&format!("created plugins/{name}\n")), "{ran:?}");
+        assert!(ran.stdout.ends_with(&format!("\n  make -C plugins/{name} test\n")), "{ran:?}");
+        let folder = bench.path("plugins").join(name);
+        let stem =
+            if name.starts_with("test") { "executor_test_json_".to_owned() } else { name.replace('-', "_") };
+        let own = ["plugin.toml", "Makefile", "example.yaml", "README.md", ".gitignore"].map(str::to_owned);
+        let sources = [format!("{stem}.{ending}"), format!("test_{stem}.{ending}")];
+        let all: String =
+            own.iter().chain(&sources).map(|file| fs::read_to_string(folder.join(file)).unwrap()).collect();
+        let path = bench.path("");
+        assert!(!all.contains("{{name}}") && !all.contains("{{stem}}") && !all.contains("{{sdk"), "{all}");
+        assert!(
+            !all.contains(path.to_str().unwrap()) && all.contains(&format!("name = \"{name}\"")),
+            "{all}"
+        );
+        made(&folder);
+        let validated = bench.phasm(&["validate", &format!("plugins/{name}/example.yaml")]);
+        assert!(validated.status == 0 && validated.stderr.contains("W026"), "{validated:?}");
+    }
+    let listed = bench.phasm(&["plugin", "list", "--json"]).json();
+    let row = listed.as_array().unwrap().iter().find(|row| row["name"] == "send-mail").unwrap().clone();
+    assert_eq!((&row["state"], &row["version"]), (&json!("stale"), &json!("0.1.0")));
+
+    assert_eq!(bench.phasm(&["plugin", "sdk", "own-sdk"]).status, 0);
+    let shared = bench.phasm(&["plugin", "new", "greet", "--lang", "c", "--sdk", "own-sdk"]);
+    assert_eq!(shared.status, 0, "{shared:?}");
+    let project = fs::read_to_string(bench.path("plugins/greet/plugin.toml")).unwrap();
+    assert!(project.ends_with("[c]\nsdk = \"../../own-sdk/c\"\n"), "{project}");
+    assert!(!bench.path("plugins/greet/phasm_sdk").exists());
+    made(&bench.path("plugins/greet"));
+    let no_sdk = bench.phasm(&["plugin", "new", "x", "--lang", "c", "--sdk", "plugins"]);
+    assert!(no_sdk.status == 2 && no_sdk.stderr.contains("does not hold phasm.h"), "{no_sdk:?}");
+    bench.write("plugins/wrong/plugin.toml", "name = \"../x\"\n[c]\nsources = [\"no.c\"]\n");
+    let wrong = bench.phasm(&["plugin", "build", "plugins/wrong"]);
+    assert_eq!(wrong.status, 1, "{wrong:?}");
+    for says in ["name: found \"../x\"", "c.sources: no.c is no file"] {
+        assert!(wrong.stderr.contains(says), "{says}: {wrong:?}");
+    }
+}
+
 /// R-I14.
 #[test]
 fn what_is_compiled_ahead_of_time_runs_for_whoever_has_the_key() {

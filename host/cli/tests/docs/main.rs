@@ -285,7 +285,17 @@ fn the_page_about_python_works_as_written() {
 
 #[test]
 fn the_page_about_c_works_as_written() {
-    works_with("how-to/c.md", "wit-bindgen", "wit-bindgen-cli --version ");
+    let page = "how-to/c.md";
+    let library = Path::new("/usr/lib/wasm32-wasi/libc++abi.a");
+    if !library.exists() {
+        let said = format!("{page} was left out: no {}\n", library.display());
+        assert!(std::env::var_os("PHASM_TEST_ALL").is_none(), "{said}");
+        std::io::stderr().write_all(said.as_bytes()).unwrap();
+        return;
+    }
+    let text = fs::read_to_string(docs().join(page)).unwrap();
+    let wrong = wrong_in(&mut Trial::new(), &text);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
 /// R-A18, R-A87: among others the commands of the page about the API, with curl alone.

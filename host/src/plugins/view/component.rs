@@ -19,9 +19,12 @@ pub(super) fn summary(bytes: &[u8], path: Option<&Path>) -> Option<ComponentSumm
     Some((Manifest::of(bytes, path).ok()?, Some(component)))
 }
 
-/// Reads the manifest of a source folder: of a crate, else of a project in Python, else of one in JavaScript.
+/// Reads the manifest of a source folder: of a crate, else of a project in Python, in JavaScript, in C or C++.
 pub(super) fn source_manifest(folder: &Path) -> Option<Manifest> {
-    crate_manifest(folder).or_else(|| project_manifest(folder)).or_else(|| package_manifest(folder))
+    crate_manifest(folder)
+        .or_else(|| project_manifest(folder))
+        .or_else(|| package_manifest(folder))
+        .or_else(|| c_manifest(folder))
 }
 
 fn project_manifest(folder: &Path) -> Option<Manifest> {
@@ -44,6 +47,13 @@ fn manifest_of<'a>(field: impl Fn(&str) -> Option<&'a str>) -> Manifest {
         description: field("description"),
         ..Manifest::default()
     }
+}
+
+fn c_manifest(folder: &Path) -> Option<Manifest> {
+    let project = table_of(folder, "plugin.toml")?;
+    let [name, version, description] = ["name", "version", "description"]
+        .map(|name| project.get(name).and_then(toml::Value::as_str).map(str::to_owned));
+    Some(Manifest { name, version, description, ..Manifest::default() })
 }
 
 /// Members that a crate inherits from its workspace are looked up there.

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use phasm::{engine::plan::is_crate_name, plugins};
 
 use super::{
-    scaffold::{javascript, python, rust},
+    scaffold::{c, javascript, python, rust},
     sdk,
 };
 use crate::{
@@ -20,19 +20,19 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Starts a new executor in Rust, Python, JavaScript or TypeScript, with a test and an example workflow.
+/// Starts a new executor in Rust, Python, JavaScript, TypeScript, C or C++, with a test and an example workflow.
 ///
 /// A bare NAME becomes `plugins/NAME` where there is a `plugins/` directory, else `./NAME`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new greet --lang python\n  phasm plugin new greet --lang ts\n  phasm plugin new ../executors/greet"
+    after_help = "Examples:\n  phasm plugin new greet\n  phasm plugin new greet --lang python\n  phasm plugin new greet --lang ts\n  phasm plugin new greet --lang cpp\n  phasm plugin new ../executors/greet"
 )]
 pub(crate) struct NewArguments {
     /// The executor's name, or the path of the folder to make.
     #[arg(value_name = "NAME")]
     name: PathBuf,
 
-    /// The language; executors in other languages need no SDK, see the page about C.
+    /// The language; executors in other languages need no SDK, only the interface in `wit/`.
     #[arg(long, value_name = "LANG", default_value = "rust")]
     lang: Language,
 
@@ -55,6 +55,11 @@ enum Language {
     /// The same, with types that are checked.
     #[value(alias = "typescript")]
     Ts,
+    /// A project that clang builds.
+    C,
+    /// The same in C++20.
+    #[value(alias = "c++")]
+    Cpp,
 }
 
 /// Writes the files of a new plugin.
@@ -75,6 +80,8 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
         Language::Python => python::files(&name, &folder, arguments.sdk.as_deref())?,
         Language::Js => javascript::files(&name, &folder, arguments.sdk.as_deref(), false)?,
         Language::Ts => javascript::files(&name, &folder, arguments.sdk.as_deref(), true)?,
+        Language::C => c::files(&name, &folder, arguments.sdk.as_deref(), c::Dialect::C)?,
+        Language::Cpp => c::files(&name, &folder, arguments.sdk.as_deref(), c::Dialect::Cpp)?,
     };
     for (path, text) in files {
         write(&folder.join(path), &text)?;

@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 use phasm::sandbox::Digest;
-use phasm_builder::{HTTP_WIT, JS_SDK, PYTHON_SDK};
+use phasm_builder::{C_SDK, HTTP_WIT, JS_SDK, PYTHON_SDK};
 
 use crate::{
     exit::Exit,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Writes the SDKs for executors into a new folder: the source of the crate phasm-sdk, `python/` with the package phasm_sdk,
-/// `js/` with the npm package phasm-sdk, and `wit/`.
+/// `js/` with the npm package phasm-sdk, `c/` for C and C++, and `wit/`.
 ///
 /// The SDK is part of this program; nothing is downloaded. `plugin new` keeps a copy for itself in the user's data
 /// directory. One in a repository of plugins can be shared: `plugin new NAME --sdk DIR`.
@@ -83,7 +83,8 @@ fn all() -> impl Iterator<Item = (String, &'static str)> {
     let python = PYTHON_SDK.iter().map(|(name, text)| (format!("python/{name}"), *text));
     let javascript = JS_SDK.iter().map(|(name, text)| (format!("js/{name}"), *text));
     let http = HTTP_WIT.iter().map(|(name, text)| (format!("wit/http/{name}"), *text));
-    own.chain(python).chain(javascript).chain(http)
+    let c = C_SDK.iter().map(|(name, text)| (format!("c/{name}"), *text));
+    own.chain(python).chain(javascript).chain(http).chain(c)
 }
 
 fn cannot_write(dir: &Path, error: io::Error) -> Failure {
@@ -106,6 +107,7 @@ macro_rules! files {
 const FILES: &[(&str, &str)] = files! {
     "Cargo.toml": "plugin-sdk/Cargo.toml",
     "README.md": "plugin-sdk/README.md",
+    "c/README.md": "plugin-sdk/c/README.md",
     "duration/Cargo.toml": "plugin-sdk/duration/Cargo.toml",
     "duration/src/lib.rs": "plugin-sdk/duration/src/lib.rs",
     "number/Cargo.toml": "plugin-sdk/number/Cargo.toml",
