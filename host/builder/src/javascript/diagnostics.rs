@@ -1,5 +1,7 @@
 //! Errors of the tools, in words and places of the author.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 /// Names that scripts know from browsers and Node.js, and that the engine has not.
@@ -75,15 +77,29 @@ pub(super) fn explained(said: &str) -> String {
     if said.contains("is built into node") || said.contains("\"node:") {
         advice.push("there are no modules of Node.js in a component: it has ES2023, phasm-sdk and packages that need no more".to_owned());
     }
+    advice.extend(missing_packages(said));
     // Advice of esbuild and TypeScript that would make it build, and fail when it runs.
     let is_misleading =
-        |line: &&str| line.contains("--platform=node") || line.contains("npm i --save-dev @types/node");
+        |line: &&str| ["--platform=node", "You can mark the path"].iter().any(|advice| line.contains(advice));
     let kept = said.lines().filter(|line| !is_misleading(line));
-    let lines =
-        kept.map(|line| line.split(" Do you need to change your target library?").next().unwrap_or_default());
+    let lines = kept.map(|line| line.split(" Do you need to ").next().unwrap_or_default());
     let said = lines.collect::<Vec<_>>().join("\n");
     let advice: String = advice.iter().map(|advice| format!("\n\n{advice}")).collect();
     format!("{}{advice}", said.trim_end())
+}
+
+/// Advice for packages that an import does not find.
+fn missing_packages(said: &str) -> BTreeSet<String> {
+    let named = [("Could not resolve \"", '"'), ("Cannot find module '", '\'')];
+    let found = named.iter().flat_map(|(before, after)| {
+        said.split(before).skip(1).filter_map(|rest| rest.split_once(*after)).map(|(name, _)| name)
+    });
+    // A path is a file of the author, and modules of Node.js have advice of their own.
+    let is_package = |name: &&str| {
+        !name.starts_with(['.', '/']) && !name.contains(':') && !said.contains("is built into node")
+    };
+    let advice = |name| format!("the package `{name}` is not installed: `npm install {name}` adds it");
+    found.filter(is_package).map(advice).collect()
 }
 
 /// A text without colours.
@@ -122,6 +138,15 @@ mod tests {
         let esbuild = "[ERROR] Could not resolve \"fs\"\n\n  The package \"fs\" is built into node. Use \"--platform=node\"";
         let said = explained(esbuild);
         assert!(said.ends_with("packages that need no more") && !said.contains("--platform"), "{said}");
+        let typescript = "a.ts:1:1 - error TS2591: Cannot find name 'node:fs'. Do you need to install type\n1 import \"node:fs\"";
+        let said = explained(typescript);
+        assert!(said.starts_with("a.ts:1:1 - error TS2591: Cannot find name 'node:fs'.\n1 import"), "{said}");
+        let esbuild = "[ERROR] Could not resolve \"yaml\"\n[ERROR] Could not resolve \"./x.js\"\n  You can mark the path";
+        let said = explained(esbuild);
+        assert!(
+            said.ends_with("\n\nthe package `yaml` is not installed: `npm install yaml` adds it"),
+            "{said}"
+        );
         assert_eq!(explained("syntax error\n"), "syntax error");
     }
 

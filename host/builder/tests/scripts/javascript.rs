@@ -208,7 +208,7 @@ fn errors_have_the_places_of_the_authors_files() {
         ),
         (
             "strange",
-            "strange.js: Error: URL is not defined\n    at <anonymous> (greet.js:7)\n\nthere is no `URL` in a component",
+            "strange.js: URL is not defined\n    at <anonymous> (greet.js:7)\n\nthere is no `URL` in a component",
         ),
     ];
     for (name, expected) in rows {

@@ -274,7 +274,7 @@ fn a_new_plugin_in_javascript_or_typescript_has_all_its_files() {
         let own = scripts.iter().map(String::as_str).chain(common).chain(others.iter().copied());
         let all: String = own.map(|file| fs::read_to_string(folder.join(file)).unwrap()).collect();
         assert!(
-            !all.contains("{{name}}") && !all.contains("greet.") && !all.contains(path.to_str().unwrap()),
+            !all.contains("{{name}}") && !all.contains("greet.js") && !all.contains(path.to_str().unwrap()),
             "{all}"
         );
         assert!(all.contains(&format!("\"main\": \"{name}.{language}\"")), "{all}");
