@@ -21,6 +21,7 @@ pub(super) fn component(module: &[u8], project: &CProject) -> Result<Vec<u8>, St
     let mut manifest: Map<String, Value> =
         serde_json::from_str(&said).map_err(|error| format!("the declarations are no manifest: {error}"))?;
     let component = wrapped(module).map_err(|error| format!("the module is no executor: {error}"))?;
+    manifest.extend(project.members.clone());
     manifest.insert("name".to_owned(), project.name.as_str().into());
     for (member, said) in [("version", &project.version), ("description", &project.description)] {
         manifest.extend(said.as_deref().map(|said| (member.to_owned(), Value::from(said))));

@@ -29,6 +29,8 @@ pub(crate) struct CProject {
     pub(crate) name: String,
     pub(crate) version: Option<String>,
     pub(crate) description: Option<String>,
+    /// Members of the manifest that are for tests and readers.
+    pub(crate) members: serde_json::Map<String, serde_json::Value>,
     /// Sources, relative to the folder.
     pub(crate) sources: Vec<PathBuf>,
     /// Further arguments of the compiler.
@@ -75,6 +77,9 @@ struct Manifest {
     name: Option<String>,
     version: Option<String>,
     description: Option<String>,
+    codes: Option<serde_json::Value>,
+    deterministic: Option<serde_json::Value>,
+    examples: Option<serde_json::Value>,
     c: Settings,
 }
 
@@ -139,7 +144,14 @@ fn project(folder: &Path, manifest: Manifest) -> Result<CProject, Vec<String>> {
         return Err(problems);
     }
     let (version, description) = (manifest.version, manifest.description);
+    let members = [
+        ("codes", manifest.codes),
+        ("deterministic", manifest.deterministic),
+        ("examples", manifest.examples),
+    ];
+    let members = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Ok(CProject {
+        members: members.collect(),
         folder: folder.to_owned(),
         name,
         version,

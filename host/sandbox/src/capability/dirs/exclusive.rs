@@ -1,6 +1,6 @@
 //! Directories that one attempt at a time uses.
 
-use std::{fs::File, io, sync::Arc};
+use std::{fs::File, io};
 
 use rustix::{
     fs::{FlockOperation, flock},
@@ -13,7 +13,7 @@ use super::{SharedDirs, grant::DirGrant, host_dir::HostDir};
 /// Locks of an attempt's exclusive directories. They are released when this is dropped, and by the kernel when the process ends.
 #[derive(Default)]
 pub(crate) struct DirLocks {
-    #[expect(dead_code, reason = "held, not read")]
+    #[cfg_attr(not(test), expect(dead_code, reason = "held, not read"))]
     held: Vec<DirLock>,
 }
 
@@ -80,7 +80,7 @@ fn failed(grant: &DirGrant, error: &io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{sync::Arc, time::Duration};
 
     use tokio::{sync::oneshot, time::timeout};
 

@@ -89,6 +89,23 @@ fn stem(name: &str) -> String {
 
 const MANIFEST: &str = r#"name = "{{name}}"
 version = "0.1.0"
+deterministic = true
+
+# `phasm plugin test` calls them.
+[[examples]]
+name = "greets"
+inputs = { name = "Ada" }
+outputs = { greeting = "Hello, Ada!" }
+
+[[examples]]
+name = "needs a name"
+inputs = { name = "" }
+code = 3
+message = "name"
+
+[[codes]]
+code = 3
+meaning = "The inputs are wrong."
 
 [c]
 {{sdk}}"#;
@@ -102,7 +119,7 @@ struct inputs {
 
 static const phasm_field inputs[] = {
     PHASM_REQUIRED(struct inputs, name, "Name of the person to greet."),
-    PHASM_OPTIONAL(struct inputs, times, "1", "How often.", .minimum = "0"),
+    PHASM_OPTIONAL(struct inputs, times, "1", "How often.", .minimum = "0", .maximum = "100"),
 };
 
 static const phasm_field outputs[] = {
@@ -111,6 +128,10 @@ static const phasm_field outputs[] = {
 
 static void execute(const phasm_call *call, const struct inputs *in, phasm_outcome *out) {
   (void)call;
+  if (in->name[0] == 0) {
+    phasm_error(out, "input", "input `name`: expected a name, got an empty text");
+    return;
+  }
   phasm_info("greeting %s", in->name);
   phasm_buffer text = {0};
   for (int64_t i = 0; i < in->times; i++)
@@ -130,7 +151,7 @@ int main(void) {
 
   run = phasm_test_run((phasm_test){.inputs = "{\"name\": \"Ada\", \"times\": -1}"});
   PHASM_EXPECT_CODE(run.code, PHASM_ERROR);
-  PHASM_EXPECT(run.message, "input `times`: expected an integer from 0 on, got integer `-1`");
+  PHASM_EXPECT(run.message, "input `times`: expected an integer from 0 to 100, got integer `-1`");
   return phasm_test_end();
 }
 "#;
@@ -159,11 +180,15 @@ struct Inputs {
 
 static const auto inputs = phasm::Inputs<Inputs>()
                                .required("name", &Inputs::name, "Name of the person to greet.")
-                               .optional("times", &Inputs::times, "How often.", {.minimum = "0"});
+                               .optional("times", &Inputs::times, "How often.", {.minimum = "0", .maximum = "100"});
 
 static const auto outputs = phasm::Outputs().output<std::string>("greeting", "Text of the greeting.");
 
 static void execute(const phasm::Call &, const Inputs &in, phasm::Outcome &out) {
+  if (in.name.empty()) {
+    out.error("input", "input `name`: expected a name, got an empty text");
+    return;
+  }
   phasm::info("greeting " + in.name);
   std::string text;
   for (int64_t i = 0; i < in.times; i++)
@@ -183,7 +208,7 @@ int main() {
 
   run = phasm_test_run({.inputs = R"({"name": "Ada", "times": -1})"});
   PHASM_EXPECT_CODE(run.code, PHASM_ERROR);
-  PHASM_EXPECT(run.message, "input `times`: expected an integer from 0 on, got integer `-1`");
+  PHASM_EXPECT(run.message, "input `times`: expected an integer from 0 to 100, got integer `-1`");
   return phasm_test_end();
 }
 "#;
