@@ -73,7 +73,8 @@ pub fn is_c_plugin(folder: &Path) -> bool {
 
 /// Returns the file, the line and the reason if the manifest of a plugin's source is no TOML, or no JSON.
 pub(super) fn broken_manifest(folder: &Path) -> Option<String> {
-    let Some(name) = [MANIFEST, PYPROJECT, PLUGIN_TOML].into_iter().find(|name| folder.join(name).is_file()) else {
+    let Some(name) = [MANIFEST, PYPROJECT, PLUGIN_TOML].into_iter().find(|name| folder.join(name).is_file())
+    else {
         let error = package(folder)?.1.err()?;
         return Some(format!("{}:{}: {error}", folder.join(PACKAGE).display(), error.line()));
     };

@@ -100,7 +100,7 @@ fn a_row_leads_to_the_task_that_failed_or_is_suspended() {
     let texts: Vec<_> = rows.iter().map(|row| (row.label.name.as_str(), row.label.note.as_str())).collect();
     assert_eq!(texts[0], ("[7] 7", "Failed in copy · full"));
     assert!(texts[1].0 == "[9] 9" && texts[1].1.starts_with("Failed"), "{texts:?}");
-    assert_eq!(texts[2], ("[4] 4", "Suspended in write"));
+    assert_eq!(texts[2], ("[4] 4", "Waiting for approval in write"));
     let leads_to = ["main.loop[7]/both/copy", "main.loop[9]/both", "main.loop[4]/both/write"];
     let leads_to = leads_to.map(|path| Some(world.task(path).id));
     assert_eq!(rows.iter().map(|row| row.label.task).collect::<Vec<_>>(), leads_to);

@@ -51,7 +51,7 @@ fn a_delay_is_drawn_while_it_lasts() {
     let timeline = world.timeline(now);
     let fetch = row(&timeline, "fetch");
     assert_eq!(bars(fetch), [("attempt", 0, 400), ("retry", 400, 500)]);
-    assert_eq!(fetch.label.note, "Created · waits for its retry");
+    assert_eq!(fetch.label.note, "Waiting for its retry");
     assert_eq!(fetch.label.detail, "connection refused by db-7: no route to host");
 }
 

@@ -93,7 +93,8 @@ pub(super) fn standing(run: &Run, task: &TaskRun) -> Markup {
     let counts_as = Reason::counts_as(task.phase, task.reason);
     let remarks = run.remarks(task);
     html! {
-        @if counts_as == task.phase { (phase(task.phase)) }
+        @if task.phase == Phase::Created && !task.attempts.is_empty() { (marked(task.phase, "Waiting for its retry")) }
+        @else if counts_as == task.phase { (phase(task.phase)) }
         @else {
             (marked(counts_as, "Timed out"))
             span class="none" { " (" (task.phase) ")" }

@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use phasm::{
     Phase,
     engine::{
-        run::{Run, TaskRun, WaitsFor},
+        run::{Run, TaskRun},
         text,
     },
 };
@@ -81,12 +81,7 @@ fn filters(run: &Run, wanted: &TableQuery) -> Markup {
 }
 
 fn line(run: &Run, task: &TaskRun) -> Markup {
-    let waits = run
-        .waiting(task)
-        .filter(|waiting| waiting.what == WaitsFor::Retry)
-        .map(|_| " (waits for its retry)".to_owned());
-    let reason =
-        task.reason.map(|reason| format!(" ({})", reason.for_people())).or(waits).unwrap_or_default();
+    let reason = task.reason.map(|reason| format!(" ({})", reason.for_people())).unwrap_or_default();
     let submitted = run.times().submitted_at;
     html! {
         tr id={ "task-" (task.id) } {

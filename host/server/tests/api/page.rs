@@ -181,8 +181,8 @@ async fn a_retry_that_is_to_come_is_shown() {
     let waited = world.client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     assert_eq!(waited.text("/waiting/for"), "retry");
     for (view, says) in [
-        ("graph", "waits for its retry"),
-        ("tasks", "(waits for its retry)"),
+        ("graph", "Waiting for its retry"),
+        ("tasks", "Waiting for its retry"),
         ("timeline", "attempt 2 begins at"),
     ] {
         let shown = page(&world.client, &format!("/runs/{run}?view={view}")).await;

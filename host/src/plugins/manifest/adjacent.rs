@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn the_members_are_those_of_a_manifest() {
         let text = r#"{"name": "n", "version": "1.0.0", "description": "d", "inputs": {}, "outputs": {}, "settings": ["s"],
-            "suspends": true, "limits": {}, "wants": {"env": ["TOKEN"]}, "retry": {}, "maxRuntime": "1s", "maxInactivity": "1s",
+            "suspends": true, "codes": [{"code": 2, "meaning": "m"}], "deterministic": true, "examples": [{}], "limits": {}, "wants": {"env": ["TOKEN"]}, "retry": {}, "maxRuntime": "1s", "maxInactivity": "1s",
             "deadline": "1s"}"#;
         let manifest: Manifest = serde_json::from_str(text).unwrap();
         let written = serde_json::to_value(&manifest).unwrap();

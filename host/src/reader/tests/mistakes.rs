@@ -212,5 +212,5 @@ fn json() {
 fn others() {
     let hint = "look at this line and the one above it for a wrong indentation, a missing `: ` or `- `, or a quote or bracket that \
                 is not closed; text with `: `, `#` or `{` in it needs quotes";
-    yaml("%YAML x\n---\na: 1\n", "1:7", "this line does not fit to the ones above it", hint);
+    yaml("%YAML x\n---\na: 1\n", "1:1", "this line does not fit to the ones above it", hint);
 }

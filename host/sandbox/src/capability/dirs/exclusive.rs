@@ -3,7 +3,7 @@
 use std::{fs::File, io};
 
 use rustix::{
-    fs::{FlockOperation, flock},
+    fs::{FlockOperation, Mode, OFlags, flock, openat},
     io::Errno,
 };
 use tokio::{sync::OwnedMutexGuard, task::spawn_blocking};
@@ -35,7 +35,8 @@ impl DirLocks {
         let mut wanted = Vec::new();
         for grant in grants.iter().filter(|grant| grant.exclusive) {
             let opened = shared.host_dirs.open(&grant.host).await;
-            let (host_dir, file) = opened.map_err(|error| failed(grant, &error))?;
+            let locked = opened.and_then(|(host_dir, file)| Ok((host_dir, lockable(&file)?)));
+            let (host_dir, file) = locked.map_err(|error| failed(grant, &error))?;
             wanted.push((host_dir, file, grant));
         }
         // One order for all attempts: two that want the same two directories never wait for each other.
@@ -70,6 +71,12 @@ impl DirLock {
         });
         waiting.await.map_err(io::Error::other)?
     }
+}
+
+/// Opens a directory anew: the kernel locks no file that was opened for its path alone.
+fn lockable(directory: &File) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(File::from(openat(directory, ".", flags, Mode::empty())?))
 }
 
 /// Returns the message for all who see the run; where the directory lies is the operator's affair.
