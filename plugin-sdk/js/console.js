@@ -11,10 +11,18 @@ function shown(value) {
   }
 }
 
+// While the component is made there is no host yet.
+let hasHost = false;
+
+export function beginCalls() {
+  hasHost = true;
+}
+
 const write =
   (level) =>
-  (...values) =>
-    host.log(level, values.map(shown).join(' '));
+  (...values) => {
+    if (hasHost) host.log(level, values.map(shown).join(' '));
+  };
 
 export const console = {
   debug: write('debug'),

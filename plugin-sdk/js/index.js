@@ -1,7 +1,7 @@
 // The SDK of executors in JavaScript and TypeScript.
 import * as host from 'phasm:executor/host@0.1.0';
 
-import { console } from './console.js';
+import { beginCalls, console } from './console.js';
 import { Failure, Outcome } from './outcome.js';
 import { isObject, readFields, schemaOf } from './types.js';
 
@@ -9,14 +9,15 @@ export * as http from './http.js';
 export { ERROR, FAILED, Failure, Outcome, SUCCEEDED, SUSPENDED, TIMEOUT } from './outcome.js';
 export { any, boolean, integer, list, map, number, object, oneOf, string } from './types.js';
 
+// The engine has none; packages expect one.
+globalThis.console ??= console;
+
 // Returns the `execute` that a component exports: `run` gets the call, and returns outputs or an outcome.
 //
 // `about` has `description`, `inputs` and `outputs`: fields by name. Without `inputs` any are taken. They are the manifest, with the
 // members of POLICIES as they stand.
 export function executor(about, run) {
   const { inputs, outputs, description } = about;
-  // The engine has none; packages expect one.
-  globalThis.console ??= console;
   // The engine runs no jobs after a call: what is awaited would never come.
   if (run.constructor.name === 'AsyncFunction') throw new TypeError(`executor: expected a function that is not async; ${WITHOUT_PROMISES}`);
   const begin = (invocation) => {
@@ -26,6 +27,7 @@ export function executor(about, run) {
     return problems.length ? { refused: Outcome.error(problems.join('; '), { kind: 'input', retryable: false }) } : { call };
   };
   const execute = (invocation) => {
+    beginCalls();
     try {
       const { refused, call } = begin(invocation);
       return written(refused ?? run(call));

@@ -23,7 +23,7 @@ pub(super) fn is_own(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| is_trusted_owner(&found))
 }
 
-/// Returns a file above `folder` that cargo would read and that another user wrote.
+/// Returns a file above `folder` that its tools would read and that another user wrote.
 pub(super) fn planted(folder: &Path) -> Option<String> {
     owned::planted(folder)
 }
@@ -31,6 +31,10 @@ pub(super) fn planted(folder: &Path) -> Option<String> {
 /// Files that cargo and rustup read in every directory above the one they work in.
 #[cfg(unix)]
 const READ_ABOVE: [&str; 4] = ["Cargo.toml", ".cargo", "rust-toolchain", "rust-toolchain.toml"];
+
+/// Files that Node.js, esbuild and TypeScript read in the directories above theirs.
+#[cfg(unix)]
+const READ_ABOVE_PACKAGES: [&str; 3] = ["package.json", "node_modules", "tsconfig.json"];
 
 #[cfg(unix)]
 mod owned {
@@ -74,7 +78,9 @@ mod owned {
     pub(super) fn planted(folder: &Path) -> Option<String> {
         let folder = fs::canonicalize(folder).ok()?;
         let owners = [geteuid().as_raw(), ROOT, fs::metadata(&folder).ok()?.uid()];
-        let read = folder.ancestors().skip(1).flat_map(|dir| super::READ_ABOVE.map(|name| dir.join(name)));
+        let is_crate = folder.join("Cargo.toml").is_file() || !folder.join("package.json").is_file();
+        let names = if is_crate { super::READ_ABOVE.as_slice() } else { &super::READ_ABOVE_PACKAGES };
+        let read = folder.ancestors().skip(1).flat_map(|dir| names.iter().map(|name| dir.join(name)));
         { read }.find_map(|path| {
             let owner = fs::symlink_metadata(&path).ok()?.uid();
             (!owners.contains(&owner)).then(|| format!("{} belongs to user {owner}", path.display()))
@@ -160,6 +166,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("x")).unwrap();
         fs::create_dir_all(dir.path().join(".cargo")).unwrap();
+        fs::create_dir_all(dir.path().join("node_modules")).unwrap();
+        assert_eq!(planted(&dir.path().join("x")), None);
+        fs::write(dir.path().join("x/package.json"), "{}").unwrap();
         assert_eq!(planted(&dir.path().join("x")), None);
     }
 }

@@ -117,3 +117,13 @@ test('a manifest has the grants and policies that the declaration names', () => 
   const { manifest } = executor({ wants: { http: ['GET https://h/*'] }, retry: { attempts: 3 }, other: 1 }, () => {});
   assert.deepEqual(manifest, { wants: { http: ['GET https://h/*'] }, retry: { attempts: 3 } });
 });
+
+test('console of the engine writes to the log, once there is a host', async () => {
+  const { beginCalls, console } = await import('../console.js');
+  console.log('while the component is made');
+  const found = await call(executor({}, () => {
+    beginCalls();
+    console.warn('a', { b: 1 }, new RangeError('no'), undefined);
+  }));
+  assert.deepEqual(found.log, [{ level: 'warn', text: 'a {"b":1} RangeError: no undefined' }]);
+});

@@ -28,7 +28,7 @@ const MAX_BYTES: u64 = 16 << 20;
 /// The packages of interfaces that only executors with HTTP import.
 const HTTP_PACKAGES: [&str; 2] = ["wasi:http/", "wasi:io/"];
 
-/// What a component is made of.
+/// Returns the files and tools of a component.
 pub(crate) fn ingredients(project: &ScriptProject, sources: &JavaScriptSources) -> Ingredients {
     let versions =
         [COMPONENTIZE_QJS, ESBUILD, TYPESCRIPT].map(|tool| format!("{} {}", tool.name, tool.version));
@@ -145,7 +145,9 @@ impl Work<'_> {
         if output.status.success() {
             return Ok(());
         }
-        Err(Failure::Said(explained(output.stderr.trim())))
+        // The program that npm installs without its script is one of Node.js, which says once more that esbuild failed.
+        let said = output.stderr.split("\nnode:child_process:").next().unwrap_or_default();
+        Err(Failure::Said(explained(said.trim())))
     }
 
     /// The manifest that the executor declares, and where the lines of the bundle come from.

@@ -29,7 +29,7 @@ pub(super) fn install(
     Ok(())
 }
 
-/// As Node.js looks for packages: in the folder and in those around it.
+/// Looks for a package as Node.js does: in the folder and in those around it.
 fn is_installed(folder: &Path, package: &str) -> bool {
     folder.ancestors().any(|dir| dir.join("node_modules").join(package).is_dir())
 }

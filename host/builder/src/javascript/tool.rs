@@ -83,7 +83,7 @@ impl Tools {
 pub(super) fn npm(folder: &Path, action: &str) -> Result<Command, ScriptToolError> {
     let npm = process::which("npm").ok_or_else(|| ScriptToolError::Language {
         message: format!(
-            "`npm` is not installed, or not on PATH; it installs what a JavaScript plugin is built with: on Debian and Ubuntu, \
+            "`npm` is not installed, or not on PATH; it installs the tools for JavaScript plugins: on Debian and Ubuntu, \
              `apt install npm`; or put {} on PATH",
             listed(" ", ", ")
         ),

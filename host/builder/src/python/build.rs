@@ -23,7 +23,7 @@ const ENTRY: &str = "phasm_entry";
 /// The largest manifest that is read, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 1 << 20;
 
-/// What a component is made of.
+/// Returns the files and tools of a component.
 pub(crate) fn ingredients(sources: &PythonSources) -> Ingredients {
     let sdk = sources.sdk.as_ref().map(|sdk| sdk.join(SDK_PACKAGE));
     Ingredients {

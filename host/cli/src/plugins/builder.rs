@@ -100,11 +100,11 @@ pub(crate) fn build(folders: &[PathBuf], screen: &Screen) -> Vec<Result<Artefact
     results
 }
 
-/// Reason for not building anything below: cargo would read a file of another user.
+/// Reason for not building anything below: its tools would read a file of another user.
 fn unsafe_above(folder: &Path) -> Option<String> {
     let planted = ownership::planted(folder)?;
     Some(format!(
-        "{} is not built: cargo would read files of the folders above it, and {planted}",
+        "{} is not built: its tools would read files of the folders above it, and {planted}",
         folder.display()
     ))
 }

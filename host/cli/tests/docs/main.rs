@@ -263,7 +263,7 @@ fn works_with(page: &str, name: &str, before_version: &str) {
     works_in(page, &folder);
 }
 
-/// R-L145. What the page installs is what plugins are built with, or the build would install its own.
+/// R-L145. The page installs the tools that plugins are built with: a build would install others itself.
 #[test]
 fn the_page_about_javascript_works_as_written() {
     let page = "how-to/javascript.md";
