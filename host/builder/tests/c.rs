@@ -1,6 +1,6 @@
 //! Projects in C and C++ are built by the clang of this machine; without one, what is missing is named.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
 use std::{
     env, fs,

@@ -66,10 +66,8 @@ impl Tool {
             None => find_clang(),
         };
         let Some(c) = c else {
-            lack.note(
-                sdk.map_or_else(|| "clang on PATH".to_owned(), |sdk| format!("clang in {}", sdk.display())),
-                "clang",
-            );
+            let place = sdk.map_or_else(|| "on PATH".to_owned(), |sdk| format!("in {}", sdk.display()));
+            lack.note(&format!("clang {place}"), "clang");
             lack.packages.extend(usual(needs_cpp));
             return Err(lack.into_error());
         };
@@ -141,8 +139,8 @@ struct Lack {
 }
 
 impl Lack {
-    fn note(&mut self, what: impl AsRef<str>, package: &str) {
-        self.missing.push(what.as_ref().to_owned());
+    fn note(&mut self, what: &str, package: &str) {
+        self.missing.push(what.to_owned());
         self.packages.push(package.to_owned());
     }
 
