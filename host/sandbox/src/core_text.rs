@@ -1,8 +1,8 @@
 //! Texts that core modules return of themselves, before they are components.
 
 use wasmtime::{
-    Caller, Config, Engine, Extern, ExternType, Func, FuncType, Instance, Memory, Module, Store, StoreLimits,
-    StoreLimitsBuilder, Val,
+    Caller, Config, Engine, Extern, Func, FuncType, Instance, Memory, Module, Store, StoreLimits,
+    StoreLimitsBuilder, Val, ValType,
 };
 
 /// Instructions that a module may execute.
@@ -39,10 +39,9 @@ pub fn core_text(module: &[u8], function: &str) -> Result<String, CoreTextError>
         let mut store = Store::new(&engine, limits);
         store.limiter(|limits| limits);
         store.set_fuel(FUEL)?;
-        let imports = module.imports().filter_map(|import| match import.ty() {
-            ExternType::Func(of) => Some((import.name().to_owned(), of)),
-            _ => None,
-        });
+        let imports = module
+            .imports()
+            .filter_map(|import| Some((import.name().to_owned(), import.ty().func()?.clone())));
         let imports: Vec<Extern> = imports.map(|(name, of)| nothing(&mut store, &name, of).into()).collect();
         let instance = Instance::new(&mut store, &module, &imports)?;
         if let Ok(initialize) = instance.get_typed_func::<(), ()>(&mut store, "_initialize") {
@@ -71,6 +70,7 @@ fn nothing(store: &mut Store<StoreLimits>, name: &str, of: FuncType) -> Func {
         matches!(name, "args_sizes_get" | "environ_sizes_get"),
         matches!(name, "args_get" | "environ_get" | "clock_time_get" | "random_get"),
     );
+    let kinds: Vec<ValType> = of.results().collect();
     Func::new(store, of, move |mut caller: Caller<'_, StoreLimits>, parameters, results| {
         if ends {
             return Err(wasmtime::Error::msg("the module ends itself"));
@@ -81,14 +81,11 @@ fn nothing(store: &mut Store<StoreLimits>, name: &str, of: FuncType) -> Func {
             }
         }
         let errno = if is_list || is_value { 0 } else { BAD_DESCRIPTOR };
-        results.iter_mut().for_each(|result| {
-            *result = match result {
-                Val::I64(_) => Val::I64(0),
-                Val::F32(_) => Val::F32(0),
-                Val::F64(_) => Val::F64(0),
-                _ => Val::I32(errno),
-            };
-        });
+        for (result, kind) in results.iter_mut().zip(&kinds) {
+            let is_errno = matches!(kind, ValType::I32);
+            let zero = Val::default_for_ty(kind).filter(|_| !is_errno);
+            *result = zero.unwrap_or(Val::I32(errno));
+        }
         Ok(())
     })
 }

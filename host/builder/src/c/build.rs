@@ -152,7 +152,7 @@ impl<'p> Work<'p> {
         if output.status.success() { Ok(()) } else { Err(Failure::Said(self.readable(&said))) }
     }
 
-    /// What a tool says, without names of temporary files.
+    /// Returns the words of a tool without names of temporary files.
     fn readable(&self, said: &str) -> String {
         let objects = self.project.sources.iter().enumerate();
         objects.fold(said.to_owned(), |said, (at, source)| {

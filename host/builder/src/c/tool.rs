@@ -66,10 +66,8 @@ impl Tool {
             None => find_clang(),
         };
         let Some(c) = c else {
-            lack.note(
-                sdk.map_or_else(|| "clang on PATH".to_owned(), |sdk| format!("clang in {}", sdk.display())),
-                "clang",
-            );
+            let place = sdk.map_or_else(|| "on PATH".to_owned(), |sdk| format!("in {}", sdk.display()));
+            lack.note(&format!("clang {place}"), "clang");
             lack.packages.extend(usual(needs_cpp));
             return Err(lack.into_error());
         };
@@ -86,19 +84,14 @@ impl Tool {
         if found.is_none() {
             lack.note(&no_library(), "wasi-libc");
         }
+        let of_cpp = found.as_ref().and_then(|(sysroot, target)| cpp_arguments(sysroot, target));
         let (sysroot, target) = found.unwrap_or_else(|| (PathBuf::from("/usr"), TARGETS[0]));
         let common = vec![format!("--target={target}"), format!("--sysroot={}", sysroot.display())];
         let version = version(&c);
         if !has_builtins(&c, &common) {
-            let package = version.as_ref().map_or_else(String::new, |version| format!("-{version}"));
-            let package = if suffix.is_empty() {
-                "libclang-rt-dev-wasm32".to_owned()
-            } else {
-                format!("libclang-rt{package}-dev-wasm32")
-            };
+            let package = format!("libclang-rt{suffix}-dev-wasm32");
             lack.note(&format!("clang's own library for {target}"), &package);
         }
-        let of_cpp = cpp_arguments(&sysroot, target);
         if needs_cpp && of_cpp.is_none() {
             let version = version.unwrap_or_else(|| "14".to_owned());
             lack.note(
@@ -138,7 +131,7 @@ impl Tool {
     }
 }
 
-/// What is missing, with its packages.
+/// Parts that are missing, with their packages.
 #[derive(Default)]
 struct Lack {
     missing: Vec<String>,
@@ -146,8 +139,8 @@ struct Lack {
 }
 
 impl Lack {
-    fn note(&mut self, what: impl AsRef<str>, package: &str) {
-        self.missing.push(what.as_ref().to_owned());
+    fn note(&mut self, what: &str, package: &str) {
+        self.missing.push(what.to_owned());
         self.packages.push(package.to_owned());
     }
 

@@ -249,7 +249,7 @@ Test it with the compiler of this machine:
 
     make test
 
-Build it to `build/{{name}}.wasm` (clang, wasm-ld and a C library for WASI; what is missing is named with its package):
+Build it to `build/{{name}}.wasm` (clang, wasm-ld and a C library for WASI; an error names missing packages):
 
     phasm plugin build .
 
