@@ -33,13 +33,14 @@ fn whole() -> Value {
     json!({
         "plugins": ["../plugins"],
         "grants": { "file": {
-            "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true, "max-size": "1 GiB", "max-files": 9 }],
+            "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true, "exclusive": true, "max-size": "1 GiB", "max-files": 9 }],
             "env": { "LANG": "C" }, "http": ["https://example.org"], "http-networks": ["10.0.0.0/8"], "tcp": ["a.example:1"], "tcp-networks": ["10.0.0.0/8"],
             "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7, "isolation": "process", "limits": limited,
         } },
-        "dirs": [{ "host": "..", "guest": "/w", "mode": "rw", "create": true, "max-size": "1 GiB", "max-files": 9, "plugins": ["jq"] }],
+        "dirs": [{ "host": "..", "guest": "/w", "mode": "rw", "create": true, "exclusive": false, "max-size": "1 GiB", "max-files": 9, "plugins": ["jq"] }],
         "vars": { "region": "eu", "sizes": [1, { "deep": true }] },
-        "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem", "egress": ["https://a.example"] } } },
+        "secrets": { "db": { "password": { "env": "DB_PASSWORD" }, "cert": { "file": "cert.pem", "egress": ["https://a.example"] } },
+            "s3": { "key": { "env": "DB_PASSWORD", "egress": ["https://a.example"], "sign": "aws-sigv4", "access-key-id": "A", "region": "r", "service": "s3" } } },
         "http": {
             "requests": 5, "sent": 5, "received": 5, "headers": 5, "time": "5s", "connections": 5, "plugin-connections": 5,
             "all-connections": 5, "roots": ["a.pem"], "hosts": { "a.example": ["10.0.0.1"] },

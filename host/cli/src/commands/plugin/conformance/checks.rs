@@ -123,7 +123,7 @@ impl Subject<'_> {
         let lacking = self.view.wants.lacking(&self.grants);
         let (verdict, why) = match self.mismatch(example, &result) {
             None => (Verdict::Passed, format!("code {}", result.outcome.code)),
-            // What it may not do here it cannot do.
+            // The example may need that grant.
             Some(_) if !lacking.is_empty() => {
                 let why = format!(
                     "it asks for {} under [grants.{}], which the configuration does not grant",
