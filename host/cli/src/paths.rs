@@ -8,10 +8,7 @@ use std::{
 
 use clap::Args;
 
-use crate::{
-    failure::{ContextError, Failure},
-    store::database,
-};
+use crate::store::database;
 
 /// Directories with plugins, several as in `PATH`.
 pub(super) const PLUGINS: &str = "PHASM_PLUGINS";
@@ -109,15 +106,6 @@ pub(super) fn text(name: &str) -> Option<String> {
 /// Returns the folder that a file or folder lies in: the current one for a bare name.
 pub(super) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."))
-}
-
-/// Returns a path that does not depend on the working directory.
-///
-/// # Errors
-/// When it is none, such as an empty one.
-pub(super) fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    std::path::absolute(path)
-        .map_err(|error| Failure::call(ContextError::new(format!("{} is not a path", path.display()), error)))
 }
 
 /// Whether a variable names that very path.

@@ -9,14 +9,14 @@ use clap::{Args, ValueEnum};
 use phasm::{engine::plan::is_crate_name, plugins};
 
 use super::{
-    scaffold::{c, javascript, python, rust},
+    scaffold::{absolute, c, javascript, python, rust},
     sdk,
 };
 use crate::{
     command_line,
     exit::Exit,
     failure::{ContextError, Failure},
-    paths::{self, folder_of},
+    paths::folder_of,
     terminal::screen::Screen,
 };
 
@@ -118,7 +118,7 @@ fn find_sdk(arguments: &NewArguments, folder: &Path) -> Result<PathBuf, Failure>
         plugins::read_manifest(&dir.join("Cargo.toml"))
             .is_ok_and(|text| text.contains("name = \"phasm-sdk\""))
     };
-    let absolute = paths::absolute(folder)?;
+    let absolute = absolute(folder)?;
     if let Some(asked) = &arguments.sdk {
         if !is_sdk(asked) {
             return Err(Failure::call(format!("{} does not hold the crate phasm-sdk", asked.display())));

@@ -5,7 +5,8 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use crate::{failure::Failure, paths};
+use super::absolute;
+use crate::failure::Failure;
 
 /// The package of an SDK that projects have a copy of, or share.
 pub(super) struct SdkPackage {
@@ -24,7 +25,7 @@ impl SdkPackage {
     /// # Errors
     /// When the folder that was named has no such package.
     pub(super) fn shared(&self, folder: &Path, named: Option<&Path>) -> Result<Option<String>, Failure> {
-        let folder = paths::absolute(folder)?;
+        let folder = absolute(folder)?;
         let is_sdk = |dir: &PathBuf| dir.join(self.file).is_file();
         let Some(named) = named else {
             let checkouts = folder.ancestors().skip(1).map(|dir| dir.join("plugin-sdk"));
@@ -39,7 +40,7 @@ impl SdkPackage {
                 self.name
             )));
         };
-        Ok(Some(relative(&paths::absolute(&found)?, &folder)))
+        Ok(Some(relative(&absolute(&found)?, &folder)))
     }
 }
 
