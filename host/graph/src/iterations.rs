@@ -146,7 +146,7 @@ fn phase_of(run: &Run, iteration: &TaskRun) -> Phase {
 /// Returns the row of an iteration. It leads to the task that failed or is suspended, if that is one.
 fn row(run: &Run, iteration: &TaskRun, phase: Phase) -> Label {
     let cause = cause(run, iteration);
-    let word = if phase == iteration.phase { phase_word(phase) } else { task_word(cause) };
+    let word = if phase == iteration.phase { phase_word(phase) } else { task_word(run, cause) };
     let mut parts = vec![word.to_owned()];
     if cause.id != iteration.id {
         parts = vec![format!("{word} in {}", run.label(cause))];

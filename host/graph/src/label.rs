@@ -103,7 +103,7 @@ impl Label {
         let node = run.node(task);
         let kind = if task.hook.is_some() { Kind::Hook } else { Kind::of(run.plan(), &node.work) };
         let waits = run.waiting(task).filter(|waiting| waiting.what == WaitsFor::Retry);
-        let word = if waits.is_some() { "Waiting for its retry" } else { task_word(task) };
+        let word = if waits.is_some() { "Waiting for its retry" } else { task_word(run, task) };
         let mut parts = vec![word.to_owned()];
         if matches!(kind, Kind::Dag | Kind::Loop | Kind::Pipeline | Kind::Hook) {
             parts.insert(0, kind.as_str().to_owned());
@@ -149,7 +149,11 @@ impl Label {
 }
 
 /// Returns the word for the phase of a task run. A clock that ran out is a timeout, also where its policy cancels the task.
-pub(crate) fn task_word(task: &TaskRun) -> &'static str {
+/// So is what a person rejected a rejection.
+pub(crate) fn task_word(run: &Run, task: &TaskRun) -> &'static str {
+    if task.phase == Phase::Failed && run.approval(task) == Some(false) {
+        return "Rejected";
+    }
     let counts_as = Reason::counts_as(task.phase, task.reason);
     if counts_as == task.phase { phase_word(task.phase) } else { "Timed out" }
 }

@@ -46,10 +46,11 @@ pub(super) async fn page(mut context: RequestContext) -> Result<Response, Proble
         @if view.state.is_some() && plugins::may_change(&context, &context.caller, view.tenant.as_deref()) { (action_forms(&view)) }
         h2 { "A step that uses it" }
         pre tabindex="0" data-copy { (example(&view)) }
+        (access(&view))
         (ports("Inputs", &view.inputs, true))
         (ports("Outputs", &view.outputs, false))
         (settings(&view.settings))
-        (access(&view))
+        (codes(&view.codes))
         (defaults(&view))
         (versions(&rows, &view))
         h2 { "About this version" }
@@ -230,6 +231,15 @@ fn kind(schema: &Value) -> String {
 }
 
 /// The access that it has, and the access that it asks for and lacks.
+fn codes(codes: &[CodeMeaning]) -> Markup {
+    html! {
+        @if !codes.is_empty() {
+            h2 { "Codes" }
+            dl class="facts" { @for one in codes { div { dt { (one.code) } dd { (one.meaning) } } } }
+        }
+    }
+}
+
 fn access(view: &PluginView) -> Markup {
     let table = match &view.tenant {
         Some(tenant) => format!("[tenants.{tenant}.grants.{}]", view.name),
@@ -242,6 +252,8 @@ fn access(view: &PluginView) -> Markup {
         @else {
             p { "It is granted by " code { (table) } " in " (file) ":" }
             (plugins::grants(&view.granted))
+            p class="help" { "To grant more, add to the lists of that table, and start the server again. For example:" }
+            pre tabindex="0" data-copy { (table) "\n" (grant_example(view)) }
         }
         @match &view.to_grant {
             Some(to_grant) => {

@@ -329,12 +329,14 @@ fn action_forms(run: &Run, leaves: &Leaves<'_>) -> Markup {
     html! {
         @if run.phase().is_terminal() {
             a class={ "button " (plain(!has_to_change).unwrap_or_default()) } href=(action("edit")) { "Edit and run again" }
-            form method="post" action=(action("rerun")) { (once::field(None)) button class="plain" { "Run again" } }
+            form method="post" action=(action("rerun")) { (once::field(None)) button class="plain" title="Runs every task again, and reuses no result" { "Run again" } }
             @if run.phase() != Phase::Succeeded {
                 form method="post" action=(action("rerun")) {
                     (once::field(None))
                     input type="hidden" name="from" value="failed";
-                    button class=[plain(is_plain)] title={ "Takes over up to " (reused) " results of tasks that succeeded" } { "Run the failed part again" }
+                    button class=[plain(is_plain)] title={ "Takes over up to " (reused) " results of tasks that succeeded" } {
+                        "Run the failed part again" @if reused > 0 { ", keeping " (format::count(usize::try_from(reused).unwrap_or(usize::MAX), "result")) }
+                    }
                 }
             }
         } @else {

@@ -18,7 +18,7 @@ use crate::{auth::caller::Role, problem_response::ProblemResponse, request::Requ
 const MAX_PROGRESS: usize = 50;
 /// Waiting runs of a page whose questions are shown.
 const MAX_QUESTIONS: usize = 20;
-/// Runs in a row of one schedule that ended alike, from which on the newest stands for all.
+/// Runs of one schedule in a list that ended alike, from which on the newest stands for all.
 const MIN_FOLDED: usize = 3;
 /// Times that are offered for the submission of runs, each as the filter has it.
 const PERIODS: [(&str, &str); 5] = [
@@ -255,10 +255,9 @@ fn table(rows: &[RowState], asked: &RunFilter) -> Markup {
                     @if !is_of_one { th scope="col" { "Namespace" } }
                     th scope="col" { "Submitted" } th scope="col" { "Took" } th scope="col" { "Run" } }
             }
-            tbody { @for group in rows.chunk_by(|one, next| asked.may_fold() && one.is_like(next)) {
-                @let is_folded = group.len() >= MIN_FOLDED;
-                @for one in group.iter().take(if is_folded { 1 } else { group.len() }) { (line(one, !is_of_one)) }
-                @if is_folded { (others(group, asked, if is_of_one { 6 } else { 7 })) }
+            tbody { @for (one, alike) in folded(rows, asked) {
+                (line(one, !is_of_one))
+                @if alike > 0 { (others(one, alike, asked, if is_of_one { 6 } else { 7 })) }
             } }
         }
     }
@@ -287,14 +286,29 @@ fn line(one: &RowState, has_namespace: bool) -> Markup {
     }
 }
 
-/// The row that stands for all but the newest of a schedule's runs that ended alike.
-fn others(group: &[RowState], asked: &RunFilter, columns: usize) -> Markup {
-    let schedule = group.first().and_then(RowState::schedule).unwrap_or_default();
+/// Returns the runs that have a row, each with the number of those that it stands for: of a schedule's runs that ended alike, the newest
+/// has a row if there are several.
+fn folded<'r>(rows: &'r [RowState], asked: &RunFilter) -> Vec<(&'r RowState, usize)> {
+    let mut shown: Vec<(&RowState, usize)> = Vec::with_capacity(rows.len());
+    for one in rows {
+        let alike = rows.iter().filter(|other| one.is_like(other)).count();
+        let is_folded = asked.may_fold() && alike >= MIN_FOLDED;
+        match shown.iter_mut().find(|(first, _)| is_folded && first.is_like(one)) {
+            Some((_, others)) => *others += 1,
+            None => shown.push((one, 0)),
+        }
+    }
+    shown
+}
+
+/// The row that stands for the earlier runs of a schedule that ended alike.
+fn others(newest: &RowState, alike: usize, asked: &RunFilter, columns: usize) -> Markup {
+    let schedule = newest.schedule().unwrap_or_default();
     html! {
         tr class="others" {
             td colspan=(columns) {
                 a href=(asked.address_with("label", &format!("{SCHEDULE_LABEL}={schedule}"))) {
-                    (group.len().saturating_sub(1)) " earlier runs of schedule " (schedule) " ended alike"
+                    (alike) " earlier runs of schedule " (schedule) " ended alike"
                 }
             }
         }

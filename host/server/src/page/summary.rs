@@ -73,7 +73,7 @@ fn responses(run: &Run) -> Markup {
         @for task in shown {
             p class="help" {
                 (run.path(task)) " " (run.response(task).unwrap_or_else(|| format!("{}{}", verdict(run, task), format::unchecked_name(run.responder(task)))))
-                @if let Some(at) = task.resumed_at() { ", " (format::time(at)) }
+                @if let Some(at) = task.resumed_at() { ", " (format::time(at)) " (" (format::instant(at)) ")" }
                 @if let Some(comment) = run.comment(task) { ": " (text::cut(comment, MAX_COMMENT_BYTES)) }
             }
         }

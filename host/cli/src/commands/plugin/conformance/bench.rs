@@ -104,7 +104,9 @@ impl TestBench {
         let outcome = self.begin(request).await;
         let took = begin.elapsed();
         let fault = self.faults().into_iter().zip(faults).find(|((_, after), (_, before))| after > before);
-        CallResult { outcome, fault: fault.map(|((kind, _), _)| kind), took }
+        // An attempt that is stopped at its deadline from outside is no fault of the sandbox's count.
+        let timeout = (took >= request.timeout.unwrap_or(self.timeout)).then_some(FaultKind::Timeout);
+        CallResult { outcome, fault: fault.map(|((kind, _), _)| kind).or(timeout), took }
     }
 
     /// Makes the call of an example. An attempt that suspends itself is resumed with the example's response, if it has one.
