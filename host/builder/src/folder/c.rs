@@ -8,7 +8,7 @@ use std::{
 use phasm_files::read_adjacent_text;
 use serde::Deserialize;
 
-use super::error::FolderError;
+use super::{error::FolderError, python::is_name};
 
 /// The file that describes a project in C or C++.
 const MANIFEST: &str = "plugin.toml";
@@ -43,19 +43,14 @@ impl CProject {
         self.folder.join(MANIFEST)
     }
 
-    /// The folder for everything that a build writes.
+    /// Folder of a build's files.
     pub(crate) fn build_dir(&self) -> PathBuf {
         self.folder.join("build")
     }
 
-    /// The component.
-    pub(crate) fn artefact(&self) -> PathBuf {
-        self.build_dir().join(format!("{}.wasm", self.name))
-    }
-
-    /// The list of the files that the component was made from.
-    pub(crate) fn stamp(&self) -> PathBuf {
-        self.build_dir().join(format!("{}.phasm-stamp", self.name))
+    /// A file of a build, by its ending: the component, or the list of the files that it was made from.
+    pub(crate) fn built(&self, ending: &str) -> PathBuf {
+        self.build_dir().join(format!("{}.{ending}", self.name))
     }
 
     /// Whether any source is in C++.
@@ -162,12 +157,6 @@ fn found(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<_> = names.filter(is_source).collect();
     found.sort();
     found
-}
-
-fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name.len() <= 128
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 #[cfg(test)]

@@ -157,7 +157,7 @@ fn has_module(path: &Path, module: &str) -> bool {
     stem.with_extension("py").is_file() || stem.join("__init__.py").is_file()
 }
 
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.len() <= 128
         && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
