@@ -10,10 +10,7 @@ mod sources;
 mod stamp;
 mod tool;
 
-pub(crate) use self::{
-    build::{Failure, build},
-    stamp::is_fresh,
-};
+pub(crate) use self::{build::build, stamp::is_fresh, tool::Tool};
 pub use self::{
     carried::{FILES as SDK, NATIVE},
     tool::CToolError,

@@ -26,7 +26,7 @@ pub fn artefact_if_fresh(folder: &Path) -> Option<PathBuf> {
         Folder::Component { wasm, .. } => Some(wasm),
         Folder::Crate(guest) => is_fresh(&guest).then(|| guest.artefact()),
         Folder::Script(project) => languages::is_fresh(&project).then(|| project.artefact()),
-        Folder::C(project) => c::is_fresh(&project).then(|| project.artefact()),
+        Folder::C(project) => c::is_fresh(&project).then(|| project.built("wasm")),
     }
 }
 

@@ -262,16 +262,19 @@ fn made_of(project: &ScriptProject) -> Artefact {
 
 fn build_c(project: &CProject, progress: &dyn Progress) -> Result<Artefact, BuildError> {
     let package = project.name.clone();
-    c::build(project, progress).map(|()| c_artefact(project)).map_err(|failure| match failure {
-        c::Failure::Tool(source) => BuildError::CTool { package, source: Box::new(source) },
-        c::Failure::Said(output) => BuildError::C { package, folder: project.folder.clone(), output },
-        c::Failure::Process(source) => BuildError::Process { package, source: Arc::new(source) },
-        c::Failure::File(source) => {
+    let tool = match c::Tool::find(project.has_cpp()) {
+        Ok(tool) => tool,
+        Err(source) => return Err(BuildError::CTool { package, source: Box::new(source) }),
+    };
+    c::build(project, &tool, progress).map(|()| c_artefact(project)).map_err(|failure| match failure {
+        python::Failure::Said(output) => BuildError::C { package, folder: project.folder.clone(), output },
+        python::Failure::Process(source) => BuildError::Process { package, source: Arc::new(source) },
+        python::Failure::File(source) => {
             BuildError::TargetDir { package, target_dir: project.build_dir(), source: Arc::new(source) }
         }
     })
 }
 
 fn c_artefact(project: &CProject) -> Artefact {
-    Artefact { name: project.name.clone(), wasm: project.artefact() }
+    Artefact { name: project.name.clone(), wasm: project.built("wasm") }
 }

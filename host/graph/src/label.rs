@@ -149,7 +149,7 @@ impl Label {
 }
 
 /// Returns the word for the phase of a task run. A clock that ran out is a timeout, also where its policy cancels the task.
-/// So is what a person rejected a rejection.
+/// A task that a person rejected is rejected.
 pub(crate) fn task_word(run: &Run, task: &TaskRun) -> &'static str {
     if task.phase == Phase::Failed && run.approval(task) == Some(false) {
         return "Rejected";

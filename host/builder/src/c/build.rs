@@ -13,48 +13,23 @@ use super::{
     component::component,
     sources::of_rule,
     stamp,
-    tool::{CToolError, Tool},
+    tool::Tool,
 };
 use crate::{
     folder::{CProject, is_cpp},
-    process::{self, BUILD_LIMIT, ProcessError},
+    process::{self, BUILD_LIMIT},
     progress::Progress,
+    python::Failure,
 };
 
 /// Bytes of the stack. It lies below the data, so that an overflow traps.
 const STACK: u32 = 1 << 20;
 
-/// Why there is no component.
-#[derive(Debug)]
-pub(crate) enum Failure {
-    /// There is no compiler.
-    Tool(CToolError),
-    /// The compiler or the linker says so, or the declarations are wrong.
-    Said(String),
-    /// A tool could not be run to its end.
-    Process(ProcessError),
-    /// A file could not be written or read.
-    File(io::Error),
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Self::File(error)
-    }
-}
-
-impl From<CToolError> for Failure {
-    fn from(error: CToolError) -> Self {
-        Self::Tool(error)
-    }
-}
-
 /// Makes the component of a project.
-pub(crate) fn build(project: &CProject, progress: &dyn Progress) -> Result<(), Failure> {
-    let tool = Tool::find(project.has_cpp())?;
+pub(crate) fn build(project: &CProject, tool: &Tool, progress: &dyn Progress) -> Result<(), Failure> {
     progress.step(&format!("building {} with {}", project.name, tool.program().display()));
     fs::create_dir_all(project.build_dir())?;
-    let work = Work::begin(project, &tool)?;
+    let work = Work::begin(project, tool)?;
     let began = fs::metadata(work.dir.path())?.modified()?;
     let (objects, files) = work.compile(progress)?;
     let module = work.link(&objects, progress)?;
@@ -62,7 +37,7 @@ pub(crate) fn build(project: &CProject, progress: &dyn Progress) -> Result<(), F
     // Renamed, so that no reader sees half of it.
     let file = tempfile::NamedTempFile::new_in(project.build_dir())?;
     fs::write(file.path(), made)?;
-    file.persist(project.artefact()).map_err(|error| error.error)?;
+    file.persist(project.built("wasm")).map_err(|error| error.error)?;
     // A file that changed meanwhile may have been read before or after: without a stamp it is built again.
     if files.iter().all(|file| modified(file).is_some_and(|time| time < began)) {
         stamp::put(project, &stamp::text(project, &files)?)?;

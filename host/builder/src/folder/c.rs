@@ -8,7 +8,7 @@ use std::{
 use phasm_files::read_adjacent_text;
 use serde::Deserialize;
 
-use super::error::FolderError;
+use super::{error::FolderError, script::name_error};
 
 /// The file that describes a project in C or C++.
 const MANIFEST: &str = "plugin.toml";
@@ -45,19 +45,14 @@ impl CProject {
         self.folder.join(MANIFEST)
     }
 
-    /// The folder for everything that a build writes.
+    /// Folder of a build's files.
     pub(crate) fn build_dir(&self) -> PathBuf {
         self.folder.join("build")
     }
 
-    /// The component.
-    pub(crate) fn artefact(&self) -> PathBuf {
-        self.build_dir().join(format!("{}.wasm", self.name))
-    }
-
-    /// The list of the files that the component was made from.
-    pub(crate) fn stamp(&self) -> PathBuf {
-        self.build_dir().join(format!("{}.phasm-stamp", self.name))
+    /// A file of a build, by its ending: the component, or the list of the files that it was made from.
+    pub(crate) fn built(&self, ending: &str) -> PathBuf {
+        self.build_dir().join(format!("{}.{ending}", self.name))
     }
 
     /// Whether any source is in C++.
@@ -116,13 +111,8 @@ pub(super) fn read(folder: &Path) -> Result<Option<CProject>, FolderError> {
 }
 
 fn project(folder: &Path, manifest: Manifest) -> Result<CProject, Vec<String>> {
-    let mut problems = Vec::new();
     let name = manifest.name.unwrap_or_default();
-    if !is_name(&name) {
-        problems.push(format!(
-            "name: found {name:?}; expected letters, digits, `-`, `_` and `.`, such as \"send-mail\""
-        ));
-    }
+    let mut problems: Vec<String> = name_error("name", &name).into_iter().collect();
     let sources = match manifest.c.sources {
         Some(named) => {
             let missing = named.iter().filter(|source| !folder.join(source).is_file());
@@ -174,12 +164,6 @@ fn found(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<_> = names.filter(is_source).collect();
     found.sort();
     found
-}
-
-fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphanumeric())
-        && name.len() <= 128
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use axum::response::Response;
 use maud::{Markup, html};
 use phasm::{
     Value,
-    plugins::{PluginRow, PluginView},
+    plugins::{CodeMeaning, PluginRow, PluginView},
 };
 
 use super::{form::Form, format, plugins, see_other, shell::Shell};

@@ -35,11 +35,15 @@ pub(crate) fn files(
     let place = sdk.as_deref().unwrap_or(COPY);
     let stem = stem(name);
     let native = C_NATIVE.join(" ");
-    let (ending, language, source, test, makefile) = match dialect {
-        Dialect::C => ("c", "C", SOURCE_C, TEST_C, MAKEFILE_C),
-        Dialect::Cpp => ("cpp", "C++", SOURCE_CPP, TEST_CPP, MAKEFILE_CPP),
+    let (ending, language, source, makefile) = match dialect {
+        Dialect::C => ("c", "C", SOURCE_C, MAKEFILE_C),
+        Dialect::Cpp => ("cpp", "C++", SOURCE_CPP, MAKEFILE_CPP),
     };
+    // A struct without a name is written with its type in C only.
+    let (void, cast) = if dialect == Dialect::C { ("void", "(phasm_test)") } else { ("", "") };
     let values = [
+        ("void", void),
+        ("cast", cast),
         ("sdk_line", sdk_line),
         ("name", name),
         ("stem", &*stem),
@@ -52,7 +56,7 @@ pub(crate) fn files(
     let mut files: Vec<(String, String)> = [
         ("plugin.toml".to_owned(), MANIFEST),
         (format!("{stem}.{ending}"), source),
-        (format!("test_{stem}.{ending}"), test),
+        (format!("test_{stem}.{ending}"), TEST),
         ("Makefile".to_owned(), makefile),
         ("example.yaml".to_owned(), EXAMPLE),
         (".gitignore".to_owned(), "/build/\n"),
@@ -78,6 +82,11 @@ fn shared_sdk(folder: &Path, named: Option<&Path>) -> Result<Option<String>, Fai
         return Err(Failure::call(why));
     }
     Ok(way)
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    let no_path = |error| ContextError::new(format!("{} is not a path", path.display()), error);
+    std::path::absolute(path).map_err(|error| Failure::call(no_path(error)))
 }
 
 /// The name of the source without its ending: one that is not a test's.
@@ -142,14 +151,14 @@ static void execute(const phasm_call *call, const struct inputs *in, phasm_outco
 PHASM_EXECUTOR(execute, struct inputs, .description = "Greets by name", PHASM_INPUTS(inputs), PHASM_OUTPUTS(outputs))
 "#;
 
-const TEST_C: &str = r#"#include "phasm_test.h"
+const TEST: &str = r#"#include "phasm_test.h"
 
-int main(void) {
-  phasm_result run = phasm_test_run((phasm_test){.inputs = "{\"name\": \"Ada\", \"times\": 2}"});
+int main({{void}}) {
+  phasm_result run = phasm_test_run({{cast}}{.inputs = "{\"name\": \"Ada\", \"times\": 2}"});
   PHASM_EXPECT(run.outputs, "{\"greeting\":\"Hello, Ada! Hello, Ada!\"}");
   PHASM_EXPECT(run.log, "info greeting Ada\n");
 
-  run = phasm_test_run((phasm_test){.inputs = "{\"name\": \"Ada\", \"times\": -1}"});
+  run = phasm_test_run({{cast}}{.inputs = "{\"name\": \"Ada\", \"times\": -1}"});
   PHASM_EXPECT_CODE(run.code, PHASM_ERROR);
   PHASM_EXPECT(run.message, "input `times`: expected an integer from 0 to 100, got integer `-1`");
   return phasm_test_end();
@@ -197,20 +206,6 @@ static void execute(const phasm::Call &, const Inputs &in, phasm::Outcome &out) 
 }
 
 PHASM_EXECUTOR(execute, inputs, outputs, .description = "Greets by name")
-"#;
-
-const TEST_CPP: &str = r#"#include "phasm_test.h"
-
-int main() {
-  phasm_result run = phasm_test_run({.inputs = R"({"name": "Ada", "times": 2})"});
-  PHASM_EXPECT(run.outputs, R"({"greeting":"Hello, Ada! Hello, Ada!"})");
-  PHASM_EXPECT(run.log, "info greeting Ada\n");
-
-  run = phasm_test_run({.inputs = R"({"name": "Ada", "times": -1})"});
-  PHASM_EXPECT_CODE(run.code, PHASM_ERROR);
-  PHASM_EXPECT(run.message, "input `times`: expected an integer from 0 to 100, got integer `-1`");
-  return phasm_test_end();
-}
 "#;
 
 const MAKEFILE_CPP: &str = r"# `make test` runs the tests on this machine. `phasm plugin build .` makes the component.
