@@ -267,9 +267,9 @@ fn build_c(project: &CProject, progress: &dyn Progress) -> Result<Artefact, Buil
         Err(source) => return Err(BuildError::CTool { package, source: Box::new(source) }),
     };
     c::build(project, &tool, progress).map(|()| c_artefact(project)).map_err(|failure| match failure {
-        python::Failure::Said(output) => BuildError::C { package, folder: project.folder.clone(), output },
-        python::Failure::Process(source) => BuildError::Process { package, source: Arc::new(source) },
-        python::Failure::File(source) => {
+        ScriptFailure::Said(output) => BuildError::C { package, folder: project.folder.clone(), output },
+        ScriptFailure::Process(source) => BuildError::Process { package, source: Arc::new(source) },
+        ScriptFailure::File(source) => {
             BuildError::TargetDir { package, target_dir: project.build_dir(), source: Arc::new(source) }
         }
     })

@@ -19,7 +19,7 @@ use crate::{
     folder::{CProject, is_cpp},
     process::{self, BUILD_LIMIT},
     progress::Progress,
-    python::Failure,
+    script::Failure,
 };
 
 /// Bytes of the stack. It lies below the data, so that an overflow traps.
