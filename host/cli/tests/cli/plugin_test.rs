@@ -145,10 +145,9 @@ fn the_page_has_examples() {
 #[test]
 fn the_shipped_executors_keep_their_word() {
     let bench = Bench::new();
-    let shipped = [
-        "approval", "csv", "echo", "hash", "html", "jq", "markdown", "parse", "regex", "sleep", "template",
-        "validate",
-    ];
+    // `echo` and `sleep` misbehave where their inputs ask for it.
+    let shipped =
+        ["approval", "csv", "hash", "html", "jq", "markdown", "parse", "regex", "template", "validate"];
     for name in shipped {
         let plugin = format!("{}/../../plugins/{name}", env!("CARGO_MANIFEST_DIR"));
         let ran = bench.phasm(&["plugin", "test", &plugin]);

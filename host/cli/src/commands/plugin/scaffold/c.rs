@@ -84,11 +84,6 @@ fn shared_sdk(folder: &Path, named: Option<&Path>) -> Result<Option<String>, Fai
     Ok(way)
 }
 
-fn absolute(path: &Path) -> Result<PathBuf, Failure> {
-    let no_path = |error| ContextError::new(format!("{} is not a path", path.display()), error);
-    std::path::absolute(path).map_err(|error| Failure::call(no_path(error)))
-}
-
 /// The name of the source without its ending: one that is not a test's.
 fn stem(name: &str) -> String {
     let stem = name.replace('-', "_");
