@@ -118,10 +118,7 @@ async fn requests_are_signed_on_their_way() {
     ] {
         assert!(asked.contains(says), "{says}: {asked}");
     }
-    assert!(
-        !asked.contains("hunter2") && !asked.contains("phasm-") && !told.contains("hunter2"),
-        "{asked} {told}"
-    );
+    assert!(!asked.contains("hunter2") && !told.contains("hunter2"), "{asked} {told}");
     let post =
         json!([{ "name": "method", "value": "POST" }, { "name": "body", "value": "hello" }, token("secret")]);
     let (_, _, asked) = signed_run("sqs", post).await;
