@@ -26,7 +26,14 @@ pub fn phase_word(phase: Phase) -> &'static str {
     match phase {
         Phase::Created => "Not started",
         Phase::Suspended => "Waiting for approval",
-        other => other.as_str(),
+        Phase::Ready
+        | Phase::Running
+        | Phase::Succeeded
+        | Phase::Failed
+        | Phase::Error
+        | Phase::Timeout
+        | Phase::Skipped
+        | Phase::Cancelled => phase.as_str(),
     }
 }
 
