@@ -4,7 +4,7 @@
 #[must_use]
 pub const fn legend() -> &'static [(&'static str, &'static str)] {
     &[
-        ("phasm-bar-attempt", "running"),
+        ("phasm-bar-attempt", "attempt, in the colour of its phase"),
         ("phasm-bar-queue", "queued"),
         ("phasm-bar-retry", "retry delay"),
         ("phasm-bar-suspension", "waiting for approval"),

@@ -382,6 +382,7 @@ fn parameter(doc: &ParameterDoc) -> Parameter {
         value_from: doc.value_from.as_ref().map(value_from),
         default: value(&doc.default),
         allowed: doc.allowed.clone(),
+        description: doc.description.clone(),
     }
 }
 

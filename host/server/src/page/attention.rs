@@ -53,6 +53,13 @@ fn place(run: &Run, task: &TaskRun, view: View) -> Markup {
     html! { a href={ "/runs/" (run.id()) "?view=" (view.beside_tasks().word()) "&task=" (task.id) } data-inside { (run.path(task)) } }
 }
 
+/// The names of the first tasks that were not run.
+fn names(run: &Run, leaves: &Leaves<'_>) -> String {
+    let names: Vec<_> = leaves.first_not_run.iter().map(|task| run.label(task).to_string()).collect();
+    let more = if leaves.not_run > names.len() { " …" } else { "" };
+    format!(": {}{more}", names.join(", "))
+}
+
 fn failed(run: &Run, leaves: &Leaves<'_>, view: View) -> Markup {
     let all = leaves.failed.len();
     let shown = leaves.failed.get(..all.min(MAX_FAILED)).unwrap_or_default();
@@ -61,13 +68,13 @@ fn failed(run: &Run, leaves: &Leaves<'_>, view: View) -> Markup {
         @if all > 0 {
             section class={ "callout " (if is_good { "warn" } else { "bad" }) } aria-label="Failed tasks" {
                 h2 {
-                    (format::count(all, "failed task")) @if is_good { " (tolerated)" }
-                    @if leaves.not_run > 0 { ", " (format::count(leaves.not_run, "task")) " not run because of " @if all == 1 { "it" } @else { "them" } }
+                    (format::count(all, if leaves.are_rejected(run) { "rejected task" } else { "failed task" })) @if is_good { " (tolerated)" }
+                    @if leaves.not_run > 0 { ", " (format::count(leaves.not_run, "task")) " not run because of " @if all == 1 { "it" } @else { "them" } (names(run, leaves)) }
                 }
                 ul class="failed-tasks" { @for task in shown { li {
                     (format::standing(run, task)) " " (place(run, task, view)) (format::item(run, task))
                     @let message = text::cut(run.cause(task), MAX_MESSAGE_BYTES);
-                    ": " @if message.is_empty() { (format::prose(&explain::why(run, task, None))) } @else { (message) }
+                    ": " @if message.is_empty() { (format::prose(&explain::why(run, task, None))) } @else { (format::message(&message)) }
                 } } }
                 @if all > shown.len() { p { a href={ "/runs/" (run.id()) "?view=tasks&failed=true" } { "All " (all) " failed tasks" } } }
             }

@@ -37,6 +37,8 @@ enum Input {
 
 /// Longest default in a label, in bytes.
 const MAX_DEFAULT_BYTES: usize = 40;
+/// Longest description of a parameter, in bytes.
+const MAX_DESCRIPTION_BYTES: usize = 300;
 /// Longer texts have several lines.
 const MAX_LINE_LENGTH: f64 = 200.0;
 
@@ -88,7 +90,11 @@ impl Field {
         };
         let written = parameter.value.as_ref().or(parameter.default.as_ref());
         let default = written.and_then(|written| written.as_literal()).cloned();
-        let help = parameter.kind.as_str().to_owned();
+        let kind_word = parameter.kind.as_str();
+        let help = parameter.description.as_ref().map_or_else(
+            || kind_word.to_owned(),
+            |text| format!("{} ({kind_word})", text::cut(text, MAX_DESCRIPTION_BYTES)),
+        );
         let name = parameter.name.to_string();
         Self { title: name.clone(), name, help, kind, required: written.is_none(), default }
     }

@@ -150,6 +150,15 @@ pub(crate) fn prose(text: &str) -> Markup {
     }
 }
 
+/// A message of a step, which may have backticks around names as our words have.
+pub(super) fn message(text: &str) -> Markup {
+    if text.matches('`').count() % 2 == 0 {
+        prose(text)
+    } else {
+        html! { (text) }
+    }
+}
+
 /// Where something that is kept by a name is.
 pub(super) fn saved_path(what: &str, namespace: &str, name: &str) -> String {
     format!("/{what}/{}/{}", segment(namespace), segment(name))

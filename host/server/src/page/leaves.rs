@@ -10,6 +10,9 @@ use phasm::{
 };
 use phasm_graph::Tally;
 
+/// Tasks that were not run of which the names are shown.
+const MAX_NAMED: usize = 3;
+
 /// Leaves of the last attempts of a run. An earlier attempt that a later one made good is not among them.
 pub(super) struct Leaves<'r> {
     pub(super) tally: Tally,
@@ -17,6 +20,8 @@ pub(super) struct Leaves<'r> {
     pub(super) failed: Vec<&'r TaskRun>,
     /// Number of those that were not run as another task had failed.
     pub(super) not_run: usize,
+    /// The first of them.
+    pub(super) first_not_run: Vec<&'r TaskRun>,
     /// Number of those that wait for another attempt.
     pub(super) retrying: usize,
     /// Number of retries of them all.
@@ -32,9 +37,16 @@ impl<'r> Leaves<'r> {
         let last: Vec<_> =
             run.tasks().iter().filter(is_leaf).filter(|task| is_of_last_attempt(run, task)).collect();
         let tally = last.iter().map(|task| task.phase).collect();
-        let mut leaves = Self { tally, failed: Vec::new(), not_run: 0, retrying: 0, retries: 0, reused: 0 };
+        let (failed, first_not_run) = (Vec::new(), Vec::new());
+        let mut leaves =
+            Self { tally, failed, not_run: 0, first_not_run, retrying: 0, retries: 0, reused: 0 };
         for task in last {
-            leaves.not_run += usize::from(task.reason == Some(Reason::ScopeFailed));
+            if task.reason == Some(Reason::ScopeFailed) {
+                leaves.not_run += 1;
+                if leaves.first_not_run.len() < MAX_NAMED {
+                    leaves.first_not_run.push(task);
+                }
+            }
             let waits_for_retry = task.phase == Phase::Created && !task.attempts.is_empty();
             leaves.retrying += usize::from(waits_for_retry);
             leaves.retries += if task.reused { 0 } else { task.retries };

@@ -27,7 +27,7 @@ pub(super) fn draw(run: &Run, leaves: &Leaves<'_>, lineage: &RunLineage) -> Mark
     html! {
         p class="summary" {
             (standing(run, leaves))
-            @if let Some(reason) = reason(run, leaves) { ": " strong { (text::cut(&reason, MAX_REASON_BYTES)) } }
+            @if let Some(reason) = reason(run, leaves) { ": " strong { (format::message(&text::cut(&reason, MAX_REASON_BYTES))) } }
         }
         @if let Some(of) = &lineage.of { (repeats(run, leaves, of, lineage.earlier.as_ref())) }
         @for later in &lineage.later {

@@ -740,7 +740,7 @@ async fn a_rerun_says_what_it_takes_over() {
     let run = world.submit(&workflow("default", &["ok", "fail", "ok", "ok"])).await;
     client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     let shown = page(client, &format!("/runs/{run}")).await;
-    assert!(shown.contains("1 failed task, 2 tasks not run because of it"), "{shown}");
+    assert!(shown.contains("1 failed task, 2 tasks not run because of it: t2, t3"), "{shown}");
     assert!(shown.contains("Takes over up to 1 results"), "{shown}");
     let sent = post(client, &format!("/runs/{run}/rerun"), "from=failed").await;
     let at = sent.header("location").unwrap().to_owned();
@@ -778,9 +778,13 @@ async fn a_rejected_run_says_so() {
     let ended = client.get(&format!("/v1/runs/{run}?wait=30s")).await.expect(200);
     assert_eq!(ended.text("/phase"), "Failed", "{ended:?}");
     let shown = page(client, &format!("/runs/{run}")).await;
-    for says in
-        ["</svg> Rejected</span>", "Rejected after ", "<button class=\"plain\" title", "rejected by ada"]
-    {
+    for says in [
+        "</svg> Rejected</span>",
+        "1 rejected task",
+        "Rejected after ",
+        "<button class=\"plain\" title",
+        "rejected by ada",
+    ] {
         assert!(shown.contains(says), "{says}: {shown}");
     }
 }
@@ -807,12 +811,16 @@ async fn a_file_that_has_to_change_is_edited_first() {
 async fn letters_for_a_number_are_refused() {
     let world = World::in_file().await;
     let client = &world.client;
-    let counts = workflow("default", &["ok"])
-        .replace("{ name: who, type: string, default: world }", "{ name: n, type: integer, default: 3 }");
+    let counts = workflow("default", &["ok"]).replace(
+        "{ name: who, type: string, default: world }",
+        "{ name: n, type: integer, default: 3, description: Number of copies }",
+    );
     let document = encoded(&counts);
     let written = post(client, "/submit/check", &format!("document={document}")).await;
     assert!(
-        written.body.contains("inputmode=\"numeric\"") && !written.body.contains("type=\"number\""),
+        written.body.contains("Number of copies (integer)")
+            && written.body.contains("inputmode=\"numeric\"")
+            && !written.body.contains("type=\"number\""),
         "{}",
         written.body
     );

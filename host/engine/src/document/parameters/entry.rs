@@ -1,5 +1,7 @@
 //! One parameter: an input, an output or an argument.
 
+use std::sync::Arc;
+
 use serde_json::{Value as Json, json};
 
 use crate::{
@@ -34,6 +36,8 @@ pub(crate) struct ParameterDoc {
     pub(crate) value_from: Option<SourceDoc>,
     pub(crate) default: Option<ValueDoc>,
     pub(crate) allowed: Vec<Value>,
+    /// `description`.
+    pub(crate) description: Option<Arc<str>>,
     /// Whether any source is written, readable or not.
     pub(crate) has_source: bool,
 }
@@ -304,6 +308,7 @@ impl ParameterDoc {
             value_from: None,
             default: None,
             allowed: Vec::new(),
+            description: None,
             has_source: false,
         }
     }
@@ -316,7 +321,7 @@ impl ParameterDoc {
     fn read(object: &Object<'_, '_>, value_from: &Field<SourceDoc>, name: Option<Name>) -> Option<Self> {
         let kind = object.or_default(&TYPE);
         let raw = object.or_default(&RAW);
-        object.optional(&DESCRIPTION);
+        let description = object.optional(&DESCRIPTION).map(|text| text.value);
         let allowed = object.optional(&ENUM).unwrap_or_default();
         check_allowed(object, kind);
         let parameter = Self {
@@ -327,6 +332,7 @@ impl ParameterDoc {
             value_from: object.optional(value_from),
             default: value(object, &DEFAULT, raw),
             allowed,
+            description,
             has_source: ["value", "valueFrom", "default"].iter().any(|field| object.has(field)),
         };
         for value in [&parameter.value, &parameter.default].into_iter().flatten() {

@@ -23,6 +23,8 @@ pub struct Parameter {
     pub default: Option<ValueTemplate>,
     /// `enum`; empty is unrestricted.
     pub allowed: Vec<Value>,
+    /// `description`, for people.
+    pub description: Option<Arc<str>>,
 }
 
 /// A value passed by a call.
