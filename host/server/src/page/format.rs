@@ -94,7 +94,7 @@ pub(super) fn standing(run: &Run, task: &TaskRun) -> Markup {
     let remarks = run.remarks(task);
     html! {
         @if task.phase == Phase::Created && !task.attempts.is_empty() { (marked(task.phase, "Waiting for its retry")) }
-        @else if task.phase == Phase::Failed && run.approval(task) == Some(false) { (marked(task.phase, "Rejected")) }
+        @else if task.phase == Phase::Failed && run.approval(task) == Some(false) { (rejected()) }
         @else if counts_as == task.phase { (phase(task.phase)) }
         @else {
             (marked(counts_as, "Timed out"))
@@ -148,6 +148,11 @@ pub(crate) fn prose(text: &str) -> Markup {
     html! {
         @for (at, part) in text.split('`').enumerate() { @if at % 2 == 1 { code { (part) } } @else { (part) } }
     }
+}
+
+/// The phase of what a person rejected.
+pub(super) fn rejected() -> Markup {
+    html! { (marked(Phase::Failed, "Rejected")) span class="none" { " (" (Phase::Failed) ")" } }
 }
 
 /// A message of a step, which may have backticks around names as our words have.

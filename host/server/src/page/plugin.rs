@@ -271,15 +271,19 @@ fn access(view: &PluginView) -> Markup {
     }
 }
 
-/// Lines that grant what a plugin can use, by its imports.
-fn grant_example(view: &PluginView) -> &'static str {
+/// Lines that grant what a plugin can use, by its imports: requests together with those that are granted already.
+fn grant_example(view: &PluginView) -> String {
     let imports = |name: &str| view.imports.iter().any(|import| import.contains(name));
     if imports("wasi:http") {
-        "# all requests to a host, and one kind of request to another\nhttp = [\"https://api.example.com\", \"GET https://example.org/v1/*\"]"
+        let granted = view.granted.member("http").and_then(Value::as_array).unwrap_or_default();
+        let more = ["https://api.example.com", "GET https://example.org/v1/*"];
+        let all: Vec<_> =
+            granted.iter().filter_map(Value::as_str).chain(more).map(|text| format!("{text:?}")).collect();
+        format!("# all requests to a host, and one kind of request to another\nhttp = [{}]", all.join(", "))
     } else if imports("wasi:filesystem") {
-        "dirs = [{ host = \"data\", guest = \"/data\" }]"
+        "dirs = [{ host = \"data\", guest = \"/data\" }]".to_owned()
     } else {
-        "env = { REGION = \"eu\" }"
+        "env = { REGION = \"eu\" }".to_owned()
     }
 }
 

@@ -351,7 +351,7 @@ fn standing(run: &Run, leaves: &Leaves<'_>) -> Markup {
     html! {
         @match run.tasks().first() {
             Some(root) if root.phase == Phase::Failed && leaves.are_rejected(run) => {
-                (format::marked(Phase::Failed, "Rejected"))
+                (format::rejected())
             }
             Some(root) if run.phase().is_terminal() => (format::standing(run, root)),
             Some(_) if run.is_parked() => (format::marked(Phase::Suspended, "Waiting for approval")),

@@ -26,7 +26,7 @@ use crate::{
 /// Time that each attempt may take, unless another is given.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Tests a plugin: the examples of its manifest, and what every plugin has to stand.
+/// Tests a plugin: the examples of its manifest, unusual inputs, little time and memory, and denied grants.
 ///
 /// Each example is called and compared with its `code`, `outputs` and `message`; outputs have to fit the manifest, and each of its `codes`
 /// has to be reached. Then come empty, large and foreign inputs, cancellation, little time, little memory, and each grant of the

@@ -33,7 +33,7 @@ const WRITTEN_BY_TOOLS: [&str; 5] = ["target", "node_modules", "__pycache__", "b
 
 /// Builds a plugin and calls it, and again whenever a file of its folder is saved, until Ctrl-C.
 ///
-/// A component that other tools build is called whenever they have built it. Inputs and settings are those of `plugin call`. With `--test` the checks of `plugin test` are made instead of the call.
+/// A component that other tools build is called whenever they have built it. Inputs and settings are given as for `plugin call`. `--test` makes the checks of `plugin test` instead of the call.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Examples:\n  phasm plugin dev ./greet --input name=Ada\n  phasm plugin dev ./greet --test"
