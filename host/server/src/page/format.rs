@@ -157,7 +157,7 @@ pub(super) fn rejected() -> Markup {
 
 /// A message of a step, which may have backticks around names as our words have.
 pub(super) fn message(text: &str) -> Markup {
-    if text.matches('`').count() % 2 == 0 {
+    if text.matches('`').count().is_multiple_of(2) {
         prose(text)
     } else {
         html! { (text) }
