@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use phasm::{
-    RERUN_LABEL,
+    Map, RERUN_LABEL,
     store::{Filter, RunRow},
 };
 
@@ -20,6 +20,8 @@ pub(super) struct RunLineage {
     pub(super) of: Option<Arc<str>>,
     /// That run.
     pub(super) earlier: Option<RunRow>,
+    /// Parameters of that run, if it can be read.
+    pub(super) parameters: Option<Arc<Map>>,
     /// The newest runs that repeat it.
     pub(super) later: Vec<RunRow>,
 }
@@ -30,6 +32,14 @@ impl RunLineage {
         let of = row.head.labels.get(RERUN_LABEL).cloned();
         let earlier = match &of {
             Some(run_id) => store.get(run_id).await?.filter(|row| context.caller.sees(&row.head.namespace)),
+            None => None,
+        };
+        let parameters = match &earlier {
+            Some(earlier) => {
+                let handle = context.app.host.run_of(earlier).counted_for(context.holder.clone());
+                // The page of this run does not depend on that one.
+                handle.outline(|run, _| Arc::clone(run.parameters())).await.ok()
+            }
             None => None,
         };
         let later = if row.status.open {
@@ -44,6 +54,6 @@ impl RunLineage {
             };
             store.list(filter, MAX_LATER).await?
         };
-        Ok(Self { of, earlier, later })
+        Ok(Self { of, earlier, parameters, later })
     }
 }

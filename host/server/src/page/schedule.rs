@@ -82,7 +82,7 @@ fn facts(found: &CatalogItem<ScheduleState>, zone: &Zone) -> Markup {
         dl class="facts" {
             div { dt { "When" } dd { code { (schedule) } " " (zone) } }
             div { dt { "Last runs" } dd { (firings::strip(found, zone)) } }
-            @if let Some(since) = firings::since(&found.what) { div { dt { "Failing since" } dd { (format::time(since)) } } }
+            @if let Some(since) = firings::since(&found.what) { div { dt { "Failing since" } dd { (format::time(since)) " (" (format::instant(since)) ")" } } }
             div { dt { "Run name" } dd { (workflow) } }
             div { dt { "If still running" } dd { (schedules::if_still_running(concurrency_policy)) } }
             @if &*found.namespace != "default" { div { dt { "Namespace" } dd { (found.namespace) } } }

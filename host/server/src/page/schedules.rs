@@ -86,7 +86,7 @@ fn line(one: &CatalogItem<ScheduleState>, now: Timestamp) -> Markup {
 /// The next run, in words; by the clocks of the schedule where one points at it.
 fn clock(now: Timestamp, zone: &Zone, at: Timestamp) -> Markup {
     let title = zone.written(at).unwrap_or_else(|| at.to_rfc3339());
-    html! { time datetime=(at.to_rfc3339()) title=(title) { (relative::until(now, at)) } }
+    html! { time datetime=(at.to_rfc3339()) title=(title) { (relative::until(now, at)) } p class="help" { (title) } }
 }
 
 /// The time zone of a schedule.

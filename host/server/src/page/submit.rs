@@ -172,7 +172,7 @@ fn render(
         @match repeats {
             Some(run_id) => p class="help" {
                 "The workflow file and the parameters of the run " a href={ "/runs/" (run_id) } { (format::short_id(run_id)) }
-                ", as they are kept: without the comments of the original."
+                ". Phasm keeps no comments of a file."
             },
             None => (examples::gallery()),
         }

@@ -1,14 +1,15 @@
 //! How a run stands, in a few lines: since when or how long, why, how many of its tasks ended how, and what it repeats.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, PreEscaped, html};
 use phasm::{
-    Phase,
+    Map, Phase, Value,
     engine::{
         event::Reason,
         run::{Run, TaskRun},
         text,
     },
-    store::RunRow,
 };
 use phasm_graph::proportion;
 
@@ -16,6 +17,10 @@ use super::{explain, format, leaves::Leaves, lineage::RunLineage};
 
 /// Longest reason in the line, in bytes.
 const MAX_REASON_BYTES: usize = 300;
+/// Parameters that differ from those of an earlier run and are shown.
+const MAX_PARAMETERS: usize = 5;
+/// Longest value of such a parameter, in bytes.
+const MAX_PARAMETER_BYTES: usize = 60;
 /// Responses that are listed.
 const MAX_RESPONSES: usize = 10;
 /// Longest comment of a response, in bytes.
@@ -29,7 +34,7 @@ pub(super) fn draw(run: &Run, leaves: &Leaves<'_>, lineage: &RunLineage) -> Mark
             (standing(run, leaves))
             @if let Some(reason) = reason(run, leaves) { ": " strong { (format::message(&text::cut(&reason, MAX_REASON_BYTES))) } }
         }
-        @if let Some(of) = &lineage.of { (repeats(run, leaves, of, lineage.earlier.as_ref())) }
+        @if let Some(of) = &lineage.of { (repeats(run, leaves, of, lineage)) }
         @for later in &lineage.later {
             p class="help" { "Run again as " a href={ "/runs/" (later.head.run_id) } { (format::short_id(&later.head.run_id)) } ": " (format::phase(later.status.phase)) }
         }
@@ -49,19 +54,39 @@ pub(super) fn draw(run: &Run, leaves: &Leaves<'_>, lineage: &RunLineage) -> Mark
 }
 
 /// The run that this one repeats, how that ended, and how much of it is taken over.
-fn repeats(run: &Run, leaves: &Leaves<'_>, of: &str, earlier: Option<&RunRow>) -> Markup {
+fn repeats(run: &Run, leaves: &Leaves<'_>, of: &str, lineage: &RunLineage) -> Markup {
     let anew = leaves.count() - leaves.reused - leaves.not_run;
     html! {
         p class="help" {
             "Rerun of " a href={ "/runs/" (of) } { (format::short_id(of)) }
-            @if let Some(earlier) = earlier { ", which " @if earlier.status.open { "is " } @else { "ended in " } (format::phase(earlier.status.phase)) }
+            @if let Some(earlier) = &lineage.earlier { ", which " @if earlier.status.open { "is " } @else { "ended in " } (format::phase(earlier.status.phase)) }
             ". "
             @match (run.rerun_of(), leaves.reused) {
-                (None, _) => "It was submitted from the edited file, or with other parameters.",
+                (None, _) => { (changes(lineage.parameters.as_deref(), run.parameters())) }
                 (Some(_), 0) => "No result is reused.",
                 (Some(_), reused) => { (format::count(reused, "result")) " reused, " (format::count(anew, "task")) " run anew." }
             }
         }
+    }
+}
+
+/// The parameters that differ from those of the earlier run, which may also have had another file.
+fn changes(before: Option<&Map>, now: &Map) -> Markup {
+    let Some(before) = before else {
+        return html! { "It was submitted from the edited file, or with other parameters." };
+    };
+    let shown = |value: Option<&Value>| {
+        let written = value.map_or_else(|| "none".to_owned(), Value::to_json);
+        text::cut(&written, MAX_PARAMETER_BYTES).into_owned()
+    };
+    let names: BTreeSet<_> = before.keys().chain(now.keys()).collect();
+    let changed: Vec<_> = names.into_iter().filter(|name| before.get(*name) != now.get(*name)).collect();
+    html! {
+        @if changed.is_empty() { "It has the same parameters, and may have an edited file." }
+        @else { "With other parameters: " @for (at, name) in changed.iter().take(MAX_PARAMETERS).enumerate() {
+            @if at > 0 { ", " }
+            (name) " " code { (shown(before.get(*name))) } " → " code { (shown(now.get(*name))) }
+        } @if changed.len() > MAX_PARAMETERS { " …" } "." }
     }
 }
 

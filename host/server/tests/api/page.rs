@@ -759,6 +759,12 @@ async fn a_rerun_says_what_it_takes_over() {
     let sent = post(client, "/submit", &format!("act=submit&document={document}&repeats={run}")).await;
     let edited = page(client, sent.header("location").unwrap()).await;
     assert!(edited.contains("Rerun of") && edited.contains(&run), "{edited}");
+    assert!(edited.contains("It has the same parameters, and may have an edited file."), "{edited}");
+    let other = format!("act=submit&document={document}&repeats={run}&param.who=Ada");
+    let sent = post(client, "/submit", &other).await;
+    let other = page(client, sent.header("location").unwrap()).await;
+    let says = "With other parameters: who <code>&quot;world&quot;</code> → <code>&quot;Ada&quot;</code>.";
+    assert!(other.contains(says), "{other}");
     let strange = post(client, "/submit", &format!("act=submit&document={document}&repeats=unknown")).await;
     assert!(!page(client, strange.header("location").unwrap()).await.contains("Rerun of"));
 }
