@@ -43,7 +43,7 @@ fn a_run_is_drawn() {
     assert_eq!(bench.phasm(&["run", "release.yaml", "--store", "runs.db"]).status, 6);
     let ran = bench.phasm(&["graph", "@last", "--store", "runs.db"]);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{ran:?}");
-    for says in ["Graph of release, run ", "3 tasks: 1 Created, 1 Suspended, 1 Succeeded"] {
+    for says in ["Graph of release, run ", "3 tasks: 1 Not started, 1 Waiting for approval, 1 Succeeded"] {
         assert!(ran.stdout.contains(says), "{says}: {ran:?}");
     }
     let ran = bench.phasm(&["graph", "@last", "--store", "runs.db", "--timeline", "--svg", "-"]);
