@@ -437,7 +437,7 @@ fn a_schedule_is_written_and_looked_after() {
     watch_for_errors(browser);
     browser.click("section form button");
     browser.until("document.querySelector('#title').innerText.includes('Succeeded')");
-    // What is above the link changes at the run's end.
+    // The parts above the link change when the run ends.
     browser.until_says("Run again");
     browser.click("#facts a[href='/schedules/default/report']");
     browser.until_says("triggered");
