@@ -252,8 +252,10 @@ fn access(view: &PluginView) -> Markup {
         @else {
             p { "It is granted by " code { (table) } " in " (file) ":" }
             (plugins::grants(&view.granted))
-            p class="help" { "To grant more, add to the lists of that table, and start the server again. For example:" }
-            pre tabindex="0" data-copy { (table) "\n" (grant_example(view)) }
+            @if view.to_grant.is_none() {
+                p class="help" { "To grant more, add to the lists of that table, and start the server again. For example:" }
+                pre tabindex="0" data-copy { (table) "\n" (grant_example(view)) }
+            }
         }
         @match &view.to_grant {
             Some(to_grant) => {
