@@ -151,7 +151,7 @@ impl Label {
 /// Returns the word for the phase of a task run. A clock that ran out is a timeout, also where its policy cancels the task.
 /// A task that a person rejected is rejected.
 pub(crate) fn task_word(run: &Run, task: &TaskRun) -> &'static str {
-    if task.phase == Phase::Failed && run.approval(task) == Some(false) {
+    if run.is_rejected(task) {
         return "Rejected";
     }
     let counts_as = Reason::counts_as(task.phase, task.reason);

@@ -94,7 +94,7 @@ pub(super) fn standing(run: &Run, task: &TaskRun) -> Markup {
     let remarks = run.remarks(task);
     html! {
         @if task.phase == Phase::Created && !task.attempts.is_empty() { (marked(task.phase, "Waiting for its retry")) }
-        @else if task.phase == Phase::Failed && run.approval(task) == Some(false) { (rejected()) }
+        @else if run.is_rejected(task) { (rejected()) }
         @else if counts_as == task.phase { (phase(task.phase)) }
         @else {
             (marked(counts_as, "Timed out"))

@@ -60,7 +60,7 @@ impl<'r> Leaves<'r> {
 
     /// Whether people rejected each of those that failed: then nothing is broken, and the same steps would ask them again.
     pub(super) fn are_rejected(&self, run: &Run) -> bool {
-        !self.failed.is_empty() && self.failed.iter().all(|task| run.approval(task) == Some(false))
+        !self.failed.is_empty() && self.failed.iter().all(|task| run.is_rejected(task))
     }
 
     pub(super) fn count(&self) -> usize {

@@ -67,6 +67,12 @@ impl State {
         }
     }
 
+    /// Returns whether a task failed because a person rejected it.
+    #[must_use]
+    pub fn is_rejected(&self, task: &TaskRun) -> bool {
+        task.phase == Phase::Failed && is_rejection(task)
+    }
+
     /// Returns the name in the response of a task, which nothing checks, if there is one.
     #[must_use]
     pub fn responder<'t>(&self, task: &'t TaskRun) -> Option<&'t str> {
