@@ -20,21 +20,26 @@ pub(super) struct RunLineage {
     pub(super) of: Option<Arc<str>>,
     /// That run.
     pub(super) earlier: Option<RunRow>,
-    /// Parameters of that run, if it can be read.
+    /// Parameters of that run, if they may differ and it can be read.
     pub(super) parameters: Option<Arc<Map>>,
     /// The newest runs that repeat it.
     pub(super) later: Vec<RunRow>,
 }
 
 impl RunLineage {
-    pub(super) async fn of(context: &RequestContext, row: &RunRow) -> Result<Self, ProblemResponse> {
+    /// Looks the runs up. The journal of the earlier one is read only for parameters that may differ: not those of a plain rerun.
+    pub(super) async fn of(
+        context: &RequestContext,
+        row: &RunRow,
+        has_same_parameters: bool,
+    ) -> Result<Self, ProblemResponse> {
         let store = context.app.reader();
         let of = row.head.labels.get(RERUN_LABEL).cloned();
         let earlier = match &of {
             Some(run_id) => store.get(run_id).await?.filter(|row| context.caller.sees(&row.head.namespace)),
             None => None,
         };
-        let parameters = match &earlier {
+        let parameters = match earlier.as_ref().filter(|_| !has_same_parameters) {
             Some(earlier) => {
                 let handle = context.app.host.run_of(earlier).counted_for(context.holder.clone());
                 // The page of this run does not depend on that one.

@@ -124,9 +124,10 @@ async fn body(
     };
     // The journal is read only where it has what the state of the run has not.
     let (selected, is_timeline) = (asked.selected, matches!(asked.shown, ViewContent::Timeline));
-    let is_told_by_journal =
-        handle.outline(move |run, _| is_told_by_journal(run, selected, is_timeline)).await?;
-    let lineage = RunLineage::of(context, row).await?;
+    let looked = handle
+        .outline(move |run, _| (is_told_by_journal(run, selected, is_timeline), run.rerun_of().is_some()));
+    let (is_told_by_journal, has_same_parameters) = looked.await?;
+    let lineage = RunLineage::of(context, row, has_same_parameters).await?;
     let page = RunPage { row: row.clone(), lineage, asked, listed, logs };
     if is_told_by_journal {
         let RunHistory { run, large, suspensions, told } =
