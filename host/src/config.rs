@@ -2,6 +2,7 @@
 //!
 //! Phasm reads a configuration only where it is named. Paths in it are relative to the file's directory, and absolute once it is read.
 
+mod artifacts;
 pub mod codes;
 mod grants;
 mod http;
@@ -38,6 +39,7 @@ use phasm_engine::{
 use self::{limits::LimitsTable, table::ConfigTable, trust::Hold};
 pub use self::{server::ServerSettings, telemetry::TelemetrySettings};
 use crate::{
+    artifacts::{ArtifactLimits, ArtifactPlace},
     host::HostBuilder,
     notify::Endpoint,
     plugins::trust::{PluginTrust, Policy},
@@ -82,6 +84,10 @@ pub struct Config {
     pub tenants: BTreeMap<Arc<str>, Tenant>,
     /// How long ended runs are kept.
     pub retention: Retention,
+    /// Where artifacts are kept, if it is not beside the store.
+    pub artifact_place: Option<ArtifactPlace>,
+    /// Limits of artifacts.
+    pub artifact_limits: ArtifactLimits,
     /// The directory with plugins that were added.
     pub library: Option<PathBuf>,
     /// The policy by which plugins are trusted.
@@ -156,6 +162,8 @@ impl Config {
             config.create.extend(create);
             config.tenants.insert(name, tenant);
         }
+        config.artifact_place = written.artifacts.place(around);
+        config.artifact_limits = written.artifacts.limits;
         config.library = written.library.map(|dir| around.dir.join(&*dir.value));
         config.hold_all = written.trust.hold == Hold::All;
         config.http = http;
@@ -232,6 +240,8 @@ impl Config {
         let builder = self.engine_threads.into_iter().fold(builder, HostBuilder::engine_threads);
         let builder =
             builder.retention(self.retention.clone()).trust(self.trust.clone()).hold_all(self.hold_all);
+        let builder = self.artifact_place.clone().into_iter().fold(builder, HostBuilder::artifacts);
+        let builder = builder.artifact_limits(self.artifact_limits);
         let builder = self.kept_log.into_iter().fold(builder, HostBuilder::log_retention_bytes);
         let builder = self.grants.iter().fold(builder, |b, (name, grants)| b.grant(name, grants.clone()));
         let endpoints = self.endpoints.iter();

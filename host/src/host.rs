@@ -43,6 +43,7 @@ pub use self::{
 #[cfg(feature = "http")]
 use crate::delivery::{dead_letters::DeadLetters, worker::DeliveryWorker};
 use crate::{
+    artifacts::ArtifactPlace,
     cluster::{
         claimer::Claimer,
         exchange::Exchange,
@@ -122,6 +123,7 @@ impl Host {
     /// # Errors
     /// [`OpenError::Threads`].
     pub fn open_in_memory(planner: Planner) -> Result<Self, OpenError> {
+        planner.artifacts.set_place(ArtifactPlace::Temporary);
         Self::new(planner, Arc::new(Memory::default()), 0)
     }
 
@@ -176,7 +178,7 @@ impl Host {
             background::start(core, ScheduleTrigger::new(core));
             self.start_deliveries();
             if !core.retention.keeps_all() {
-                background::start(core, Pruner);
+                background::start(core, Pruner::default());
             }
         }
     }

@@ -34,6 +34,7 @@ pub use self::{
     schedules::{TriggerError, TriggerReceipt, TriggerRequest},
 };
 use crate::{
+    artifacts::{ArtifactError, HostArtifacts},
     clock::Clock,
     journal::plan_cache::PlanCache,
     metrics::Gauges,
@@ -66,6 +67,7 @@ pub struct Planner {
     /// Absent where another executor stands in for it.
     pub(crate) sandbox: Option<Sandbox>,
     pub(crate) executor: Arc<dyn Executor>,
+    pub(crate) artifacts: HostArtifacts,
     pub(crate) context: PlanningContext,
     pub(crate) settings: HostSettings,
 }
@@ -125,6 +127,9 @@ pub enum SubmitError {
         /// The difference between the submissions.
         difference: String,
     },
+    /// A parameter names an artifact that is not there.
+    #[error(transparent)]
+    Artifact(#[from] ArtifactError),
     /// The run could not be made durable.
     #[error("the run could not be stored")]
     Store(#[from] StoreError),
@@ -196,6 +201,7 @@ impl Planner {
         let _admission = self.admit(target, &plan.namespace).await?;
         let (plan, submission) =
             self.submission(plan, parameters, self.context.facts.clone(), options.by.clone())?;
+        self.artifacts.name(&plan.namespace, &submission.run_id, &submission.parameters, None).await?;
         let first = self.first_record(&plan, submission, options.key.clone(), Labels::new());
         let identity = options.key.as_ref().map(|_| RequestIdentity::new(&plan, &first.parameters));
         let run_id = Arc::clone(first.id());
@@ -246,6 +252,12 @@ impl Planner {
     #[must_use]
     pub fn lifecycle(&self) -> broadcast::Receiver<RunLifecycleEvent> {
         self.lifecycle.listen()
+    }
+
+    /// Returns the artifacts of the runs that are submitted with this planner.
+    #[must_use]
+    pub fn artifacts(&self) -> &HostArtifacts {
+        &self.artifacts
     }
 
     /// Webhook endpoints by name.

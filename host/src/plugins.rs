@@ -36,7 +36,10 @@ use self::{
     library_source::LibraryPlace,
     plugin::{Means, Plugin},
 };
-use crate::plugins::trust::PluginTrust;
+use crate::{
+    artifacts::{ArtifactError, AttemptFiles, HostArtifacts},
+    plugins::trust::PluginTrust,
+};
 use phasm_sandbox::{
     Digest, Grants, MISSING_GRANT, Program, Sandbox,
     executor::{Executor, Invocation, Observer},
@@ -68,6 +71,7 @@ pub struct Plugins {
     sandbox: Sandbox,
     installation: Arc<RwLock<Installation>>,
     means: Means,
+    artifacts: HostArtifacts,
 }
 
 #[derive(Default)]
@@ -122,7 +126,12 @@ impl Plugins {
     /// No plugins yet.
     #[must_use]
     pub fn new(sandbox: Sandbox) -> Self {
-        Self { sandbox, installation: Arc::default(), means: Means::default() }
+        Self {
+            sandbox,
+            installation: Arc::default(),
+            means: Means::default(),
+            artifacts: HostArtifacts::default(),
+        }
     }
 
     /// The same, able to build the source folders that are registered from now on.
@@ -143,6 +152,13 @@ impl Plugins {
     #[must_use]
     pub fn of_tenant(mut self, tenant: &Arc<str>) -> Self {
         self.means.tenant = Some(Arc::clone(tenant));
+        self
+    }
+
+    /// The same, whose attempts read and write these artifacts if they are granted that.
+    #[must_use]
+    pub fn with_artifacts(mut self, artifacts: HostArtifacts) -> Self {
+        self.artifacts = artifacts;
         self
     }
 
@@ -352,22 +368,39 @@ impl Plugins {
         Ok((plugin, program))
     }
 
-    async fn call(self, invocation: Invocation, observer: Arc<dyn Observer>) -> Outcome {
-        let executor_type = &invocation.executor_type;
-        let ready = match self.ready(executor_type) {
+    async fn call(self, mut invocation: Invocation, observer: Arc<dyn Observer>) -> Outcome {
+        let name = Arc::clone(&invocation.executor_type);
+        let ready = match self.ready(&name) {
             Some(ready) => Ok(ready),
             // Boxed, so that the many calls to come are not as large as the first.
-            None => Box::pin(self.prepare(executor_type)).await,
+            None => Box::pin(self.prepare(&name)).await,
         };
         match ready {
             Ok((plugin, program)) => {
                 let grants = Arc::clone(&plugin.grants);
-                let name = Arc::clone(executor_type);
+                // Boxed: most attempts have no files.
+                let files = match grants.artifacts {
+                    true => match Box::pin(self.attempt_files(&mut invocation)).await {
+                        Ok(files) => Some(files),
+                        Err(error) => return Outcome::error(error.to_string()),
+                    },
+                    false => None,
+                };
                 let outcome = self.sandbox.call_in_place(&program, grants, invocation, observer).await;
+                let outcome = match files {
+                    Some(files) => Box::pin(files.store_outputs(outcome)).await,
+                    None => outcome,
+                };
                 with_advice(outcome, &plugin, &name)
             }
             Err(error) => Outcome::error(error.to_string()),
         }
+    }
+}
+
+impl Plugins {
+    async fn attempt_files(&self, invocation: &mut Invocation) -> Result<AttemptFiles, ArtifactError> {
+        AttemptFiles::prepare(&self.artifacts.store().await?, invocation).await
     }
 }
 

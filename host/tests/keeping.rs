@@ -5,6 +5,7 @@ use std::{future::Future, path::Path, pin::Pin, sync::Arc};
 
 use phasm::{
     Host, Keep, Map, Outcome, Phase, RecoverError, Retention, RunHandle,
+    artifacts::HostArtifacts,
     engine::time::Timestamp,
     executor::{Executor, Invocation, Observer},
     prunable, prune,
@@ -73,11 +74,20 @@ async fn runs_go_by_age_and_by_number_and_open_ones_stay() {
         assert_eq!(prunable(&*store, &retention, now).await.unwrap().0.len(), expected, "{retention:?}");
     }
     let (gone, _) = prunable(&*store, &of_a(keep(None, Some(2))), past).await.unwrap();
-    assert_eq!(prune(&*store, &of_a(keep(None, Some(2))), past).await.unwrap().deleted, 3);
+    assert_eq!(
+        prune(&*store, &of_a(keep(None, Some(2))), past, &HostArtifacts::default()).await.unwrap().deleted,
+        3
+    );
     let expected: Vec<_> =
         last.into_iter().filter(|id| !gone.iter().any(|head| head.run_id == *id)).collect();
     assert_eq!(ids(&*store).await, expected);
-    assert_eq!(prune(&*store, &others(keep(Some(1), None)), future).await.unwrap().deleted, 5);
+    assert_eq!(
+        prune(&*store, &others(keep(Some(1), None)), future, &HostArtifacts::default())
+            .await
+            .unwrap()
+            .deleted,
+        5
+    );
     assert_eq!(ids(&*store).await, [Arc::clone(open.id())]);
     assert!(open.resume("only", Map::new()).await.unwrap());
     assert_eq!(open.wait().await.unwrap().phase, Phase::Succeeded);
@@ -120,7 +130,10 @@ async fn many_runs_are_deleted_a_few_at_a_time() {
     }
     let retention = Retention { others: Keep { count: Some(10), ..Keep::default() }, ..Retention::default() };
     assert_eq!(prunable(&*store, &retention, Timestamp(0)).await.unwrap().0.len(), 590);
-    assert_eq!(prune(&*store, &retention, Timestamp(0)).await.unwrap().deleted, 590);
+    assert_eq!(
+        prune(&*store, &retention, Timestamp(0), &HostArtifacts::default()).await.unwrap().deleted,
+        590
+    );
     assert_eq!(ids(&*store).await.len(), 10);
 }
 

@@ -36,6 +36,7 @@ extern crate self as phasm_sdk;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub mod artifact;
 #[doc(hidden)]
 #[expect(
     unreachable_pub,

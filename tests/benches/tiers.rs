@@ -112,6 +112,7 @@ fn invocation() -> Invocation {
         config: Value::Object(Arc::default()),
         inputs: Arc::default(),
         memory: None,
+        dirs: Vec::new(),
         trace: None,
     }
 }

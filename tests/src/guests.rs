@@ -108,6 +108,7 @@ fn invocation(inputs: Map) -> Invocation {
         config: Value::Object(Arc::default()),
         inputs: Arc::new(inputs.into_iter().collect()),
         memory: None,
+        dirs: Vec::new(),
         trace: None,
     }
 }

@@ -1,6 +1,7 @@
 //! The subcommands, a file or a folder for each.
 
 mod abandon;
+mod artifact;
 mod backup;
 mod cancel;
 mod convert;
@@ -81,6 +82,11 @@ pub(crate) enum Command {
     Top(top::TopArguments),
     Events(events::EventsArguments),
     Logs(logs::LogsArguments),
+    #[command(
+        subcommand,
+        after_help = "Examples:\n  phasm artifact list @last --store runs.db\n  phasm artifact get @last rows.csv --store runs.db"
+    )]
+    Artifact(artifact::ArtifactCommand),
     Prune(prune::PruneArguments),
     Backup(backup::BackupArguments),
     Migrate(migrate::MigrateArguments),
@@ -141,6 +147,7 @@ pub(crate) fn run(
         Command::Recover(arguments) => recover::recover(&arguments, log_level, screen),
         Command::Rerun(arguments) => rerun::rerun(&arguments, log_level, screen),
         Command::Abandon(arguments) => abandon::abandon(&arguments, screen),
+        Command::Artifact(command) => artifact::artifact(&command, screen),
         Command::Prune(arguments) => prune::prune(&arguments, screen),
         Command::Backup(arguments) => backup::backup(&arguments, screen),
         Command::Migrate(arguments) => migrate::migrate(&arguments, screen),

@@ -7,6 +7,7 @@ use std::{
 };
 
 use clap::Args;
+use phasm::artifacts::ArtifactPlace;
 
 use crate::store::database;
 
@@ -111,6 +112,12 @@ pub(super) fn folder_of(path: &Path) -> &Path {
 /// Whether a variable names that very path.
 pub(super) fn says(name: &str, path: &Path) -> bool {
     set(name).is_some_and(|value| value == path.as_os_str())
+}
+
+/// Returns the place of the artifacts of a store's runs, where no configuration says it; none for a database, which several machines may
+/// share.
+pub(super) fn artifacts_beside(store: &Path) -> Option<ArtifactPlace> {
+    database_url(store).is_none().then(|| ArtifactPlace::beside(store))
 }
 
 /// Returns the URL of a PostgreSQL database, if the store is one.

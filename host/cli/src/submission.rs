@@ -8,6 +8,7 @@ use std::{
 use clap::Args;
 use phasm::{
     Plan, SubmitError,
+    artifacts::ArtifactPlace,
     engine::{
         plan::Draft,
         problem::{Problem, Problems},
@@ -21,10 +22,11 @@ use crate::{
     failure::Failure,
     input::{
         document::Text,
+        files,
         names::QualifiedName,
-        parameters::{self, ParameterArgument},
+        parameters::{self, FileArgument, ParameterArgument},
     },
-    paths::PathArguments,
+    paths::{self, PathArguments},
     problems,
     terminal::{screen::Screen, text},
 };
@@ -51,7 +53,7 @@ pub(super) struct Submission {
     document: DocumentArgument,
 
     /// A value for a parameter of the workflow: text if the parameter is declared a string; else JSON if it is valid,
-    /// else text.
+    /// else text. `NAME=@FILE` stores a file as an artifact of the run; `NAME=@@TEXT` is a text that begins with `@`.
     #[arg(short, long = "param", value_name = "NAME=VALUE", value_parser = parameters::given)]
     param: Vec<ParameterArgument>,
 
@@ -165,9 +167,9 @@ impl Submission {
         self.document.for_server(screen, as_json)
     }
 
-    /// The values of `-p`.
-    pub(super) fn given(&self) -> &[ParameterArgument] {
-        &self.param
+    /// The values of `-p`, and the files.
+    pub(super) fn given(&self) -> (Vec<ParameterArgument>, Vec<FileArgument>) {
+        ParameterArgument::split(&self.param)
     }
 
     /// The values of `--params`.
@@ -204,7 +206,11 @@ impl<'a> UnplannedSubmission<'a> {
     ) -> Result<ReadySubmission<'a>, Failure> {
         let Self { submission, opened } = self;
         let planned = opened.plan(paths, store).await?;
-        let given = parameters::all(&submission.param, submission.params.as_deref(), &planned.plan)?;
+        let (texts, files) = ParameterArgument::split(&submission.param);
+        let mut given = parameters::all(&texts, submission.params.as_deref(), &planned.plan)?;
+        let artifacts = planned.planning.planner.artifacts();
+        artifacts.set_place(store.and_then(paths::artifacts_beside).unwrap_or(ArtifactPlace::Temporary));
+        given.extend(files::stored(&files, artifacts, &planned.plan.namespace).await?);
         let checked = planned.planning.planner.check(&planned.plan, &given);
         checked.map_err(|error| planned.source.refused(&planned.plan, error))?;
         Ok(ReadySubmission { planned, given })
@@ -217,7 +223,9 @@ impl WorkflowSource<'_> {
         match error {
             SubmitError::Problems(found) => self.refuse(&found),
             SubmitError::Cron => self.is_schedule(plan),
-            SubmitError::Quota(_) | SubmitError::KeyUsed { .. } => Failure::call(error),
+            SubmitError::Quota(_) | SubmitError::Artifact(_) | SubmitError::KeyUsed { .. } => {
+                Failure::call(error)
+            }
             SubmitError::Store(_) => Failure::host(error),
         }
     }

@@ -48,6 +48,7 @@ impl AttemptContext {
             config: phasm_engine::value::Value::Null,
             inputs: Arc::default(),
             memory: None,
+            dirs: Vec::new(),
             trace: None,
         };
         let ceilings = Ceilings::of(&limits, &HttpLimits::default());

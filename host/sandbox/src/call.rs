@@ -34,7 +34,12 @@ pub(super) async fn call(
     let ceilings = common.ceilings(&program.limits, &grants, &tenant, &invocation);
     let isolation = grants.isolation.or_else(|| common.tenants.isolation(&tenant));
     let attempt = AttemptContext { invocation, tenant, limits: Arc::clone(&common.limits), ceilings };
+    let grants = grants.with_dirs(&attempt.invocation.dirs);
     let context = CallContext { attempt: Arc::new(attempt), grants, sandbox: common };
+    // The paths of an attempt's own directories never come again.
+    let context = scopeguard::guard(context, |context| {
+        context.sandbox.dirs.forget(&context.attempt.invocation.dirs);
+    });
     // Held until the guest is gone, in whichever process it is.
     let _locks = match context.lock_dirs().await {
         Ok(locks) => locks,
@@ -53,7 +58,7 @@ pub(super) async fn call(
         return Outcome::error("host fault: the sandbox is closed");
     };
     let transcript = Arc::new(transcript(observer, &context.attempt));
-    let guest = Guest::new(context.clone(), meter, dirs, Arc::clone(&transcript));
+    let guest = Guest::new(CallContext::clone(&context), meter, dirs, Arc::clone(&transcript));
     let store = store(&sandbox.engine, guest, context.attempt.invocation.deadline);
     let mut store = scopeguard::guard(store, unmap);
     let result = execute(program, &mut store, &context.attempt.invocation).await;

@@ -1,10 +1,17 @@
 //! Digests of bytes.
 
-use std::{fmt, str::FromStr};
+use std::{
+    fmt,
+    io::{self, Read},
+    str::FromStr,
+};
 
 use sha2::{Digest as _, Sha256};
 
-/// SHA-256 of a component, written `sha256:` and 64 hexadecimal digits.
+/// Bytes that are read at once.
+const PART_BYTES: usize = 256 << 10;
+
+/// SHA-256 of a component or an artifact, written `sha256:` and 64 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
@@ -13,6 +20,30 @@ impl Digest {
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
+    }
+
+    /// Returns the digest of everything that `reader` yields, and its length in bytes. Only a part of it is in memory.
+    ///
+    /// # Errors
+    /// The errors of `reader`.
+    pub fn of_reader(mut reader: impl Read) -> io::Result<(Self, u64)> {
+        let (mut hasher, mut part, mut length) = (Sha256::new(), vec![0; PART_BYTES], 0);
+        loop {
+            let read = match reader.read(&mut part) {
+                Ok(0) => return Ok((Self(hasher.finalize().into()), length)),
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            hasher.update(part.get(..read).unwrap_or_default());
+            length += read as u64;
+        }
+    }
+
+    /// Returns the 64 hexadecimal digits.
+    #[must_use]
+    pub fn hex(&self) -> String {
+        Hex(&self.0).to_string()
     }
 
     #[cfg(feature = "compile")]

@@ -12,6 +12,7 @@ use std::{
 use phasm_engine::{outcome::Outcome, usage::ResourceUsage, value::Value};
 
 use crate::{
+    capability::dirs::DirGrant,
     origin::Origin,
     trace::{SpanId, TraceContext, TraceId},
 };
@@ -45,6 +46,8 @@ pub struct Invocation {
     pub inputs: Arc<Vec<(Arc<str>, Value)>>,
     /// `resources.memory` in bytes; lowers the operator's limit, never raises it.
     pub memory: Option<u64>,
+    /// Directories of this attempt alone, which its guest sees beside those that its plugin is granted.
+    pub dirs: Vec<DirGrant>,
     /// Span of the run, if known. Without it the run has a trace of its own, and requests carry that.
     pub trace: Option<Arc<TraceContext>>,
 }

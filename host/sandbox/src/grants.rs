@@ -1,6 +1,6 @@
 //! The capabilities that an operator grants to a plugin.
 
-use std::{collections::BTreeMap, io};
+use std::{collections::BTreeMap, io, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,8 @@ use super::{
 pub struct Grants {
     /// Directories of the host, and everything below them.
     pub dirs: Vec<DirGrant>,
+    /// Whether its attempts read and write artifacts, in directories of each attempt alone.
+    pub artifacts: bool,
     /// Environment of the guest, in full.
     pub env: BTreeMap<String, String>,
     /// Requests that it may make.
@@ -38,6 +40,15 @@ impl Grants {
     #[must_use]
     pub fn are_pure(&self) -> bool {
         self.dirs.is_empty() && self.http.is_empty() && self.tcp.is_empty()
+    }
+
+    /// Returns the grants of one attempt, which has directories of its own.
+    pub(crate) fn with_dirs(self: Arc<Self>, own: &[DirGrant]) -> Arc<Self> {
+        if own.is_empty() {
+            return self;
+        }
+        let dirs = self.dirs.iter().chain(own).cloned().collect();
+        Arc::new(Self { dirs, ..(*self).clone() })
     }
 
     /// Returns the same grants for a process with another working directory.

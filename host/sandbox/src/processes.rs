@@ -101,7 +101,10 @@ impl Processes {
         let transcript = Arc::new(transcript(observer, &context.attempt));
         match warm.worker.call(context, &transcript).await {
             Ok(ended) => {
-                self.keep(warm, &ended);
+                // A process is locked into its directories: one that has an attempt's own serves no other attempt.
+                if context.attempt.invocation.dirs.is_empty() {
+                    self.keep(warm, &ended);
+                }
                 conclude(ended, &transcript, context)
             }
             Err(why) => {

@@ -1,5 +1,6 @@
 //! A server as a store to look at, and to ask for what its runs are asked.
 
+mod artifacts;
 mod plugins;
 mod saved;
 

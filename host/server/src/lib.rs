@@ -20,6 +20,8 @@
 //! ```
 
 mod answer;
+mod artifact_body;
+mod artifacts;
 mod audit;
 mod auth;
 pub mod client;

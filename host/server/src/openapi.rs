@@ -93,6 +93,7 @@ const LENGTH: &str = "^(([0-9]{1,5}|[12][0-9]{5}|300000)(ms)?|([0-9]{1,2}|[12][0
 fn body(sends: Sends) -> Value {
     let (schema, required) = match sends {
         Sends::Plugin => return json!({ "required": true, "content": { "application/wasm": {} } }),
+        Sends::File => return json!({ "required": true, "content": { "application/octet-stream": {} } }),
         Sends::Document => ("Document", true),
         Sends::Answer => ("Answer", false),
         Sends::Rerun => ("Rerun", false),
@@ -192,6 +193,7 @@ fn content(shape: Shape) -> Option<Value> {
         Shape::Streamed(schema) => Some(json!({ JSON: { "schema": reference(schema) },
             "text/event-stream": { "schema": { "type": "string" } } })),
         Shape::Text(kind) => Some(json!({ kind: { "schema": { "type": "string" } } })),
+        Shape::File => Some(json!({ "application/octet-stream": {} })),
         Shape::Nothing => None,
     }
 }

@@ -7,7 +7,7 @@ use axum::{
 };
 use phasm::{
     Problem, QuotaExceeded, RecoverError, RequestError, RerunError, RunError, SubmitError,
-    engine::problem::codes, store::StoreError, store::view::ProblemView,
+    artifacts::ArtifactError, engine::problem::codes, store::StoreError, store::view::ProblemView,
 };
 use serde_json::{Value, json};
 
@@ -239,12 +239,29 @@ impl From<QuotaExceeded> for ProblemResponse {
     }
 }
 
+impl From<ArtifactError> for ProblemResponse {
+    fn from(error: ArtifactError) -> Self {
+        let status = match &error {
+            ArtifactError::NotOfRun(_) | ArtifactError::Missing(_) | ArtifactError::NotAFile { .. } => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
+            ArtifactError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ArtifactError::Full { .. } => StatusCode::INSUFFICIENT_STORAGE,
+            ArtifactError::Damaged { .. } | ArtifactError::NoPlace | ArtifactError::Io { .. } => {
+                StatusCode::INTERNAL_SERVER_ERROR
+            }
+        };
+        Self::new(status, error.to_string())
+    }
+}
+
 impl From<SubmitError> for ProblemResponse {
     fn from(error: SubmitError) -> Self {
         match error {
             SubmitError::Problems(found) => Self::problems("parameters", &found),
             SubmitError::Cron => Self::new(StatusCode::UNPROCESSABLE_ENTITY, error.to_string()),
             SubmitError::Quota(error) => error.into(),
+            SubmitError::Artifact(error) => error.into(),
             SubmitError::KeyUsed { .. } => Self::new(StatusCode::CONFLICT, error.to_string()),
             SubmitError::Store(error) => error.into(),
         }

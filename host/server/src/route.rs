@@ -101,6 +101,8 @@ pub(crate) enum Sends {
     Answer,
     /// A component.
     Plugin,
+    /// A file.
+    File,
     /// Changes to the run that is run again.
     Rerun,
 }
@@ -112,6 +114,8 @@ pub(crate) enum Shape {
     /// JSON, or a stream of events where that is asked for.
     Streamed(&'static str),
     Text(&'static str),
+    /// Bytes of a file.
+    File,
     Nothing,
 }
 

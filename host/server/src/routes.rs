@@ -1,6 +1,7 @@
 //! Every route of the API, once: its address, the role it needs, the answers it has, and its handler. The router and the OpenAPI document are
 //! both made of these tables.
 
+mod artifacts;
 mod clients;
 mod parameters;
 mod plugins;
@@ -37,8 +38,15 @@ use crate::{
 };
 
 /// Routes of the API, by subject.
-const GROUPS: [&[Route]; 6] =
-    [runs::ROUTES, schedules::ROUTES, workflows::ROUTES, clients::ROUTES, plugins::ROUTES, service::ROUTES];
+const GROUPS: [&[Route]; 7] = [
+    runs::ROUTES,
+    artifacts::ROUTES,
+    schedules::ROUTES,
+    workflows::ROUTES,
+    clients::ROUTES,
+    plugins::ROUTES,
+    service::ROUTES,
+];
 
 /// All routes of the API.
 pub(crate) fn api() -> impl Iterator<Item = &'static Route> {

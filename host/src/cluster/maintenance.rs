@@ -72,8 +72,14 @@ impl BackgroundTask for Heartbeat {
     }
 }
 
+/// Rounds of pruning, ten minutes each, after which artifacts are looked for whose runs are gone.
+const ROUNDS_UNTIL_LOST: u64 = 144;
+
 /// Deletes ended runs that the retention keeps no longer.
-pub(crate) struct Pruner;
+#[derive(Default)]
+pub(crate) struct Pruner {
+    rounds: u64,
+}
 
 impl BackgroundTask for Pruner {
     const WORK: &'static str = "delete runs past their retention";
@@ -88,7 +94,15 @@ impl BackgroundTask for Pruner {
 
     async fn round(&mut self, core: &Arc<HostCore>) -> Result<Option<Millis>, StoreError> {
         let PruneResult { deleted, left } =
-            retention::prune(&*core.store, &core.retention, core.clock.now()).await?;
+            retention::prune(&*core.store, &core.retention, core.clock.now(), &core.planner.artifacts)
+                .await?;
+        // Each run with artifacts is looked up for that.
+        if self.rounds.is_multiple_of(ROUNDS_UNTIL_LOST)
+            && let Err(error) = core.planner.artifacts.forget_lost(&*core.store).await
+        {
+            tracing::warn!(error = &error as &dyn std::error::Error, "artifacts without a run stay");
+        }
+        self.rounds += 1;
         if deleted > 0 {
             tracing::info!("deleted {deleted} runs past their retention");
         }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use phasm_engine::form::{Cursor, Field, Form, Name, Object, Report, Site, TEXTS, Table};
+use phasm_engine::form::{BOOLEAN, Cursor, Field, Form, Name, Object, Report, Site, TEXTS, Table};
 use serde_json::json;
 
 use self::{
@@ -26,6 +26,7 @@ static GRANT: Table = Table::closed(
     "Grants of one plugin.",
     &[
         &DIRS,
+        &ARTIFACTS,
         &ENVIRONMENT,
         &HTTP,
         &HTTP_NETWORKS,
@@ -41,6 +42,12 @@ static GRANT: Table = Table::closed(
 
 static DIRS: Field<Vec<Dir>> =
     Field::optional("dirs", dirs::DIRECTORIES, "Directories, and everything below them.").or("[]");
+static ARTIFACTS: Field<bool> = Field::optional(
+    "artifacts",
+    BOOLEAN,
+    "Whether it reads artifacts that its inputs name, in `/artifacts/in`, and makes artifacts of files in `/artifacts/out`.",
+)
+.or("false");
 static ENVIRONMENT: Field<BTreeMap<String, String>> =
     Field::optional("env", TEXT_BY_NAME, "The plugin's environment, in full; nothing is inherited.").or("{}");
 static HTTP: Field<Vec<Name>> = Field::optional(
@@ -95,6 +102,7 @@ static LIMITS: Field<AllowanceTable> = Field::optional(
 pub(super) struct Grant {
     pub(super) plugin: Name,
     dirs: Vec<Dir>,
+    artifacts: bool,
     env: BTreeMap<String, String>,
     http: Vec<Name>,
     http_networks: Vec<Name>,
@@ -138,6 +146,7 @@ impl Grant {
         Self {
             plugin,
             dirs,
+            artifacts: object.or_default(&ARTIFACTS),
             env: object.or_default(&ENVIRONMENT),
             http: object.or_default(&HTTP),
             http_networks: object.or_default(&HTTP_NETWORKS),
@@ -156,7 +165,9 @@ impl Grant {
         let http = http::granted(&self.http, &self.http_networks, report);
         let tcp = tcp::granted(&self.tcp, &self.tcp_networks, report);
         let isolation = self.isolation.map(|written| written.0);
-        let Self { env, wall_clock, random, limits: AllowanceTable { allowance: limits, .. }, .. } = self;
-        (Grants { dirs, env, http, tcp, wall_clock, random, isolation, limits }, create)
+        let Self {
+            artifacts, env, wall_clock, random, limits: AllowanceTable { allowance: limits, .. }, ..
+        } = self;
+        (Grants { dirs, artifacts, env, http, tcp, wall_clock, random, isolation, limits }, create)
     }
 }

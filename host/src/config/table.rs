@@ -12,6 +12,7 @@ use crate::store::retention::Retention;
 
 use super::{
     ConfigSource,
+    artifacts::{self, ArtifactsTable},
     grants::{
         self, Grant,
         dirs::{self, SharedDir},
@@ -33,8 +34,8 @@ pub(super) static CONFIGURATION: Table = Table::closed(
     "The operator's configuration: plugins and their grants, variables, secrets, limits, tenants, HTTP, retention, trusted keys, the \
      server, traces, webhooks.",
     &[
-        &PLUGINS, &GRANTS, &DIRS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &LIBRARY, &TRUST,
-        &SERVER, &TELEMETRY, &NOTIFY,
+        &PLUGINS, &GRANTS, &DIRS, &VARS, &SECRETS, &LIMITS, &TENANTS, &HTTP, &RETENTION, &ARTIFACTS,
+        &LIBRARY, &TRUST, &SERVER, &TELEMETRY, &NOTIFY,
     ],
     &[],
 );
@@ -67,6 +68,9 @@ static TENANTS: Field<Vec<TenantTable>> =
 static HTTP: Field<Http> = Field::optional("http", http::HTTP, "HTTP requests of plugins, and their limits.");
 static RETENTION: Field<Retention> =
     Field::optional("retention", retention::RETENTION_FORM, "How long ended runs are kept.");
+
+static ARTIFACTS: Field<ArtifactsTable> =
+    Field::optional("artifacts", artifacts::ARTIFACTS_FORM, "Artifacts of runs, and their limits.");
 
 static LIBRARY: Field<Name> = Field::optional(
     "library",
@@ -115,6 +119,7 @@ pub(super) struct ConfigTable {
     pub(super) tenants: Vec<TenantTable>,
     pub(super) http: Http,
     pub(super) retention: Retention,
+    pub(super) artifacts: ArtifactsTable,
     pub(super) library: Option<Name>,
     pub(super) trust: TrustTable,
     pub(super) server: ServerTable,
@@ -136,6 +141,7 @@ impl ConfigTable {
             tenants: object.or_default(&TENANTS),
             http: object.or_default(&HTTP),
             retention: object.or_default(&RETENTION),
+            artifacts: object.or_default(&ARTIFACTS),
             library: object.optional(&LIBRARY),
             trust: object.or_default(&TRUST),
             server: object.or_default(&SERVER),

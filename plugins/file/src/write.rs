@@ -6,12 +6,12 @@ use std::{
     path::Path,
 };
 
-use phasm_sdk::prelude::*;
+use phasm_sdk::{artifact::NewArtifact, prelude::*};
 
 use crate::{Task, bytes, problem::refused};
 
-pub(crate) fn write(task: &Task, task_run: &str) -> Result {
-    let Task { path, content, encoding, append, create_dirs, max_bytes, .. } = task;
+pub(crate) fn write(task: &Task, path: &str, task_run: &str) -> Result {
+    let Task { content, encoding, append, create_dirs, max_bytes, .. } = task;
     let content = content.clone().or_error("input `content` is missing; expected the text to write")?;
     let bytes = bytes::decode(content, *encoding)?;
     if u64::try_from(bytes.len()).is_ok_and(|size| size > *max_bytes) {
@@ -23,7 +23,11 @@ pub(crate) fn write(task: &Task, task_run: &str) -> Result {
         fs::create_dir_all(parent).map_err(refused)?;
     }
     let written = if *append { add_to(path, &bytes) } else { replace(path, &bytes, task_run) };
-    Ok(Outcome::succeeded().output("size", written.map_err(refused)?).output("path", path))
+    let outcome = Outcome::succeeded().output("size", written.map_err(refused)?).output("path", path);
+    Ok(match NewArtifact::at(path) {
+        Some(artifact) => outcome.output("artifact", artifact),
+        None => outcome,
+    })
 }
 
 /// Adds the bytes at the end and gives the new size.

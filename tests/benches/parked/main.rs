@@ -255,7 +255,8 @@ async fn prune(file: &Path) {
     let (before, start) = (size(file), Instant::now());
     let retention = Retention { others: Keep { count: Some(0), ..Keep::default() }, ..Retention::default() };
     let beside = Sqlite::beside(file).expect("a store");
-    let pruned = phasm::prune(&beside, &retention, Timestamp(0));
+    let artifacts = phasm::artifacts::HostArtifacts::default();
+    let pruned = phasm::prune(&beside, &retention, Timestamp(0), &artifacts);
     let (pruned, ()) = tokio::join!(pruned, submit(&host, &plan, DRIVEN, ended));
     let took = start.elapsed();
     drop(beside);

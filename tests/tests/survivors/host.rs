@@ -107,6 +107,7 @@ pub(crate) fn call(plugins: &Plugins, name: &str, told: &Told) -> Calling {
         config: Value::Object(Arc::default()),
         inputs: Arc::new(inputs),
         memory: None,
+        dirs: Vec::new(),
         trace: None,
     };
     tokio::spawn(plugins.execute(invocation, Arc::new(Deaf)))

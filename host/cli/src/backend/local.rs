@@ -161,7 +161,9 @@ fn refused(error: RerunError, workflow: &str, target: &Target, screen: &Screen, 
         RerunError::Recover(error) => runs::unavailable(error, target),
         RerunError::Open { .. }
         | RerunError::TooLarge { .. }
-        | RerunError::Submit(SubmitError::Quota(_) | SubmitError::KeyUsed { .. }) => Failure::call(error),
+        | RerunError::Submit(
+            SubmitError::Quota(_) | SubmitError::Artifact(_) | SubmitError::KeyUsed { .. },
+        ) => Failure::call(error),
         RerunError::Submit(_) => Failure::host(error),
     }
 }

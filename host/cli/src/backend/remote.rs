@@ -20,13 +20,17 @@ use crate::{
     failure::Failure,
     input::{
         document::Text,
-        parameters::{self, ParameterArgument},
+        files,
+        parameters::{self, FileArgument, ParameterArgument},
     },
     problems::{self, Source},
     store::{local_user::local_user, reader::StoreReader, run_id, runs},
     submission::{self, KNOWN_KEY, Submission},
     terminal::screen::Screen,
 };
+
+/// Bytes of a file that is sent to a server, which is in memory while it is sent.
+const MAX_FILE_BYTES: u64 = 256 << 20;
 
 /// A server, and how its answers are shown.
 pub(crate) struct RemoteBackend<'a> {
@@ -42,11 +46,19 @@ impl Backend for RemoteBackend<'_> {
         wait(async {
             let (text, draft) = submission.for_server(self.screen, self.json)?;
             self.check_no_schedule(&text, &draft)?;
-            let parameters = json_of(&Value::from(submission.parameters_in_file()?));
-            let sent = self
-                .remote
-                .submit(&text.text, &parameters, &ParameterArgument::pairs(submission.given()), key)
-                .await;
+            let mut parameters = submission.parameters_in_file()?;
+            let (texts, files) = submission.given();
+            let namespace = draft.namespace();
+            for FileArgument { name, path } in files {
+                let content = files::read(&path, MAX_FILE_BYTES)?;
+                let sent =
+                    self.remote.put_artifact(namespace.as_deref(), &files::shown_name(&path), content).await;
+                let artifact = sent.map_err(Failure::server)?;
+                parameters.insert(name, artifact.to_value());
+            }
+            let parameters = json_of(&Value::from(parameters));
+            let texts = ParameterArgument::pairs(&texts)?;
+            let sent = self.remote.submit(&text.text, &parameters, &texts, key).await;
             let said = sent.map_err(|error| self.refused(text.source(), error))?;
             Ok(self.outcome(&said))
         })

@@ -10,7 +10,9 @@ use std::{
 use clap::Args;
 use phasm::{
     Keep, Phase, PruneResult, Retention,
+    artifacts::HostArtifacts,
     clock::Clock,
+    config::Config,
     prunable, prune as prune_store,
     store::{Migration, RunRow, Sqlite, Store, StoreError},
 };
@@ -49,7 +51,7 @@ pub(crate) struct PruneArguments {
     #[arg(long, value_name = "N")]
     keep: Option<u64>,
 
-    /// The configuration whose `[retention]` says which, without `--older-than` and `--keep` [env: PHASM_CONFIG]
+    /// The configuration whose `[retention]` says which, without `--older-than` and `--keep`, and whose `[artifacts]` says where artifacts are [env: PHASM_CONFIG]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
@@ -71,42 +73,52 @@ pub(crate) struct PruneArguments {
 }
 
 impl PruneArguments {
-    fn retention(&self, screen: &Screen) -> Result<Retention, Failure> {
+    /// Returns the runs to delete, and where their artifacts are.
+    fn settings(&self, store: &Path, screen: &Screen) -> Result<(Retention, HostArtifacts), Failure> {
         let age = self.older_than.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
         let keep = Keep { age, count: self.keep };
+        let config = self.configured(screen)?;
+        let place = config.artifact_place.or_else(|| paths::artifacts_beside(store));
+        let artifacts = HostArtifacts::new(place, config.artifact_limits);
         let all = match keep == Keep::default() {
             false => Retention { others: keep, ..Retention::default() },
-            true => self.configured(screen)?,
+            true => with_rules(config.retention)?,
         };
         let only = |name: &str| {
             let keep = all.namespaces.get(name).copied().unwrap_or(all.others);
             Retention { namespaces: BTreeMap::from([(name.into(), keep)]), ..Retention::default() }
         };
         let retention = self.namespace.as_deref().map_or_else(|| all.clone(), only);
-        Ok(Retention { phase: self.phase, ..retention })
+        Ok((Retention { phase: self.phase, ..retention }, artifacts))
     }
 
-    /// Rules of the configuration.
-    fn configured(&self, screen: &Screen) -> Result<Retention, Failure> {
+    /// Returns the configuration that is named, or the default one.
+    fn configured(&self, screen: &Screen) -> Result<Config, Failure> {
         let named = self.config.clone().or_else(|| paths::set(CONFIG).map(PathBuf::from));
-        let retention = match named {
-            Some(file) => drive::configuration(&file, screen, self.json)?.1.retention,
-            None => Retention::default(),
-        };
-        if retention == Retention::default() {
-            return Err(Failure::call(
-                "no condition says which runs to delete; expected `--older-than DURATION`, `--keep N` or both, or a `--config FILE` \
-                 with `[retention]`",
-            ));
-        }
-        Ok(retention)
+        named.map_or_else(
+            || Ok(Config::default()),
+            |file| Ok(drive::configuration(&file, screen, self.json)?.1),
+        )
     }
+}
+
+/// # Errors
+/// Fails when the configuration keeps every run.
+fn with_rules(retention: Retention) -> Result<Retention, Failure> {
+    if retention == Retention::default() {
+        return Err(Failure::call(
+            "no condition says which runs to delete; expected `--older-than DURATION`, `--keep N` or both, or a `--config FILE` \
+             with `[retention]`",
+        ));
+    }
+    Ok(retention)
 }
 
 /// Deletes runs.
 pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit, Failure> {
     let PruneArguments { store, dry_run, json: as_json, .. } = arguments;
-    let (path, retention) = (store.path()?, arguments.retention(screen)?);
+    let path = store.path()?;
+    let (retention, artifacts) = arguments.settings(&path, screen)?;
     let now = Clock::start().now();
     let (said, left) = runtime()?.block_on(async {
         if *dry_run {
@@ -123,7 +135,8 @@ pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit,
         let store = open(&path)
             .map_err(|error| Failure::call(ContextError::new("the store cannot be used", error)))?;
         let PruneResult { deleted, left } =
-            prune_store(&*store, &retention, now).await.map_err(Failure::host)?;
+            prune_store(&*store, &retention, now, &artifacts).await.map_err(Failure::host)?;
+        artifacts.forget_lost(&*store).await.map_err(Failure::host)?;
         if *as_json {
             let page = problems::json(screen, &with_left(json!({ "deleted": deleted }), &left));
             return Ok((page, left));

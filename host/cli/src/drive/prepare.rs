@@ -246,6 +246,9 @@ impl PlannerContext {
 
     /// Opens a host that other processes reach by the store's file.
     fn on(self, store: Arc<dyn Store>, file: &Path) -> Result<PreparedHost, Failure> {
+        if let Some(place) = paths::artifacts_beside(file) {
+            self.planner.artifacts().set_place(place);
+        }
         let host = Host::open(self.planner, store).map_err(Failure::host)?;
         #[cfg(unix)]
         let wakeups = match paths::database_url(file) {

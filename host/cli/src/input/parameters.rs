@@ -1,6 +1,9 @@
 //! `-p` and `--params`.
 
-use std::{path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use phasm::{
     engine::{
@@ -21,6 +24,15 @@ use crate::failure::Failure;
 pub(crate) struct ParameterArgument {
     name: Arc<str>,
     text: String,
+    /// Whether the text is the path of a file: `NAME=@FILE`.
+    is_file: bool,
+}
+
+/// One `-p NAME=@FILE`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileArgument {
+    pub(crate) name: Arc<str>,
+    pub(crate) path: PathBuf,
 }
 
 /// Reads `NAME=VALUE`.
@@ -30,7 +42,13 @@ pub(crate) struct ParameterArgument {
 pub(crate) fn given(text: &str) -> Result<ParameterArgument, String> {
     match text.split_once('=') {
         Some((name, text)) if !name.is_empty() => {
-            Ok(ParameterArgument { name: name.into(), text: text.to_owned() })
+            let (is_file, text) = match text.strip_prefix('@') {
+                // A text that begins with `@` has another one before it.
+                Some(rest) if rest.starts_with('@') => (false, rest),
+                Some(path) => (true, path),
+                None => (false, text),
+            };
+            Ok(ParameterArgument { name: name.into(), text: text.to_owned(), is_file })
         }
         Some(_) | None => Err("expected NAME=VALUE, such as `name=Ada`".to_owned()),
     }
@@ -43,8 +61,28 @@ impl ParameterArgument {
     }
 
     /// Returns names and texts, for callers that know the types of the parameters.
-    pub(crate) fn pairs(given: &[Self]) -> Vec<(&str, &str)> {
-        given.iter().map(|given| (&*given.name, given.text.as_str())).collect()
+    ///
+    /// # Errors
+    /// Fails for files.
+    pub(crate) fn pairs(given: &[Self]) -> Result<Vec<(&str, &str)>, Failure> {
+        if let Some(file) = given.iter().find(|given| given.is_file) {
+            return Err(file.unexpected_file());
+        }
+        Ok(given.iter().map(|given| (&*given.name, given.text.as_str())).collect())
+    }
+
+    /// Returns the arguments that are texts, and those that are files.
+    pub(crate) fn split(given: &[Self]) -> (Vec<Self>, Vec<FileArgument>) {
+        let (files, texts): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|given| given.is_file);
+        let file = |given: Self| FileArgument { name: given.name, path: given.text.into() };
+        (texts, files.into_iter().map(file).collect())
+    }
+
+    fn unexpected_file(&self) -> Failure {
+        let Self { name, text, .. } = self;
+        Failure::call(format!(
+            "{name}=@{text}: `run` and `submit` alone store a file for a run; expected a value, or {name}=@@{text} for a text that begins with @"
+        ))
     }
 
     /// The name and the value that the text stands for.
@@ -95,6 +133,7 @@ pub(crate) fn fitting(
     };
     let (texts, others): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|given| takes_text(&given.name));
     let mut values = file.map(from_file).transpose()?.unwrap_or_default();
+    ParameterArgument::pairs(&texts)?;
     values.extend(texts.into_iter().map(|given| (given.name, given.text.into())));
     values.extend(read(&others, None)?);
     Ok(values)
@@ -103,6 +142,9 @@ pub(crate) fn fitting(
 fn read(given: &[ParameterArgument], plan: Option<&Plan>) -> Result<Map, Failure> {
     let (mut values, mut problems) = (Map::new(), Vec::new());
     for given in given {
+        if given.is_file {
+            return Err(given.unexpected_file());
+        }
         match given.read(plan) {
             Ok((name, value)) => values.extend([(name, value)]),
             Err(problem) => problems.push(problem.to_string()),

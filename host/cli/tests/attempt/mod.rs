@@ -23,6 +23,7 @@ pub(crate) fn invocation(executor_type: &str) -> Invocation {
         config: Value::Object(Arc::default()),
         inputs: Arc::default(),
         memory: None,
+        dirs: Vec::new(),
         trace: None,
     }
 }

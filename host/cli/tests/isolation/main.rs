@@ -59,6 +59,7 @@ fn invocation(executor_type: &str) -> Invocation {
         config: Value::Object(Arc::default()),
         inputs: Arc::new(vec![("greeting".into(), Value::from("hello"))]),
         memory: None,
+        dirs: Vec::new(),
         trace: None,
     }
 }

@@ -86,6 +86,11 @@ impl SharedDirs {
         QuotaServer::new(&self.host_dirs, grants.to_vec(), attempt)
     }
 
+    /// Forgets directories that no other call is granted.
+    pub(crate) fn forget(&self, grants: &[DirGrant]) {
+        grants.iter().for_each(|grant| self.host_dirs.forget(&grant.host));
+    }
+
     /// Returns the accounting of a grant of `host_dir`.
     fn accounting(&self, _grant: usize, host_dir: &Arc<HostDir>) -> Accounting {
         #[cfg(target_os = "linux")]

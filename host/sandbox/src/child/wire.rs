@@ -98,6 +98,7 @@ impl Call {
             config: Value::Null,
             inputs: Arc::default(),
             memory: None,
+            dirs: Vec::new(),
             trace: self.trace.as_deref().and_then(|trace| trace.parse().ok()).map(Arc::new),
         }
     }

@@ -11,7 +11,8 @@ pub(super) struct ExampleServer<'s> {
 }
 
 /// Texts that stand for parts of a path; `$RUN` is a variable of the shell.
-const SEGMENTS: [(&str, &str); 5] = [
+const SEGMENTS: [(&str, &str); 6] = [
+    ("artifact", "$ARTIFACT"),
     ("run", "$RUN"),
     ("task", "approve"),
     ("namespace", "default"),
@@ -24,7 +25,8 @@ const NAMES: [(&str, &str); 3] =
     [("/v1/workflows/", "release"), ("/v1/schedules/", "nightly"), ("/v1/plugins/", "greet")];
 
 /// Queries and bodies of routes that are of little use without.
-const QUERIES: [(&str, &str); 5] = [
+const QUERIES: [(&str, &str); 6] = [
+    ("putArtifact", "name=rows.csv"),
     ("submitRun", "param.version=2.0"),
     ("listRuns", "workflow=release&open&limit=10"),
     ("getRun", "wait=30s"),
@@ -55,6 +57,9 @@ pub(super) fn curl(route: &Route, server: &ExampleServer<'_>) -> String {
         words.push("-H \"Authorization: Bearer $PHASM_KEY\"".to_owned());
     }
     words.extend(body);
+    words.extend(
+        route.answers.iter().any(|(.., shape)| *shape == Shape::File).then(|| "-o rows.csv".to_owned()),
+    );
     let is_picture = route.answers.iter().any(|(.., shape)| *shape == Shape::Text("image/svg+xml"));
     words.extend(route.path.rsplit('/').next().filter(|_| is_picture).map(|file| format!("-o {file}")));
     words.join(" ")
@@ -87,6 +92,7 @@ fn body(route: &Route) -> Vec<String> {
     let file = if route.path.starts_with("/v1/schedules") { "nightly.yaml" } else { "release.yaml" };
     match (route.body, known(&BODIES, route.id)) {
         (Some(Sends::Document), _) => sends("application/yaml", &format!("--data-binary @{file}")),
+        (Some(Sends::File), _) => sends("text/csv", "--data-binary @rows.csv"),
         (Some(Sends::Plugin), _) => sends("application/wasm", "--data-binary @greet.wasm"),
         (Some(Sends::Answer | Sends::Rerun), Some(text)) => {
             sends("application/json", &format!("-d '{text}'"))

@@ -6,6 +6,7 @@
 mod bodies;
 
 use phasm::{
+    artifacts::{ArtifactView, ArtifactsView},
     catalog::{CatalogItem, DamagedEntry, SavedWorkflow, ScheduleState},
     engine::run::{RunView, TaskView},
     notify::NoticeSummary,
@@ -41,7 +42,7 @@ fn derived() -> Map<String, Value> {
         settings.meta_schema = None;
     });
     let mut generator = settings.for_serialize().into_generator();
-    let views: [fn(&mut SchemaGenerator); 19] = [
+    let views: [fn(&mut SchemaGenerator); 21] = [
         add::<RunView>,
         add::<TaskView>,
         add::<RowView<'_>>,
@@ -61,6 +62,8 @@ fn derived() -> Map<String, Value> {
         add::<PluginView>,
         add::<AddView>,
         add::<ApprovalView>,
+        add::<ArtifactView>,
+        add::<ArtifactsView>,
     ];
     for add in views {
         add(&mut generator);

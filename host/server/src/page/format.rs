@@ -3,6 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 use phasm::{
     Phase, Value,
+    artifacts::Artifact,
     clock::Clock,
     engine::{
         event::Reason,
@@ -14,6 +15,8 @@ use phasm::{
     journal::LargeValues,
     plugins::SignatureStatus,
 };
+
+use phasm_files::Size;
 
 use super::relative;
 use crate::{
@@ -231,6 +234,9 @@ pub(super) fn value(value: &Value) -> Markup {
 /// A value of a run, or where it is if it is large.
 pub(super) fn run_value(run: &Run, large: &LargeValues, shown: ShownValue<'_>) -> Markup {
     let ShownValue { kind, owner, name, value } = shown;
+    if let Some(artifact) = Artifact::of(value) {
+        return self::artifact(run, &artifact);
+    }
     match ValueSize::of(value, large) {
         ValueSize::Small(_) => self::value(value),
         ValueSize::Large(bytes) => {
@@ -238,6 +244,15 @@ pub(super) fn run_value(run: &Run, large: &LargeValues, shown: ShownValue<'_>) -
             html! { a href=(path) { "Large value, " (bytes) " bytes" } }
         }
     }
+}
+
+/// A file of a run, to be downloaded.
+fn artifact(run: &Run, artifact: &Artifact) -> Markup {
+    let Artifact { digest, size, media, name } = artifact;
+    let digest = digest.to_string();
+    let path = format!("/v1/runs/{}/artifacts/{}", segment(run.id()), segment(&digest));
+    let shown = if name.is_empty() { "file" } else { &**name };
+    html! { a href=(path) download=(shown) title=(digest) { (text::cut(shown, MAX_ITEM_BYTES)) } span class="none" { " " (Size(*size)) ", " (text::cut(media, MAX_ITEM_BYTES)) } }
 }
 
 fn pretty(value: &Value) -> String {

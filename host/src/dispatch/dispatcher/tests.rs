@@ -140,6 +140,7 @@ fn invocation() -> Invocation {
         config: Value::Null,
         inputs: Arc::default(),
         memory: None,
+        dirs: Vec::new(),
         trace: None,
     }
 }

@@ -241,6 +241,7 @@ impl Driver {
             config: dispatch.config,
             inputs: Arc::new(inputs),
             memory: dispatch.memory,
+            dirs: Vec::new(),
             trace: self.spans.as_ref().map(DrivenSpans::context),
         })
     }

@@ -7,6 +7,7 @@ use phasm_sandbox::{EgressSecret, Sandbox};
 
 use super::{HostBuilder, OpenError, plugin_sources::PluginSources};
 use crate::{
+    artifacts::HostArtifacts,
     clock::Clock,
     host::Host,
     notify::Webhooks,
@@ -64,6 +65,8 @@ impl HostBuilder {
         );
         let clock = self.time.map_or_else(Clock::start, Clock::from);
         let sandbox = if self.executor.is_some() { None } else { Some(Sandbox::new(self.sandbox)?) };
+        let shares = tenant::shares(&self.tenants);
+        let artifacts = HostArtifacts::of_tenants(self.artifact_place, self.artifact_limits, shares);
         let sources = PluginSources {
             builder: self.builder.as_ref(),
             places: &self.places,
@@ -72,6 +75,7 @@ impl HostBuilder {
             trust: PluginTrust { policy: self.trust, tenant: None, exempt: self.exempt },
             tenants: &self.tenants,
             hold: self.hold_all,
+            artifacts: artifacts.clone(),
         };
         let found = |tenant: Option<(&Arc<str>, &Tenant)>| -> Result<_, OpenError> {
             match &sandbox {
@@ -83,6 +87,7 @@ impl HostBuilder {
         Ok(Planner {
             executor: self.executor.unwrap_or_else(|| environments.executor()),
             environments,
+            artifacts,
             webhooks: Arc::new(webhooks),
             clock,
             plans: Arc::default(),

@@ -10,6 +10,7 @@ use phasm_sandbox::{Grants, Sandbox};
 
 use super::OpenError;
 use crate::{
+    artifacts::HostArtifacts,
     plugins::{self, Library, LibraryAdmin, Plugins, trust::PluginTrust},
     tenants::tenant::Tenant,
 };
@@ -29,6 +30,7 @@ pub(super) struct PluginSources<'a> {
     pub(super) trust: PluginTrust,
     pub(super) tenants: &'a BTreeMap<Arc<str>, Tenant>,
     pub(super) hold: bool,
+    pub(super) artifacts: HostArtifacts,
 }
 
 impl PluginSources<'_> {
@@ -40,6 +42,7 @@ impl PluginSources<'_> {
         sandbox: &Sandbox,
     ) -> Result<Plugins, OpenError> {
         let mut plugins = Plugins::new(sandbox.clone()).with_trust(self.trust_of(tenant));
+        plugins = plugins.with_artifacts(self.artifacts.clone());
         if let Some((name, _)) = tenant {
             plugins = plugins.of_tenant(name);
         }

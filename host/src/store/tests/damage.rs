@@ -4,6 +4,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use rusqlite::{Connection, types::Value};
 
+use crate::artifacts::HostArtifacts;
+
 use super::{
     super::{
         Answer, AttemptLog, CatalogEntry, CatalogKind, Change, ClaimRequest, EntryName, EntryQuery,
@@ -232,7 +234,8 @@ async fn act(what: &str, store: &dyn Store, written: &Seen) {
     let (sound, damaged): (Vec<_>, Vec<_>) =
         store.list(Filter::default(), 99).await.unwrap().into_iter().partition(|row| row.damaged.is_none());
     let retention = Retention { others: Keep { count: Some(0), age: None }, ..Retention::default() };
-    let PruneResult { deleted, left } = prune(store, &retention, Timestamp(3000)).await.unwrap();
+    let PruneResult { deleted, left } =
+        prune(store, &retention, Timestamp(3000), &HostArtifacts::default()).await.unwrap();
     assert!(left.iter().all(|row| damaged.contains(row)), "{what}: {left:?}");
     let ended = sound.iter().filter(|row| !row.status.open).count();
     assert_eq!(deleted, ended as u64, "{what}: {left:?} {damaged:?}");

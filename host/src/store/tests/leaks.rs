@@ -1,5 +1,7 @@
 //! Tables hold nothing beyond what runs and hosts need, after both are gone.
 
+use crate::artifacts::HostArtifacts;
+
 use super::{
     super::{
         AttemptLog, ClaimRequest, Component, Document, ExchangeRequest, Leases, NewNotice, Offer, OfferId,
@@ -102,7 +104,7 @@ async fn end(store: &dyn Store) {
     }
     store.heartbeat(&"last".into(), Timestamp(0)).await.unwrap();
     let retention = Retention { others: Keep { count: Some(0), age: None }, ..Retention::default() };
-    assert!(prune(store, &retention, Timestamp(3000)).await.unwrap().deleted > 0);
+    assert!(prune(store, &retention, Timestamp(3000), &HostArtifacts::default()).await.unwrap().deleted > 0);
 }
 
 fn without_others(tables: impl IntoIterator<Item = (String, u64)>) -> Vec<(String, u64)> {

@@ -117,7 +117,7 @@ impl CatalogBackend for LocalBackend<'_> {
             {
                 // The run is planned when it is started, below.
                 planning.build(&draft).await;
-                let texts = ParameterArgument::pairs(parameters);
+                let texts = ParameterArgument::pairs(parameters)?;
                 given = match catalog::given_parameters(store, found, texts).await {
                     Ok(given) => given,
                     Err(error) => return Err(refused(error, store).await),

@@ -72,7 +72,7 @@ impl CatalogBackend for RemoteBackend<'_> {
     ) -> Result<TriggerOutcome, Failure> {
         wait(async {
             submission::no_missing(allow_missing)?;
-            match self.remote.trigger(name.pair(), &ParameterArgument::pairs(given), key).await {
+            match self.remote.trigger(name.pair(), &ParameterArgument::pairs(given)?, key).await {
                 Ok(said) => Ok(TriggerOutcome {
                     run_id: id_of(&said),
                     is_new: said.get("isNew") != Some(&false.into()),
@@ -108,7 +108,7 @@ impl CatalogBackend for RemoteBackend<'_> {
             if saved.what.version(digest).is_none() {
                 return Err(name.no_version());
             }
-            let asked = self.remote.run(name.pair(), digest, &ParameterArgument::pairs(given), key).await;
+            let asked = self.remote.run(name.pair(), digest, &ParameterArgument::pairs(given)?, key).await;
             asked.map(|said| self.outcome(&said)).map_err(|error| refused_parameters(self, name, error))
         })
     }

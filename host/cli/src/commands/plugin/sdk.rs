@@ -118,6 +118,7 @@ const FILES: &[(&str, &str)] = files! {
     "src/bindings.rs": "plugin-sdk/src/bindings.rs",
     "src/call.rs": "plugin-sdk/src/call.rs",
     "src/duration.rs": "plugin-sdk/src/duration.rs",
+    "src/artifact.rs": "plugin-sdk/src/artifact.rs",
     "src/files.rs": "plugin-sdk/src/files.rs",
     "src/guest.rs": "plugin-sdk/src/guest.rs",
     "src/host.rs": "plugin-sdk/src/host.rs",

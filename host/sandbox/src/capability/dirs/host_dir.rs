@@ -166,6 +166,11 @@ impl HostDirs {
         Ok((host_dir, file))
     }
 
+    /// Forgets the directory at `path`.
+    pub(super) fn forget(&self, path: &Path) {
+        self.known().remove(path);
+    }
+
     fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<HostDir>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -160,6 +160,7 @@ impl TestBench {
             config: Value::from(request.settings.clone()),
             inputs: Arc::new(inputs.collect()),
             memory: request.memory,
+            dirs: Vec::new(),
             trace: None,
         };
         self.plugins.execute(invocation, Arc::new(SilentObserver)).await

@@ -1,0 +1,221 @@
+//! Artifacts of one attempt: those that its inputs name, as files, and the files that its outputs name, as artifacts.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Component, Path, PathBuf},
+    sync::Arc,
+};
+
+use phasm_engine::{
+    outcome::{Outcome, Output, code},
+    value::{Map, Value},
+};
+use phasm_sandbox::{DirGrant, Quota, executor::Invocation};
+
+use super::{
+    error::ArtifactError,
+    reference::{Artifact, Found, UNKNOWN_MEDIA, replaced},
+    store::{ArtifactStore, Owner},
+    work_dir::AttemptDir,
+};
+
+/// Directory of the artifacts that the inputs name, as the guest sees it.
+const INPUTS: &str = "/artifacts/in";
+/// Directory of new files, as the guest sees it.
+const OUTPUTS: &str = "/artifacts/out";
+
+/// Directories of an attempt that is granted artifacts. They are removed when this is dropped, which comes after the guest's end.
+pub(crate) struct AttemptFiles {
+    store: ArtifactStore,
+    owner: Owner,
+    dir: AttemptDir,
+    /// Artifacts that the inputs name.
+    given: Vec<Artifact>,
+}
+
+/// An artifact to be placed under a name in the attempt's directory.
+struct Placement {
+    artifact: Artifact,
+    name: String,
+}
+
+impl AttemptFiles {
+    /// Makes the directories of an attempt, and adds them to its invocation. Each reference in the inputs gets a member `path`.
+    ///
+    /// # Errors
+    /// Fails when the run does not name an artifact of the inputs, and when one is missing or damaged.
+    pub(crate) async fn prepare(
+        store: &ArtifactStore,
+        invocation: &mut Invocation,
+    ) -> Result<Self, ArtifactError> {
+        let (namespace, run_id) = (Arc::clone(&invocation.namespace), Arc::clone(&invocation.run_id));
+        let (owner, dir) = (Owner { namespace, run_id }, store.attempt_dir()?);
+        let mut files = Self { store: store.clone(), owner, dir, given: Vec::new() };
+        let (inputs, placements) = placed(&invocation.inputs);
+        for Placement { artifact, name } in placements {
+            files.store.place(&files.owner, &artifact, files.dir.inputs().join(name)).await?;
+            files.given.push(artifact);
+        }
+        if !files.given.is_empty() {
+            invocation.inputs = Arc::new(inputs);
+            invocation.dirs.push(DirGrant::read_only(files.dir.inputs(), INPUTS));
+        }
+        let limits = store.limits();
+        let quota = Quota { bytes: Some(limits.attempt_bytes), files: Some(limits.attempt_files) };
+        invocation.dirs.push(DirGrant { quota, ..DirGrant::read_write(files.dir.outputs(), OUTPUTS) });
+        Ok(files)
+    }
+
+    /// Stores the files that the outputs name, and puts references in their place. Files of an attempt that failed are not stored,
+    /// and its outputs stay as they are.
+    pub(crate) async fn store_outputs(self, outcome: Outcome) -> Outcome {
+        if ![code::SUCCEEDED, code::SUSPENDED].contains(&outcome.code) {
+            return outcome;
+        }
+        let mut outputs = Vec::with_capacity(outcome.outputs.len());
+        let mut stored = BTreeMap::new();
+        for output in &outcome.outputs {
+            match self.with_references(output, &mut stored).await {
+                Ok(value) => outputs.push(Output { name: Arc::clone(&output.name), value }),
+                // The attempt failed: nothing of it is kept.
+                Err(error) => {
+                    return Outcome { metered: outcome.metered, ..Outcome::error(error.to_string()) };
+                }
+            }
+        }
+        Outcome { outputs, ..outcome }
+    }
+
+    /// Returns the value of an output with references in the place of files. `stored` has the files that were stored before.
+    async fn with_references(
+        &self,
+        output: &Output,
+        stored: &mut BTreeMap<PathBuf, Artifact>,
+    ) -> Result<Value, ArtifactError> {
+        let (mut wanted, mut path) = (BTreeSet::new(), vec![output.name.to_string()]);
+        // Files are stored between two walks over the value: a walk cannot wait.
+        replaced(&output.value, &mut path, &mut |found| {
+            if let Some(file) = self.output_file(&found)?
+                && !stored.contains_key(&file)
+            {
+                check_file(&file).map_err(|why| not_a_file(&found, why))?;
+                wanted.insert(file);
+            }
+            Ok::<_, ArtifactError>(None)
+        })?;
+        for file in wanted {
+            let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let artifact =
+                self.store.add(&self.owner, file.clone(), name.into(), UNKNOWN_MEDIA.into()).await?;
+            stored.insert(file, artifact);
+        }
+        replaced(&output.value, &mut path, &mut |found| {
+            if let Some(known) = Artifact::of_object(found.object) {
+                return self.given_back(&known, found.path).map(Some);
+            }
+            let file = self.output_file(&found)?;
+            Ok(file.and_then(|file| stored.get(&file)).map(|artifact| reference(found.object, artifact)))
+        })
+    }
+
+    /// Returns the host's path of the file that an object names, if it names one of `/artifacts/out`.
+    fn output_file(&self, found: &Found<'_>) -> Result<Option<PathBuf>, ArtifactError> {
+        let written = found.object.get("artifact").and_then(Value::as_str);
+        let Some(rest) = written.and_then(|written| written.strip_prefix(OUTPUTS)) else { return Ok(None) };
+        if !rest.starts_with('/') {
+            return Ok(None);
+        }
+        let mut path = self.dir.outputs();
+        for component in Path::new(rest.trim_start_matches('/')).components() {
+            match component {
+                Component::Normal(name) => path.push(name),
+                Component::CurDir => {}
+                Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
+                    return Err(not_a_file(found, "leads out of /artifacts/out"));
+                }
+            }
+            // No link is followed, on the way or at its end. The guest could make none, and has ended.
+            if fs::symlink_metadata(&path).is_ok_and(|entry| entry.is_symlink()) {
+                return Err(not_a_file(found, "is a link"));
+            }
+        }
+        Ok(Some(path))
+    }
+
+    /// Returns the reference to an artifact that the attempt was given and returns.
+    fn given_back(&self, known: &Artifact, path: &[String]) -> Result<Value, ArtifactError> {
+        let given = self.given.iter().find(|given| given.digest == known.digest);
+        given
+            .map(Artifact::to_value)
+            .ok_or_else(|| ArtifactError::NotOfRun(format!("{} of output {}", known.digest, path.join("."))))
+    }
+}
+
+/// # Errors
+/// The words for a path that is no file.
+fn check_file(path: &Path) -> Result<(), &'static str> {
+    match fs::symlink_metadata(path) {
+        Ok(entry) if entry.is_file() => Ok(()),
+        Ok(_) => Err("is no file"),
+        Err(_) => Err("does not exist"),
+    }
+}
+
+fn not_a_file(found: &Found<'_>, why: &str) -> ArtifactError {
+    let path = found.object.get("artifact").and_then(Value::as_str).unwrap_or_default();
+    let why = format!("{why}; expected the path of a file that the attempt wrote");
+    ArtifactError::NotAFile { output: found.path.join("."), path: path.to_owned(), why }
+}
+
+/// Returns the reference to a new artifact, with the name, the media type and the other members that the guest wrote.
+fn reference(object: &Map, artifact: &Artifact) -> Value {
+    let text = |member: &str, other: &Arc<str>| {
+        object.get(member).and_then(Value::as_str).map_or_else(|| Arc::clone(other), Arc::from)
+    };
+    let artifact = Artifact {
+        name: text("name", &artifact.name),
+        media: text("media", &artifact.media),
+        ..artifact.clone()
+    };
+    let mut members = object.clone();
+    if let Value::Object(own) = artifact.to_value() {
+        members.extend(own.iter().map(|(name, value)| (Arc::clone(name), value.clone())));
+    }
+    members.into()
+}
+
+/// Returns the inputs with a `path` in each reference, and the files that are to be there.
+fn placed(inputs: &[(Arc<str>, Value)]) -> (Vec<(Arc<str>, Value)>, Vec<Placement>) {
+    let (mut placements, mut names) = (Vec::new(), BTreeSet::new());
+    let mut with_paths = Vec::with_capacity(inputs.len());
+    for (input, value) in inputs {
+        let mut path = vec![input.to_string()];
+        let value = replaced(value, &mut path, &mut |Found { object, path }| {
+            let Some(artifact) = Artifact::of_object(object) else {
+                return Ok::<_, std::convert::Infallible>(None);
+            };
+            let name = free_name(path, &mut names);
+            let mut members = object.clone();
+            members.insert("path".into(), format!("{INPUTS}/{name}").into());
+            placements.push(Placement { artifact, name });
+            Ok(Some(members.into()))
+        });
+        with_paths.push((Arc::clone(input), value.unwrap_or_else(|never| match never {})));
+    }
+    (with_paths, placements)
+}
+
+/// Returns the name of a file for an input: the input's name, and members and indices after a dot, such as `rows` or `files.0`.
+fn free_name(path: &[String], names: &mut BTreeSet<String>) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let plain: String = path.join(".").chars().map(|c| if is_plain(c) { c } else { '_' }).take(200).collect();
+    let plain = if plain.trim_matches('.').is_empty() { "_".to_owned() } else { plain };
+    let mut name = plain.clone();
+    let mut number = 2;
+    while !names.insert(name.clone()) {
+        name = format!("{plain}-{number}");
+        number += 1;
+    }
+    name
+}

@@ -1,0 +1,180 @@
+//! The artifacts of a host, which are opened when they are first needed.
+
+use std::{
+    ffi::OsString,
+    fs, io,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use phasm_engine::value::Map;
+use phasm_sandbox::Tenants;
+use tokio::{sync::OnceCell, task::spawn_blocking};
+use uuid::Uuid;
+
+use super::{
+    error::ArtifactError,
+    reference::Artifact,
+    store::{ArtifactLimits, ArtifactStore, Owner},
+};
+use crate::store::ReadStore;
+
+/// Place of artifacts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArtifactPlace {
+    /// A folder, which is made when it is first needed.
+    Folder(PathBuf),
+    /// A folder for temporary files, which is removed with the host: runs in memory end with it, too.
+    Temporary,
+}
+
+impl ArtifactPlace {
+    /// Returns the place beside a store's file.
+    #[must_use]
+    pub fn beside(store: &Path) -> Self {
+        let mut name = OsString::from(store);
+        name.push(".artifacts");
+        Self::Folder(name.into())
+    }
+}
+
+/// The artifacts of a host. Clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct HostArtifacts(Arc<Lazy>);
+
+#[derive(Debug, Default)]
+struct Lazy {
+    place: OnceLock<ArtifactPlace>,
+    limits: ArtifactLimits,
+    tenants: Tenants,
+    opened: OnceCell<ArtifactStore>,
+    temporary: OnceLock<PathBuf>,
+}
+
+impl HostArtifacts {
+    /// Makes the artifacts of a host. Without a place, [`Self::set_place`] may set it later.
+    #[must_use]
+    pub fn new(place: Option<ArtifactPlace>, limits: ArtifactLimits) -> Self {
+        Self::of_tenants(place, limits, Tenants::default())
+    }
+
+    pub(crate) fn of_tenants(place: Option<ArtifactPlace>, limits: ArtifactLimits, tenants: Tenants) -> Self {
+        let (opened, temporary) = (OnceCell::new(), OnceLock::new());
+        let place = place.map(OnceLock::from).unwrap_or_default();
+        Self(Arc::new(Lazy { place, limits, tenants, opened, temporary }))
+    }
+
+    /// Sets the place, unless it was set before.
+    pub fn set_place(&self, place: ArtifactPlace) {
+        let _ = self.0.place.set(place);
+    }
+
+    /// Returns the folder of the artifacts, if they lie in one that stays.
+    #[must_use]
+    pub fn folder(&self) -> Option<&Path> {
+        match self.0.place.get()? {
+            ArtifactPlace::Folder(folder) => Some(folder),
+            ArtifactPlace::Temporary => None,
+        }
+    }
+
+    /// Returns the store, which is opened by the first caller.
+    ///
+    /// # Errors
+    /// Fails when there is no place for artifacts, and when it cannot be opened.
+    pub async fn store(&self) -> Result<ArtifactStore, ArtifactError> {
+        self.0.opened.get_or_try_init(|| self.open()).await.cloned()
+    }
+
+    /// Returns the store, if any artifact was ever stored in it.
+    ///
+    /// # Errors
+    /// Fails when it cannot be opened.
+    pub async fn store_if_used(&self) -> Result<Option<ArtifactStore>, ArtifactError> {
+        let is_used = self.0.opened.initialized() || self.folder().is_some_and(Path::exists);
+        if is_used { self.store().await.map(Some) } else { Ok(None) }
+    }
+
+    async fn open(&self) -> Result<ArtifactStore, ArtifactError> {
+        let lazy = Arc::clone(&self.0);
+        let opening = spawn_blocking(move || {
+            let folder = match lazy.place.get() {
+                Some(ArtifactPlace::Folder(folder)) => folder.clone(),
+                Some(ArtifactPlace::Temporary) => {
+                    let folder = std::env::temp_dir().join(format!("phasm-artifacts-{}", Uuid::now_v7()));
+                    lazy.temporary.get_or_init(|| folder).clone()
+                }
+                None => return Err(ArtifactError::NoPlace),
+            };
+            ArtifactStore::open(&folder, lazy.limits, lazy.tenants.clone())
+                .map_err(|error| ArtifactError::at("its folder cannot be opened", &folder, error))
+        });
+        let failed = |error| ArtifactError::io("its folder cannot be opened", io::Error::other(error));
+        opening.await.map_err(failed)?
+    }
+
+    /// Notes which artifacts a new run names: those of its parameters, and those of the earlier run whose results it takes over.
+    ///
+    /// # Errors
+    /// Fails when a parameter names an artifact that is not there.
+    pub(crate) async fn name(
+        &self,
+        namespace: &Arc<str>,
+        run_id: &Arc<str>,
+        parameters: &Map,
+        earlier: Option<&Arc<str>>,
+    ) -> Result<(), ArtifactError> {
+        let named: Vec<_> = parameters.values().flat_map(Artifact::named_in).collect();
+        if !named.is_empty() {
+            self.store().await?.name(namespace, run_id, named).await?;
+        }
+        if let Some(earlier) = earlier
+            && let Some(store) = self.store_if_used().await?
+        {
+            store.take_over(namespace, run_id, earlier).await?;
+        }
+        Ok(())
+    }
+
+    /// Forgets the artifacts of runs that are not in `runs`, and uploads that no run names after a day: what failed submissions and
+    /// ended processes left. Returns the bytes that were freed.
+    ///
+    /// # Errors
+    /// Fails when the folder cannot be read or written.
+    pub async fn forget_lost(&self, runs: &dyn ReadStore) -> Result<u64, ArtifactError> {
+        let Some(store) = self.store_if_used().await? else { return Ok(0) };
+        let mut freed = 0;
+        for Owner { namespace, run_id } in store.old_owners().await? {
+            // A run that cannot be read may be there.
+            if matches!(runs.get(&run_id).await, Ok(None)) {
+                freed += store.forget(&namespace, &run_id).await?;
+            }
+        }
+        Ok(freed)
+    }
+
+    /// Forgets the artifacts of a run that was deleted. They are deleted later if that fails.
+    pub(crate) async fn forget(&self, namespace: &str, run_id: &str) {
+        let forgotten = match self.store_if_used().await {
+            Ok(Some(store)) => store.forget(namespace, run_id).await.map(drop),
+            Ok(None) => Ok(()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = forgotten {
+            tracing::warn!(
+                error = &error as &dyn std::error::Error,
+                "artifacts of deleted run {run_id} stay"
+            );
+        }
+    }
+}
+
+impl Drop for Lazy {
+    fn drop(&mut self) {
+        drop(self.opened.take());
+        if let Some(folder) = self.temporary.get() {
+            // What a process leaves in a folder for temporary files is the system's to remove.
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
+}

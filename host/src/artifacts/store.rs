@@ -1,0 +1,478 @@
+//! The artifacts of a host: stored, found and deleted, within the limits of tenants.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Write as _},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime},
+};
+
+use phasm_sandbox::{Digest, Tenants};
+use tokio::{sync::Semaphore, task::spawn_blocking};
+
+use super::{
+    error::ArtifactError,
+    folder::{ArtifactFolder, UPLOADS},
+    reference::Artifact,
+    work_dir::{AttemptDir, StagedFile, WorkDir},
+};
+
+/// Files that are hashed or copied at once, on threads of their own.
+const FILES_AT_ONCE: usize = 4;
+/// Time that an upload is kept which no run names.
+const UPLOAD_TIME: Duration = Duration::from_secs(24 * 3600);
+/// Time in which the record of a run that names artifacts is stored.
+const SUBMISSION_TIME: Duration = Duration::from_secs(3600);
+
+/// Limits of artifacts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArtifactLimits {
+    /// Bytes of all files in `/artifacts/out` of one attempt.
+    pub attempt_bytes: u64,
+    /// Files and directories there.
+    pub attempt_files: u64,
+    /// Bytes of all artifacts of a tenant.
+    pub stored_bytes: u64,
+}
+
+impl Default for ArtifactLimits {
+    fn default() -> Self {
+        Self { attempt_bytes: 4 << 30, attempt_files: 1000, stored_bytes: 64 << 30 }
+    }
+}
+
+/// Artifacts of the runs of a store, in a folder. Clones share it.
+#[derive(Clone)]
+pub struct ArtifactStore(Arc<Shared>);
+
+struct Shared {
+    folder: ArtifactFolder,
+    work: WorkDir,
+    limits: ArtifactLimits,
+    /// Tenants whose artifacts are counted together.
+    tenants: Tenants,
+    /// Room that each tenant has used, counted when it is first needed.
+    used: Mutex<BTreeMap<Arc<str>, Used>>,
+    turns: Semaphore,
+}
+
+/// Bytes of a tenant's artifacts.
+#[derive(Clone, Copy, Default)]
+struct Used {
+    stored: u64,
+    /// Bytes of files that are being stored.
+    coming: u64,
+}
+
+impl Used {
+    const fn total(self) -> u64 {
+        self.stored.saturating_add(self.coming)
+    }
+}
+
+impl std::fmt::Debug for ArtifactStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ArtifactStore").finish_non_exhaustive()
+    }
+}
+
+/// Owner of artifacts: a run, and the namespace that it belongs to.
+#[derive(Clone, Debug)]
+pub(super) struct Owner {
+    pub(super) namespace: Arc<str>,
+    pub(super) run_id: Arc<str>,
+}
+
+impl ArtifactStore {
+    /// Opens the artifacts in the folder `dir`, which is made if it is missing. Files that ended processes left are removed.
+    ///
+    /// # Errors
+    /// Fails when the folder cannot be made or read.
+    pub fn open(dir: &Path, limits: ArtifactLimits, tenants: Tenants) -> io::Result<Self> {
+        let dir = std::path::absolute(dir)?;
+        fs::create_dir_all(&dir)?;
+        private(&dir)?;
+        let (folder, work) = (ArtifactFolder::open(dir.clone())?, WorkDir::open(&dir)?);
+        let (used, turns) = (Mutex::default(), Semaphore::new(FILES_AT_ONCE));
+        Ok(Self(Arc::new(Shared { folder, work, limits, tenants, used, turns })))
+    }
+
+    pub(super) fn limits(&self) -> &ArtifactLimits {
+        &self.0.limits
+    }
+
+    /// Makes the directories of one attempt.
+    ///
+    /// # Errors
+    /// Fails when they cannot be made.
+    pub(super) fn attempt_dir(&self) -> Result<AttemptDir, ArtifactError> {
+        self.0
+            .work
+            .attempt()
+            .map_err(|error| ArtifactError::io("the attempt's directories cannot be made", error))
+    }
+
+    /// Puts the content of an artifact of `owner` at `path`, as a file to be read only. The content is compared with its digest.
+    ///
+    /// # Errors
+    /// Fails when the run does not name the artifact, and when its content is missing or damaged.
+    pub(super) async fn place(
+        &self,
+        owner: &Owner,
+        artifact: &Artifact,
+        path: PathBuf,
+    ) -> Result<(), ArtifactError> {
+        let (owner, artifact) = (owner.clone(), artifact.clone());
+        self.blocking(move |shared| {
+            let blob = shared.verified(&owner, &artifact)?;
+            // A link costs nothing. Folders of some file systems have none.
+            let placed = fs::hard_link(&blob, &path).or_else(|_| fs::copy(&blob, &path).map(drop));
+            placed.map_err(|error| {
+                ArtifactError::at(format!("{} cannot be read", artifact.shown()), &blob, error)
+            })
+        })
+        .await
+    }
+
+    /// Opens the content of an artifact that a run names, after it was compared with the digest.
+    ///
+    /// # Errors
+    /// Fails when the run does not name the artifact, and when its content is missing or damaged.
+    pub async fn read(&self, namespace: &str, run_id: &str, digest: Digest) -> Result<File, ArtifactError> {
+        let owner = Owner { namespace: namespace.into(), run_id: run_id.into() };
+        self.blocking(move |shared| {
+            let artifact = Artifact::unnamed(digest);
+            shared.verified(&owner, &artifact).and_then(|blob| opened(&blob, &artifact))
+        })
+        .await
+    }
+
+    /// Opens the content of an artifact for a reader that compares it with the digest.
+    ///
+    /// # Errors
+    /// Fails when the run does not name the artifact, and when its content is missing.
+    pub async fn read_part(
+        &self,
+        namespace: &str,
+        run_id: &str,
+        digest: Digest,
+    ) -> Result<File, ArtifactError> {
+        let owner = Owner { namespace: namespace.into(), run_id: run_id.into() };
+        self.blocking(move |shared| {
+            let artifact = Artifact::unnamed(digest);
+            shared.named(&owner, &artifact).and_then(|blob| opened(&blob, &artifact))
+        })
+        .await
+    }
+
+    /// Returns the size of an artifact that a run names, in bytes.
+    ///
+    /// # Errors
+    /// The errors of [`Self::read_part`].
+    pub async fn size(&self, namespace: &str, run_id: &str, digest: Digest) -> Result<u64, ArtifactError> {
+        let file = self.read_part(namespace, run_id, digest).await?;
+        let failed = |error| ArtifactError::io("the size of an artifact cannot be read", error);
+        Ok(file.metadata().map_err(failed)?.len())
+    }
+
+    /// Stores the file at `path`, which is moved away, as an artifact of `owner`. It is durable when this returns.
+    ///
+    /// # Errors
+    /// Fails when the tenant has no room for it, and when it cannot be stored.
+    pub(super) async fn add(
+        &self,
+        owner: &Owner,
+        path: PathBuf,
+        name: Arc<str>,
+        media: Arc<str>,
+    ) -> Result<Artifact, ArtifactError> {
+        let owner = owner.clone();
+        self.blocking(move |shared| shared.add(&owner, &path, name, media)).await
+    }
+
+    /// Begins an upload. The file is stored when it is [finished](Upload::finish).
+    ///
+    /// # Errors
+    /// Fails when no file can be made.
+    pub fn upload(&self, namespace: &str) -> Result<Upload, ArtifactError> {
+        let staged = self.0.work.staging();
+        let file = File::create_new(staged.path())
+            .map_err(|error| ArtifactError::at("no file can be made", staged.path(), error))?;
+        Ok(Upload { store: self.clone(), namespace: namespace.into(), staged, file, size: 0 })
+    }
+
+    /// Notes that a run names artifacts which were uploaded, or made by other runs of its namespace.
+    ///
+    /// # Errors
+    /// Fails with the first artifact that is not there.
+    pub(crate) async fn name(
+        &self,
+        namespace: &Arc<str>,
+        run_id: &Arc<str>,
+        artifacts: Vec<Artifact>,
+    ) -> Result<(), ArtifactError> {
+        let (namespace, run_id) = (Arc::clone(namespace), Arc::clone(run_id));
+        self.blocking(move |shared| {
+            let digests: Vec<_> = artifacts.iter().map(|artifact| artifact.digest).collect();
+            let missing = shared.folder.name(&namespace, &run_id, &digests);
+            let missing = missing.map_err(|error| ArtifactError::io("it cannot be written", error))?;
+            let lost = artifacts.iter().find(|artifact| missing.contains(&artifact.digest));
+            lost.map_or(Ok(()), |artifact| Err(ArtifactError::Missing(artifact.shown())))
+        })
+        .await
+    }
+
+    /// Notes that a run names all artifacts that an earlier run names whose results it takes over.
+    ///
+    /// # Errors
+    /// Fails when the folder cannot be written.
+    pub(crate) async fn take_over(
+        &self,
+        namespace: &Arc<str>,
+        run_id: &Arc<str>,
+        earlier: &Arc<str>,
+    ) -> Result<(), ArtifactError> {
+        let (namespace, run_id, earlier) = (Arc::clone(namespace), Arc::clone(run_id), Arc::clone(earlier));
+        self.blocking(move |shared| {
+            let named = shared.folder.named_by(&namespace, &earlier);
+            let copied = named.and_then(|digests| match digests.is_empty() {
+                true => Ok(()),
+                false => shared.folder.name(&namespace, &run_id, &digests).map(drop),
+            });
+            copied.map_err(|error| ArtifactError::io("it cannot be written", error))
+        })
+        .await
+    }
+
+    /// Forgets the artifacts of a run that was deleted. Those that no other run names are deleted. Returns the bytes that were freed.
+    ///
+    /// # Errors
+    /// Fails when the folder cannot be written.
+    pub async fn forget(&self, namespace: &str, run_id: &str) -> Result<u64, ArtifactError> {
+        let (namespace, run_id): (Arc<str>, Arc<str>) = (namespace.into(), run_id.into());
+        self.blocking(move |shared| {
+            let freed = shared.folder.forget(&namespace, &run_id);
+            let freed = freed.map_err(|error| ArtifactError::io("artifacts of a deleted run stay", error))?;
+            shared.give_back(&namespace, freed);
+            Ok(freed)
+        })
+        .await
+    }
+
+    /// Deletes old uploads that no run names. Returns the runs with artifacts that may be gone: a submission may have failed after
+    /// its artifacts were named, and a process may have ended between the deletion of a run and of its artifacts.
+    ///
+    /// # Errors
+    /// Fails when the folder cannot be read or written.
+    pub(super) async fn old_owners(&self) -> Result<Vec<Owner>, ArtifactError> {
+        self.blocking(move |shared| {
+            shared
+                .old_owners()
+                .map_err(|error| ArtifactError::io("old artifacts cannot be looked for", error))
+        })
+        .await
+    }
+
+    /// Runs `work` on a thread that may wait for the disk. If the caller stops waiting, the work continues to its end.
+    async fn blocking<R: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared) -> Result<R, ArtifactError> + Send + 'static,
+    ) -> Result<R, ArtifactError> {
+        let shared = Arc::clone(&self.0);
+        let closed = |error| ArtifactError::io("it is closed", io::Error::other(error));
+        let _turn = self.0.turns.acquire().await.map_err(closed)?;
+        let joined = spawn_blocking(move || work(&shared)).await;
+        joined.unwrap_or_else(|error| Err(ArtifactError::io("its thread ended", io::Error::other(error))))
+    }
+}
+
+impl Shared {
+    /// Returns the path of the content of an artifact that its owner names.
+    fn named(&self, owner: &Owner, artifact: &Artifact) -> Result<PathBuf, ArtifactError> {
+        let Owner { namespace, run_id } = owner;
+        if self.folder.is_named(namespace, run_id, &artifact.digest) {
+            Ok(self.folder.blob(namespace, &artifact.digest))
+        } else {
+            Err(ArtifactError::NotOfRun(artifact.shown()))
+        }
+    }
+
+    /// Returns the path of an artifact's content, which was compared with its digest.
+    fn verified(&self, owner: &Owner, artifact: &Artifact) -> Result<PathBuf, ArtifactError> {
+        let blob = self.named(owner, artifact)?;
+        let hashed = File::open(&blob).and_then(Digest::of_reader);
+        match hashed {
+            Ok((found, _)) if found == artifact.digest => Ok(blob),
+            Ok((found, _)) => Err(ArtifactError::Damaged { artifact: artifact.shown(), found }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Err(ArtifactError::Missing(artifact.shown()))
+            }
+            Err(error) => {
+                Err(ArtifactError::at(format!("{} cannot be read", artifact.shown()), &blob, error))
+            }
+        }
+    }
+
+    fn add(
+        &self,
+        owner: &Owner,
+        path: &Path,
+        name: Arc<str>,
+        media: Arc<str>,
+    ) -> Result<Artifact, ArtifactError> {
+        let Owner { namespace, run_id } = owner;
+        let failed = |error| ArtifactError::io(format!("`{name}` cannot be stored"), error);
+        let (digest, size) = File::open(path).and_then(Digest::of_reader).map_err(failed)?;
+        let artifact = Artifact { digest, size, media, name: Arc::clone(&name) };
+        // Equal files are stored once.
+        let room = if self.folder.blob(namespace, &digest).exists() { 0 } else { size };
+        self.reserve(namespace, &name, room)?;
+        let added = read_only(path).and_then(|()| self.folder.add(namespace, run_id, &digest, path));
+        self.settle(namespace, room, if added.is_ok() { room } else { 0 });
+        added.map(|()| artifact).map_err(failed)
+    }
+
+    fn tenant(&self, namespace: &str) -> Arc<str> {
+        self.tenants.of(&namespace.into())
+    }
+
+    /// Reserves `size` bytes for the tenant of a namespace, until the file is stored or given up.
+    fn reserve(&self, namespace: &str, name: &str, size: u64) -> Result<(), ArtifactError> {
+        let tenant = self.tenant(namespace);
+        let limit = self.limits.stored_bytes;
+        let mut all = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.get(&tenant).copied();
+        let fits = |used: Used| used.total().saturating_add(size) <= limit;
+        let used = match known.filter(|used| fits(*used)) {
+            Some(used) => used,
+            // What other processes stored and deleted meanwhile is counted before a refusal.
+            None => {
+                let stored = self.count(&tenant);
+                let stored =
+                    stored.map_err(|error| ArtifactError::io("artifacts cannot be counted", error))?;
+                Used { stored, coming: known.map_or(0, |used| used.coming) }
+            }
+        };
+        let fits = fits(used);
+        let coming = if fits { used.coming.saturating_add(size) } else { used.coming };
+        all.insert(tenant, Used { coming, ..used });
+        if fits {
+            Ok(())
+        } else {
+            Err(ArtifactError::Full { name: name.to_owned(), size, used: used.total(), limit })
+        }
+    }
+
+    /// Ends a reservation. `stored` are the bytes that are stored now.
+    fn settle(&self, namespace: &str, reserved: u64, stored: u64) {
+        self.change(namespace, |used| {
+            used.coming = used.coming.saturating_sub(reserved);
+            used.stored = used.stored.saturating_add(stored);
+        });
+    }
+
+    fn give_back(&self, namespace: &str, size: u64) {
+        self.change(namespace, |used| used.stored = used.stored.saturating_sub(size));
+    }
+
+    fn change(&self, namespace: &str, change: impl FnOnce(&mut Used)) {
+        let mut all = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(used) = all.get_mut(&self.tenant(namespace)) {
+            change(used);
+        }
+    }
+
+    /// Counts the bytes of a tenant's artifacts.
+    fn count(&self, tenant: &str) -> io::Result<u64> {
+        let namespaces = self.folder.namespaces()?;
+        let own = namespaces.iter().filter(|namespace| *self.tenant(namespace) == *tenant);
+        own.map(|namespace| self.folder.usage(namespace)).sum()
+    }
+
+    fn old_owners(&self) -> io::Result<Vec<Owner>> {
+        let now = SystemTime::now();
+        let mut old = Vec::new();
+        for namespace in self.folder.namespaces()? {
+            if let Some(before) = now.checked_sub(UPLOAD_TIME) {
+                let freed = self.folder.forget_uploads(&namespace, before)?;
+                self.give_back(&namespace, freed);
+            }
+            for (run_id, named) in self.folder.runs(&namespace)? {
+                let is_old = now.duration_since(named).is_ok_and(|age| age > SUBMISSION_TIME);
+                if is_old && run_id != UPLOADS {
+                    old.push(Owner { namespace: namespace.as_str().into(), run_id: run_id.into() });
+                }
+            }
+        }
+        Ok(old)
+    }
+}
+
+/// An upload in progress; dropped, it leaves nothing.
+pub struct Upload {
+    store: ArtifactStore,
+    namespace: Arc<str>,
+    staged: StagedFile,
+    file: File,
+    size: u64,
+}
+
+impl std::fmt::Debug for Upload {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Upload").field("size", &self.size).finish_non_exhaustive()
+    }
+}
+
+impl Upload {
+    /// Appends `bytes`. The caller's thread writes them.
+    ///
+    /// # Errors
+    /// Fails when an artifact may not be so large, and when the disk is full.
+    pub fn write(&mut self, bytes: &[u8]) -> Result<(), ArtifactError> {
+        let limit = self.store.0.limits.attempt_bytes;
+        self.size = self.size.saturating_add(bytes.len() as u64);
+        if self.size > limit {
+            return Err(ArtifactError::TooLarge(limit));
+        }
+        self.file.write_all(bytes).map_err(|error| ArtifactError::io("an upload cannot be written", error))
+    }
+
+    /// Stores the file. Without a run that names it, it is deleted after a day.
+    ///
+    /// # Errors
+    /// Fails when the tenant has no room for it, and when it cannot be stored.
+    pub async fn finish(self, name: &str, media: Option<&str>) -> Result<Artifact, ArtifactError> {
+        let Self { store, namespace, staged, file, .. } = self;
+        drop(file);
+        let owner = Owner { namespace, run_id: UPLOADS.into() };
+        let media = media.unwrap_or(super::reference::UNKNOWN_MEDIA).into();
+        store.add(&owner, staged.path().to_owned(), name.into(), media).await
+    }
+}
+
+fn opened(blob: &Path, artifact: &Artifact) -> Result<File, ArtifactError> {
+    File::open(blob).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => ArtifactError::Missing(artifact.shown()),
+        _ => ArtifactError::at(format!("{} cannot be read", artifact.shown()), blob, error),
+    })
+}
+
+/// Keeps other users of this machine out.
+#[cfg(unix)]
+fn private(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn private(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+fn read_only(path: &Path) -> io::Result<()> {
+    let mut permissions = fs::metadata(path)?.permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(path, permissions)
+}
