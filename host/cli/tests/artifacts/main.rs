@@ -109,7 +109,7 @@ fn a_file_goes_through_tasks_and_is_pruned_with_its_runs() {
         let task = |name: &str| {
             view["tasks"].as_array().unwrap().iter().find(|task| task["taskName"] == name).unwrap().clone()
         };
-        assert_eq!(task("second")["outputs"]["content"], "dear all and more", "{tier}");
+        assert_eq!(task("second")["outputs"][0]["value"], "dear all and more", "{tier}");
         let listed = world.phasm(&["artifact", "list", "@last", "--json"]).json();
         let names: Vec<_> =
             listed["artifacts"].as_array().unwrap().iter().map(|one| one["name"].clone()).collect();
@@ -126,7 +126,7 @@ fn a_file_goes_through_tasks_and_is_pruned_with_its_runs() {
         assert_eq!(rerun.status, 0, "{rerun:?}");
         assert_eq!(world.phasm(&["prune", "--keep", "1"]).status, 0);
         assert_eq!(world.phasm(&["get", &first]).status, 2, "{first} is gone");
-        assert_eq!(world.phasm(&["artifact", "get", "@last", "copy.txt"]).status, 0);
+        assert_eq!(world.phasm(&["artifact", "get", "@last", "letter.txt", "-o", "again.txt"]).status, 0);
         assert_eq!(world.phasm(&["prune", "--keep", "0"]).status, 0);
         assert_eq!(world.stored(), Vec::<PathBuf>::new());
     }
@@ -150,8 +150,8 @@ fn guests_reach_their_own_files_only() {
             ),
             ("echo", "{ file: { artifact: /artifacts/out/none } }".to_owned(), "does not exist"),
             ("echo", format!("{{ file: {{ artifact: '{digest}' }} }}"), "does not belong to this run"),
-            ("file", "{ operation: write, path: /artifacts/in/x, content: x }".to_owned(), "main"),
-            ("file", "{ operation: write, path: /artifacts/out/../in/x, content: x }".to_owned(), "main"),
+            ("file", "{ operation: write, path: /artifacts/in/x, content: x }".to_owned(), "cannot "),
+            ("file", "{ operation: write, path: /artifacts/out/../in/x, content: x }".to_owned(), "cannot "),
             (
                 "file",
                 "{ operation: read, path: /artifacts/out/../../stored/default/lock }".to_owned(),
@@ -161,7 +161,8 @@ fn guests_reach_their_own_files_only() {
         ] {
             world.bench.write("w.yaml", task(executor, &inputs));
             let ran = world.phasm(&["run", "w.yaml"]);
-            assert!(ran.status == 1 && ran.stderr.contains(why), "{tier}, {inputs}: {ran:?}");
+            let said = format!("{}{}", ran.stdout, ran.stderr);
+            assert!(ran.status != 0 && said.contains(why), "{tier}, {inputs}: {said}");
         }
         assert_eq!(world.stored(), Vec::<PathBuf>::new());
         let ungranted = World::new("");
@@ -169,9 +170,9 @@ fn guests_reach_their_own_files_only() {
             .bench
             .write("w.yaml", task("file", "{ operation: write, path: /artifacts/out/x, content: x }"));
         let ran = ungranted.phasm(&["run", "w.yaml"]);
-        assert!(ran.status == 1 && ran.stderr.contains("[grants.file]"), "{ran:?}");
+        assert!(ran.status != 0 && ran.stderr.contains("[grants.file]"), "{ran:?}");
         let ran = ungranted.phasm(&["run", "letters.yaml", "-p", "letter=@letter.txt"]);
-        assert!(ran.status == 1 && ran.stderr.contains("`artifacts = true`"), "{ran:?}");
+        assert!(ran.status != 0 && ran.stderr.contains("`artifacts = true`"), "{ran:?}");
     }
 }
 
