@@ -85,7 +85,7 @@ fn collect(value: &Value, found: &mut Vec<Artifact>) {
     match value {
         Value::Object(object) => match Artifact::of_object(object) {
             Some(artifact) if found.iter().all(|known| known.digest != artifact.digest) => {
-                found.push(artifact)
+                found.push(artifact);
             }
             Some(_) => {}
             None => object.values().for_each(|value| collect(value, found)),

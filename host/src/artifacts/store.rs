@@ -189,7 +189,7 @@ impl ArtifactStore {
         media: Arc<str>,
     ) -> Result<Artifact, ArtifactError> {
         let owner = owner.clone();
-        self.blocking(move |shared| shared.add(&owner, &path, name, media)).await
+        self.blocking(move |shared| shared.add(&owner, &path, &name, media)).await
     }
 
     /// Begins an upload. The file is stored when it is [finished](Upload::finish).
@@ -306,12 +306,7 @@ impl Shared {
         match hashed {
             Ok((found, _)) if found == artifact.digest => Ok(blob),
             Ok((found, _)) => Err(ArtifactError::Damaged { artifact: artifact.shown(), found }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                Err(ArtifactError::Missing(artifact.shown()))
-            }
-            Err(error) => {
-                Err(ArtifactError::at(format!("{} cannot be read", artifact.shown()), &blob, error))
-            }
+            Err(error) => Err(unreadable(&blob, artifact, error)),
         }
     }
 
@@ -319,16 +314,16 @@ impl Shared {
         &self,
         owner: &Owner,
         path: &Path,
-        name: Arc<str>,
+        name: &Arc<str>,
         media: Arc<str>,
     ) -> Result<Artifact, ArtifactError> {
         let Owner { namespace, run_id } = owner;
         let failed = |error| ArtifactError::io(format!("`{name}` cannot be stored"), error);
         let (digest, size) = File::open(path).and_then(Digest::of_reader).map_err(failed)?;
-        let artifact = Artifact { digest, size, media, name: Arc::clone(&name) };
+        let artifact = Artifact { digest, size, media, name: Arc::clone(name) };
         // Equal files are stored once.
         let room = if self.folder.blob(namespace, &digest).exists() { 0 } else { size };
-        self.reserve(namespace, &name, room)?;
+        self.reserve(namespace, name, room)?;
         let added = read_only(path).and_then(|()| self.folder.add(namespace, run_id, &digest, path));
         self.settle(namespace, room, if added.is_ok() { room } else { 0 });
         added.map(|()| artifact).map_err(failed)
@@ -452,11 +447,15 @@ impl Upload {
     }
 }
 
+fn unreadable(blob: &Path, artifact: &Artifact, error: io::Error) -> ArtifactError {
+    if error.kind() == io::ErrorKind::NotFound {
+        return ArtifactError::Missing(artifact.shown());
+    }
+    ArtifactError::at(format!("{} cannot be read", artifact.shown()), blob, error)
+}
+
 fn opened(blob: &Path, artifact: &Artifact) -> Result<File, ArtifactError> {
-    File::open(blob).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => ArtifactError::Missing(artifact.shown()),
-        _ => ArtifactError::at(format!("{} cannot be read", artifact.shown()), blob, error),
-    })
+    File::open(blob).map_err(|error| unreadable(blob, artifact, error))
 }
 
 /// Keeps other users of this machine out.

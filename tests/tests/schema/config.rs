@@ -34,7 +34,7 @@ fn whole() -> Value {
         "plugins": ["../plugins"],
         "grants": { "file": {
             "dirs": [{ "host": "..", "guest": "/repo", "mode": "rw", "create": true, "exclusive": true, "max-size": "1 GiB", "max-files": 9 }],
-            "env": { "LANG": "C" }, "http": ["https://example.org"], "http-networks": ["10.0.0.0/8"], "tcp": ["a.example:1"], "tcp-networks": ["10.0.0.0/8"],
+            "artifacts": true, "env": { "LANG": "C" }, "http": ["https://example.org"], "http-networks": ["10.0.0.0/8"], "tcp": ["a.example:1"], "tcp-networks": ["10.0.0.0/8"],
             "wall-clock": "2026-01-31T08:00:00Z", "random-seed": 7, "isolation": "process", "limits": limited,
         } },
         "dirs": [{ "host": "..", "guest": "/w", "mode": "rw", "create": true, "exclusive": false, "max-size": "1 GiB", "max-files": 9, "plugins": ["jq"] }],
@@ -54,6 +54,7 @@ fn whole() -> Value {
         } },
         "library": "library",
         "trust": { "require-signature": true, "keys": ["RW"], "hold": "all" },
+        "artifacts": { "directory": "files", "attempt-size": "1 GiB", "attempt-files": 5, "stored": "9 GiB" },
         "retention": { "age": "30d", "count": 5, "namespaces": { "nightly": { "age": 5, "count": 0 } } },
         "server": { "keys": "keys", "hosts": ["a.example"], "tls-certificate": "a.pem", "tls-key": "a.key", "audit": "audit.log",
             "body": "1 MiB", "connections": 5, "streams": 5, "upload": "5 MiB" },

@@ -79,8 +79,8 @@ fn unreadable(path: &Path, error: io::Error) -> Failure {
 }
 
 fn failed(error: ArtifactError) -> Failure {
-    match error {
-        ArtifactError::Full { .. } | ArtifactError::TooLarge(_) => Failure::call(error),
-        other => Failure::host(other),
+    if matches!(error, ArtifactError::Full { .. } | ArtifactError::TooLarge(_)) {
+        return Failure::call(error);
     }
+    Failure::host(error)
 }

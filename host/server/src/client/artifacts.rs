@@ -39,6 +39,6 @@ impl Remote {
         let last = first.saturating_add(most.max(1)) - 1;
         let headers = vec![("range", format!("bytes={first}-{last}"))];
         let asked = ClientRequest { method: "GET", path, query: &[], headers, body: None };
-        Ok(self.send(asked).await?.body.into())
+        Ok(self.send(asked).await?.body)
     }
 }
