@@ -7,13 +7,14 @@
 //		return Outputs{Greeting: "Hello, " + in.Name + "!"}, nil
 //	}
 //
-//	func main() {}
+//	func main() { phasm.Main() }
 //
 // README.md has the tags of the structs, the outcomes and the tests.
 package phasm
 
 import (
 	"fmt"
+	"os"
 	"reflect"
 	"strings"
 )
@@ -72,8 +73,8 @@ func (e *Executor) shape(place string, of reflect.Type) *shape {
 	return found
 }
 
-// manifest returns the manifest as JSON, or everything that is wrong with the declarations.
-func (e *Executor) manifest() (string, error) {
+// Manifest returns the manifest as JSON, or everything that is wrong with the declarations.
+func (e *Executor) Manifest() (string, error) {
 	if len(e.wrong) > 0 {
 		return "", fmt.Errorf("%s", strings.Join(e.wrong, "; "))
 	}
@@ -93,6 +94,21 @@ func (e *Executor) manifest() (string, error) {
 	manifest.add("suspends", true, said.Suspends)
 	text, err := jsonText(manifest)
 	return string(text), err
+}
+
+// Main writes the manifest of the program's executor to stdout. `phasm plugin build` runs the program on this machine for that; a
+// component has no main, as the host calls the executor.
+func Main() {
+	executor, err := only()
+	manifest := ""
+	if err == nil {
+		manifest, err = executor.Manifest()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(manifest)
 }
 
 // only returns the executor of this program.

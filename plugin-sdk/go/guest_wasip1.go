@@ -166,21 +166,3 @@ func executeExport(at unsafe.Pointer) unsafe.Pointer {
 	}
 	return unsafe.Pointer(&answer)
 }
-
-// The manifest as JSON, or `!` with what is wrong with the declarations, and a zero byte. `phasm plugin build` calls it.
-//
-//go:wasmexport phasm_manifest
-func manifestExport() unsafe.Pointer {
-	text, err := "", error(nil)
-	if executor, wrong := only(); wrong != nil {
-		err = wrong
-	} else {
-		text, err = executor.manifest()
-	}
-	if err != nil {
-		text = "!" + err.Error()
-	}
-	memory := append([]byte(text), 0)
-	kept = append(kept, memory)
-	return unsafe.Pointer(unsafe.SliceData(memory))
-}

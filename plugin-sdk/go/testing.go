@@ -79,9 +79,6 @@ func (t Test) Run(executor *Executor) TestResult {
 	return found.result(execute(executor, call, given))
 }
 
-// Manifest returns the manifest of an executor as JSON.
-func (e *Executor) Manifest() (string, error) { return e.manifest() }
-
 // recorder stands in for the host.
 type recorder struct {
 	lines, reports []string

@@ -1,6 +1,6 @@
 //! Projects in Go, built by the go command to a core module, and wrapped as a component.
 //!
-//! The manifest is what the module's own function `phasm_manifest` returns from the declarations, as of projects in C.
+//! The manifest is what the program itself writes of its declarations, built for this machine and run once.
 
 mod build;
 mod carried;

@@ -62,10 +62,20 @@ impl Tool {
     }
 
     /// The command, working in a folder, for modules of WebAssembly.
-    pub(super) fn command(&self, folder: &Path) -> Command {
+    pub(super) fn for_components(&self, folder: &Path) -> Command {
+        let mut command = self.for_this_machine(folder);
+        command.envs([("GOOS", "wasip1"), ("GOARCH", "wasm")]);
+        command
+    }
+
+    /// The command, working in a folder.
+    pub(super) fn for_this_machine(&self, folder: &Path) -> Command {
         let mut command = command_in(folder, &self.program);
         // A workspace around the project would have other modules than its `go.mod`.
-        command.envs([("GOOS", "wasip1"), ("GOARCH", "wasm"), ("CGO_ENABLED", "0"), ("GOWORK", "off")]);
+        command.envs([("CGO_ENABLED", "0"), ("GOWORK", "off")]);
+        for name in ["GOOS", "GOARCH"] {
+            command.env_remove(name);
+        }
         // One of another version than the command's own.
         let root = self.program.ancestors().nth(2).map(|root| root.join("src/runtime"));
         if root.is_some_and(|runtime| runtime.is_dir()) {
