@@ -94,9 +94,9 @@ pub(super) fn candidates() -> Vec<PathBuf> {
     process::which("go").into_iter().chain(programs.filter(|program| program.is_file())).collect()
 }
 
-/// The minor version in `go version go1.24.4 linux/amd64`.
+/// The minor version in `go version go1.24.4 linux/amd64`, or `go version devel go1.27-0a1b2c linux/amd64`.
 fn minor(said: &str) -> Option<u32> {
-    let version = said.strip_prefix("go version go1.")?;
+    let version = said.strip_prefix("go version ")?.split(' ').find_map(|word| word.strip_prefix("go1."))?;
     version.split(|char: char| !char.is_ascii_digit()).next()?.parse().ok()
 }
 
@@ -110,7 +110,8 @@ mod tests {
             ("go version go1.24.4 linux/amd64\n", Some(24)),
             ("go version go1.26 linux/amd64\n", Some(26)),
             ("go version go1.27rc1 linux/amd64\n", Some(27)),
-            ("go version devel go1.27-abc linux/amd64\n", None),
+            ("go version devel go1.27-0a1b2c linux/amd64\n", Some(27)),
+            ("go version go2 linux/amd64\n", None),
             ("", None),
         ] {
             assert_eq!(minor(said), expected, "{said}");

@@ -69,7 +69,7 @@ fn a_new_plugin_in_go_has_all_its_files_and_passes_its_tests() {
     assert!(no_sdk.status == 2 && no_sdk.stderr.contains("does not hold the module phasm"), "{no_sdk:?}");
 }
 
-/// R-L157, R-L161: also with inputs of megabytes, and more garbage than there is memory.
+/// R-L157, R-L160, R-L161: also with inputs of megabytes, and more garbage than there is memory.
 #[test]
 fn an_executor_in_go_has_its_memory_collected() {
     const SOURCE: &str = r#"package main
@@ -84,7 +84,7 @@ import (
 
 type Inputs struct {
 	Texts []string `json:"texts"`
-	Mode  string   `json:"mode" choices:"garbage,wait,panic,error"`
+	Mode  string   `json:"mode" choices:"garbage,wait,panic,error,call"`
 }
 
 type Outputs struct {
@@ -118,6 +118,10 @@ var executor = phasm.New(phasm.Declaration{}, func(call *phasm.Call, in Inputs) 
 		names["x"] = 1
 	case "error":
 		return out, fmt.Errorf("no: %w", phasm.Failed("gone", "there is no %s", "x").WithOutputs(map[string]int{"bytes": out.Bytes}))
+	case "call":
+		_, isBounded := call.Remaining()
+		return out, phasm.Ended(9, "%s %s %s %d %d %t %t %v %t", call.Workflow, call.Namespace, call.Task, call.Attempt, call.Dispatch,
+			call.Resumed, isBounded, call.Config["n"], call.RunID != "" && call.TaskRunID != "" && call.IdempotencyKey != "")
 	}
 	fmt.Println("printed")
 	return out, nil
@@ -158,6 +162,8 @@ func main() { phasm.Main() }
     assert_eq!(ended("wait", 1).2["waited"], 1);
     let (status, message, _) = ended("panic", 1);
     assert_eq!((status, message), (3, json!("panic: assignment to entry in nil map")));
+    let (status, message, _) = ended("call", 3);
+    assert_eq!((status == 0, message), (false, json!("heap default heap 1 1 false false <nil> true")));
     let (status, message, _) = ended("error", 2);
     assert_eq!((status == 0, message), (false, json!("no: there is no x")));
 }
