@@ -19,7 +19,7 @@ use tokio::sync::watch;
 pub use self::{
     entries::{PluginEntry, Rows},
     files::{manifest as read_manifest, read_component, signature_beside},
-    folders::{is_c_plugin, is_plugin, is_script_plugin, other_crates, scan},
+    folders::{is_plugin, is_script_plugin, is_toml_plugin, other_crates, scan},
     grant_requests::{ClockRequest, DirAccess, DirRequest, GrantRequests},
     inventory::PluginInventory,
     library::{AddResult, Library, LibraryError, NewPlugin, PluginVersion},

@@ -2,7 +2,9 @@
 
 mod c;
 mod error;
+mod go;
 mod javascript;
+mod plugin_toml;
 mod python;
 mod script;
 
@@ -18,7 +20,7 @@ pub use self::error::FolderError;
 pub(super) use self::{
     c::{CProject, is_cpp},
     python::SDK_PACKAGE,
-    script::{JavaScriptSources, Language, PythonSources, ScriptProject},
+    script::{GoSources, JavaScriptSources, Language, PythonSources, ScriptProject},
 };
 use super::Artefact;
 
@@ -35,7 +37,7 @@ pub(super) enum Folder {
     Component { name: String, wasm: PathBuf },
     /// A Rust crate.
     Crate(GuestCrate),
-    /// A project in a scripting language.
+    /// A project in a language whose runtime is part of the component.
     Script(ScriptProject),
     /// A project in C or C++.
     C(CProject),
@@ -163,6 +165,9 @@ pub(super) fn read(folder: &Path) -> Result<Folder, FolderError> {
         return Ok(Folder::Script(project));
     }
     if let Some(project) = javascript::read(&folder)? {
+        return Ok(Folder::Script(project));
+    }
+    if let Some(project) = go::read(&folder)? {
         return Ok(Folder::Script(project));
     }
     if let Some(project) = c::read(&folder)? {

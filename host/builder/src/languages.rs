@@ -4,7 +4,7 @@ use std::{cell::OnceCell, sync::Arc};
 
 use crate::{
     folder::{Language, ScriptProject},
-    javascript,
+    go, javascript,
     progress::Progress,
     python,
     script::{Failure, Ingredients, ScriptToolError},
@@ -23,6 +23,7 @@ pub(crate) enum LanguageError {
 pub(crate) struct Tools {
     python: OnceCell<Result<python::Tool, Arc<ScriptToolError>>>,
     javascript: OnceCell<Result<javascript::Tools, Arc<ScriptToolError>>>,
+    go: OnceCell<Result<go::Tool, Arc<ScriptToolError>>>,
 }
 
 impl Tools {
@@ -42,6 +43,10 @@ impl Tools {
                 let tools = self.javascript.get_or_init(make);
                 javascript::build(project, sources, found(tools)?, progress)
             }
+            Language::Go(sources) => {
+                let tool = self.go.get_or_init(|| go::Tool::find().map_err(Arc::new));
+                go::build(project, sources, found(tool)?, progress)
+            }
         };
         built.map_err(LanguageError::Build)
     }
@@ -60,5 +65,6 @@ fn ingredients(project: &ScriptProject) -> Ingredients {
     match &project.language {
         Language::Python(sources) => python::ingredients(sources),
         Language::JavaScript(sources) => javascript::ingredients(project, sources),
+        Language::Go(sources) => go::ingredients(project, sources),
     }
 }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A plugin is a Rust crate, built for `wasm32-wasip2` in its workspace's own target directory; a project in Python, JavaScript or
-//! TypeScript, or in C or C++, built in its folder `build`; or a finished component, which is used as it is.
+//! TypeScript, Go, or C or C++, built in its folder `build`; or a finished component, which is used as it is.
 
 /// Files that this program carries: names, and what stands in the repository at these paths.
 macro_rules! carried {
@@ -17,10 +17,12 @@ macro_rules! carried {
 mod c;
 mod cache;
 mod cargo;
+mod core_module;
 mod depinfo;
 mod environment;
 mod folder;
 mod freshness;
+mod go;
 mod javascript;
 mod languages;
 mod process;
@@ -42,6 +44,7 @@ pub use self::{
     cargo::LINKER_FLAGS,
     folder::FolderError,
     freshness::artefact_if_fresh,
+    go::SDK as GO_SDK,
     javascript::{COMPONENTIZE_QJS, ESBUILD, PinnedPackage, SDK as JS_SDK, TYPESCRIPT},
     process::ProcessError,
     progress::Progress,
@@ -89,7 +92,7 @@ pub enum BuildError {
         /// Cargo's and rustc's diagnostics.
         output: String,
     },
-    /// There are no tools for a scripting language.
+    /// There are no tools for Python, JavaScript or Go.
     #[error("plugin `{package}` cannot be built: {source}")]
     ScriptTool {
         /// The project's name.
@@ -97,7 +100,7 @@ pub enum BuildError {
         /// Why, and advice.
         source: Arc<ScriptToolError>,
     },
-    /// A script has errors, cannot be imported, or declares no inputs and outputs.
+    /// A script or a program has errors, cannot be imported, or declares no inputs and outputs.
     #[error("plugin `{package}` in {} does not build:\n{output}", folder.display())]
     Script {
         /// The project's name.
@@ -125,7 +128,7 @@ pub enum BuildError {
         /// The compiler's diagnostics, or what is wrong with the declarations.
         output: String,
     },
-    /// Cargo, clang or a tool of a scripting language could not be run to its end.
+    /// Cargo, clang or a tool of another language could not be run to its end.
     #[error("plugin `{package}`: {source}")]
     Process {
         /// The crate's name.
@@ -234,7 +237,7 @@ fn build_workspace(
     }
 }
 
-/// Builds projects in scripting languages one after the other, with the tools of their languages.
+/// Builds projects in Python, JavaScript and Go one after the other, with the tools of their languages.
 fn build_projects(projects: &[ScriptProject], progress: &dyn Progress) -> Vec<Result<Artefact, BuildError>> {
     let tools = Tools::default();
     let build = |project: &ScriptProject| {

@@ -1,4 +1,4 @@
-//! Projects in scripting languages: a component holds the language's engine and the project's script.
+//! Projects whose component holds the language's engine or runtime, and the project's code.
 
 mod build;
 mod component;
@@ -9,7 +9,7 @@ mod wit;
 pub(crate) use self::{
     build::{Build, Failure, write_all},
     component::with_manifest,
-    stamp::{Ingredients, line, number_of},
+    stamp::{Ingredients, is_of_tools, is_text, line, number_of},
     tool::installed_once,
     wit::WIT,
 };

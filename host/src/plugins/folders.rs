@@ -33,7 +33,7 @@ pub fn other_crates(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Whether a folder is the source of a plugin: a crate that depends on `phasm-sdk`, or whose manifest has a table
-/// `[package.metadata.phasm]`; [a project in a scripting language](is_script_plugin); or [one in C or C++](is_c_plugin). A manifest with
+/// `[package.metadata.phasm]`; [a project in a scripting language](is_script_plugin); or [one in C, C++ or Go](is_toml_plugin). A manifest with
 /// errors counts if it has one of these words, or the plugin would seem not to be there.
 #[must_use]
 pub fn is_plugin(folder: &Path) -> bool {
@@ -41,7 +41,7 @@ pub fn is_plugin(folder: &Path) -> bool {
         Ok(manifest) => says_so(&manifest),
         Err(_) => [SDK, "metadata.phasm"].iter().any(|word| text.contains(word)),
     });
-    is_crate || is_script_plugin(folder) || is_c_plugin(folder)
+    is_crate || is_script_plugin(folder) || is_toml_plugin(folder)
 }
 
 /// Whether a folder is a Python project whose `pyproject.toml` has a table `[tool.phasm]`, or a project in JavaScript or TypeScript
@@ -62,12 +62,12 @@ fn is_javascript_plugin(folder: &Path) -> bool {
     })
 }
 
-/// Whether a folder is a project in C or C++ whose `plugin.toml` has a table `[c]`, or errors and this word.
+/// Whether a folder is a project in C, C++ or Go whose `plugin.toml` has a table `[c]` or `[go]`, or errors and this word.
 #[must_use]
-pub fn is_c_plugin(folder: &Path) -> bool {
+pub fn is_toml_plugin(folder: &Path) -> bool {
     read(folder, PLUGIN_TOML).is_some_and(|(text, manifest)| match manifest {
-        Ok(manifest) => manifest.get("c").is_some_and(toml::Value::is_table),
-        Err(_) => text.contains("[c]"),
+        Ok(manifest) => ["c", "go"].iter().any(|name| manifest.get(*name).is_some_and(toml::Value::is_table)),
+        Err(_) => ["[c]", "[go]"].iter().any(|word| text.contains(word)),
     })
 }
 
@@ -223,9 +223,9 @@ mod tests {
         assert!(broken_manifest(&folder).unwrap().contains("package.json:2: "));
     }
 
-    /// R-L147.
+    /// R-L147, R-L155.
     #[test]
-    fn a_project_in_c_is_a_plugin_if_it_says_so() {
+    fn a_project_in_c_or_go_is_a_plugin_if_it_says_so() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("made");
         fs::create_dir(&folder).unwrap();
@@ -234,6 +234,9 @@ mod tests {
             ("name = 'made'\n", false),
             ("c = 1\n", false),
             ("[c]\nx = = 1\n", true),
+            ("name = 'made'\n[go]\n", true),
+            ("go = 1\n", false),
+            ("[go]\nx = = 1\n", true),
         ] {
             fs::write(folder.join(PLUGIN_TOML), manifest).unwrap();
             assert_eq!(scan(dir.path()).unwrap().len(), usize::from(counts), "{manifest}");

@@ -5,15 +5,14 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use phasm_files::read_adjacent_text;
 use serde::Deserialize;
 
-use super::{error::FolderError, script::name_error};
+use super::{
+    error::FolderError,
+    plugin_toml::{self, PLUGIN_TOML, PluginToml, refused},
+    script::name_error,
+};
 
-/// The file that describes a project in C or C++.
-const MANIFEST: &str = "plugin.toml";
-/// The largest `plugin.toml` that is read, in bytes.
-const MAX_BYTES: u64 = 1 << 20;
 /// The folder of the SDK's copy.
 const SDK: &str = "phasm_sdk";
 /// Files that every SDK has.
@@ -42,7 +41,7 @@ pub(crate) struct CProject {
 impl CProject {
     /// The file that describes it.
     pub(crate) fn manifest(&self) -> PathBuf {
-        self.folder.join(MANIFEST)
+        self.folder.join(PLUGIN_TOML)
     }
 
     /// Folder of a build's files.
@@ -68,18 +67,6 @@ pub(crate) fn is_cpp(source: &Path) -> bool {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Manifest {
-    name: Option<String>,
-    version: Option<String>,
-    description: Option<String>,
-    codes: Option<serde_json::Value>,
-    deterministic: Option<serde_json::Value>,
-    examples: Option<serde_json::Value>,
-    c: Settings,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Settings {
     sources: Option<Vec<PathBuf>>,
     #[serde(default)]
@@ -92,28 +79,15 @@ struct Settings {
 /// # Errors
 /// [`FolderError`], with everything that is wrong.
 pub(super) fn read(folder: &Path) -> Result<Option<CProject>, FolderError> {
-    let path = folder.join(MANIFEST);
-    if !path.is_file() {
-        return Ok(None);
-    }
-    // Messages quote it, and anyone who may write in the directory can lay a link there.
-    let text = read_adjacent_text(&path, MAX_BYTES)
-        .map_err(|source| FolderError::Read { path: path.clone(), source })?;
-    let no_toml = |source| FolderError::Manifest { manifest: path.clone(), source: Box::new(source) };
-    // A file of this name may be something else's.
-    if !text.parse::<toml::Table>().map_err(no_toml)?.contains_key("c") {
-        return Ok(None);
-    }
-    let manifest: Manifest = toml::from_str(&text).map_err(no_toml)?;
-    project(folder, manifest)
-        .map(Some)
-        .map_err(|problems| FolderError::PluginToml { manifest: path, problems })
+    let Some(manifest) = plugin_toml::read::<Settings>(folder, "c")? else { return Ok(None) };
+    project(folder, manifest).map(Some).map_err(|problems| refused(folder, problems))
 }
 
-fn project(folder: &Path, manifest: Manifest) -> Result<CProject, Vec<String>> {
-    let name = manifest.name.unwrap_or_default();
+fn project(folder: &Path, manifest: PluginToml<Settings>) -> Result<CProject, Vec<String>> {
+    let (name, members) = (manifest.name(), manifest.members());
     let mut problems: Vec<String> = name_error("name", &name).into_iter().collect();
-    let sources = match manifest.c.sources {
+    let settings = manifest.settings;
+    let sources = match settings.sources {
         Some(named) => {
             let missing = named.iter().filter(|source| !folder.join(source).is_file());
             problems.extend(missing.map(|source| format!("c.sources: {} is no file", source.display())));
@@ -124,7 +98,7 @@ fn project(folder: &Path, manifest: Manifest) -> Result<CProject, Vec<String>> {
     if sources.is_empty() {
         problems.push(format!("c.sources: there is no .c, .cc, .cpp or .cxx file in {}", folder.display()));
     }
-    let named = manifest.c.sdk.map(|path| folder.join(path));
+    let named = settings.sdk.map(|path| folder.join(path));
     let is_sdk = |path: &PathBuf| SDK_FILES.iter().all(|file| path.join(file).is_file());
     if let Some(path) = named.as_ref().filter(|path| !is_sdk(path)) {
         problems.push(format!("c.sdk: {} does not hold {}", path.display(), SDK_FILES.join(" and ")));
@@ -133,21 +107,14 @@ fn project(folder: &Path, manifest: Manifest) -> Result<CProject, Vec<String>> {
     if !problems.is_empty() {
         return Err(problems);
     }
-    let (version, description) = (manifest.version, manifest.description);
-    let members = [
-        ("codes", manifest.codes),
-        ("deterministic", manifest.deterministic),
-        ("examples", manifest.examples),
-    ];
-    let members = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
     Ok(CProject {
-        members: members.collect(),
+        members,
         folder: folder.to_owned(),
         name,
-        version,
-        description,
+        version: manifest.version,
+        description: manifest.description,
         sources,
-        flags: manifest.c.flags,
+        flags: settings.flags,
         sdk,
     })
 }
@@ -177,7 +144,7 @@ mod tests {
             fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
             fs::write(root.join(file), "").unwrap();
         }
-        fs::write(root.join(MANIFEST), manifest).unwrap();
+        fs::write(root.join(PLUGIN_TOML), manifest).unwrap();
         let found = read(&root).map_err(|error| error.to_string());
         (dir, found)
     }

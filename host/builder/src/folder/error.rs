@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder is missing, or is not one.
-    #[error("{}: no such folder; expected a plugin's: a Rust crate, a project in Python, JavaScript, TypeScript, C or C++, or a finished component NAME.wasm", folder.display())]
+    #[error("{}: no such folder; expected a plugin's: a Rust crate, a project in Python, JavaScript, TypeScript, Go, C or C++, or a finished component NAME.wasm", folder.display())]
     NoFolder {
         /// The path that was given.
         folder: PathBuf,
@@ -13,7 +13,7 @@ pub enum FolderError {
     #[error(
         "{}: not a plugin; expected a Cargo.toml (a Rust crate whose `[lib]` has crate-type `cdylib`), a \
          pyproject.toml with a table `[tool.phasm]`, a package.json with a member `phasm`, a \
-         plugin.toml with a table `[c]`, or one finished component NAME.wasm",
+         plugin.toml with a table `[c]` or `[go]`, or one finished component NAME.wasm",
         folder.display()
     )]
     NotAPlugin {
@@ -65,7 +65,7 @@ pub enum FolderError {
         /// Everything that is wrong, each with its field.
         problems: Vec<String>,
     },
-    /// A project in C or C++ that cannot be a plugin.
+    /// A project in C, C++ or Go that cannot be a plugin.
     #[error("{}: {}", manifest.display(), problems.join("; "))]
     PluginToml {
         /// Its `plugin.toml`.

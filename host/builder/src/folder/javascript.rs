@@ -141,7 +141,7 @@ mod tests {
     fn sources(project: ScriptProject) -> JavaScriptSources {
         match project.language {
             Language::JavaScript(sources) => sources,
-            Language::Python(other) => panic!("{other:?} is no JavaScript"),
+            other @ (Language::Python(_) | Language::Go(_)) => panic!("{other:?} is no JavaScript"),
         }
     }
 

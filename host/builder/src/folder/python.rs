@@ -141,7 +141,7 @@ mod tests {
     fn sources(project: &ScriptProject) -> PythonSources {
         match &project.language {
             Language::Python(sources) => sources.clone(),
-            Language::JavaScript(other) => panic!("{other:?} is no Python"),
+            other @ (Language::JavaScript(_) | Language::Go(_)) => panic!("{other:?} is no Python"),
         }
     }
 

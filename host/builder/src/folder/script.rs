@@ -1,8 +1,10 @@
-//! A plugin folder with a project in a scripting language.
+//! A plugin folder with a project in a language whose runtime is part of the component.
 
 use std::path::PathBuf;
 
-/// A project that builds to a component with the language's engine in it.
+use serde_json::{Map, Value};
+
+/// A project that builds to a component with the language's engine or runtime in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScriptProject {
     /// Where the file is that describes the project; absolute.
@@ -22,6 +24,7 @@ pub(crate) struct ScriptProject {
 pub(crate) enum Language {
     Python(PythonSources),
     JavaScript(JavaScriptSources),
+    Go(GoSources),
 }
 
 /// Sources of a Python project.
@@ -44,6 +47,19 @@ pub(crate) struct JavaScriptSources {
     pub(crate) sdk: Option<PathBuf>,
     /// Names of the packages that npm has to install.
     pub(crate) packages: Vec<String>,
+}
+
+/// Sources of a project in Go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GoSources {
+    /// The package with the executor, relative to the project's folder, as go takes it.
+    pub(crate) package: String,
+    /// Further arguments of `go build`.
+    pub(crate) flags: Vec<String>,
+    /// Members of the manifest that are for tests and readers.
+    pub(crate) members: Map<String, Value>,
+    /// Folders of modules that stand in for others, such as the SDK.
+    pub(crate) replaced: Vec<PathBuf>,
 }
 
 impl JavaScriptSources {

@@ -18,7 +18,7 @@ use crate::{
     folder::{JavaScriptSources, ScriptProject},
     process::{self, BUILD_LIMIT, Output},
     progress::Progress,
-    script::{Build, Failure, HTTP_WIT, Ingredients, WIT, number_of, write_all},
+    script::{Build, Failure, HTTP_WIT, Ingredients, WIT, is_of_tools, is_text, number_of, write_all},
 };
 
 /// The script with all that it imports, in the folder of the build.
@@ -36,7 +36,8 @@ pub(crate) fn ingredients(project: &ScriptProject, sources: &JavaScriptSources) 
         roots: [project.folder.clone()].into_iter().chain(sources.sdk.clone()).collect(),
         // npm writes it whenever it has changed the packages.
         files: vec![project.folder.join("node_modules/.package-lock.json")],
-        is_test: |name| [".test.", ".spec."].iter().any(|part| name.contains(part)),
+        is_other: |name| is_text(name) || [".test.", ".spec."].iter().any(|part| name.contains(part)),
+        is_skipped: is_of_tools,
         tools: versions.join(", "),
         carried: number_of(&[SDK, WIT, HTTP_WIT, &[("describe.mjs", DESCRIBE)]]),
     }

@@ -15,7 +15,7 @@ use crate::{
     folder::{PythonSources, SDK_PACKAGE, ScriptProject},
     process::{self, BUILD_LIMIT, Output},
     progress::Progress,
-    script::{Build, Failure, HTTP_WIT, Ingredients, number_of, write_all},
+    script::{Build, Failure, HTTP_WIT, Ingredients, is_of_tools, is_text, number_of, write_all},
 };
 
 /// The module that a component is made of: it has the world's class, and imports the executor's module.
@@ -29,7 +29,8 @@ pub(crate) fn ingredients(sources: &PythonSources) -> Ingredients {
     Ingredients {
         roots: sources.paths.iter().cloned().chain(sdk).collect(),
         files: Vec::new(),
-        is_test: |name| name.starts_with("test_") || name.ends_with("_test.py"),
+        is_other: |name| is_text(name) || name.starts_with("test_") || name.ends_with("_test.py"),
+        is_skipped: is_of_tools,
         tools: format!("componentize-py {COMPONENTIZE_VERSION}"),
         carried: number_of(&[SDK, HTTP_WIT]),
     }

@@ -15,9 +15,9 @@ use crate::folder::ScriptProject;
 const MAX_FILES: usize = 20_000;
 /// Depth of folders that are looked at.
 const MAX_DEPTH: usize = 32;
-/// Folders without sources.
+/// Folders without sources of scripts.
 const SKIPPED: [&str; 4] = ["__pycache__", "build", "node_modules", "target"];
-/// Endings of files that no component is made of.
+/// Endings of files that no script reads while it is built.
 const OTHERS: [&str; 4] = ["md", "yaml", "yml", "pyc"];
 
 /// The files and tools that a component is made of.
@@ -26,8 +26,10 @@ pub(crate) struct Ingredients {
     pub(crate) roots: Vec<PathBuf>,
     /// Further files, which may be absent.
     pub(crate) files: Vec<PathBuf>,
-    /// Whether a file of this name is a test.
-    pub(crate) is_test: fn(&str) -> bool,
+    /// Whether no component is made of a file of this name, as of a test.
+    pub(crate) is_other: fn(&str) -> bool,
+    /// Whether a folder has no sources.
+    pub(crate) is_skipped: fn(&Path) -> bool,
     /// The tools and their versions.
     pub(crate) tools: String,
     /// Number that tells the files of this program from those of another one.
@@ -45,8 +47,7 @@ impl Ingredients {
     /// The files that a component will be made of, as they are before its build.
     pub(super) fn lines(&self) -> Option<BTreeSet<String>> {
         let mut found: BTreeSet<String> = self.files.iter().filter_map(|file| line(file).ok()).collect();
-        let walk = |root: &PathBuf| walk(root, MAX_DEPTH, self.is_test, &mut found);
-        self.roots.iter().map(walk).collect::<Option<()>>()?;
+        self.roots.iter().map(|root| self.walk(root, MAX_DEPTH, &mut found)).collect::<Option<()>>()?;
         Some(found)
     }
 
@@ -56,6 +57,29 @@ impl Ingredients {
         stamp.write_all(self.text(project, files)?.as_bytes())?;
         stamp.persist(project.stamp())?;
         Ok(())
+    }
+
+    fn walk(&self, dir: &Path, depth: usize, found: &mut BTreeSet<String>) -> Option<()> {
+        for entry in fs::read_dir(dir).ok()? {
+            let entry = entry.ok()?;
+            let (path, kind) = (entry.path(), entry.file_type().ok()?);
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with('.') {
+                continue;
+            }
+            if kind.is_dir() {
+                if !(self.is_skipped)(&path) {
+                    self.walk(&path, depth.checked_sub(1)?, found)?;
+                }
+            } else if !(self.is_other)(&name) {
+                found.insert(line(&path).ok()?);
+            }
+            if found.len() > MAX_FILES {
+                return None;
+            }
+        }
+        Some(())
     }
 
     fn text(&self, project: &ScriptProject, files: &BTreeSet<String>) -> io::Result<String> {
@@ -72,33 +96,14 @@ pub(crate) fn number_of(carried: &[&[(&str, &str)]]) -> u64 {
     hasher.finish()
 }
 
-fn walk(dir: &Path, depth: usize, is_test: fn(&str) -> bool, found: &mut BTreeSet<String>) -> Option<()> {
-    for entry in fs::read_dir(dir).ok()? {
-        let entry = entry.ok()?;
-        let (path, kind) = (entry.path(), entry.file_type().ok()?);
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with('.') {
-            continue;
-        }
-        if kind.is_dir() {
-            let is_environment = path.join("pyvenv.cfg").is_file();
-            if !is_environment && !SKIPPED.contains(&name.as_ref()) {
-                walk(&path, depth.checked_sub(1)?, is_test, found)?;
-            }
-        } else if is_source(&path) && !is_test(&name) {
-            found.insert(line(&path).ok()?);
-        }
-        if found.len() > MAX_FILES {
-            return None;
-        }
-    }
-    Some(())
+/// Whether a folder has no sources of scripts: one of tools, or an environment.
+pub(crate) fn is_of_tools(path: &Path) -> bool {
+    SKIPPED.iter().any(|name| path.ends_with(name)) || path.join("pyvenv.cfg").is_file()
 }
 
-/// Whether a change of the file may change the component: not a text's.
-fn is_source(path: &Path) -> bool {
-    !path.extension().is_some_and(|ending| OTHERS.iter().any(|other| ending == *other))
+/// Whether a change of a file leaves the components of scripts as they are: a text's does.
+pub(crate) fn is_text(name: &str) -> bool {
+    OTHERS.iter().any(|ending| Path::new(name).extension().is_some_and(|found| found == *ending))
 }
 
 /// A file with its time and its size, which differ once it was written again.
@@ -117,7 +122,8 @@ mod tests {
         Ingredients {
             roots: vec![project.folder.clone()],
             files: vec![project.folder.join(".lock")],
-            is_test: |name| name.starts_with("test_"),
+            is_other: |name| is_text(name) || name.starts_with("test_"),
+            is_skipped: is_of_tools,
             tools: "made with 1.0".to_owned(),
             carried: 0,
         }

@@ -42,7 +42,7 @@ impl Machine {
         let answer = tempfile::NamedTempFile::new().unwrap();
         let mut command = Command::new(env::current_exe().unwrap());
         command.args(["--exact", "machine::the_copy_in_another_environment"]);
-        command.env("PATH", self.at("bin")).env("PHASM_CACHE_DIR", self.at("cache"));
+        command.env_remove("GOROOT").env("PATH", self.at("bin")).env("PHASM_CACHE_DIR", self.at("cache"));
         command.env(FOLDER, self.at(project)).env(ANSWER, answer.path());
         let output = command.output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -251,7 +251,7 @@ pub(crate) fn unsearched(name: &str, document: Option<&Path>) -> Option<PathBuf>
 
 /// Whether a folder is one crate, not only a workspace of several, or a project in another language that is a plugin.
 pub(crate) fn is_plugin(dir: &Path) -> bool {
-    if plugins::is_script_plugin(dir) || plugins::is_c_plugin(dir) {
+    if plugins::is_script_plugin(dir) || plugins::is_toml_plugin(dir) {
         return true;
     }
     let text = plugins::read_manifest(&dir.join("Cargo.toml"));

@@ -26,6 +26,7 @@ mod live;
 mod logs;
 mod notify;
 mod plugin;
+mod plugin_go;
 mod plugin_test;
 #[cfg(unix)]
 mod registry;

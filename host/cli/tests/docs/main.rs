@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Ports of the pages, which another program may have taken where the tests run.
 const PORTS: [&str; 2] = ["8484", "9000"];
 /// Pages that need tools, and have tests of their own.
-const WITH_TOOLS: [&str; 3] = ["how-to/c.md", "how-to/javascript.md", "how-to/python.md"];
+const WITH_TOOLS: [&str; 4] = ["how-to/c.md", "how-to/go.md", "how-to/javascript.md", "how-to/python.md"];
 
 fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").canonicalize().unwrap()
@@ -281,6 +281,14 @@ fn the_page_about_javascript_works_as_written() {
 #[test]
 fn the_page_about_python_works_as_written() {
     works_with("how-to/python.md", "componentize-py", "componentize-py==");
+}
+
+/// R-L154, R-L157.
+#[test]
+fn the_page_about_go_works_as_written() {
+    let page = "how-to/go.md";
+    let Some(folder) = tool(page, "go/usr/lib/go-1.24/bin", "go") else { return };
+    works_in(page, &folder);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use phasm::{engine::plan::is_crate_name, plugins};
 
 use super::{
-    scaffold::{absolute, c, javascript, python, rust},
+    scaffold::{absolute, c, go, javascript, python, rust},
     sdk,
 };
 use crate::{
@@ -20,7 +20,7 @@ use crate::{
     terminal::screen::Screen,
 };
 
-/// Starts a new executor in Rust, Python, JavaScript, TypeScript, C or C++, with a test and an example workflow.
+/// Starts a new executor in Rust, Python, JavaScript, TypeScript, Go, C or C++, with a test and an example workflow.
 ///
 /// A bare NAME becomes `plugins/NAME` where there is a `plugins/` directory, else `./NAME`.
 #[derive(Args, Debug)]
@@ -55,6 +55,9 @@ enum Language {
     /// The same, with types that are checked.
     #[value(alias = "typescript")]
     Ts,
+    /// A project with Go's runtime in its component.
+    #[value(alias = "golang")]
+    Go,
     /// A project that clang builds.
     C,
     /// The same in C++20.
@@ -80,6 +83,7 @@ pub(super) fn new(arguments: &NewArguments, screen: &Screen) -> Result<Exit, Fai
         Language::Python => python::files(&name, &folder, arguments.sdk.as_deref())?,
         Language::Js => javascript::files(&name, &folder, arguments.sdk.as_deref(), false)?,
         Language::Ts => javascript::files(&name, &folder, arguments.sdk.as_deref(), true)?,
+        Language::Go => go::files(&name, &folder, arguments.sdk.as_deref())?,
         Language::C => c::files(&name, &folder, arguments.sdk.as_deref(), c::Dialect::C)?,
         Language::Cpp => c::files(&name, &folder, arguments.sdk.as_deref(), c::Dialect::Cpp)?,
     };

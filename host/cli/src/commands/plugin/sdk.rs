@@ -1,5 +1,5 @@
 //! The SDK that this program contains: the source of the crate `phasm-sdk`, the Python package `phasm_sdk`, the npm package
-//! `phasm-sdk`, and the WIT.
+//! `phasm-sdk`, the Go module `phasm`, the files for C, and the WIT.
 
 use std::{
     fs, io,
@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 use phasm::sandbox::Digest;
-use phasm_builder::{C_SDK, HTTP_WIT, JS_SDK, PYTHON_SDK};
+use phasm_builder::{C_SDK, GO_SDK, HTTP_WIT, JS_SDK, PYTHON_SDK};
 
 use crate::{
     exit::Exit,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Writes the SDKs for executors into a new folder: the source of the crate phasm-sdk, `python/` with the package phasm_sdk,
-/// `js/` with the npm package phasm-sdk, `c/` for C and C++, and `wit/`.
+/// `js/` with the npm package phasm-sdk, `go/` with the module phasm, `c/` for C and C++, and `wit/`.
 ///
 /// The SDK is part of this program; nothing is downloaded. `plugin new` keeps a copy for itself in the user's data
 /// directory. One in a repository of plugins can be shared: `plugin new NAME --sdk DIR`.
@@ -84,7 +84,8 @@ fn all() -> impl Iterator<Item = (String, &'static str)> {
     let javascript = JS_SDK.iter().map(|(name, text)| (format!("js/{name}"), *text));
     let http = HTTP_WIT.iter().map(|(name, text)| (format!("wit/http/{name}"), *text));
     let c = C_SDK.iter().map(|(name, text)| (format!("c/{name}"), *text));
-    own.chain(python).chain(javascript).chain(http).chain(c)
+    let go = GO_SDK.iter().map(|(name, text)| (format!("go/{name}"), *text));
+    own.chain(python).chain(javascript).chain(http).chain(c).chain(go)
 }
 
 fn cannot_write(dir: &Path, error: io::Error) -> Failure {
@@ -112,6 +113,7 @@ const FILES: &[(&str, &str)] = files! {
     "duration/src/lib.rs": "plugin-sdk/duration/src/lib.rs",
     "number/Cargo.toml": "plugin-sdk/number/Cargo.toml",
     "number/src/lib.rs": "plugin-sdk/number/src/lib.rs",
+    "go/README.md": "plugin-sdk/go/README.md",
     "js/README.md": "plugin-sdk/js/README.md",
     "python/README.md": "plugin-sdk/python/README.md",
     "python/pyproject.toml": "plugin-sdk/python/pyproject.toml",

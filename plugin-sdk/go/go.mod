@@ -1,0 +1,3 @@
+module phasm
+
+go 1.24
