@@ -39,7 +39,6 @@ use phasm_engine::{
 use self::{limits::LimitsTable, table::ConfigTable, trust::Hold};
 pub use self::{server::ServerSettings, telemetry::TelemetrySettings};
 use crate::{
-    artifacts::{ArtifactLimits, ArtifactPlace},
     host::HostBuilder,
     notify::Endpoint,
     plugins::trust::{PluginTrust, Policy},
@@ -47,6 +46,7 @@ use crate::{
     store::retention::Retention,
     tenants::{tenant as sharers, tenant::Tenant},
 };
+use phasm_artifacts::{ArtifactLimits, ArtifactPlace};
 use phasm_sandbox::{Grants, HttpConfig, Isolation, Limit, Limits, SandboxConfig};
 
 /// The configuration of a host; the default grants nothing.

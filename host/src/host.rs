@@ -43,7 +43,6 @@ pub use self::{
 #[cfg(feature = "http")]
 use crate::delivery::{dead_letters::DeadLetters, worker::DeliveryWorker};
 use crate::{
-    artifacts::ArtifactPlace,
     cluster::{
         claimer::Claimer,
         exchange::Exchange,
@@ -64,6 +63,7 @@ use crate::{
     store::{HostId, Memory, RunRow, Store, StoreError},
     tenants::tenant::QuotaCache,
 };
+use phasm_artifacts::ArtifactPlace;
 
 /// How long closing waits for the engine's thread at most.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(10);

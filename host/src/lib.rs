@@ -71,7 +71,8 @@
 //! Grants of plugins are enforced in the sandbox crate's `capability`, read in `config/grants`, and recorded in the
 //! journal by `plugins/grant_record`. A store is a module of `store` under the contract that `store/tests` gives to each of them.
 
-pub mod artifacts;
+pub use phasm_artifacts as artifacts;
+
 pub mod catalog;
 pub mod clock;
 mod cluster;
@@ -126,7 +127,7 @@ pub use self::{
         lifecycle::{LifecycleChange, RunLifecycleEvent},
         request::{RequestError, RequestReply, RunRequest, is_named, tasks_named},
     },
-    store::retention::{Keep, PruneResult, Retention, prunable, prune},
+    store::retention::{Keep, PruneResult, Retention, forget_lost_artifacts, prunable, prune},
     tenants::tenant::{Quotas, Tenant},
     watch::{
         hub::{LogLine, Notice, ProgressNote},

@@ -34,7 +34,6 @@ pub use self::{
     schedules::{TriggerError, TriggerReceipt, TriggerRequest},
 };
 use crate::{
-    artifacts::{ArtifactError, HostArtifacts},
     clock::Clock,
     journal::plan_cache::PlanCache,
     metrics::Gauges,
@@ -47,6 +46,7 @@ use crate::{
     tenants::environment::TenantEnvironments,
     watch::spans::Tracer,
 };
+use phasm_artifacts::{ArtifactError, HostArtifacts};
 
 /// Plans workflows, and makes the first record of their runs.
 ///

@@ -36,10 +36,8 @@ use self::{
     library_source::LibraryPlace,
     plugin::{Means, Plugin},
 };
-use crate::{
-    artifacts::{ArtifactError, AttemptFiles, HostArtifacts},
-    plugins::trust::PluginTrust,
-};
+use crate::plugins::trust::PluginTrust;
+use phasm_artifacts::{ArtifactError, AttemptFiles, HostArtifacts};
 use phasm_sandbox::{
     Digest, Grants, MISSING_GRANT, Program, Sandbox,
     executor::{Executor, Invocation, Observer},

@@ -98,7 +98,7 @@ impl BackgroundTask for Pruner {
                 .await?;
         // Each run with artifacts is looked up for that.
         if self.rounds.is_multiple_of(ROUNDS_UNTIL_LOST)
-            && let Err(error) = core.planner.artifacts.forget_lost(&*core.store).await
+            && let Err(error) = retention::forget_lost_artifacts(&*core.store, &core.planner.artifacts).await
         {
             tracing::warn!(error = &error as &dyn std::error::Error, "artifacts without a run stay");
         }

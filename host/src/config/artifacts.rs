@@ -3,7 +3,7 @@
 use phasm_engine::form::{Field, Form, Name, Object, SIZE, TEXT, Table, whole};
 
 use super::ConfigSource;
-use crate::artifacts::{ArtifactLimits, ArtifactPlace};
+use phasm_artifacts::{ArtifactLimits, ArtifactPlace};
 
 static ARTIFACTS: Table = Table::closed(
     "artifacts",
@@ -15,7 +15,7 @@ static ARTIFACTS: Table = Table::closed(
 static DIRECTORY: Field<Name> = Field::optional(
     "directory",
     TEXT,
-    "The directory of artifacts, relative to this file; it is made if it is missing. Without it, artifacts of a store in a file are kept beside the file. \
+    "The directory of artifacts, relative to this file; it is made if it is missing. Without it, artifacts of a store in a file are kept next to the file. \
      Hosts that share a database share this directory.",
 );
 static ATTEMPT_SIZE: Field<u64> = Field::optional(

@@ -19,7 +19,6 @@ use tokio::runtime::Handle;
 pub use self::error::OpenError;
 use self::plugin_sources::PluginPlace;
 use crate::{
-    artifacts::{ArtifactLimits, ArtifactPlace},
     clock::TimeSource,
     notify::Endpoint,
     plugins::{self, Library, trust::Policy},
@@ -28,6 +27,7 @@ use crate::{
     tenants::tenant::Tenant,
     watch::{attempt_log::MAX_LOG_BYTES, spans::Tracer},
 };
+use phasm_artifacts::{ArtifactLimits, ArtifactPlace};
 
 /// Sets up a [`Host`](super::Host).
 #[derive(Default)]

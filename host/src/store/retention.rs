@@ -7,7 +7,7 @@ use phasm_engine::{
     time::{Millis, Timestamp},
 };
 
-use crate::artifacts::HostArtifacts;
+use phasm_artifacts::{ArtifactError, HostArtifacts};
 
 use super::{ReadStore, RunHead, RunRow, Store, StoreError};
 
@@ -156,6 +156,24 @@ pub async fn prune(
     // Also where no run was deleted: hosts come and go.
     while store.give_back().await? {}
     Ok(pruned)
+}
+
+/// Forgets artifacts of runs that are not in the store, and uploads that no run names after a day: what failed submissions and ended
+/// processes left. Each run with artifacts is looked up.
+///
+/// # Errors
+/// When the folder of artifacts cannot be read or written.
+pub async fn forget_lost_artifacts(
+    store: &dyn ReadStore,
+    artifacts: &HostArtifacts,
+) -> Result<(), ArtifactError> {
+    for owner in artifacts.old_owners().await? {
+        // A run that cannot be read may be there.
+        if matches!(store.get(&owner.run_id).await, Ok(None)) {
+            artifacts.forget(&owner.namespace, &owner.run_id).await;
+        }
+    }
+    Ok(())
 }
 
 /// The namespaces of which not all runs are kept.

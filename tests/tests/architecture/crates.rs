@@ -29,7 +29,7 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
 /// The order of the layers. A crate that is new gets a row.
 #[test]
 fn a_crate_depends_on_those_below_it() {
-    let below: [(&str, &[&str]); 17] = [
+    let below: [(&str, &[&str]); 18] = [
         ("phasm-duration", &[]),
         ("phasm-number", &[]),
         ("phasm-sdk", &["phasm-duration", "phasm-number"]),
@@ -38,7 +38,8 @@ fn a_crate_depends_on_those_below_it() {
         ("phasm-files", &[]),
         ("phasm-sandbox", &["phasm-engine", "phasm-files", "phasm-workspace-hack"]),
         ("phasm-builder", &["phasm-files", "phasm-sandbox"]),
-        ("phasm", &["phasm-engine", "phasm-files", "phasm-sandbox"]),
+        ("phasm-artifacts", &["phasm-engine", "phasm-files", "phasm-sandbox"]),
+        ("phasm", &["phasm-artifacts", "phasm-engine", "phasm-files", "phasm-sandbox"]),
         ("phasm-convert", &["phasm-engine"]),
         ("phasm-graph", &["phasm-engine"]),
         ("phasm-server", &["phasm", "phasm-files", "phasm-graph"]),

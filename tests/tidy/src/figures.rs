@@ -10,13 +10,14 @@ use super::{
 };
 
 /// Folders with the sources of a crate each.
-const CRATES: [&str; 11] = [
+const CRATES: [&str; 12] = [
     "host/src",
     "host/engine/src",
     "host/sandbox/src",
     "host/server/src",
     "host/cli/src",
     "host/builder/src",
+    "host/artifacts/src",
     "host/files/src",
     "host/graph/src",
     "plugin-sdk/src",

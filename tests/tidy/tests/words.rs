@@ -60,6 +60,7 @@ const CRATES: [&str; 10] = [
     "host/engine/src",
     "host/sandbox/src",
     "host/builder/src",
+    "host/artifacts/src",
     "host/files/src",
     "host/graph/src",
     "plugin-sdk",

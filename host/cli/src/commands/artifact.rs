@@ -73,7 +73,7 @@ pub(crate) struct GetArtifactArguments {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The configuration whose `[artifacts]` says where artifacts are kept, if it is not beside the store [env: PHASM_CONFIG]
+    /// The configuration whose `[artifacts]` says where artifacts are kept, if it is not next to the store [env: PHASM_CONFIG]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -13,7 +13,7 @@ use phasm::{
     artifacts::HostArtifacts,
     clock::Clock,
     config::Config,
-    prunable, prune as prune_store,
+    forget_lost_artifacts, prunable, prune as prune_store,
     store::{Migration, RunRow, Sqlite, Store, StoreError},
 };
 use serde_json::{Value, json};
@@ -136,7 +136,7 @@ pub(super) fn prune(arguments: &PruneArguments, screen: &Screen) -> Result<Exit,
             .map_err(|error| Failure::call(ContextError::new("the store cannot be used", error)))?;
         let PruneResult { deleted, left } =
             prune_store(&*store, &retention, now, &artifacts).await.map_err(Failure::host)?;
-        artifacts.forget_lost(&*store).await.map_err(Failure::host)?;
+        forget_lost_artifacts(&*store, &artifacts).await.map_err(Failure::host)?;
         if *as_json {
             let page = problems::json(screen, &with_left(json!({ "deleted": deleted }), &left));
             return Ok((page, left));

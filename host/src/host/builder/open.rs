@@ -7,7 +7,6 @@ use phasm_sandbox::{EgressSecret, Sandbox};
 
 use super::{HostBuilder, OpenError, plugin_sources::PluginSources};
 use crate::{
-    artifacts::HostArtifacts,
     clock::Clock,
     host::Host,
     notify::Webhooks,
@@ -21,6 +20,7 @@ use crate::{
     },
     watch::attempt_log::DEFAULT_LOG_BYTES,
 };
+use phasm_artifacts::HostArtifacts;
 
 /// Attempts in flight unless configured: enough for a thousand that wait in host calls.
 const DEFAULT_SLOTS: u32 = 2048;

@@ -10,10 +10,10 @@ use phasm_sandbox::{Grants, Sandbox};
 
 use super::OpenError;
 use crate::{
-    artifacts::HostArtifacts,
     plugins::{self, Library, LibraryAdmin, Plugins, trust::PluginTrust},
     tenants::tenant::Tenant,
 };
+use phasm_artifacts::HostArtifacts;
 
 /// A place with plugins.
 pub(super) enum PluginPlace {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, path::Path};
 
 use rusqlite::{Connection, types::Value};
 
-use crate::artifacts::HostArtifacts;
+use phasm_artifacts::HostArtifacts;
 
 use super::{
     super::{

@@ -1,6 +1,6 @@
 //! Tables hold nothing beyond what runs and hosts need, after both are gone.
 
-use crate::artifacts::HostArtifacts;
+use phasm_artifacts::HostArtifacts;
 
 use super::{
     super::{

@@ -10,12 +10,12 @@
 //! A value names an artifact by the digest of its content, and is plain JSON everywhere else. Bytes go through files, and never
 //! through the engine, its records or memory as a whole. A file is stored, and durable, before the record that names it.
 
-pub(crate) use self::attempt_files::AttemptFiles;
 pub use self::{
+    attempt_files::AttemptFiles,
     error::ArtifactError,
     host_artifacts::{ArtifactPlace, HostArtifacts},
     reference::Artifact,
-    store::{ArtifactLimits, ArtifactStore, Upload},
+    store::{ArtifactLimits, ArtifactOwner, ArtifactStore, Upload},
     view::{ArtifactView, ArtifactsView},
 };
 

@@ -73,12 +73,12 @@ pub enum ArtifactError {
 }
 
 impl ArtifactError {
-    pub(super) fn io(what: impl Into<String>, source: io::Error) -> Self {
+    pub(crate) fn io(what: impl Into<String>, source: io::Error) -> Self {
         Self::Io { what: what.into(), source }
     }
 
     /// Returns the error of a file of the host. The log names the file; who sees the run need not know where it lies.
-    pub(super) fn at(what: impl Into<String>, path: &Path, source: io::Error) -> Self {
+    pub(crate) fn at(what: impl Into<String>, path: &Path, source: io::Error) -> Self {
         tracing::warn!(error = %source, "artifacts: {}", path.display());
         Self::io(what, source)
     }

@@ -15,9 +15,8 @@ use uuid::Uuid;
 use super::{
     error::ArtifactError,
     reference::Artifact,
-    store::{ArtifactLimits, ArtifactStore, Owner},
+    store::{ArtifactLimits, ArtifactOwner, ArtifactStore},
 };
-use crate::store::ReadStore;
 
 /// Place of artifacts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +57,9 @@ impl HostArtifacts {
         Self::of_tenants(place, limits, Tenants::default())
     }
 
-    pub(crate) fn of_tenants(place: Option<ArtifactPlace>, limits: ArtifactLimits, tenants: Tenants) -> Self {
+    /// Makes the artifacts of a host with tenants, whose artifacts are counted together.
+    #[must_use]
+    pub fn of_tenants(place: Option<ArtifactPlace>, limits: ArtifactLimits, tenants: Tenants) -> Self {
         let (opened, temporary) = (OnceCell::new(), OnceLock::new());
         let place = place.map(OnceLock::from).unwrap_or_default();
         Self(Arc::new(Lazy { place, limits, tenants, opened, temporary }))
@@ -117,7 +118,7 @@ impl HostArtifacts {
     ///
     /// # Errors
     /// Fails when a parameter names an artifact that is not there.
-    pub(crate) async fn name(
+    pub async fn name(
         &self,
         namespace: &Arc<str>,
         run_id: &Arc<str>,
@@ -136,25 +137,20 @@ impl HostArtifacts {
         Ok(())
     }
 
-    /// Forgets the artifacts of runs that are not in `runs`, and uploads that no run names after a day: what failed submissions and
-    /// ended processes left. Returns the bytes that were freed.
+    /// Returns the owners of artifacts that may be gone, after uploads that no run names were deleted. A submission may have failed
+    /// after its artifacts were named, and a process may have ended between the deletion of a run and of its artifacts.
     ///
     /// # Errors
     /// Fails when the folder cannot be read or written.
-    pub async fn forget_lost(&self, runs: &dyn ReadStore) -> Result<u64, ArtifactError> {
-        let Some(store) = self.store_if_used().await? else { return Ok(0) };
-        let mut freed = 0;
-        for Owner { namespace, run_id } in store.old_owners().await? {
-            // A run that cannot be read may be there.
-            if matches!(runs.get(&run_id).await, Ok(None)) {
-                freed += store.forget(&namespace, &run_id).await?;
-            }
+    pub async fn old_owners(&self) -> Result<Vec<ArtifactOwner>, ArtifactError> {
+        match self.store_if_used().await? {
+            Some(store) => store.old_owners().await,
+            None => Ok(Vec::new()),
         }
-        Ok(freed)
     }
 
     /// Forgets the artifacts of a run that was deleted. They are deleted later if that fails.
-    pub(crate) async fn forget(&self, namespace: &str, run_id: &str) {
+    pub async fn forget(&self, namespace: &str, run_id: &str) {
         let forgotten = match self.store_if_used().await {
             Ok(Some(store)) => store.forget(namespace, run_id).await.map(drop),
             Ok(None) => Ok(()),

@@ -16,7 +16,7 @@ use phasm_sandbox::{DirGrant, Quota, executor::Invocation};
 use super::{
     error::ArtifactError,
     reference::{Artifact, Found, UNKNOWN_MEDIA, replaced},
-    store::{ArtifactStore, Owner},
+    store::{ArtifactOwner, ArtifactStore},
     work_dir::AttemptDir,
 };
 
@@ -26,12 +26,18 @@ const INPUTS: &str = "/artifacts/in";
 const OUTPUTS: &str = "/artifacts/out";
 
 /// Directories of an attempt that is granted artifacts. They are removed when this is dropped, which comes after the guest's end.
-pub(crate) struct AttemptFiles {
+pub struct AttemptFiles {
     store: ArtifactStore,
-    owner: Owner,
+    owner: ArtifactOwner,
     dir: AttemptDir,
     /// Artifacts that the inputs name.
     given: Vec<Artifact>,
+}
+
+impl std::fmt::Debug for AttemptFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AttemptFiles").field("given", &self.given).finish_non_exhaustive()
+    }
 }
 
 /// An artifact to be placed under a name in the attempt's directory.
@@ -45,12 +51,9 @@ impl AttemptFiles {
     ///
     /// # Errors
     /// Fails when the run does not name an artifact of the inputs, and when one is missing or damaged.
-    pub(crate) async fn prepare(
-        store: &ArtifactStore,
-        invocation: &mut Invocation,
-    ) -> Result<Self, ArtifactError> {
+    pub async fn prepare(store: &ArtifactStore, invocation: &mut Invocation) -> Result<Self, ArtifactError> {
         let (namespace, run_id) = (Arc::clone(&invocation.namespace), Arc::clone(&invocation.run_id));
-        let (owner, dir) = (Owner { namespace, run_id }, store.attempt_dir()?);
+        let (owner, dir) = (ArtifactOwner { namespace, run_id }, store.attempt_dir()?);
         let mut files = Self { store: store.clone(), owner, dir, given: Vec::new() };
         let (inputs, placements) = placed(&invocation.inputs);
         for Placement { artifact, name } in placements {
@@ -69,7 +72,7 @@ impl AttemptFiles {
 
     /// Stores the files that the outputs name, and puts references in their place. Files of an attempt that failed are not stored,
     /// and its outputs stay as they are.
-    pub(crate) async fn store_outputs(self, outcome: Outcome) -> Outcome {
+    pub async fn store_outputs(self, outcome: Outcome) -> Outcome {
         if ![code::SUCCEEDED, code::SUSPENDED].contains(&outcome.code) {
             return outcome;
         }

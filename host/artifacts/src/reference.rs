@@ -6,7 +6,7 @@ use phasm_engine::value::{Map, Value};
 use phasm_sandbox::Digest;
 
 /// Media type of a file about which nothing is known.
-pub(super) const UNKNOWN_MEDIA: &str = "application/octet-stream";
+pub(crate) const UNKNOWN_MEDIA: &str = "application/octet-stream";
 
 /// A stored file. In values it is `{"artifact": "sha256:…", "size": 123, "media": "text/csv", "name": "rows.csv"}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Artifact {
 
 impl Artifact {
     /// Returns a file of which only the digest is known.
-    pub(super) fn unnamed(digest: Digest) -> Self {
+    pub(crate) fn unnamed(digest: Digest) -> Self {
         Self { digest, size: 0, media: UNKNOWN_MEDIA.into(), name: "".into() }
     }
 
@@ -34,7 +34,7 @@ impl Artifact {
         Self::of_object(value.as_object()?)
     }
 
-    pub(super) fn of_object(object: &Map) -> Option<Self> {
+    pub(crate) fn of_object(object: &Map) -> Option<Self> {
         let digest: Digest = object.get("artifact")?.as_str()?.parse().ok()?;
         let text = |name: &str| object.get(name).and_then(Value::as_str);
         let size = object.get("size").and_then(|size| match size {
@@ -64,7 +64,7 @@ impl Artifact {
     }
 
     /// Returns the name for messages: the file's, or the digest.
-    pub(super) fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         if self.name.is_empty() {
             self.digest.to_string()
         } else {
@@ -74,7 +74,7 @@ impl Artifact {
 }
 
 /// Returns a reference as a value.
-pub(super) fn value(digest: &str, size: u64, media: &str, name: &str) -> Value {
+pub(crate) fn value(digest: &str, size: u64, media: &str, name: &str) -> Value {
     let size = i64::try_from(size).unwrap_or(i64::MAX);
     let members: [(&str, Value); 4] =
         [("artifact", digest.into()), ("size", size.into()), ("media", media.into()), ("name", name.into())];
@@ -96,16 +96,16 @@ fn collect(value: &Value, found: &mut Vec<Artifact>) {
 }
 
 /// An object with a member `artifact`, and the members and indices that lead to it.
-pub(super) struct Found<'v> {
-    pub(super) object: &'v Map,
-    pub(super) path: &'v [String],
+pub(crate) struct Found<'v> {
+    pub(crate) object: &'v Map,
+    pub(crate) path: &'v [String],
 }
 
 /// Returns `value` with the objects replaced for which `replace` returns another value. All other parts are shared with `value`.
 ///
 /// # Errors
 /// The first error of `replace`.
-pub(super) fn replaced<E>(
+pub(crate) fn replaced<E>(
     value: &Value,
     path: &mut Vec<String>,
     replace: &mut impl FnMut(Found<'_>) -> Result<Option<Value>, E>,

@@ -78,11 +78,13 @@ impl std::fmt::Debug for ArtifactStore {
     }
 }
 
-/// Owner of artifacts: a run, and the namespace that it belongs to.
+/// ArtifactOwner of artifacts: a run, and the namespace that it belongs to.
 #[derive(Clone, Debug)]
-pub(super) struct Owner {
-    pub(super) namespace: Arc<str>,
-    pub(super) run_id: Arc<str>,
+pub struct ArtifactOwner {
+    /// Namespace of the run.
+    pub namespace: Arc<str>,
+    /// Id of the run.
+    pub run_id: Arc<str>,
 }
 
 impl ArtifactStore {
@@ -99,7 +101,7 @@ impl ArtifactStore {
         Ok(Self(Arc::new(Shared { folder, work, limits, tenants, used, turns })))
     }
 
-    pub(super) fn limits(&self) -> &ArtifactLimits {
+    pub(crate) fn limits(&self) -> &ArtifactLimits {
         &self.0.limits
     }
 
@@ -107,7 +109,7 @@ impl ArtifactStore {
     ///
     /// # Errors
     /// Fails when they cannot be made.
-    pub(super) fn attempt_dir(&self) -> Result<AttemptDir, ArtifactError> {
+    pub(crate) fn attempt_dir(&self) -> Result<AttemptDir, ArtifactError> {
         self.0
             .work
             .attempt()
@@ -118,9 +120,9 @@ impl ArtifactStore {
     ///
     /// # Errors
     /// Fails when the run does not name the artifact, and when its content is missing or damaged.
-    pub(super) async fn place(
+    pub(crate) async fn place(
         &self,
-        owner: &Owner,
+        owner: &ArtifactOwner,
         artifact: &Artifact,
         path: PathBuf,
     ) -> Result<(), ArtifactError> {
@@ -141,7 +143,7 @@ impl ArtifactStore {
     /// # Errors
     /// Fails when the run does not name the artifact, and when its content is missing or damaged.
     pub async fn read(&self, namespace: &str, run_id: &str, digest: Digest) -> Result<File, ArtifactError> {
-        let owner = Owner { namespace: namespace.into(), run_id: run_id.into() };
+        let owner = ArtifactOwner { namespace: namespace.into(), run_id: run_id.into() };
         self.blocking(move |shared| {
             let artifact = Artifact::unnamed(digest);
             shared.verified(&owner, &artifact).and_then(|blob| opened(&blob, &artifact))
@@ -159,7 +161,7 @@ impl ArtifactStore {
         run_id: &str,
         digest: Digest,
     ) -> Result<File, ArtifactError> {
-        let owner = Owner { namespace: namespace.into(), run_id: run_id.into() };
+        let owner = ArtifactOwner { namespace: namespace.into(), run_id: run_id.into() };
         self.blocking(move |shared| {
             let artifact = Artifact::unnamed(digest);
             shared.named(&owner, &artifact).and_then(|blob| opened(&blob, &artifact))
@@ -181,9 +183,9 @@ impl ArtifactStore {
     ///
     /// # Errors
     /// Fails when the tenant has no room for it, and when it cannot be stored.
-    pub(super) async fn add(
+    pub(crate) async fn add(
         &self,
-        owner: &Owner,
+        owner: &ArtifactOwner,
         path: PathBuf,
         name: Arc<str>,
         media: Arc<str>,
@@ -261,12 +263,11 @@ impl ArtifactStore {
         .await
     }
 
-    /// Deletes old uploads that no run names. Returns the runs with artifacts that may be gone: a submission may have failed after
-    /// its artifacts were named, and a process may have ended between the deletion of a run and of its artifacts.
+    /// Deletes old uploads that no run names. Returns the runs whose artifacts were all named some time ago.
     ///
     /// # Errors
     /// Fails when the folder cannot be read or written.
-    pub(super) async fn old_owners(&self) -> Result<Vec<Owner>, ArtifactError> {
+    pub(crate) async fn old_owners(&self) -> Result<Vec<ArtifactOwner>, ArtifactError> {
         self.blocking(move |shared| {
             shared
                 .old_owners()
@@ -290,8 +291,8 @@ impl ArtifactStore {
 
 impl Shared {
     /// Returns the path of the content of an artifact that its owner names.
-    fn named(&self, owner: &Owner, artifact: &Artifact) -> Result<PathBuf, ArtifactError> {
-        let Owner { namespace, run_id } = owner;
+    fn named(&self, owner: &ArtifactOwner, artifact: &Artifact) -> Result<PathBuf, ArtifactError> {
+        let ArtifactOwner { namespace, run_id } = owner;
         if self.folder.is_named(namespace, run_id, &artifact.digest) {
             Ok(self.folder.blob(namespace, &artifact.digest))
         } else {
@@ -300,7 +301,7 @@ impl Shared {
     }
 
     /// Returns the path of an artifact's content, which was compared with its digest.
-    fn verified(&self, owner: &Owner, artifact: &Artifact) -> Result<PathBuf, ArtifactError> {
+    fn verified(&self, owner: &ArtifactOwner, artifact: &Artifact) -> Result<PathBuf, ArtifactError> {
         let blob = self.named(owner, artifact)?;
         let hashed = File::open(&blob).and_then(Digest::of_reader);
         match hashed {
@@ -312,12 +313,12 @@ impl Shared {
 
     fn add(
         &self,
-        owner: &Owner,
+        owner: &ArtifactOwner,
         path: &Path,
         name: &Arc<str>,
         media: Arc<str>,
     ) -> Result<Artifact, ArtifactError> {
-        let Owner { namespace, run_id } = owner;
+        let ArtifactOwner { namespace, run_id } = owner;
         let failed = |error| ArtifactError::io(format!("`{name}` cannot be stored"), error);
         let (digest, size) = File::open(path).and_then(Digest::of_reader).map_err(failed)?;
         let artifact = Artifact { digest, size, media, name: Arc::clone(name) };
@@ -386,7 +387,7 @@ impl Shared {
         own.map(|namespace| self.folder.usage(namespace)).sum()
     }
 
-    fn old_owners(&self) -> io::Result<Vec<Owner>> {
+    fn old_owners(&self) -> io::Result<Vec<ArtifactOwner>> {
         let now = SystemTime::now();
         let mut old = Vec::new();
         for namespace in self.folder.namespaces()? {
@@ -397,7 +398,7 @@ impl Shared {
             for (run_id, named) in self.folder.runs(&namespace)? {
                 let is_old = now.duration_since(named).is_ok_and(|age| age > SUBMISSION_TIME);
                 if is_old && run_id != UPLOADS {
-                    old.push(Owner { namespace: namespace.as_str().into(), run_id: run_id.into() });
+                    old.push(ArtifactOwner { namespace: namespace.as_str().into(), run_id: run_id.into() });
                 }
             }
         }
@@ -441,7 +442,7 @@ impl Upload {
     pub async fn finish(self, name: &str, media: Option<&str>) -> Result<Artifact, ArtifactError> {
         let Self { store, namespace, staged, file, .. } = self;
         drop(file);
-        let owner = Owner { namespace, run_id: UPLOADS.into() };
+        let owner = ArtifactOwner { namespace, run_id: UPLOADS.into() };
         let media = media.unwrap_or(super::reference::UNKNOWN_MEDIA).into();
         store.add(&owner, staged.path().to_owned(), name.into(), media).await
     }

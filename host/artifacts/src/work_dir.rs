@@ -19,7 +19,7 @@ const REMOVALS: u32 = 20;
 const MAKING_TIME: Duration = Duration::from_secs(3600);
 
 /// Directory of this process for files of attempts. Those of processes that have ended are removed when a store is opened.
-pub(super) struct WorkDir {
+pub(crate) struct WorkDir {
     path: PathBuf,
     next: AtomicU64,
     #[expect(dead_code, reason = "held for its lock")]
@@ -31,7 +31,7 @@ impl WorkDir {
     ///
     /// # Errors
     /// Fails when it cannot be made.
-    pub(super) fn open(root: &Path) -> io::Result<Self> {
+    pub(crate) fn open(root: &Path) -> io::Result<Self> {
         let all = root.join("work");
         fs::create_dir_all(&all)?;
         remove_ended(&all)?;
@@ -49,7 +49,7 @@ impl WorkDir {
     ///
     /// # Errors
     /// Fails when it cannot be made.
-    pub(super) fn attempt(&self) -> io::Result<AttemptDir> {
+    pub(crate) fn attempt(&self) -> io::Result<AttemptDir> {
         let path = self.path.join(self.next.fetch_add(1, Relaxed).to_string());
         fs::create_dir(&path)?;
         let dir = AttemptDir { path };
@@ -59,7 +59,7 @@ impl WorkDir {
     }
 
     /// Returns a path for a file that is about to be stored.
-    pub(super) fn staging(&self) -> StagedFile {
+    pub(crate) fn staging(&self) -> StagedFile {
         StagedFile { path: self.path.join(format!("new-{}", self.next.fetch_add(1, Relaxed))) }
     }
 }
@@ -90,16 +90,16 @@ fn remove_ended(all: &Path) -> io::Result<()> {
 }
 
 /// Directories of one attempt; removed when this is dropped.
-pub(super) struct AttemptDir {
+pub(crate) struct AttemptDir {
     path: PathBuf,
 }
 
 impl AttemptDir {
-    pub(super) fn inputs(&self) -> PathBuf {
+    pub(crate) fn inputs(&self) -> PathBuf {
         self.path.join("in")
     }
 
-    pub(super) fn outputs(&self) -> PathBuf {
+    pub(crate) fn outputs(&self) -> PathBuf {
         self.path.join("out")
     }
 }
@@ -127,12 +127,12 @@ fn remove(path: &Path) {
 }
 
 /// A file that is about to be stored; removed when this is dropped, unless it was moved by then.
-pub(super) struct StagedFile {
+pub(crate) struct StagedFile {
     path: PathBuf,
 }
 
 impl StagedFile {
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

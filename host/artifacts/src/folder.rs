@@ -20,13 +20,13 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use phasm_sandbox::Digest;
 
 /// Holder of artifacts that were uploaded and that no run names yet. No run has this id.
-pub(super) const UPLOADS: &str = "+uploads";
+pub(crate) const UPLOADS: &str = "+uploads";
 
 /// Characters of folder names that stand for themselves.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
 /// A folder of artifacts.
-pub(super) struct ArtifactFolder {
+pub(crate) struct ArtifactFolder {
     root: PathBuf,
 }
 
@@ -38,7 +38,7 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Fails when it cannot be made.
-    pub(super) fn open(root: PathBuf) -> io::Result<Self> {
+    pub(crate) fn open(root: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(root.join("stored"))?;
         Ok(Self { root })
     }
@@ -56,7 +56,7 @@ impl ArtifactFolder {
     }
 
     /// Returns the path of an artifact's content, whether it exists or not.
-    pub(super) fn blob(&self, namespace: &str, digest: &Digest) -> PathBuf {
+    pub(crate) fn blob(&self, namespace: &str, digest: &Digest) -> PathBuf {
         let digits = digest.hex();
         let (first, rest) = digits.split_at(2);
         self.namespace(namespace).join("blobs").join(first).join(rest)
@@ -66,7 +66,7 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Fails when the folder cannot be read.
-    pub(super) fn namespaces(&self) -> io::Result<Vec<String>> {
+    pub(crate) fn namespaces(&self) -> io::Result<Vec<String>> {
         entries(&self.root.join("stored"))
     }
 
@@ -74,7 +74,7 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Fails when the folder cannot be read.
-    pub(super) fn runs(&self, namespace: &str) -> io::Result<Vec<(String, SystemTime)>> {
+    pub(crate) fn runs(&self, namespace: &str) -> io::Result<Vec<(String, SystemTime)>> {
         let dir = self.namespace(namespace).join("runs");
         let mut runs = Vec::new();
         for run_id in entries(&dir)? {
@@ -91,13 +91,13 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Fails when the folder cannot be read.
-    pub(super) fn named_by(&self, namespace: &str, run_id: &str) -> io::Result<Vec<Digest>> {
+    pub(crate) fn named_by(&self, namespace: &str, run_id: &str) -> io::Result<Vec<Digest>> {
         let names = entries(&self.run_dir(namespace, run_id))?;
         Ok(names.iter().filter_map(|digits| format!("sha256:{digits}").parse().ok()).collect())
     }
 
     /// Returns whether a run names the artifact.
-    pub(super) fn is_named(&self, namespace: &str, run_id: &str, digest: &Digest) -> bool {
+    pub(crate) fn is_named(&self, namespace: &str, run_id: &str, digest: &Digest) -> bool {
         self.run_dir(namespace, run_id).join(digest.hex()).exists()
     }
 
@@ -105,7 +105,7 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Fails when the folder cannot be read.
-    pub(super) fn usage(&self, namespace: &str) -> io::Result<u64> {
+    pub(crate) fn usage(&self, namespace: &str) -> io::Result<u64> {
         let blobs = self.namespace(namespace).join("blobs");
         let mut bytes = 0_u64;
         for first in entries(&blobs)? {
@@ -121,7 +121,7 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Fails when the folder cannot be written. The artifact may be there then, and goes with the run.
-    pub(super) fn add(
+    pub(crate) fn add(
         &self,
         namespace: &str,
         run_id: &str,
@@ -144,7 +144,7 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Fails when the folder cannot be written.
-    pub(super) fn name(&self, namespace: &str, run_id: &str, digests: &[Digest]) -> io::Result<Vec<Digest>> {
+    pub(crate) fn name(&self, namespace: &str, run_id: &str, digests: &[Digest]) -> io::Result<Vec<Digest>> {
         let mut missing = Vec::new();
         // The lock keeps another run's end from deleting one of them before it is noted.
         let _lock = self.lock(namespace, File::lock_shared)?;
@@ -179,7 +179,7 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Fails when the folder cannot be written. What was forgotten by then is.
-    pub(super) fn forget(&self, namespace: &str, run_id: &str) -> io::Result<u64> {
+    pub(crate) fn forget(&self, namespace: &str, run_id: &str) -> io::Result<u64> {
         let dir = self.run_dir(namespace, run_id);
         if !dir.exists() {
             return Ok(0);
@@ -197,7 +197,7 @@ impl ArtifactFolder {
     ///
     /// # Errors
     /// Fails when the folder cannot be written.
-    pub(super) fn forget_uploads(&self, namespace: &str, before: SystemTime) -> io::Result<u64> {
+    pub(crate) fn forget_uploads(&self, namespace: &str, before: SystemTime) -> io::Result<u64> {
         let dir = self.run_dir(namespace, UPLOADS);
         if !dir.exists() {
             return Ok(0);
