@@ -44,9 +44,9 @@ pub(crate) fn name(text: &str) -> String {
 }
 
 /// Executors that ship with Phasm.
-const SHIPPED: [&str; 15] = [
-    "approval", "archive", "csv", "echo", "file", "hash", "html", "http", "jq", "markdown", "parse", "regex",
-    "sleep", "template", "validate",
+const SHIPPED: [&str; 16] = [
+    "approval", "archive", "csv", "echo", "file", "hash", "html", "http", "jq", "markdown", "parse",
+    "postgres", "regex", "sleep", "template", "validate",
 ];
 
 /// Returns the name of an executor that the user has yet to write: not one that is there already, which would do other work, and succeed.

@@ -206,7 +206,7 @@ mod tests {
             names,
             [
                 "approval", "archive", "csv", "echo", "file", "hash", "html", "http", "jq", "markdown",
-                "parse", "regex", "sleep", "template", "validate"
+                "parse", "postgres", "regex", "sleep", "template", "validate"
             ]
         );
         let has = |name: &str| parts.crates.values().any(|one| one.name == name);

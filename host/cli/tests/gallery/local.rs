@@ -118,3 +118,26 @@ fn a_delivery_of_prices_is_published() {
     assert_eq!((status, phases(&view, "write")), (1, vec!["Cancelled".to_owned()]), "{view}");
     assert!(view["message"].as_str().unwrap().contains("is broken, or no archive of its format"), "{view}");
 }
+
+/// R-L44: a list is stored in a database, and stored again.
+#[cfg(unix)]
+#[test]
+fn products_are_stored_in_a_database() {
+    let Some(database) = crate::database::database() else { return };
+    database.psql("create role writer superuser login");
+    database.psql("create database shop");
+    let project = Project::new("postgres-upsert", None);
+    let config =
+        project.text("phasm.toml").replace("db.example.com:5432", &format!("127.0.0.1:{}", database.port));
+    fs::write(project.path("phasm.toml"), config).unwrap();
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!((status, output(&view, "stored")), (0, json!(2)), "{view}");
+    assert_eq!(output(&view, "cheapest"), json!([{ "name": "apple", "price": "0.10" }]), "{view}");
+    let dearer = r#"-p 'products=[{"name": "apple", "price": "2.00"}]'"#;
+    let (status, view) = project.run("phasm run", dearer);
+    assert_eq!(
+        (status, output(&view, "cheapest")),
+        (0, json!([{ "name": "leek", "price": "1.50" }])),
+        "{view}"
+    );
+}
