@@ -1,4 +1,5 @@
 //! A connection to a server: its beginning, and messages in both directions.
+#![expect(clippy::wildcard_enum_match_arm, reason = "a server may send any message at any time")]
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -214,13 +215,15 @@ impl Client {
                     return Err(Fault::Server(Box::new(error)));
                 }
                 Some(Message::NoticeResponse(body)) => info!("{}", ServerError::read(body.fields())?.line()),
-                Some(Message::ParameterStatus(body)) => {
-                    if body.name()? == "server_version" {
-                        let major = body.value()?.split(|c: char| !c.is_ascii_digit()).next();
-                        self.version = major.and_then(|major| major.parse().ok()).unwrap_or_default();
-                    }
+                Some(Message::ParameterStatus(body)) if body.name()? == "server_version" => {
+                    let major = body.value()?.split(|c: char| !c.is_ascii_digit()).next();
+                    self.version = major.and_then(|major| major.parse().ok()).unwrap_or_default();
                 }
-                Some(Message::BackendKeyData(_) | Message::NotificationResponse(_)) => {}
+                Some(
+                    Message::ParameterStatus(_)
+                    | Message::BackendKeyData(_)
+                    | Message::NotificationResponse(_),
+                ) => {}
                 Some(message) => return Ok(message),
             }
         }

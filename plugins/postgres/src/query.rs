@@ -1,4 +1,5 @@
 //! Statements: one with parameters, or several.
+#![expect(clippy::wildcard_enum_match_arm, reason = "a server may send any message at any time")]
 
 use fallible_iterator::FallibleIterator as _;
 use phasm_sdk::Json;
@@ -138,7 +139,7 @@ fn execute(client: &mut Client, table: &mut Table, limits: Limits) -> Result<(),
     loop {
         match client.receive()? {
             Message::BindComplete => {}
-            Message::DataRow(row) => table.add(&row, limits, &mut size).map_err(|fault| undone(fault))?,
+            Message::DataRow(row) => table.add(&row, limits, &mut size).map_err(undone)?,
             Message::CommandComplete(body) => {
                 table.end(body.tag()?);
                 return Ok(());
