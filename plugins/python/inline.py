@@ -15,7 +15,7 @@ MAX_TRACEBACK = 8000
 
 
 class Outputs(TypedDict):
-    result: Annotated[Any, "Value of the variable `result`; null if the code sets none."]
+    result: Annotated[Any | None, "Value of the variable `result`; null if the code sets none."]
 
 
 @executor(

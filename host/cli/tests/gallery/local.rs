@@ -119,6 +119,20 @@ fn a_delivery_of_prices_is_published() {
     assert!(view["message"].as_str().unwrap().contains("is broken, or no archive of its format"), "{view}");
 }
 
+/// R-L44: code of two languages in one workflow.
+#[test]
+fn measurements_are_analysed_by_code() {
+    let project = Project::new("code-steps", None);
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!((status, output(&view, "report")), (0, json!("median 3.05, outliers: 9.7")), "{view}");
+    let (status, view) = project.run("phasm run", "-p 'measurements=[]'");
+    assert_eq!((status, phases(&view, "analyse")), (1, vec!["Failed".to_owned()]), "{view}");
+    assert!(
+        view["message"].as_str().unwrap().contains("StatisticsError: no median for empty data"),
+        "{view}"
+    );
+}
+
 /// R-L44: a list is stored in a database, and stored again.
 #[cfg(unix)]
 #[test]
