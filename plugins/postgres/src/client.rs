@@ -178,7 +178,7 @@ impl Client {
         Fault::Server(Box::new(error))
     }
 
-    /// Says goodbye. What is not committed by now never is.
+    /// Says goodbye. An open transaction is undone.
     pub(crate) fn close(&mut self) {
         self.outgoing.clear();
         frontend::terminate(&mut self.outgoing);

@@ -53,12 +53,12 @@ pub(crate) fn run(
 }
 
 /// A parsed statement.
-struct Prepared {
+struct Statement {
     types: Vec<Type>,
     table: Table,
 }
 
-fn prepare(client: &mut Client, command: &str) -> Result<Prepared, Fault> {
+fn prepare(client: &mut Client, command: &str) -> Result<Statement, Fault> {
     frontend::parse("", command, [], &mut client.outgoing)?;
     frontend::describe(b'S', "", &mut client.outgoing)?;
     frontend::flush(&mut client.outgoing);
@@ -72,7 +72,7 @@ fn prepare(client: &mut Client, command: &str) -> Result<Prepared, Fault> {
         Message::NoData => Table::without_rows(),
         _ => return Err(unexpected("a statement")),
     };
-    Ok(Prepared { types: types_of(&types)?, table })
+    Ok(Statement { types: types_of(&types)?, table })
 }
 
 fn types_of(body: &ParameterDescriptionBody) -> Result<Vec<Type>, Fault> {
@@ -84,8 +84,8 @@ fn columns(body: &RowDescriptionBody) -> Result<Vec<Column>, Fault> {
 }
 
 /// Runs a statement. Until the last message it is not committed.
-fn one(client: &mut Client, prepared: Prepared, params: &[Json], limits: Limits) -> Result<Table, Fault> {
-    let Prepared { types, mut table } = prepared;
+fn one(client: &mut Client, prepared: Statement, params: &[Json], limits: Limits) -> Result<Table, Fault> {
+    let Statement { types, mut table } = prepared;
     if types.len() != params.len() {
         return Err(Fault::Input(format!(
             "input `params`: the statement has {} parameters, got {} values",
