@@ -44,8 +44,8 @@ pub(crate) fn name(text: &str) -> String {
 }
 
 /// Executors that ship with Phasm.
-const SHIPPED: [&str; 18] = [
-    "approval", "archive", "csv", "echo", "file", "hash", "html", "http", "jq", "markdown", "parse",
+const SHIPPED: [&str; 19] = [
+    "approval", "archive", "csv", "echo", "email", "file", "hash", "html", "http", "jq", "markdown", "parse",
     "postgres", "python", "regex", "script", "sleep", "template", "validate",
 ];
 

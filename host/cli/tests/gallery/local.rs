@@ -5,6 +5,11 @@ use std::fs;
 use serde_json::json;
 
 use crate::project::{Project, output, phases};
+#[cfg(unix)]
+use crate::{
+    database::database,
+    relay::{Manner, Relay},
+};
 
 #[test]
 fn hello_greets_everyone() {
@@ -137,7 +142,7 @@ fn measurements_are_analysed_by_code() {
 #[cfg(unix)]
 #[test]
 fn products_are_stored_in_a_database() {
-    let Some(database) = crate::database::database() else { return };
+    let Some(database) = database() else { return };
     database.psql("create role writer superuser login");
     database.psql("create database shop");
     let project = Project::new("postgres-upsert", None);
@@ -154,4 +159,21 @@ fn products_are_stored_in_a_database() {
         (0, json!([{ "name": "leek", "price": "1.50" }])),
         "{view}"
     );
+}
+
+/// R-L44: a report is sent by email.
+#[cfg(unix)]
+#[test]
+fn a_report_is_sent_by_email() {
+    let project = Project::new("email-report", None);
+    let relay = Relay::start(Manner::Takes);
+    for file in ["phasm.toml", "workflow.yaml"] {
+        let text = project.text(file).replace("\"127.0.0.1:25\"", &format!("\"127.0.0.1:{}\"", relay.port));
+        fs::write(project.path(file), text.replace("port: 25", &format!("port: {}", relay.port))).unwrap();
+    }
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!((status, output(&view, "response")), (0, json!("taken as 1")), "{view}");
+    let said = relay.said();
+    assert!(said.commands.iter().any(|command| command == "RCPT TO:<team@example.com>"), "{said:?}");
+    assert!(said.data.contains("Orders: 2") && said.data.contains("- Ada: 12.50"), "{}", said.data);
 }

@@ -9,6 +9,10 @@ mod listing;
 mod local;
 mod peer;
 mod project;
+#[cfg(unix)]
+#[expect(dead_code, reason = "other tests do more")]
+#[path = "../email/relay.rs"]
+mod relay;
 mod remote;
 mod served;
 #[cfg(unix)]
