@@ -1,6 +1,6 @@
 //! The shipped `email` against a relay that takes emails, refuses them and goes away.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use std::{
     num::NonZeroUsize,

@@ -66,7 +66,7 @@ fn serve(stream: TcpStream, manner: Manner) -> Said {
                 say(text);
                 continue;
             }
-            _ => say(usual),
+            Manner::Takes | Manner::Says(..) | Manner::Leaves(_) => say(usual),
         };
         if verb == "DATA" {
             for line in lines.by_ref().take_while(|line| line != ".") {
