@@ -14,7 +14,7 @@ const KEPT: u64 = 512 * KIB;
 /// The static data of std, and some more.
 const DATA: u64 = 64 * KIB;
 /// Shipped executors with tables that others made, as Unicode's: they begin with more than is kept.
-const WITH_TABLES: [&str; 5] = ["archive", "html", "markdown", "regex", "validate"];
+const WITH_TABLES: [&str; 7] = ["archive", "email", "html", "markdown", "postgres", "regex", "validate"];
 /// With which memory those begin at most.
 const WITH_TABLES_BYTES: u64 = 1024 * KIB;
 const GUEST: &str =

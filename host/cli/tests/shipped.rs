@@ -13,8 +13,10 @@ use bench::Bench;
 fn the_shipped_executors_keep_their_word() {
     let bench = Bench::new();
     // `echo` and `sleep` misbehave where their inputs ask for it.
-    let shipped =
-        ["approval", "csv", "hash", "html", "jq", "markdown", "parse", "regex", "template", "validate"];
+    let shipped = [
+        "approval", "csv", "email", "hash", "html", "jq", "markdown", "parse", "postgres", "regex",
+        "template", "validate",
+    ];
     for name in shipped {
         let plugin = format!("{}/../../plugins/{name}", env!("CARGO_MANIFEST_DIR"));
         let ran = bench.phasm(&["plugin", "test", &plugin]);

@@ -44,9 +44,9 @@ pub(crate) fn name(text: &str) -> String {
 }
 
 /// Executors that ship with Phasm.
-const SHIPPED: [&str; 15] = [
-    "approval", "archive", "csv", "echo", "file", "hash", "html", "http", "jq", "markdown", "parse", "regex",
-    "sleep", "template", "validate",
+const SHIPPED: [&str; 19] = [
+    "approval", "archive", "csv", "echo", "email", "file", "hash", "html", "http", "jq", "markdown", "parse",
+    "postgres", "python", "regex", "script", "sleep", "template", "validate",
 ];
 
 /// Returns the name of an executor that the user has yet to write: not one that is there already, which would do other work, and succeed.
@@ -112,8 +112,9 @@ mod tests {
     fn the_executors_that_ship_are_the_plugins_of_the_repository() {
         let plugins = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins");
         let folders = std::fs::read_dir(plugins).unwrap().map(|entry| entry.unwrap().path());
-        let crates = folders.filter(|path| path.join("Cargo.toml").is_file());
-        let found: BTreeSet<_> = crates.map(|path| path.file_name().unwrap().to_owned()).collect();
+        let projects = ["Cargo.toml", "pyproject.toml", "package.json"];
+        let plugins = folders.filter(|path| projects.iter().any(|file| path.join(file).is_file()));
+        let found: BTreeSet<_> = plugins.map(|path| path.file_name().unwrap().to_owned()).collect();
         assert_eq!(found, SHIPPED.iter().map(std::ffi::OsString::from).collect());
     }
 }

@@ -205,8 +205,8 @@ mod tests {
         assert_eq!(
             names,
             [
-                "approval", "archive", "csv", "echo", "file", "hash", "html", "http", "jq", "markdown",
-                "parse", "regex", "sleep", "template", "validate"
+                "approval", "archive", "csv", "echo", "email", "file", "hash", "html", "http", "jq",
+                "markdown", "parse", "postgres", "regex", "sleep", "template", "validate"
             ]
         );
         let has = |name: &str| parts.crates.values().any(|one| one.name == name);

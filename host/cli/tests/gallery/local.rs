@@ -5,6 +5,11 @@ use std::fs;
 use serde_json::json;
 
 use crate::project::{Project, output, phases};
+#[cfg(unix)]
+use crate::{
+    database::database,
+    relay::{Manner, Relay},
+};
 
 #[test]
 fn hello_greets_everyone() {
@@ -117,4 +122,58 @@ fn a_delivery_of_prices_is_published() {
     let (status, view) = project.run("phasm run", "-p delivery=prices-2026-11-28.tar");
     assert_eq!((status, phases(&view, "write")), (1, vec!["Cancelled".to_owned()]), "{view}");
     assert!(view["message"].as_str().unwrap().contains("is broken, or no archive of its format"), "{view}");
+}
+
+/// R-L44: code of two languages in one workflow.
+#[test]
+fn measurements_are_analysed_by_code() {
+    let project = Project::new("code-steps", None);
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!((status, output(&view, "report")), (0, json!("median 3.05, outliers: 9.7")), "{view}");
+    let (status, view) = project.run("phasm run", "-p 'measurements=[]'");
+    assert_eq!((status, phases(&view, "analyse")), (1, vec!["Failed".to_owned()]), "{view}");
+    assert!(
+        view["message"].as_str().unwrap().contains("StatisticsError: no median for empty data"),
+        "{view}"
+    );
+}
+
+/// R-L44: a list is stored in a database, and stored again.
+#[cfg(unix)]
+#[test]
+fn products_are_stored_in_a_database() {
+    let Some(database) = database() else { return };
+    database.psql("create role writer superuser login");
+    database.psql("create database shop");
+    let project = Project::new("postgres-upsert", None);
+    let config =
+        project.text("phasm.toml").replace("db.example.com:5432", &format!("127.0.0.1:{}", database.port));
+    fs::write(project.path("phasm.toml"), config).unwrap();
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!((status, output(&view, "stored")), (0, json!(2)), "{view}");
+    assert_eq!(output(&view, "cheapest"), json!([{ "name": "apple", "price": "0.10" }]), "{view}");
+    let dearer = r#"-p 'products=[{"name": "apple", "price": "2.00"}]'"#;
+    let (status, view) = project.run("phasm run", dearer);
+    assert_eq!(
+        (status, output(&view, "cheapest")),
+        (0, json!([{ "name": "leek", "price": "1.50" }])),
+        "{view}"
+    );
+}
+
+/// R-L44: a report is sent by email.
+#[cfg(unix)]
+#[test]
+fn a_report_is_sent_by_email() {
+    let project = Project::new("email-report", None);
+    let relay = Relay::start(Manner::Takes);
+    for file in ["phasm.toml", "workflow.yaml"] {
+        let text = project.text(file).replace("\"127.0.0.1:25\"", &format!("\"127.0.0.1:{}\"", relay.port));
+        fs::write(project.path(file), text.replace("port: 25", &format!("port: {}", relay.port))).unwrap();
+    }
+    let (status, view) = project.run("phasm run", "");
+    assert_eq!((status, output(&view, "response")), (0, json!("taken as 1")), "{view}");
+    let said = relay.said();
+    assert!(said.commands.iter().any(|command| command == "RCPT TO:<team@example.com>"), "{said:?}");
+    assert!(said.data.contains("Orders: 2") && said.data.contains("- Ada: 12.50"), "{}", said.data);
 }

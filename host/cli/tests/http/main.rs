@@ -8,6 +8,8 @@ mod approval;
 #[path = "../attempt/mod.rs"]
 mod attempt;
 mod guest;
+#[path = "../attempt/seed.rs"]
+mod runs;
 mod seed;
 mod server;
 

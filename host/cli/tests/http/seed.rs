@@ -1,58 +1,26 @@
 //! Seed 002's example, word for word, with the shipped `http`, against a server that does all that it speaks of.
 
-use std::{
-    future::Future,
-    pin::Pin,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{sync::Arc, time::Duration};
 
 use phasm::{
     Host, Map, Phase, RunView, Value,
-    clock::TimeSource,
-    engine::time::{Millis, Timestamp},
     sandbox::{Grants, HttpConfig, HttpLimits, SandboxConfig},
 };
+use serde_json::Value as Json;
 
 use crate::{
     guest::{HTTP, grant},
+    runs::{self, FastClock, attempts},
     server::{Reply, Server, ok, status},
 };
 
 const EXAMPLE: &str = include_str!("../../../../tests/seeds/002-3.1-http.yaml");
 
-/// A clock on which delays of minutes are over in no time.
-struct FastClock(Instant);
-
-impl FastClock {
-    const TIMES: u32 = 2000;
-}
-
-impl TimeSource for FastClock {
-    fn wall(&self) -> Timestamp {
-        Timestamp(1_700_000_000_000 + i64::try_from(self.elapsed()).unwrap())
-    }
-
-    fn elapsed(&self) -> Millis {
-        u64::try_from((self.0.elapsed() * Self::TIMES).as_millis()).unwrap()
-    }
-
-    fn sleep_until(&self, elapsed: Millis) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let at = self.0 + Duration::from_millis(elapsed) / Self::TIMES;
-        Box::pin(tokio::time::sleep_until(at.into()))
-    }
-}
-
 fn document() -> String {
-    let block: String = EXAMPLE.lines().map(|line| format!("          {line}\n")).collect();
-    format!(
-        "apiVersion: aether/v1\nkind: Workflow\nmetadata: {{ name: pages }}\nspec:\n  entrypoint: main\n  timeout: 365d\n  \
-         arguments: {{ parameters: [{{ name: api_url }}, {{ name: page_size, value: 50 }}] }}\n  templates:\n    - pipeline:\n        \
-         name: main\n        tasks:\n{block}"
-    )
+    runs::document(EXAMPLE, "{ name: api_url }, { name: page_size, value: 50 }")
 }
 
-async fn run(replies: Vec<Reply>) -> (RunView, Vec<String>) {
+async fn run(replies: Vec<Reply>) -> (RunView, Vec<Json>, Vec<String>) {
     let server = Server::start(replies).await;
     let limits = HttpLimits { time: Duration::from_millis(300), ..HttpLimits::default() };
     let http = HttpConfig { limits, ..HttpConfig::default() };
@@ -61,13 +29,12 @@ async fn run(replies: Vec<Reply>) -> (RunView, Vec<String>) {
         .sandbox(SandboxConfig { http, ..SandboxConfig::default() })
         .plugin("http", Arc::clone(&HTTP))
         .grant("http", grants)
-        .time(Arc::new(FastClock(Instant::now())))
+        .time(FastClock::start())
         .open()
         .unwrap();
-    let plan = host.plan("pages.yaml", &document()).await.unwrap_or_else(|problems| panic!("{problems:#?}"));
     let parameters = Map::from([("api_url".into(), Value::from(server.url("")))]);
-    let view = host.submit(&plan, &parameters).await.unwrap().wait().await.unwrap();
-    (view, server.requests())
+    let (view, events) = runs::run(&host, &document(), &parameters).await;
+    (view, events, server.requests())
 }
 
 /// R-N9, R-N4, section 3.1: busy servers are asked up to ten times, whatever else goes wrong up to three, and who is refused once.
@@ -95,7 +62,7 @@ async fn the_example_runs_as_it_is_written() {
         ("hangs all along", vec![Reply::Hang], 3, Phase::Timeout, "timeout of waiting for the response"),
     ];
     for (row, replies, asked, phase, message) in rows {
-        let (view, requests) = run(replies).await;
+        let (view, events, requests) = run(replies).await;
         let told = serde_json::to_string(&view).unwrap();
         assert_eq!((view.phase, requests.len()), (phase, asked), "{row}: {told}");
         assert!(
@@ -103,6 +70,13 @@ async fn the_example_runs_as_it_is_written() {
             "{row}: {requests:?}"
         );
         assert!(told.contains(message), "{row}: {told}");
+        let (count, delays) = attempts(&events);
+        assert_eq!(count, asked, "{row}: {told}");
+        // The rule of the first failure decides: 2, 4, 8 … seconds, or 1, 2 … seconds.
+        let is_busy = row.contains('5') || row.contains("429");
+        let expected =
+            (1..asked as u64).map(|attempt| if is_busy { 1000 << attempt } else { 1000 * attempt });
+        assert_eq!(delays, expected.collect::<Vec<_>>(), "{row}");
         assert_eq!(told.contains(r#""items":[1,2]"#), phase == Phase::Succeeded, "{row}: {told}");
     }
 }
@@ -116,7 +90,7 @@ async fn the_page_is_fetched_and_read() {
         .plugin("http", Arc::clone(&HTTP))
         .plugin("jq", crate::guest::built("jq"))
         .grant("http", grants)
-        .time(Arc::new(FastClock(Instant::now())))
+        .time(FastClock::start())
         .open()
         .unwrap();
     let example = include_str!("../../../examples/fetch.yaml")
@@ -131,7 +105,7 @@ async fn the_page_is_fetched_and_read() {
 /// R-I21: what is pinned by its digest is granted by its name.
 #[tokio::test]
 async fn a_refusal_in_a_run_says_whom_to_grant_it() {
-    let time = Arc::new(FastClock(Instant::now()));
+    let time = FastClock::start();
     let host = Host::builder().plugin("http", Arc::clone(&HTTP)).time(time).open().unwrap();
     let parameters = Map::from([("api_url".into(), Value::from("https://api.example"))]);
     let plan = host.plan("pages.yaml", &document()).await.unwrap_or_else(|problems| panic!("{problems:#?}"));
