@@ -15,7 +15,7 @@ use phasm_sandbox::{DirGrant, Quota, executor::Invocation};
 
 use super::{
     error::ArtifactError,
-    reference::{Artifact, Found, UNKNOWN_MEDIA, replaced},
+    reference::{Artifact, ReferencePlace, UNKNOWN_MEDIA, replaced},
     store::{ArtifactOwner, ArtifactStore},
     work_dir::AttemptDir,
 };
@@ -123,7 +123,7 @@ impl AttemptFiles {
     }
 
     /// Returns the host's path of the file that an object names, if it names one of `/artifacts/out`.
-    fn output_file(&self, found: &Found<'_>) -> Result<Option<PathBuf>, ArtifactError> {
+    fn output_file(&self, found: &ReferencePlace<'_>) -> Result<Option<PathBuf>, ArtifactError> {
         let written = found.object.get("artifact").and_then(Value::as_str);
         let Some(rest) = written.and_then(|written| written.strip_prefix(OUTPUTS)) else { return Ok(None) };
         if !rest.starts_with('/') {
@@ -165,7 +165,7 @@ fn check_file(path: &Path) -> Result<(), &'static str> {
     }
 }
 
-fn not_a_file(found: &Found<'_>, why: &str) -> ArtifactError {
+fn not_a_file(found: &ReferencePlace<'_>, why: &str) -> ArtifactError {
     let path = found.object.get("artifact").and_then(Value::as_str).unwrap_or_default();
     let why = format!("{why}; expected the path of a file that the attempt wrote");
     ArtifactError::NotAFile { output: found.path.join("."), path: path.to_owned(), why }
@@ -194,7 +194,7 @@ fn placed(inputs: &[(Arc<str>, Value)]) -> (Vec<(Arc<str>, Value)>, Vec<Placemen
     let mut with_paths = Vec::with_capacity(inputs.len());
     for (input, value) in inputs {
         let mut path = vec![input.to_string()];
-        let value = replaced(value, &mut path, &mut |Found { object, path }| {
+        let value = replaced(value, &mut path, &mut |ReferencePlace { object, path }| {
             let Some(artifact) = Artifact::of_object(object) else {
                 return Ok::<_, std::convert::Infallible>(None);
             };

@@ -51,7 +51,7 @@ pub enum ArtifactError {
         output: String,
         /// Path as the guest wrote it.
         path: String,
-        /// What is wrong with it.
+        /// Words for the fault, with what was expected.
         why: String,
     },
     /// An upload is larger than an artifact may be.
@@ -65,7 +65,7 @@ pub enum ArtifactError {
     /// The store cannot be read or written.
     #[error("artifact store: {what}: {source}")]
     Io {
-        /// What failed.
+        /// Words for the work that failed.
         what: String,
         /// Reason of the system.
         source: io::Error,

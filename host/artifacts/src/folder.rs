@@ -178,7 +178,7 @@ impl ArtifactFolder {
     /// Forgets the artifacts of a run, and deletes those that no other run names. Returns the bytes that were deleted.
     ///
     /// # Errors
-    /// Fails when the folder cannot be written. What was forgotten by then is.
+    /// Fails when the folder cannot be written. Some of the run's artifacts may be forgotten by then.
     pub(crate) fn forget(&self, namespace: &str, run_id: &str) -> io::Result<u64> {
         let dir = self.run_dir(namespace, run_id);
         if !dir.exists() {

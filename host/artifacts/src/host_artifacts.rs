@@ -169,7 +169,7 @@ impl Drop for Lazy {
     fn drop(&mut self) {
         drop(self.opened.take());
         if let Some(folder) = self.temporary.get() {
-            // What a process leaves in a folder for temporary files is the system's to remove.
+            // The system removes leftovers in its folder for temporary files.
             let _ = fs::remove_dir_all(folder);
         }
     }

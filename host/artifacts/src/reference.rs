@@ -96,7 +96,7 @@ fn collect(value: &Value, found: &mut Vec<Artifact>) {
 }
 
 /// An object with a member `artifact`, and the members and indices that lead to it.
-pub(crate) struct Found<'v> {
+pub(crate) struct ReferencePlace<'v> {
     pub(crate) object: &'v Map,
     pub(crate) path: &'v [String],
 }
@@ -108,12 +108,12 @@ pub(crate) struct Found<'v> {
 pub(crate) fn replaced<E>(
     value: &Value,
     path: &mut Vec<String>,
-    replace: &mut impl FnMut(Found<'_>) -> Result<Option<Value>, E>,
+    replace: &mut impl FnMut(ReferencePlace<'_>) -> Result<Option<Value>, E>,
 ) -> Result<Value, E> {
     match value {
         Value::Object(object) => {
             if object.contains_key("artifact")
-                && let Some(other) = replace(Found { object, path })?
+                && let Some(other) = replace(ReferencePlace { object, path })?
             {
                 return Ok(other);
             }

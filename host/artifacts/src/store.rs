@@ -45,28 +45,28 @@ impl Default for ArtifactLimits {
 
 /// Artifacts of the runs of a store, in a folder. Clones share it.
 #[derive(Clone)]
-pub struct ArtifactStore(Arc<Shared>);
+pub struct ArtifactStore(Arc<StoreState>);
 
-struct Shared {
+struct StoreState {
     folder: ArtifactFolder,
     work: WorkDir,
     limits: ArtifactLimits,
     /// Tenants whose artifacts are counted together.
     tenants: Tenants,
     /// Room that each tenant has used, counted when it is first needed.
-    used: Mutex<BTreeMap<Arc<str>, Used>>,
+    used: Mutex<BTreeMap<Arc<str>, TenantUsage>>,
     turns: Semaphore,
 }
 
 /// Bytes of a tenant's artifacts.
 #[derive(Clone, Copy, Default)]
-struct Used {
+struct TenantUsage {
     stored: u64,
     /// Bytes of files that are being stored.
     coming: u64,
 }
 
-impl Used {
+impl TenantUsage {
     const fn total(self) -> u64 {
         self.stored.saturating_add(self.coming)
     }
@@ -98,7 +98,7 @@ impl ArtifactStore {
         private(&dir)?;
         let (folder, work) = (ArtifactFolder::open(dir.clone())?, WorkDir::open(&dir)?);
         let (used, turns) = (Mutex::default(), Semaphore::new(FILES_AT_ONCE));
-        Ok(Self(Arc::new(Shared { folder, work, limits, tenants, used, turns })))
+        Ok(Self(Arc::new(StoreState { folder, work, limits, tenants, used, turns })))
     }
 
     pub(crate) fn limits(&self) -> &ArtifactLimits {
@@ -279,7 +279,7 @@ impl ArtifactStore {
     /// Runs `work` on a thread that may wait for the disk. If the caller stops waiting, the work continues to its end.
     async fn blocking<R: Send + 'static>(
         &self,
-        work: impl FnOnce(&Shared) -> Result<R, ArtifactError> + Send + 'static,
+        work: impl FnOnce(&StoreState) -> Result<R, ArtifactError> + Send + 'static,
     ) -> Result<R, ArtifactError> {
         let shared = Arc::clone(&self.0);
         let closed = |error| ArtifactError::io("it is closed", io::Error::other(error));
@@ -289,7 +289,7 @@ impl ArtifactStore {
     }
 }
 
-impl Shared {
+impl StoreState {
     /// Returns the path of the content of an artifact that its owner names.
     fn named(&self, owner: &ArtifactOwner, artifact: &Artifact) -> Result<PathBuf, ArtifactError> {
         let ArtifactOwner { namespace, run_id } = owner;
@@ -340,20 +340,20 @@ impl Shared {
         let limit = self.limits.stored_bytes;
         let mut all = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.get(&tenant).copied();
-        let fits = |used: Used| used.total().saturating_add(size) <= limit;
+        let fits = |used: TenantUsage| used.total().saturating_add(size) <= limit;
         let used = match known.filter(|used| fits(*used)) {
             Some(used) => used,
-            // What other processes stored and deleted meanwhile is counted before a refusal.
+            // Other processes may have stored and deleted artifacts meanwhile: they are counted before a refusal.
             None => {
                 let stored = self.count(&tenant);
                 let stored =
                     stored.map_err(|error| ArtifactError::io("artifacts cannot be counted", error))?;
-                Used { stored, coming: known.map_or(0, |used| used.coming) }
+                TenantUsage { stored, coming: known.map_or(0, |used| used.coming) }
             }
         };
         let fits = fits(used);
         let coming = if fits { used.coming.saturating_add(size) } else { used.coming };
-        all.insert(tenant, Used { coming, ..used });
+        all.insert(tenant, TenantUsage { coming, ..used });
         if fits {
             Ok(())
         } else {
@@ -373,7 +373,7 @@ impl Shared {
         self.change(namespace, |used| used.stored = used.stored.saturating_sub(size));
     }
 
-    fn change(&self, namespace: &str, change: impl FnOnce(&mut Used)) {
+    fn change(&self, namespace: &str, change: impl FnOnce(&mut TenantUsage)) {
         let mut all = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(used) = all.get_mut(&self.tenant(namespace)) {
             change(used);

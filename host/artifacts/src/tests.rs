@@ -127,7 +127,7 @@ async fn a_file_goes_from_one_attempt_to_another() {
         assert_eq!(fs::read(attempt.dir("/artifacts/in").join(name)).unwrap(), b"hello");
     }
     assert!(attempt.invocation.dirs.iter().any(|dir| dir.read_only && dir.guest == "/artifacts/in"));
-    // What an attempt was given it may return: without the path, which is its own.
+    // An attempt may return an artifact that it was given: without the path, which is its own.
     let returned =
         attempt.files.store_outputs(Outcome::default().output("same", inputs["rows"].clone())).await;
     assert_eq!(returned.outputs.first().unwrap().value, value);
@@ -236,7 +236,7 @@ async fn the_room_of_a_tenant_is_limited() {
     assert_eq!(stored, 3);
 }
 
-/// R-I153: a missing or damaged file is an error that names it, and storing the same content again mends it.
+/// R-I153: a missing or damaged file is an error that names it, and storing the same content again replaces it.
 #[tokio::test]
 async fn damage_is_found_and_named() {
     let dir = tempfile::tempdir().unwrap();
