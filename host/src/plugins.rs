@@ -37,7 +37,7 @@ use self::{
     plugin::{Means, Plugin},
 };
 use crate::plugins::trust::PluginTrust;
-use phasm_artifacts::{ArtifactError, AttemptFiles, HostArtifacts};
+use phasm_artifacts::{ArtifactError, ArtifactLimits, ArtifactPlace, AttemptFiles, HostArtifacts};
 use phasm_sandbox::{
     Digest, Grants, MISSING_GRANT, Program, Sandbox,
     executor::{Executor, Invocation, Observer},
@@ -121,14 +121,14 @@ pub enum PluginError {
 }
 
 impl Plugins {
-    /// No plugins yet.
+    /// No plugins yet. Artifacts of their attempts are temporary unless [others are given](Self::with_artifacts).
     #[must_use]
     pub fn new(sandbox: Sandbox) -> Self {
         Self {
             sandbox,
             installation: Arc::default(),
             means: Means::default(),
-            artifacts: HostArtifacts::default(),
+            artifacts: HostArtifacts::new(Some(ArtifactPlace::Temporary), ArtifactLimits::default()),
         }
     }
 

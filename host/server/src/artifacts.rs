@@ -32,14 +32,21 @@ use crate::{
 /// Bytes of an upload that are written at once.
 const PART_BYTES: usize = 1 << 20;
 
+/// Longest name of a file.
+const MAX_NAME_CHARS: usize = 255;
+/// Longest name of a namespace, as in workflow files.
+const MAX_NAMESPACE_BYTES: usize = 63;
+
 /// Namespace of uploads that name none.
 const DEFAULT_NAMESPACE: &str = "default";
 
 /// Stores the body as an artifact, for a parameter of a run to come.
 pub(crate) async fn upload(mut context: RequestContext) -> Result<Response, ProblemResponse> {
-    let name = context.query.text("name").unwrap_or_default();
-    let namespace = context.query.text("namespace").unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
+    let query = &mut context.query;
+    let name = query.parsed("name", "a name of at most 255 characters", name).unwrap_or_default();
+    let namespace = query.parsed("namespace", "the name of a namespace, such as `default`", namespace);
     context.query.done()?;
+    let namespace = namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
     let namespace: Arc<str> = namespace.into();
     context.caller.may_submit_to(&namespace)?;
     context.enter(Resource::Uploads).await?;
@@ -48,6 +55,21 @@ pub(crate) async fn upload(mut context: RequestContext) -> Result<Response, Prob
     let upload = received(&mut context, store.upload(&namespace)?).await?;
     let artifact = upload.finish(&name, media.as_deref()).await?;
     Ok(json(StatusCode::CREATED, &ArtifactView::of(&artifact)))
+}
+
+/// Reads the name of a file.
+fn name(text: &str) -> Option<String> {
+    (text.chars().count() <= MAX_NAME_CHARS).then(|| text.to_owned())
+}
+
+/// Reads a namespace, as workflow files have it.
+fn namespace(text: &str) -> Option<String> {
+    let is_edge = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_plain = text.starts_with(is_edge)
+        && text.ends_with(is_edge)
+        && text.chars().all(|c| is_edge(c) || c == '-')
+        && text.len() <= MAX_NAMESPACE_BYTES;
+    is_plain.then(|| text.to_owned())
 }
 
 /// Reads the body into the upload.
@@ -151,6 +173,17 @@ fn range(text: &str, size: u64) -> Option<Range<u64>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn namespaces_are_those_of_workflow_files() {
+        for text in ["default", "a", "a-1", &"x".repeat(63)] {
+            assert!(namespace(text).is_some(), "{text}");
+        }
+        for text in ["", "-a", "a-", "A", "a/b", "..", "a_b", &"x".repeat(64)] {
+            assert_eq!(namespace(text), None, "{text}");
+        }
+        assert!(name(&"x".repeat(255)).is_some() && name(&"x".repeat(256)).is_none());
+    }
 
     #[test]
     fn ranges_are_those_of_http() {

@@ -16,10 +16,10 @@ pub(super) const ROUTES: &[Route] = &[
         uses: &[Resource::Uploads],
         what: "Stores a file as an artifact, for a parameter of a run. Without a run that names it, it is deleted after a day.",
         query: &[
-            parameter("name", Kind::Text, "The name of the file, for people."),
+            parameter("name", Kind::Like("^[^\u{0}]{0,255}$"), "The name of the file, for people."),
             parameter(
                 "namespace",
-                Kind::Text,
+                Kind::Like("^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"),
                 "The namespace of the runs that may name it; `default` by default.",
             ),
         ],
