@@ -404,6 +404,9 @@ impl Plugins {
 
 type Ready = (Arc<Plugin>, Arc<Program>);
 
+/// Path of the directories of artifacts, as messages of guests have it.
+const ARTIFACT_DIRS: &str = "/artifacts/";
+
 /// Adds to the message of an attempt that was refused something which lines of the configuration grant what its plugin asks for.
 fn with_advice(mut outcome: Outcome, plugin: &Plugin, executor_type: &str) -> Outcome {
     let is_refused = outcome.code != code::SUCCEEDED && outcome.message.contains(MISSING_GRANT);
@@ -411,10 +414,14 @@ fn with_advice(mut outcome: Outcome, plugin: &Plugin, executor_type: &str) -> Ou
     let name = if name.starts_with("sha256:") { &plugin.name } else { name };
     let image = is_refused.then(|| plugin.known_image()).flatten();
     let advice = image.and_then(|image| image.manifest.wants.advice(name, &plugin.grants));
-    // A plugin that asks for nothing may need a directory all the same.
+    // A plugin that asks for nothing may need artifacts or a directory all the same.
+    let lacks_artifacts = outcome.code != code::SUCCEEDED
+        && !plugin.grants.artifacts
+        && outcome.message.contains(ARTIFACT_DIRS);
     let lacks_directory = || {
         is_refused && plugin.grants.dirs.is_empty() && outcome.message.contains("not granted: directories")
     };
+    let advice = advice.or_else(|| lacks_artifacts.then(|| GrantRequests::artifact_advice(name)));
     if let Some(advice) = advice.or_else(|| lacks_directory().then(|| GrantRequests::directory_advice(name)))
     {
         outcome.message = format!("{}; {advice}", outcome.message).into();

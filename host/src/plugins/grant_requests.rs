@@ -131,6 +131,14 @@ impl GrantRequests {
         )
     }
 
+    /// Says in a sentence which line of a configuration grants artifacts to the plugin of that name.
+    pub(super) fn artifact_advice(name: &str) -> String {
+        format!(
+            "`artifacts = true` under `[grants.{}]` in the configuration (`--config`) grants `/artifacts/in` and `/artifacts/out`",
+            key(name)
+        )
+    }
+
     /// Each line of a configuration that grants some of it.
     fn members(&self) -> Vec<String> {
         let list = |items: Vec<String>| items.join(", ");

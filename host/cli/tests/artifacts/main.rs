@@ -170,7 +170,10 @@ fn guests_reach_their_own_files_only() {
             .bench
             .write("w.yaml", task("file", "{ operation: write, path: /artifacts/out/x, content: x }"));
         let ran = ungranted.phasm(&["run", "w.yaml"]);
-        assert!(ran.status != 0 && ran.stderr.contains("[grants.file]"), "{ran:?}");
+        assert!(
+            ran.status != 0 && ran.stderr.contains("`artifacts = true` under `[grants.file]`"),
+            "{ran:?}"
+        );
         let ran = ungranted.phasm(&["run", "letters.yaml", "-p", "letter=@letter.txt"]);
         assert!(ran.status != 0 && ran.stderr.contains("`artifacts = true`"), "{ran:?}");
     }
