@@ -93,7 +93,8 @@ const LENGTH: &str = "^(([0-9]{1,5}|[12][0-9]{5}|300000)(ms)?|([0-9]{1,2}|[12][0
 fn body(sends: Sends) -> Value {
     let (schema, required) = match sends {
         Sends::Plugin => return json!({ "required": true, "content": { "application/wasm": {} } }),
-        Sends::File => return json!({ "required": true, "content": { "application/octet-stream": {} } }),
+        // An empty file is one.
+        Sends::File => return json!({ "required": false, "content": { "application/octet-stream": {} } }),
         Sends::Document => ("Document", true),
         Sends::Answer => ("Answer", false),
         Sends::Rerun => ("Rerun", false),

@@ -247,9 +247,8 @@ impl From<ArtifactError> for ProblemResponse {
             }
             ArtifactError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             ArtifactError::Full { .. } => StatusCode::INSUFFICIENT_STORAGE,
-            ArtifactError::Damaged { .. } | ArtifactError::NoPlace | ArtifactError::Io { .. } => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
+            ArtifactError::NoPlace => StatusCode::NOT_IMPLEMENTED,
+            ArtifactError::Damaged { .. } | ArtifactError::Io { .. } => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Self::new(status, error.to_string())
     }

@@ -25,8 +25,18 @@ const KINDS: [(&str, &str); 4] =
 impl Serving {
     pub(crate) fn start(store: &str) -> Self {
         let bench = Bench::new();
+        bench.write("phasm.toml", "[artifacts]\ndirectory = \"artifacts\"\nattempt-size = \"1 MiB\"\n");
         let mut child = bench
-            .command(&["serve", "--store", store, "--listen", "127.0.0.1:0", "--json"])
+            .command(&[
+                "serve",
+                "--config",
+                "phasm.toml",
+                "--store",
+                store,
+                "--listen",
+                "127.0.0.1:0",
+                "--json",
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()

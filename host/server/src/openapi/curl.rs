@@ -92,7 +92,7 @@ fn body(route: &Route) -> Vec<String> {
     let file = if route.path.starts_with("/v1/schedules") { "nightly.yaml" } else { "release.yaml" };
     match (route.body, known(&BODIES, route.id)) {
         (Some(Sends::Document), _) => sends("application/yaml", &format!("--data-binary @{file}")),
-        (Some(Sends::File), _) => sends("text/csv", "--data-binary @rows.csv"),
+        (Some(Sends::File), _) => sends("application/octet-stream", "--data-binary @rows.csv"),
         (Some(Sends::Plugin), _) => sends("application/wasm", "--data-binary @greet.wasm"),
         (Some(Sends::Answer | Sends::Rerun), Some(text)) => {
             sends("application/json", &format!("-d '{text}'"))

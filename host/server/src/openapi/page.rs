@@ -22,7 +22,7 @@ struct Section {
     routes: &'static [&'static str],
 }
 
-const SECTIONS: [Section; 9] = [
+const SECTIONS: [Section; 10] = [
     Section { anchor: "submit", title: "Submit", routes: &["submitRun", "rerunRun", "validateDocument"] },
     Section {
         anchor: "read",
@@ -39,6 +39,11 @@ const SECTIONS: [Section; 9] = [
         ],
     },
     Section { anchor: "follow", title: "Follow runs", routes: &["getEvents", "getLogs"] },
+    Section {
+        anchor: "artifacts",
+        title: "Artifacts",
+        routes: &["putArtifact", "listArtifacts", "getArtifact"],
+    },
     Section {
         anchor: "respond",
         title: "Approve, reject, cancel",

@@ -26,7 +26,7 @@ pub(super) const ROUTES: &[Route] = &[
         headers: &[],
         body: Some(Sends::File),
         answers: &[(201, "Stored: the value that names it.", Shape::Json("Artifact"))],
-        refusals: &[408, 413, 429, 507],
+        refusals: &[408, 413, 507],
         serve: serve!(artifacts::upload),
     },
     Route {

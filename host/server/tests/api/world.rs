@@ -4,6 +4,7 @@ use std::{future::Future, path::Path, pin::Pin, sync::Arc};
 
 use phasm::{
     Host, HostBuilder, Outcome, Value,
+    artifacts::ArtifactPlace,
     executor::{Executor, Invocation, Level, Observer},
     plugins::Library,
     sandbox::{Limits, SandboxConfig},
@@ -122,7 +123,11 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let mut config = ServerConfig { keys: Some(dir.path().join("keys")), ..ServerConfig::default() };
         configure(&mut config);
-        let host = Arc::new(build(Host::builder(), dir.path()).open().unwrap());
+        let host = Arc::new(
+            build(Host::builder().artifacts(ArtifactPlace::Folder(dir.path().join("artifacts"))), dir.path())
+                .open()
+                .unwrap(),
+        );
         let server = Server::new(Arc::clone(&host), config).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = Client { address: listener.local_addr().unwrap(), key: None };
