@@ -2,6 +2,7 @@
 
 /// The module of the SDK: names within its folder, and what stands there.
 pub const SDK: &[(&str, &str)] = carried! {
+    "artifact.go": "plugin-sdk/go/artifact.go",
     "call.go": "plugin-sdk/go/call.go",
     "execution.go": "plugin-sdk/go/execution.go",
     "executor.go": "plugin-sdk/go/executor.go",
