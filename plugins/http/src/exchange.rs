@@ -1,6 +1,6 @@
 //! A request, the redirects it meets, and the answer.
 
-use phasm_sdk::prelude::*;
+use phasm_sdk::{artifact::NewArtifact, prelude::*};
 
 use crate::{Task, answer::Head, body, redirect, request::Request, transport};
 
@@ -38,7 +38,12 @@ fn conclude(answer: &mut transport::Answer, request: &Request, task: &Task, uniq
     if let Some(path) = &task.save_to {
         let size = body::save(answer, path, task.max_bytes.unwrap_or(u64::MAX), unique)
             .map_err(|error| error.outcome(&shown, Some(path)))?;
-        return Ok(outcome.output("path", path).output("size", size));
+        let outcome = outcome.output("path", path).output("size", size);
+        let media = head.header("content-type").unwrap_or("application/octet-stream").to_owned();
+        return Ok(match NewArtifact::at(path) {
+            Some(artifact) => outcome.output("artifact", artifact.media(media)),
+            None => outcome,
+        });
     }
     let limit = task.max_bytes.unwrap_or(body::MAX_BODY_BYTES);
     let bytes = body::read(answer, limit).map_err(|error| error.outcome(&shown, None))?;

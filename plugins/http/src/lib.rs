@@ -2,6 +2,7 @@
 
 mod answer;
 mod body;
+mod content;
 mod exchange;
 mod fault;
 mod patience;
@@ -30,6 +31,10 @@ inputs! {
         headers: Option<phasm_sdk::Map<String, Value>>,
         /// Body to send: a text is sent as it is, anything else as JSON.
         body: Option<Json>,
+        /// A file to send as the body: its path in a granted directory, or an artifact.
+        body_file as "bodyFile": Option<Json>,
+        /// Fields and files to send as a form (`multipart/form-data`).
+        form: Option<Vec<Object<content::FormPart>>>,
         /// Credentials.
         auth: Option<Object<Auth>>,
         /// The part that `auth` leaves out, so that it can come from a secret. Without `auth` it is a bearer token.
@@ -102,6 +107,8 @@ executor!(http, {
         size: Option<u64>,
         /// The file, with `saveTo`.
         path: Option<String>,
+        /// The artifact, with `saveTo` in `/artifacts/out`.
+        artifact: Option<Json>,
     },
 });
 

@@ -3,7 +3,7 @@
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use phasm_sdk::{Map, prelude::*};
 
-use crate::{Auth, Task, patience::Patience, url::Url};
+use crate::{Auth, Task, content::Content, patience::Patience, url::Url};
 
 /// One request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) struct Request {
     pub(crate) method: String,
     pub(crate) url: Url,
     pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Option<Vec<u8>>,
+    pub(crate) body: Option<Content>,
     pub(crate) patience: Patience,
     /// The header that says whom to be, in lower case.
     pub(crate) credential: Option<String>,
@@ -36,8 +36,9 @@ impl Request {
             request.credential = Some(name.to_ascii_lowercase());
             request.usually(&name, value);
         }
-        if let Some(body) = &task.body {
-            request.carry(body)?;
+        if let Some(content) = Content::of(task)? {
+            request.usually("content-type", content.media.clone());
+            request.body = Some(content);
         }
         if task.idempotency_key {
             request.usually("idempotency-key", key.to_owned());
@@ -53,24 +54,14 @@ impl Request {
         not(any(test, target_arch = "wasm32")),
         expect(dead_code, reason = "nothing is sent natively")
     )]
-    pub(crate) fn content_length(&self) -> Option<usize> {
+    pub(crate) fn content_length(&self) -> Option<u64> {
         let has_none = ["GET", "HEAD"].contains(&self.method.as_str());
-        self.body.as_ref().map(Vec::len).or((!has_none).then_some(0))
+        self.body.as_ref().map(Content::len).or((!has_none).then_some(0))
     }
 
     /// For people.
     pub(crate) fn shown(&self) -> String {
         format!("{} {}", self.method, self.url.shown())
-    }
-
-    fn carry(&mut self, body: &Json) -> Result<()> {
-        let (kind, bytes) = match body.parse::<String>() {
-            Ok(text) => ("text/plain; charset=utf-8", text.into_bytes()),
-            Err(_) => ("application/json", body.as_str().as_bytes().to_vec()),
-        };
-        self.usually("content-type", kind.to_owned());
-        self.body = Some(bytes);
-        Ok(())
     }
 
     /// Adds a header that is not given.

@@ -71,7 +71,7 @@ fn a_request_is_what_the_inputs_say() {
         ("accept", "application/json, */*;q=0.8"),
     ];
     assert_eq!(headers, expected);
-    assert_eq!(request.body.unwrap(), b"{\"a\":[1]}");
+    assert_eq!(sent_bytes(&request), b"{\"a\":[1]}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn a_text_is_sent_as_it_is_and_keys_when_asked() {
         "url": "https://a.example", "method": "PUT", "body": "plain", "idempotencyKey": true,
     }));
     assert_eq!((request.url.path.as_str(), request.url.query.as_str()), ("/", ""));
-    assert_eq!(request.body.unwrap(), b"plain");
+    assert_eq!(sent_bytes(&request), b"plain");
     let header =
         |name: &str| request.headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.clone());
     assert_eq!(header("content-type").unwrap(), "text/plain; charset=utf-8");
@@ -406,4 +406,95 @@ fn several_cookies_are_a_list() {
     let one = told(200, &[("set-cookie", "a=1")], "", json!({}));
     let shown: Value = one.outputs.iter().find(|(name, _)| name == "headers").unwrap().1.parse().unwrap();
     assert_eq!(shown["set-cookie"], json!("a=1"));
+}
+
+fn sent_bytes(request: &Request) -> Vec<u8> {
+    let mut all = Vec::new();
+    let content = request.body.as_ref().unwrap();
+    content
+        .for_each(|part| {
+            all.extend_from_slice(part);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(content.len(), all.len() as u64);
+    all
+}
+
+fn header<'r>(request: &'r Request, name: &str) -> &'r str {
+    request
+        .headers
+        .iter()
+        .find(|(given, _)| given.eq_ignore_ascii_case(name))
+        .map(|(_, value)| value.as_str())
+        .unwrap()
+}
+
+#[test]
+fn a_file_is_sent_as_the_body() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("rows.csv").to_str().unwrap().to_owned();
+    // Longer than one piece.
+    let long = "a,b\n".repeat(content::PIECE_BYTES);
+    fs::write(&path, &long).unwrap();
+    let by_path = request(json!({ "url": "https://a.example", "method": "PUT", "bodyFile": path }));
+    assert_eq!(
+        (sent_bytes(&by_path), header(&by_path, "content-type")),
+        (long.clone().into_bytes(), "application/octet-stream")
+    );
+    let artifact = json!({ "artifact": "sha256:00", "path": path, "media": "text/csv", "name": "rows.csv" });
+    let by_reference = request(json!({ "url": "https://a.example", "method": "PUT", "bodyFile": artifact }));
+    assert_eq!(
+        (sent_bytes(&by_reference), header(&by_reference, "content-type")),
+        (long.into_bytes(), "text/csv")
+    );
+    for (inputs, code, says) in [
+        (json!({ "bodyFile": directory.path().join("none") }), ExecCode::Failed, "it does not exist"),
+        (json!({ "bodyFile": directory.path() }), ExecCode::Failed, "it is a directory"),
+        (
+            json!({ "bodyFile": path, "body": "x" }),
+            ExecCode::Error,
+            "expected one of `body`, `bodyFile` and `form`",
+        ),
+        (json!({ "bodyFile": { "artifact": "sha256:00" } }), ExecCode::Error, "`artifacts = true`"),
+        (json!({ "bodyFile": 5 }), ExecCode::Error, "expected a path or an artifact"),
+    ] {
+        let outcome = told(200, &[], "", inputs);
+        assert_eq!(outcome.code, code, "{}", outcome.message);
+        assert!(outcome.message.contains(says), "{}", outcome.message);
+    }
+}
+
+#[test]
+fn fields_and_files_are_sent_as_a_form() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a\".txt").to_str().unwrap().to_owned();
+    fs::write(&path, "hello").unwrap();
+    let sent = request(json!({ "url": "https://a.example", "method": "POST", "form": [
+        { "name": "note\r\n\"x\"", "value": "plain" },
+        { "name": "rows", "value": [1, 2] },
+        { "name": "file", "file": path, "contentType": "text/plain" },
+        { "name": "renamed", "file": path, "filename": "b.bin" },
+    ] }));
+    let kind = header(&sent, "content-type");
+    let boundary = kind.strip_prefix("multipart/form-data; boundary=").unwrap();
+    let part = |head: &str, body: &str| {
+        format!("--{boundary}\r\ncontent-disposition: form-data; {head}\r\n\r\n{body}\r\n")
+    };
+    let expected = [
+        part("name=\"note%0D%0A%22x%22\"\r\ncontent-type: text/plain; charset=utf-8", "plain"),
+        part("name=\"rows\"\r\ncontent-type: application/json", "[1,2]"),
+        part("name=\"file\"; filename=\"a%22.txt\"\r\ncontent-type: text/plain", "hello"),
+        part("name=\"renamed\"; filename=\"b.bin\"\r\ncontent-type: application/octet-stream", "hello"),
+        format!("--{boundary}--\r\n"),
+    ];
+    assert_eq!(String::from_utf8(sent_bytes(&sent)).unwrap(), expected.concat());
+    for (form, says) in [
+        (json!([{ "name": "a" }]), "input `form[0]`: expected `value` or `file`"),
+        (json!([{ "name": "a", "value": 1, "file": "x" }]), "input `form[0]`: expected `value` or `file`"),
+        (json!([{ "name": "a", "value": 1, "contentType": "a\r\nb" }]), "expected a media type"),
+    ] {
+        let outcome = told(200, &[], "", json!({ "method": "POST", "form": form }));
+        assert!(outcome.code == ExecCode::Error && outcome.message.contains(says), "{}", outcome.message);
+    }
 }

@@ -9,9 +9,10 @@ mod running;
 
 use std::{
     fs,
-    io::{Read as _, Write as _},
-    net::TcpStream,
+    io::{BufRead, BufReader, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
+    thread,
 };
 
 use bench::{Bench, Ran};
@@ -292,4 +293,65 @@ fn the_api_stores_and_sends_artifacts() {
     let got = here(&["artifact", "get", "@last", "new.txt", "-o", "got"]);
     assert_eq!((got.status, fs::read(world.bench.path("got")).unwrap()), (0, b"new".to_vec()), "{got:?}");
     server.kill();
+}
+
+/// Serves `rows` to a GET, and returns the head and the body of the next request, which is to be a PUT.
+fn file_server(rows: Vec<u8>) -> (u16, thread::JoinHandle<(String, Vec<u8>)>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let served = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        head_of(&mut reader);
+        write!(
+            stream,
+            "HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            rows.len()
+        )
+        .unwrap();
+        stream.write_all(&rows).unwrap();
+        drop(stream);
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let head = head_of(&mut reader);
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
+        let mut body = vec![0; length.parse().unwrap()];
+        reader.read_exact(&mut body).unwrap();
+        stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n").unwrap();
+        (head, body)
+    });
+    (port, served)
+}
+
+fn head_of(reader: &mut impl BufRead) -> String {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        assert!(reader.read_line(&mut head).unwrap() > 0, "{head}");
+    }
+    head.to_ascii_lowercase()
+}
+
+/// R-I150: the executor `http` fetches a file as an artifact and sends one, in both tiers.
+#[test]
+fn a_file_is_fetched_and_sent() {
+    for tier in ["shared", "process"] {
+        let rows = b"a,b\n1,2\n".repeat(50_000);
+        let (port, served) = file_server(rows.clone());
+        let world = World::new(&format!(
+            "[grants.http]\nartifacts = true\nisolation = \"{tier}\"\nhttp = [\"http://127.0.0.1:{port}\"]\nhttp-networks = [\"127.0.0.1\"]\n"
+        ));
+        let workflow = format!(
+            "apiVersion: phasm/v1\nkind: Workflow\nmetadata: {{ name: w }}\nspec:\n  entrypoint: main\n  templates:\n    - dag:\n        \
+             name: main\n        tasks:\n          - name: fetch\n            executor: {{ type: http }}\n            inputs: {{ url: \
+             'http://127.0.0.1:{port}/rows', saveTo: /artifacts/out/rows.csv }}\n          - name: send\n            dependencies: \
+             [fetch]\n            executor: {{ type: http }}\n            inputs: {{ url: 'http://127.0.0.1:{port}/copy', method: PUT, \
+             bodyFile: '{{{{ tasks.fetch.outputs.artifact }}}}' }}\n"
+        );
+        world.bench.write("w.yaml", workflow);
+        let ran = world.phasm(&["run", "w.yaml"]);
+        assert_eq!(ran.status, 0, "{tier}: {ran:?}");
+        let (head, body) = served.join().unwrap();
+        assert!(head.starts_with("put /copy ") && head.contains("content-type: text/csv"), "{head}");
+        assert!(body == rows, "{tier}: {} bytes of {}", body.len(), rows.len());
+    }
 }

@@ -1,6 +1,6 @@
 //! Sending by `wasi:http`.
 
-use std::time::Duration;
+use std::{io, time::Duration};
 
 use wasip2::{
     http::{
@@ -10,11 +10,12 @@ use wasip2::{
             http_error_code,
         },
     },
-    io::streams::{InputStream, StreamError},
+    io::streams::{InputStream, OutputStream, StreamError},
 };
 
 use crate::{
     answer::Head,
+    content::Content,
     fault::{Fault, Kind},
     patience::Patience,
     request::Request,
@@ -61,7 +62,7 @@ pub(crate) fn send(request: &Request) -> Result<Answer, Fault> {
     let body = outgoing.body().map_err(|()| Fault::new(Kind::Input, "no body can be sent"))?;
     let future = outgoing_handler::handle(outgoing, Some(options(request.patience)))
         .map_err(|code| fault(&code, &request.url.authority))?;
-    write(body, request.body.as_deref().unwrap_or_default());
+    write(body, request.body.as_ref());
     future.subscribe().block();
     let answered = future.get().and_then(Result::ok);
     let answered = answered.ok_or_else(|| Fault::new(Kind::Protocol, "the host gave no response"))?;
@@ -128,15 +129,29 @@ fn options(patience: Patience) -> RequestOptions {
 }
 
 /// Sends the body. The response reports its errors.
-fn write(body: OutgoingBody, bytes: &[u8]) {
-    if let Ok(stream) = body.write() {
-        for part in bytes.chunks(4096) {
-            if stream.blocking_write_and_flush(part).is_err() {
-                break;
-            }
-        }
+fn write(body: OutgoingBody, content: Option<&Content>) {
+    if let (Some(content), Ok(stream)) = (content, body.write()) {
+        // A file that cannot be read any more leaves the body short, which the host reports.
+        let _ = content.for_each(|part| write_all(&stream, part));
+        let _ = stream.blocking_flush();
     }
     let _ = OutgoingBody::finish(body, None);
+}
+
+/// Writes as much at once as the host takes.
+fn write_all(stream: &OutputStream, mut part: &[u8]) -> io::Result<()> {
+    let closed = |_| io::Error::from(io::ErrorKind::BrokenPipe);
+    while !part.is_empty() {
+        let room = usize::try_from(stream.check_write().map_err(closed)?).unwrap_or(usize::MAX);
+        let (now, rest) = part.split_at(room.min(part.len()));
+        if now.is_empty() {
+            stream.subscribe().block();
+            continue;
+        }
+        stream.write(now).map_err(closed)?;
+        part = rest;
+    }
+    Ok(())
 }
 
 fn fault(code: &ErrorCode, authority: &str) -> Fault {
