@@ -28,7 +28,6 @@ inputs! {
 }
 
 /// Bytes that are in memory at once.
-#[cfg_attr(not(any(test, target_arch = "wasm32")), expect(dead_code, reason = "nothing is sent natively"))]
 pub(crate) const PIECE_BYTES: usize = 64 << 10;
 
 /// Content, and its media type unless a header has another one.
