@@ -132,6 +132,14 @@ pub(crate) fn add(outcome: Outcome, head: &Head, bytes: Vec<u8>, expect: Expect,
     }
 }
 
+/// Returns the value of a body.
+///
+/// # Errors
+/// The words for a body that is not as expected.
+pub(crate) fn value(head: &Head, bytes: Vec<u8>, expect: Expect) -> Result<Value, String> {
+    parsed(head, bytes, expect).map(|(_, value)| value)
+}
+
 fn parsed(head: &Head, bytes: Vec<u8>, expect: Expect) -> Result<(&'static str, Value), String> {
     let text = match (expect, String::from_utf8(bytes)) {
         (Expect::Base64, text) => {

@@ -2,10 +2,11 @@
 
 use phasm_sdk::{artifact::NewArtifact, prelude::*};
 
-use crate::{Task, answer::Head, body, redirect, request::Request, transport};
+use crate::{Task, answer::Head, body, pages::Collected, redirect, request::Request, transport};
 
 pub(crate) fn exchange(mut request: Request, task: &Task, unique: &str) -> Result {
     let mut redirects = 0;
+    let mut collected = Collected::default();
     loop {
         let mut answer = transport::send(&request).map_err(|fault| fault.outcome(&request.shown()))?;
         match redirect::next(&request, &answer.head) {
@@ -15,7 +16,15 @@ pub(crate) fn exchange(mut request: Request, task: &Task, unique: &str) -> Resul
                 request = next;
             }
             Some(Err(why)) => return Err(unfollowed(&answer.head, &request, &why)),
-            _ => return conclude(&mut answer, &request, task, unique),
+            _ => match &task.pages {
+                Some(pages) if is_accepted(&answer.head, &request, task) => {
+                    match collected.add(&mut answer, &request, task, pages)? {
+                        Some(next) => (request, redirects) = (next, 0),
+                        None => return Ok(collected.outputs(success(&answer.head, &request, task))),
+                    }
+                }
+                _ => return conclude(&mut answer, &request, task, unique),
+            },
         }
     }
 }
@@ -24,10 +33,19 @@ fn unfollowed(head: &Head, request: &Request, why: &str) -> Outcome {
     head.outcome(&request.shown(), &[]).message(format!("{}: {why}", request.shown()))
 }
 
+/// The outcome of a response, with its status, its headers and its URL.
+fn success(head: &Head, request: &Request, task: &Task) -> Outcome {
+    head.outcome(&request.shown(), &task.accept).output("url", request.url.shown())
+}
+
+fn is_accepted(head: &Head, request: &Request, task: &Task) -> bool {
+    head.outcome(&request.shown(), &task.accept).code == ExecCode::Succeeded
+}
+
 fn conclude(answer: &mut transport::Answer, request: &Request, task: &Task, unique: &str) -> Result {
     let shown = request.shown();
     let head = answer.head.clone();
-    let outcome = head.outcome(&shown, &task.accept).output("url", request.url.shown());
+    let outcome = success(&head, request, task);
     if outcome.code != ExecCode::Succeeded {
         let bytes = body::beginning(
             answer,

@@ -5,6 +5,7 @@ mod body;
 mod content;
 mod exchange;
 mod fault;
+mod pages;
 mod patience;
 mod redirect;
 mod request;
@@ -47,6 +48,8 @@ inputs! {
         expect: body::Expect = body::Expect::Auto,
         /// Further statuses that are no error.
         accept: Vec<u16> = Vec::new(),
+        /// Reads a list page by page, until there is no next page.
+        pages: Option<Object<pages::Pages>>,
         /// A file in a granted directory: the body is streamed there.
         save_to as "saveTo": Option<String>,
         /// A larger body is not read.
@@ -101,6 +104,10 @@ executor!(http, {
         url: String,
         /// Body of the response: a value, a text, or bytes as base64. Absent with `saveTo`.
         body: Option<Json>,
+        /// Elements of all pages, with `pages`.
+        items: Option<Vec<Json>>,
+        /// Number of pages that were read, with `pages`.
+        pages: Option<u32>,
         /// Format of `body`: `json`, `text` or `base64`.
         format: Option<String>,
         /// Bytes of the body.

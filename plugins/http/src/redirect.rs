@@ -11,24 +11,32 @@ pub(crate) fn next(request: &Request, answer: &Head) -> Option<Result<Request, S
         301 | 302 | 303 | 307 | 308 => answer.header("location")?,
         _ => return None,
     };
-    let url = match request.url.join(location) {
-        Ok(url) => url,
-        Err(why) => return Some(Err(format!("redirected to `{location}`: {why}"))),
-    };
+    let followed = follow(request, location).map(|mut next| {
+        if becomes_get(&request.method, answer.status) {
+            next.method = "GET".to_owned();
+            next.body = None;
+            next.headers.retain(|(name, _)| !name.to_ascii_lowercase().starts_with("content-"));
+        }
+        next
+    });
+    Some(followed.map_err(|why| format!("redirected {why}")))
+}
+
+/// Returns the same request to another place, without credentials if that is another host.
+///
+/// # Errors
+/// The words for a place that is not to be asked.
+pub(crate) fn follow(request: &Request, location: &str) -> Result<Request, String> {
+    let url = request.url.join(location).map_err(|why| format!("to `{location}`: {why}"))?;
     if request.url.secure && !url.secure {
-        return Some(Err(format!("redirected from https to {}", url.shown())));
+        return Err(format!("from https to {}", url.shown()));
     }
     let mut next = Request { url, ..request.clone() };
-    if becomes_get(&request.method, answer.status) {
-        next.method = "GET".to_owned();
-        next.body = None;
-        next.headers.retain(|(name, _)| !name.to_ascii_lowercase().starts_with("content-"));
-    }
     if !next.url.is_same_origin(&request.url) {
         let is_private = |name: &str| PRIVATE.contains(&name) || request.credential.as_deref() == Some(name);
         next.headers.retain(|(name, _)| !is_private(&name.to_ascii_lowercase()));
     }
-    Some(Ok(next))
+    Ok(next)
 }
 
 fn becomes_get(method: &str, status: u16) -> bool {

@@ -498,3 +498,82 @@ fn fields_and_files_are_sent_as_a_form() {
         assert!(outcome.code == ExecCode::Error && outcome.message.contains(says), "{}", outcome.message);
     }
 }
+
+fn pages(answers: Vec<Result<Answer, Fault>>, pages: Value) -> (Outcome, Vec<String>) {
+    serve(answers);
+    let outcome = call(http, json!({ "url": "https://a.example/items?x=1", "secret": "s", "pages": pages }));
+    let asked = sent()
+        .iter()
+        .map(|request| format!("{}{}{}", request.url.authority, request.url.path, request.url.query))
+        .collect();
+    (outcome, asked)
+}
+
+#[test]
+fn pages_are_read_until_there_is_no_next() {
+    let link = |to: &str| format!("<https://a.example/first>; rel=\"first\", <{to}>; rel=\"prev next\"");
+    let (outcome, asked) = pages(
+        vec![
+            answer(200, &[("link", &link("/items?page=2"))], "[1,2]"),
+            answer(200, &[("link", "</items>; rel=first")], "[3]"),
+        ],
+        json!({}),
+    );
+    assert_eq!(
+        (outcome.get("items"), outcome.get("pages"), outcome.get("size")),
+        (Some(json!([1, 2, 3])), Some(json!(2)), Some(json!(8)))
+    );
+    assert_eq!(asked, ["a.example/items?x=1", "a.example/items?page=2"]);
+    let (outcome, asked) = pages(
+        vec![
+            answer(
+                200,
+                &[],
+                "{\"data\":{\"rows\":[{\"n\":1}]},\"links\":[{\"next\":\"https://a.example/b\"}]}",
+            ),
+            answer(302, &[("location", "/c")], ""),
+            answer(200, &[], "{\"data\":{\"rows\":[]},\"links\":[{\"next\":null}]}"),
+        ],
+        json!({ "items": "data.rows", "next": "links.0.next" }),
+    );
+    assert_eq!((outcome.get("items"), outcome.get("body")), (Some(json!([{ "n": 1 }])), None));
+    assert_eq!(asked, ["a.example/items?x=1", "a.example/b", "a.example/c"]);
+}
+
+#[test]
+fn pages_end_where_something_is_wrong() {
+    let next = [("link", "</items>; rel=next")];
+    for (answers, given, code, says) in [
+        (vec![answer(200, &[], "{}")], json!({}), ExecCode::Failed, "the body is no list; `pages.items`"),
+        (
+            vec![answer(200, &[], "{}")],
+            json!({ "items": "a.b" }),
+            ExecCode::Failed,
+            "`a.b` of the body is no list",
+        ),
+        (vec![answer(200, &[], "x")], json!({}), ExecCode::Failed, "the body is not JSON"),
+        (
+            vec![answer(200, &next, "[1]"), answer(200, &next, "[2]")],
+            json!({ "maxPages": 2 }),
+            ExecCode::Failed,
+            "more than 2 pages",
+        ),
+        (vec![answer(200, &next, "[1]"), answer(503, &[], "busy")], json!({}), ExecCode::Error, "503"),
+        (
+            vec![answer(200, &[("link", "<http://a.example/x>; rel=next")], "[1]")],
+            json!({}),
+            ExecCode::Failed,
+            "from https to",
+        ),
+    ] {
+        let (outcome, _) = pages(answers, given);
+        assert_eq!(outcome.code, code, "{}", outcome.message);
+        assert!(outcome.message.contains(says), "{}", outcome.message);
+    }
+    // Another host gets no credentials.
+    serve([answer(200, &[("link", "<https://b.example/x>; rel=next")], "[1]"), answer(200, &[], "[]")]);
+    assert_eq!(call(http, json!({ "url": "https://a.example", "secret": "s", "pages": {} })).message, "");
+    let asked = sent();
+    let has = |request: &Request| request.headers.iter().any(|(name, _)| name == "authorization");
+    assert_eq!((has(&asked[0]), has(&asked[1])), (true, false));
+}
