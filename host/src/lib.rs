@@ -71,6 +71,7 @@
 //! Grants of plugins are enforced in the sandbox crate's `capability`, read in `config/grants`, and recorded in the
 //! journal by `plugins/grant_record`. A store is a module of `store` under the contract that `store/tests` gives to each of them.
 
+#[doc(inline)]
 pub use phasm_artifacts as artifacts;
 
 pub mod catalog;

@@ -2,11 +2,11 @@
 
 use phasm_sdk::{artifact::NewArtifact, prelude::*};
 
-use crate::{Task, answer::Head, body, pages::Collected, redirect, request::Request, transport};
+use crate::{Task, answer::Head, body, pages::PageReader, redirect, request::Request, transport};
 
 pub(crate) fn exchange(mut request: Request, task: &Task, unique: &str) -> Result {
     let mut redirects = 0;
-    let mut collected = Collected::default();
+    let mut reader = PageReader::default();
     loop {
         let mut answer = transport::send(&request).map_err(|fault| fault.outcome(&request.shown()))?;
         match redirect::next(&request, &answer.head) {
@@ -18,9 +18,9 @@ pub(crate) fn exchange(mut request: Request, task: &Task, unique: &str) -> Resul
             Some(Err(why)) => return Err(unfollowed(&answer.head, &request, &why)),
             _ => match &task.pages {
                 Some(pages) if is_accepted(&answer.head, &request, task) => {
-                    match collected.add(&mut answer, &request, task, pages)? {
+                    match reader.add(&mut answer, &request, task, pages)? {
                         Some(next) => (request, redirects) = (next, 0),
-                        None => return Ok(collected.outputs(success(&answer.head, &request, task))),
+                        None => return Ok(reader.outputs(success(&answer.head, &request, task))),
                     }
                 }
                 _ => return conclude(&mut answer, &request, task, unique),

@@ -16,22 +16,22 @@ inputs! {
     pub struct Pages {
         /// Where the list is in the body: names of members with dots between them, such as `data.items`. Without it the body is the list.
         items: Option<String>,
-        /// Where the URL of the next page is in the body, likewise. Without it the header `Link` has it.
+        /// Where the URL of the next page is in the body, likewise. Without it the URL is read from the header `Link`.
         next: Option<String>,
         /// Pages that are read; if there are more, the attempt fails.
         max_pages as "maxPages": u32 = 100,
     }
 }
 
-/// The elements of the pages that were read.
+/// Reader of pages, with the elements that were read.
 #[derive(Default)]
-pub(crate) struct Collected {
+pub(crate) struct PageReader {
     items: Vec<Value>,
     pages: u32,
     bytes: u64,
 }
 
-impl Collected {
+impl PageReader {
     /// Adds the page that an answer has. Returns the request for the next page, if there is one.
     ///
     /// # Errors
