@@ -273,7 +273,7 @@ async fn fire(
     let _admission = planner.admit(&target, &plan.namespace).await?;
     let by = Requester::schedule(&entry.name.namespace, &entry.name.name);
     let options = SubmitOptions { by: Some(by), ..SubmitOptions::default() };
-    let run = planner.scheduled_run(&plan, &entry.name, &Map::new(), &options, at)?;
+    let run = planner.scheduled_run(&plan, &entry.name, &Map::new(), &options, at).await?;
     let (state, due) = decided.started(cron, at, run.id());
     let change = change(entry.name.clone(), entry.revision, due, &state, None);
     planner.store_fired(&target, run, change).await?;

@@ -127,7 +127,7 @@ impl Planner {
                 return Err(TriggerError::Crowded);
             }
             let now = self.clock.now();
-            let run = self.scheduled_run(&plan, &schedule, parameters, &options, now)?;
+            let run = self.scheduled_run(&plan, &schedule, parameters, &options, now).await?;
             let identity = options.key.as_ref().map(|_| RequestIdentity::new(&plan, &run.parameters));
             let mut state = found.what.clone();
             state.note(now, FiringResult::Triggered, Some(Arc::clone(run.id())));
@@ -154,7 +154,7 @@ impl Planner {
     }
 
     /// A run of a schedule, to be [stored](Self::store_fired).
-    pub(crate) fn scheduled_run(
+    pub(crate) async fn scheduled_run(
         &self,
         plan: &Arc<Plan>,
         schedule: &EntryName,
@@ -164,6 +164,7 @@ impl Planner {
     ) -> Result<FirstRecord, SubmitError> {
         let facts = Facts { scheduled: Some(at), ..self.context.facts.clone() };
         let (plan, submission) = self.submission(plan, parameters, facts, options.by.clone())?;
+        self.artifacts.name(&plan.namespace, &submission.run_id, &submission.parameters, None).await?;
         let labels = Labels::from([
             (SCHEDULE_LABEL.into(), Arc::clone(&schedule.name)),
             (SCHEDULED_LABEL.into(), at.to_rfc3339().into()),
