@@ -201,8 +201,7 @@ impl Planner {
         let _admission = self.admit(target, &plan.namespace).await?;
         let (plan, submission) =
             self.submission(plan, parameters, self.context.facts.clone(), options.by.clone())?;
-        self.artifacts.name(&plan.namespace, &submission.run_id, &submission.parameters, None).await?;
-        let first = self.first_record(&plan, submission, options.key.clone(), Labels::new());
+        let first = self.first_record(&plan, submission, options.key.clone(), Labels::new()).await?;
         let identity = options.key.as_ref().map(|_| RequestIdentity::new(&plan, &first.parameters));
         let run_id = Arc::clone(first.id());
         let begins = target.due(first.record.time).await;

@@ -37,7 +37,7 @@ use self::{
     plugin::{Means, Plugin},
 };
 use crate::plugins::trust::PluginTrust;
-use phasm_artifacts::{ArtifactError, ArtifactLimits, ArtifactPlace, AttemptFiles, HostArtifacts};
+use phasm_artifacts::{ArtifactError, ArtifactLimits, ArtifactPlace, AttemptFiles, GUEST_DIR, HostArtifacts};
 use phasm_sandbox::{
     Digest, Grants, MISSING_GRANT, Program, Sandbox,
     executor::{Executor, Invocation, Observer},
@@ -366,6 +366,21 @@ impl Plugins {
         Ok((plugin, program))
     }
 
+    /// Prepares the files of an attempt whose plugin is granted artifacts.
+    async fn attempt_files(
+        &self,
+        grants: &Grants,
+        invocation: &mut Invocation,
+    ) -> Result<Option<AttemptFiles>, ArtifactError> {
+        if !grants.artifacts {
+            return Ok(None);
+        }
+        // Boxed: most attempts have no files.
+        let prepared =
+            Box::pin(async { AttemptFiles::prepare(&self.artifacts.store().await?, invocation).await });
+        prepared.await.map(Some)
+    }
+
     async fn call(self, mut invocation: Invocation, observer: Arc<dyn Observer>) -> Outcome {
         let name = Arc::clone(&invocation.executor_type);
         let ready = match self.ready(&name) {
@@ -376,13 +391,9 @@ impl Plugins {
         match ready {
             Ok((plugin, program)) => {
                 let grants = Arc::clone(&plugin.grants);
-                // Boxed: most attempts have no files.
-                let files = match grants.artifacts {
-                    true => match Box::pin(self.attempt_files(&mut invocation)).await {
-                        Ok(files) => Some(files),
-                        Err(error) => return Outcome::error(error.to_string()),
-                    },
-                    false => None,
+                let files = match self.attempt_files(&grants, &mut invocation).await {
+                    Ok(files) => files,
+                    Err(error) => return Outcome::error(error.to_string()),
                 };
                 let outcome = self.sandbox.call_in_place(&program, grants, invocation, observer).await;
                 let outcome = match files {
@@ -396,16 +407,7 @@ impl Plugins {
     }
 }
 
-impl Plugins {
-    async fn attempt_files(&self, invocation: &mut Invocation) -> Result<AttemptFiles, ArtifactError> {
-        AttemptFiles::prepare(&self.artifacts.store().await?, invocation).await
-    }
-}
-
 type Ready = (Arc<Plugin>, Arc<Program>);
-
-/// Path of the directories of artifacts, as messages of guests have it.
-const ARTIFACT_DIRS: &str = "/artifacts/";
 
 /// Adds to the message of an attempt that was refused something which lines of the configuration grant what its plugin asks for.
 fn with_advice(mut outcome: Outcome, plugin: &Plugin, executor_type: &str) -> Outcome {
@@ -415,9 +417,8 @@ fn with_advice(mut outcome: Outcome, plugin: &Plugin, executor_type: &str) -> Ou
     let image = is_refused.then(|| plugin.known_image()).flatten();
     let advice = image.and_then(|image| image.manifest.wants.advice(name, &plugin.grants));
     // A plugin that asks for nothing may need artifacts or a directory all the same.
-    let lacks_artifacts = outcome.code != code::SUCCEEDED
-        && !plugin.grants.artifacts
-        && outcome.message.contains(ARTIFACT_DIRS);
+    let lacks_artifacts =
+        outcome.code != code::SUCCEEDED && !plugin.grants.artifacts && outcome.message.contains(GUEST_DIR);
     let lacks_directory = || {
         is_refused && plugin.grants.dirs.is_empty() && outcome.message.contains("not granted: directories")
     };

@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    convert::Infallible,
     fs,
     path::{Component, Path, PathBuf},
     sync::Arc,
@@ -20,6 +21,8 @@ use super::{
     work_dir::AttemptDir,
 };
 
+/// Directory of all directories of artifacts, as guests see it.
+pub const GUEST_DIR: &str = "/artifacts/";
 /// Directory of the artifacts that the inputs name, as the guest sees it.
 const INPUTS: &str = "/artifacts/in";
 /// Directory of new files, as the guest sees it.
@@ -40,10 +43,10 @@ impl std::fmt::Debug for AttemptFiles {
     }
 }
 
-/// An artifact to be placed under a name in the attempt's directory.
+/// An artifact, and the names under which it is to be placed in the attempt's directory.
 struct Placement {
     artifact: Artifact,
-    name: String,
+    names: Vec<String>,
 }
 
 impl AttemptFiles {
@@ -56,8 +59,9 @@ impl AttemptFiles {
         let (owner, dir) = (ArtifactOwner { namespace, run_id }, store.attempt_dir()?);
         let mut files = Self { store: store.clone(), owner, dir, given: Vec::new() };
         let (inputs, placements) = placed(&invocation.inputs);
-        for Placement { artifact, name } in placements {
-            files.store.place(&files.owner, &artifact, files.dir.inputs().join(name)).await?;
+        for Placement { artifact, names } in placements {
+            let paths = names.iter().map(|name| files.dir.inputs().join(name)).collect();
+            files.store.place(&files.owner, &artifact, paths).await?;
             files.given.push(artifact);
         }
         if !files.given.is_empty() {
@@ -76,50 +80,57 @@ impl AttemptFiles {
         if ![code::SUCCEEDED, code::SUSPENDED].contains(&outcome.code) {
             return outcome;
         }
-        let mut outputs = Vec::with_capacity(outcome.outputs.len());
-        let mut stored = BTreeMap::new();
-        for output in &outcome.outputs {
-            match self.with_references(output, &mut stored).await {
-                Ok(value) => outputs.push(Output { name: Arc::clone(&output.name), value }),
-                // The attempt failed: nothing of it is kept.
-                Err(error) => {
-                    return Outcome { metered: outcome.metered, ..Outcome::error(error.to_string()) };
-                }
-            }
+        match self.with_references(&outcome.outputs).await {
+            Ok(outputs) => Outcome { outputs, ..outcome },
+            // The attempt failed: nothing of it is kept.
+            Err(error) => Outcome { metered: outcome.metered, ..Outcome::error(error.to_string()) },
         }
-        Outcome { outputs, ..outcome }
     }
 
-    /// Returns the value of an output with references in the place of files. `stored` has the files that were stored before.
-    async fn with_references(
-        &self,
-        output: &Output,
-        stored: &mut BTreeMap<PathBuf, Artifact>,
-    ) -> Result<Value, ArtifactError> {
-        let (mut wanted, mut path) = (BTreeSet::new(), vec![output.name.to_string()]);
-        // Files are stored between two walks over the value: a walk cannot wait.
-        replaced(&output.value, &mut path, &mut |found| {
-            if let Some(file) = self.output_file(&found)?
-                && !stored.contains_key(&file)
-            {
-                check_file(&file).map_err(|why| not_a_file(&found, why))?;
-                wanted.insert(file);
-            }
-            Ok::<_, ArtifactError>(None)
-        })?;
-        for file in wanted {
+    /// Returns the outputs with references in the place of files. No file is stored before every output was checked.
+    async fn with_references(&self, outputs: &[Output]) -> Result<Vec<Output>, ArtifactError> {
+        let mut stored = BTreeMap::new();
+        // Files are stored between two walks over the outputs: a walk cannot wait.
+        for file in self.named_files(outputs)? {
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let artifact =
                 self.store.add(&self.owner, file.clone(), name.into(), UNKNOWN_MEDIA.into()).await?;
             stored.insert(file, artifact);
         }
-        replaced(&output.value, &mut path, &mut |found| {
-            if let Some(known) = Artifact::of_object(found.object) {
-                return self.given_back(&known, found.path).map(Some);
-            }
-            let file = self.output_file(&found)?;
-            Ok(file.and_then(|file| stored.get(&file)).map(|artifact| reference(found.object, artifact)))
-        })
+        let with_references = |output: &Output| {
+            let value = replaced(&output.value, &mut vec![output.name.to_string()], &mut |found| {
+                if let Some(known) = Artifact::of_object(found.object) {
+                    return self.given_back(&known, found.path).map(Some);
+                }
+                let file = self.output_file(&found)?;
+                Ok(file.and_then(|file| stored.get(&file)).map(|artifact| reference(found.object, artifact)))
+            })?;
+            Ok(Output {
+                name: Arc::clone(&output.name),
+                value: value.unwrap_or_else(|| output.value.clone()),
+            })
+        };
+        outputs.iter().map(with_references).collect()
+    }
+
+    /// Returns the files that the outputs name, each once.
+    ///
+    /// # Errors
+    /// Fails with the first output that names something else than the attempt's own files and the artifacts that it was given.
+    fn named_files(&self, outputs: &[Output]) -> Result<BTreeSet<PathBuf>, ArtifactError> {
+        let mut files = BTreeSet::new();
+        for output in outputs {
+            replaced(&output.value, &mut vec![output.name.to_string()], &mut |found| {
+                if let Some(known) = Artifact::of_object(found.object) {
+                    self.given_back(&known, found.path)?;
+                } else if let Some(file) = self.output_file(&found)? {
+                    check_file(&file).map_err(|why| not_a_file(&found, why))?;
+                    files.insert(file);
+                }
+                Ok::<_, ArtifactError>(None)
+            })?;
+        }
+        Ok(files)
     }
 
     /// Returns the host's path of the file that an object names, if it names one of `/artifacts/out`.
@@ -188,25 +199,25 @@ fn reference(object: &Map, artifact: &Artifact) -> Value {
     members.into()
 }
 
-/// Returns the inputs with a `path` in each reference, and the files that are to be there.
-fn placed(inputs: &[(Arc<str>, Value)]) -> (Vec<(Arc<str>, Value)>, Vec<Placement>) {
-    let (mut placements, mut names) = (Vec::new(), BTreeSet::new());
+/// Returns the inputs with a `path` in each reference, and the files that are to be there, each artifact once.
+fn placed(inputs: &[(Arc<str>, Value)]) -> (Vec<(Arc<str>, Value)>, impl Iterator<Item = Placement>) {
+    let (mut placements, mut names) = (BTreeMap::new(), BTreeSet::new());
     let mut with_paths = Vec::with_capacity(inputs.len());
     for (input, value) in inputs {
-        let mut path = vec![input.to_string()];
-        let value = replaced(value, &mut path, &mut |ReferencePlace { object, path }| {
-            let Some(artifact) = Artifact::of_object(object) else {
-                return Ok::<_, std::convert::Infallible>(None);
-            };
+        let other = replaced(value, &mut vec![input.to_string()], &mut |ReferencePlace { object, path }| {
+            let Some(artifact) = Artifact::of_object(object) else { return Ok::<_, Infallible>(None) };
             let name = free_name(path, &mut names);
             let mut members = object.clone();
             members.insert("path".into(), format!("{INPUTS}/{name}").into());
-            placements.push(Placement { artifact, name });
+            let placement =
+                placements.entry(artifact.digest).or_insert(Placement { artifact, names: Vec::new() });
+            placement.names.push(name);
             Ok(Some(members.into()))
         });
-        with_paths.push((Arc::clone(input), value.unwrap_or_else(|never| match never {})));
+        let Ok(other) = other;
+        with_paths.push((Arc::clone(input), other.unwrap_or_else(|| value.clone())));
     }
-    (with_paths, placements)
+    (with_paths, placements.into_values())
 }
 
 /// Returns the name of a file for an input: the input's name, and members and indices after a dot, such as `rows` or `files.0`.

@@ -1,6 +1,7 @@
 //! The artifacts of a host, which are opened when they are first needed.
 
 use std::{
+    collections::BTreeMap,
     ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
@@ -71,8 +72,7 @@ impl HostArtifacts {
     }
 
     /// Returns the folder of the artifacts, if they lie in one that stays.
-    #[must_use]
-    pub fn folder(&self) -> Option<&Path> {
+    fn folder(&self) -> Option<&Path> {
         match self.0.place.get()? {
             ArtifactPlace::Folder(folder) => Some(folder),
             ArtifactPlace::Temporary => None,
@@ -125,9 +125,10 @@ impl HostArtifacts {
         parameters: &Map,
         earlier: Option<&Arc<str>>,
     ) -> Result<(), ArtifactError> {
-        let named: Vec<_> = parameters.values().flat_map(Artifact::named_in).collect();
+        let named = parameters.values().flat_map(Artifact::named_in);
+        let named: BTreeMap<_, _> = named.map(|artifact| (artifact.digest, artifact)).collect();
         if !named.is_empty() {
-            self.store().await?.name(namespace, run_id, named).await?;
+            self.store().await?.name(namespace, run_id, named.into_values().collect()).await?;
         }
         if let Some(earlier) = earlier
             && let Some(store) = self.store_if_used().await?

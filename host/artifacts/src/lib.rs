@@ -11,7 +11,7 @@
 //! through the engine, its records or memory as a whole. A file is stored, and durable, before the record that names it.
 
 pub use self::{
-    attempt_files::AttemptFiles,
+    attempt_files::{AttemptFiles, GUEST_DIR},
     error::ArtifactError,
     host_artifacts::{ArtifactPlace, HostArtifacts},
     reference::Artifact,

@@ -55,7 +55,7 @@ impl Artifact {
         value(&self.digest.to_string(), self.size, &self.media, &self.name)
     }
 
-    /// Returns every artifact that `value` names, at any depth, each digest once.
+    /// Returns every artifact that `value` names, at any depth. One that is named several times is there several times.
     #[must_use]
     pub fn named_in(value: &Value) -> Vec<Self> {
         let mut found = Vec::new();
@@ -84,10 +84,7 @@ pub(crate) fn value(digest: &str, size: u64, media: &str, name: &str) -> Value {
 fn collect(value: &Value, found: &mut Vec<Artifact>) {
     match value {
         Value::Object(object) => match Artifact::of_object(object) {
-            Some(artifact) if found.iter().all(|known| known.digest != artifact.digest) => {
-                found.push(artifact);
-            }
-            Some(_) => {}
+            Some(artifact) => found.push(artifact),
             None => object.values().for_each(|value| collect(value, found)),
         },
         Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
@@ -101,7 +98,8 @@ pub(crate) struct ReferencePlace<'v> {
     pub(crate) path: &'v [String],
 }
 
-/// Returns `value` with the objects replaced for which `replace` returns another value. All other parts are shared with `value`.
+/// Returns `value` with the objects replaced for which `replace` returns another value; none, if it returns none. All other parts are
+/// shared with `value`.
 ///
 /// # Errors
 /// The first error of `replace`.
@@ -109,46 +107,38 @@ pub(crate) fn replaced<E>(
     value: &Value,
     path: &mut Vec<String>,
     replace: &mut impl FnMut(ReferencePlace<'_>) -> Result<Option<Value>, E>,
-) -> Result<Value, E> {
+) -> Result<Option<Value>, E> {
     match value {
         Value::Object(object) => {
             if object.contains_key("artifact")
                 && let Some(other) = replace(ReferencePlace { object, path })?
             {
-                return Ok(other);
+                return Ok(Some(other));
             }
             let mut changed = None;
-            for (name, member) in object.iter() {
-                if !may_hold(member) {
-                    continue;
-                }
+            for (name, member) in object.iter().filter(|(_, member)| may_hold(member)) {
                 path.push(name.to_string());
-                let other = replaced(member, path, replace)?;
-                path.pop();
-                if other != *member {
+                if let Some(other) = replaced(member, path, replace)? {
                     changed.get_or_insert_with(|| Map::clone(object)).insert(Arc::clone(name), other);
                 }
+                path.pop();
             }
-            Ok(changed.map_or_else(|| value.clone(), Value::from))
+            Ok(changed.map(Value::from))
         }
         Value::Array(items) => {
             let mut changed: Option<Vec<Value>> = None;
-            for (index, item) in items.iter().enumerate() {
-                if !may_hold(item) {
-                    continue;
-                }
+            for (index, item) in items.iter().enumerate().filter(|(_, item)| may_hold(item)) {
                 path.push(index.to_string());
-                let other = replaced(item, path, replace)?;
-                path.pop();
-                if other != *item
+                if let Some(other) = replaced(item, path, replace)?
                     && let Some(place) = changed.get_or_insert_with(|| Vec::clone(items)).get_mut(index)
                 {
                     *place = other;
                 }
+                path.pop();
             }
-            Ok(changed.map_or_else(|| value.clone(), Value::from))
+            Ok(changed.map(Value::from))
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(value.clone()),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(None),
     }
 }
 

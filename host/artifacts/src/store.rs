@@ -15,7 +15,7 @@ use tokio::{sync::Semaphore, task::spawn_blocking};
 use super::{
     error::ArtifactError,
     folder::{ArtifactFolder, UPLOADS},
-    reference::Artifact,
+    reference::{Artifact, UNKNOWN_MEDIA},
     work_dir::{AttemptDir, StagedFile, WorkDir},
 };
 
@@ -55,7 +55,7 @@ struct StoreState {
     tenants: Tenants,
     /// Room that each tenant has used, counted when it is first needed.
     used: Mutex<BTreeMap<Arc<str>, TenantUsage>>,
-    turns: Semaphore,
+    turns: Arc<Semaphore>,
 }
 
 /// Bytes of a tenant's artifacts.
@@ -78,7 +78,7 @@ impl std::fmt::Debug for ArtifactStore {
     }
 }
 
-/// ArtifactOwner of artifacts: a run, and the namespace that it belongs to.
+/// Owner of artifacts: a run, and the namespace that it belongs to.
 #[derive(Clone, Debug)]
 pub struct ArtifactOwner {
     /// Namespace of the run.
@@ -97,7 +97,7 @@ impl ArtifactStore {
         fs::create_dir_all(&dir)?;
         private(&dir)?;
         let (folder, work) = (ArtifactFolder::open(dir.clone())?, WorkDir::open(&dir)?);
-        let (used, turns) = (Mutex::default(), Semaphore::new(FILES_AT_ONCE));
+        let (used, turns) = (Mutex::default(), Arc::new(Semaphore::new(FILES_AT_ONCE)));
         Ok(Self(Arc::new(StoreState { folder, work, limits, tenants, used, turns })))
     }
 
@@ -116,7 +116,8 @@ impl ArtifactStore {
             .map_err(|error| ArtifactError::io("the attempt's directories cannot be made", error))
     }
 
-    /// Puts the content of an artifact of `owner` at `path`, as a file to be read only. The content is compared with its digest.
+    /// Puts the content of an artifact of `owner` at each of `paths`, as files to be read only. The content is compared with its digest
+    /// once.
     ///
     /// # Errors
     /// Fails when the run does not name the artifact, and when its content is missing or damaged.
@@ -124,15 +125,15 @@ impl ArtifactStore {
         &self,
         owner: &ArtifactOwner,
         artifact: &Artifact,
-        path: PathBuf,
+        paths: Vec<PathBuf>,
     ) -> Result<(), ArtifactError> {
         let (owner, artifact) = (owner.clone(), artifact.clone());
         self.blocking(move |shared| {
             let blob = shared.verified(&owner, &artifact)?;
-            // A link costs nothing. Folders of some file systems have none.
-            let placed = fs::hard_link(&blob, &path).or_else(|_| fs::copy(&blob, &path).map(drop));
-            placed.map_err(|error| {
-                ArtifactError::at(format!("{} cannot be read", artifact.shown()), &blob, error)
+            paths.iter().try_for_each(|path| {
+                // A link costs nothing. Folders of some file systems have none.
+                let placed = fs::hard_link(&blob, path).or_else(|_| fs::copy(&blob, path).map(drop));
+                placed.map_err(|error| unreadable(&blob, &artifact, error))
             })
         })
         .await
@@ -167,16 +168,6 @@ impl ArtifactStore {
             shared.named(&owner, &artifact).and_then(|blob| opened(&blob, &artifact))
         })
         .await
-    }
-
-    /// Returns the size of an artifact that a run names, in bytes.
-    ///
-    /// # Errors
-    /// The errors of [`Self::read_part`].
-    pub async fn size(&self, namespace: &str, run_id: &str, digest: Digest) -> Result<u64, ArtifactError> {
-        let file = self.read_part(namespace, run_id, digest).await?;
-        let failed = |error| ArtifactError::io("the size of an artifact cannot be read", error);
-        Ok(file.metadata().map_err(failed)?.len())
     }
 
     /// Stores the file at `path`, which is moved away, as an artifact of `owner`. It is durable when this returns.
@@ -276,15 +267,19 @@ impl ArtifactStore {
         .await
     }
 
-    /// Runs `work` on a thread that may wait for the disk. If the caller stops waiting, the work continues to its end.
+    /// Runs `work` on a thread that may wait for the disk. If the caller stops waiting, the work continues, and keeps its turn until it ends.
     async fn blocking<R: Send + 'static>(
         &self,
         work: impl FnOnce(&StoreState) -> Result<R, ArtifactError> + Send + 'static,
     ) -> Result<R, ArtifactError> {
         let shared = Arc::clone(&self.0);
         let closed = |error| ArtifactError::io("it is closed", io::Error::other(error));
-        let _turn = self.0.turns.acquire().await.map_err(closed)?;
-        let joined = spawn_blocking(move || work(&shared)).await;
+        let turn = Arc::clone(&self.0.turns).acquire_owned().await.map_err(closed)?;
+        let working = spawn_blocking(move || {
+            let _turn = turn;
+            work(&shared)
+        });
+        let joined = working.await;
         joined.unwrap_or_else(|error| Err(ArtifactError::io("its thread ended", io::Error::other(error))))
     }
 }
@@ -443,7 +438,7 @@ impl Upload {
         let Self { store, namespace, staged, file, .. } = self;
         drop(file);
         let owner = ArtifactOwner { namespace, run_id: UPLOADS.into() };
-        let media = media.unwrap_or(super::reference::UNKNOWN_MEDIA).into();
+        let media = media.unwrap_or(UNKNOWN_MEDIA).into();
         store.add(&owner, staged.path().to_owned(), name.into(), media).await
     }
 }

@@ -158,6 +158,15 @@ async fn nothing_else_can_be_named() {
         assert_eq!((outcome.code, outcome.outputs.len()), (code::ERROR, 0), "{named}");
         assert!(outcome.message.contains(why), "{named}: {}", outcome.message);
     }
+    // Nothing is stored before every output was looked at.
+    let attempt = Attempt::begin(&store, "run", Vec::new()).await.unwrap();
+    attempt.write("good", "unwanted");
+    let outputs = ["/artifacts/out/good", "/artifacts/out/bad"];
+    let outputs = outputs.map(|path| json(&format!("{{\"artifact\": {path:?}}}")));
+    let outcome =
+        outputs.into_iter().fold(Outcome::default(), |outcome, output| outcome.output("file", output));
+    assert_eq!(attempt.files.store_outputs(outcome).await.code, code::ERROR);
+    assert!(store.read("default", "run", Digest::of(b"unwanted")).await.is_err());
     // Other texts are no files.
     for text in ["rows.csv", "/artifacts/outside", "sha256:12", "/etc/passwd"] {
         let attempt = Attempt::begin(&store, "run", Vec::new()).await.unwrap();

@@ -1,5 +1,7 @@
 //! Artifacts of a run, as programs are shown them.
 
+use std::collections::HashMap;
+
 use phasm_engine::{run::Run, value::Value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,15 +47,15 @@ impl ArtifactView {
     /// Returns the artifacts that the parameters and the outputs of a run name, each digest once, in the order of the run.
     #[must_use]
     pub fn all_of(run: &Run) -> Vec<Self> {
-        let mut all: Vec<Self> = Vec::new();
+        let (mut all, mut places): (Vec<Self>, _) = (Vec::new(), HashMap::new());
         let mut add = |artifact: &Artifact, task: Option<&str>| {
-            let digest = artifact.digest.to_string();
-            let at = all.iter().position(|known| known.artifact == digest).unwrap_or_else(|| {
+            let at = *places.entry(artifact.digest).or_insert_with(|| {
                 all.push(Self::of(artifact));
                 all.len() - 1
             });
             if let (Some(known), Some(task)) = (all.get_mut(at), task)
-                && known.tasks.iter().all(|known| known != task)
+                // A task's outputs come one after the other.
+                && known.tasks.last().is_none_or(|last| last != task)
             {
                 known.tasks.push(task.to_owned());
             }

@@ -39,6 +39,7 @@ pub(crate) use executor::ExecutorDoc;
 pub(crate) use expression::{ComparisonAt, ExprDoc, OperationAt, ReadAt, ValueDoc};
 pub(crate) use hooks::{HookDoc, HooksDoc};
 pub(crate) use loops::{ItemDoc, LoopDoc, OverDoc};
+pub use name::is_name;
 pub(crate) use parameters::{ParameterDoc, ParametersDoc, SourceDoc, check_literal, type_mismatch};
 pub(crate) use pipeline::PipelineDoc;
 pub(crate) use policy::{ActionDoc, PolicyDoc, RuleDoc};

@@ -1,7 +1,6 @@
 //! Artifacts over HTTP: uploads, lists and downloads. Bytes go through a small buffer, whatever the size of a file.
 
 use std::{
-    fs::File,
     io::{Seek as _, SeekFrom},
     ops::Range,
     sync::Arc,
@@ -14,7 +13,8 @@ use axum::{
 };
 use http_body_util::BodyExt as _;
 use phasm::{
-    artifacts::{ArtifactStore, ArtifactView, ArtifactsView, Upload},
+    artifacts::{ArtifactView, ArtifactsView, Upload},
+    engine::document::is_name,
     sandbox::Digest,
 };
 use tokio::{
@@ -34,8 +34,6 @@ const PART_BYTES: usize = 1 << 20;
 
 /// Longest name of a file.
 const MAX_NAME_CHARS: usize = 255;
-/// Longest name of a namespace, as in workflow files.
-const MAX_NAMESPACE_BYTES: usize = 63;
 
 /// Namespace of uploads that name none.
 const DEFAULT_NAMESPACE: &str = "default";
@@ -46,8 +44,7 @@ pub(crate) async fn upload(mut context: RequestContext) -> Result<Response, Prob
     let name = query.parsed("name", "a name of at most 255 characters", name).unwrap_or_default();
     let namespace = query.parsed("namespace", "the name of a namespace, such as `default`", namespace);
     context.query.done()?;
-    let namespace = namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.to_owned());
-    let namespace: Arc<str> = namespace.into();
+    let namespace = namespace.unwrap_or_else(|| DEFAULT_NAMESPACE.into());
     context.caller.may_submit_to(&namespace)?;
     context.enter(Resource::Uploads).await?;
     let media = context.content_type();
@@ -63,13 +60,8 @@ fn name(text: &str) -> Option<String> {
 }
 
 /// Reads a namespace, as workflow files have it.
-fn namespace(text: &str) -> Option<String> {
-    let is_edge = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let is_plain = text.starts_with(is_edge)
-        && text.ends_with(is_edge)
-        && text.chars().all(|c| is_edge(c) || c == '-')
-        && text.len() <= MAX_NAMESPACE_BYTES;
-    is_plain.then(|| text.to_owned())
+fn namespace(text: &str) -> Option<Arc<str>> {
+    is_name(text).then(|| text.into())
 }
 
 /// Reads the body into the upload.
@@ -117,8 +109,9 @@ pub(crate) async fn get(mut context: RequestContext) -> Result<Response, Problem
     let digest: Digest = digest.parse().map_err(|why| absent(format!("`{digest}`: {why}")))?;
     let store = context.app.host.planner().artifacts().store().await?;
     let (namespace, run_id) = (&row.head.namespace, &row.head.run_id);
-    let size = store.size(namespace, run_id, digest).await;
-    let size = size.map_err(|error| absent(error.to_string()))?;
+    let mut file =
+        store.read_part(namespace, run_id, digest).await.map_err(|error| absent(error.to_string()))?;
+    let size = file.metadata().map_err(|error| ProblemResponse::failed(&error))?.len();
     let asked = context.header(&header::RANGE).map(|text| range(text, size));
     let (status, wanted) = match asked {
         None => (StatusCode::OK, 0..size),
@@ -131,7 +124,11 @@ pub(crate) async fn get(mut context: RequestContext) -> Result<Response, Problem
             return Err(refused);
         }
     };
-    let file = opened(&store, namespace, run_id, digest, &wanted).await?;
+    if wanted.start == 0 {
+        // The content is compared with its digest before its first byte is sent. A client that asks for parts compares the whole.
+        file = store.read(namespace, run_id, digest).await?;
+    }
+    file.seek(SeekFrom::Start(wanted.start)).map_err(|error| ProblemResponse::failed(&error))?;
     let mut response = Response::new(Body::new(ArtifactBody::new(file, wanted.clone())));
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -144,22 +141,6 @@ pub(crate) async fn get(mut context: RequestContext) -> Result<Response, Problem
         headers.extend(HeaderValue::from_str(&range).ok().map(|range| (header::CONTENT_RANGE, range)));
     }
     Ok(response)
-}
-
-/// Opens the content. It is compared with its digest before its first byte is sent; a client that asks for parts compares the whole.
-async fn opened(
-    store: &ArtifactStore,
-    namespace: &str,
-    run_id: &str,
-    digest: Digest,
-    wanted: &Range<u64>,
-) -> Result<File, ProblemResponse> {
-    let mut file = match wanted.start {
-        0 => store.read(namespace, run_id, digest).await?,
-        _ => store.read_part(namespace, run_id, digest).await?,
-    };
-    file.seek(SeekFrom::Start(wanted.start)).map_err(|error| ProblemResponse::failed(&error))?;
-    Ok(file)
 }
 
 /// Reads `bytes=FIRST-LAST` or `bytes=FIRST-`; none for anything else, and for a range without a byte.

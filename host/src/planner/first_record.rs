@@ -86,14 +86,18 @@ impl Planner {
         Lease::first(Arc::new(head), self.host.clone())
     }
 
-    /// Starts a run and makes its first record.
-    pub(super) fn first_record(
+    /// Starts a run and makes its first record. The artifacts of its parameters are noted as the run's before that.
+    ///
+    /// # Errors
+    /// [`SubmitError::Artifact`] when one of them is not there.
+    pub(super) async fn first_record(
         &self,
         plan: &Arc<Plan>,
         submission: Submission,
         key: Option<Arc<str>>,
         more: Labels,
-    ) -> FirstRecord {
+    ) -> Result<FirstRecord, SubmitError> {
+        self.artifacts.name(&plan.namespace, &submission.run_id, &submission.parameters, None).await?;
         let document = self.document(plan);
         let parameters = Arc::clone(&submission.parameters);
         let (run, step) = Run::start(Arc::clone(plan), submission, self.clock.now());
@@ -113,7 +117,7 @@ impl Planner {
             remark: None,
         };
         let status = RunStatus::of(&run);
-        FirstRecord { lease, status, record, parameters, span: self.submit_span(&run) }
+        Ok(FirstRecord { lease, status, record, parameters, span: self.submit_span(&run) })
     }
 
     /// Ends the span of a submission that has become durable.

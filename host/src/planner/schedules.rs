@@ -164,12 +164,11 @@ impl Planner {
     ) -> Result<FirstRecord, SubmitError> {
         let facts = Facts { scheduled: Some(at), ..self.context.facts.clone() };
         let (plan, submission) = self.submission(plan, parameters, facts, options.by.clone())?;
-        self.artifacts.name(&plan.namespace, &submission.run_id, &submission.parameters, None).await?;
         let labels = Labels::from([
             (SCHEDULE_LABEL.into(), Arc::clone(&schedule.name)),
             (SCHEDULED_LABEL.into(), at.to_rfc3339().into()),
         ]);
-        Ok(self.first_record(&plan, submission, options.key.clone(), labels))
+        self.first_record(&plan, submission, options.key.clone(), labels).await
     }
 
     /// Stores a run together with its schedule's next revision, in one write. The run is due at once for any host that claims it.

@@ -77,6 +77,12 @@ const LABELS: Alphabet = Alphabet {
     expected: "lower-case letters, digits, `_` and inner hyphens",
 };
 
+/// Returns whether a text can be the name of a workflow, a template, a task or a namespace.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    PLAIN.fit(text)
+}
+
 impl Alphabet {
     fn fit(&self, name: &str) -> bool {
         name.len() <= MAX_NAME_CHARS
