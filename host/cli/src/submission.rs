@@ -206,7 +206,7 @@ impl<'a> UnplannedSubmission<'a> {
     ) -> Result<ReadySubmission<'a>, Failure> {
         let Self { submission, opened } = self;
         let planned = opened.plan(paths, store).await?;
-        let (texts, files) = ParameterArgument::split(&submission.param);
+        let (texts, files) = submission.given();
         let mut given = parameters::all(&texts, submission.params.as_deref(), &planned.plan)?;
         let artifacts = planned.planning.planner.artifacts();
         artifacts.set_place(store.and_then(paths::artifacts_beside).unwrap_or(ArtifactPlace::Temporary));

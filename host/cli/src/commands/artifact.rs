@@ -7,19 +7,16 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use phasm::{
-    artifacts::{ArtifactView, HostArtifacts},
-    config::Config,
-    sandbox::Digest,
-};
+use phasm::{artifacts::ArtifactView, sandbox::Digest};
+use phasm_files::Size;
 use serde_json::json;
 
 use crate::{
     backend::TargetArguments,
-    drive::{self, runtime},
+    drive::{LoadedConfig, runtime},
     exit::Exit,
     failure::{ContextError, Failure},
-    paths::{self, CONFIG},
+    paths::PathArguments,
     problems,
     store::{reader::StoreReader, runs},
     terminal::{screen::Screen, text},
@@ -121,7 +118,7 @@ fn table(artifacts: &[ArtifactView]) -> String {
         let short: String = artifact.artifact.chars().take(SHORT_DIGEST_CHARS).collect();
         format!(
             "{:>10}  {short}  {}  {}\n",
-            phasm_files::Size(artifact.size).to_string(),
+            Size(artifact.size).to_string(),
             text::clean(&artifact.name),
             text::clean(&tasks)
         )
@@ -141,7 +138,7 @@ fn get(arguments: &GetArtifactArguments, screen: &Screen) -> Result<Exit, Failur
             None => default_output(artifact)?,
         };
         let size = copy(arguments, &found, artifact, &output, screen).await?;
-        let said = format!("{} ({})\n", text::clean(&output.to_string_lossy()), phasm_files::Size(size));
+        let said = format!("{} ({})\n", text::clean(&output.to_string_lossy()), Size(size));
         // The file is written, also if stdout is closed.
         let _gone = screen.out(&said);
         Ok(Exit::Done)
@@ -221,7 +218,9 @@ async fn copy(
             }
         }
         StoreReader::File(_) | StoreReader::Database(_) => {
-            let store = local(arguments, screen)?.store().await.map_err(Failure::call)?;
+            let config = LoadedConfig::read(&PathArguments::of(arguments.config.clone()), screen, false)?;
+            let artifacts = config.artifacts(&arguments.store.store.path()?);
+            let store = artifacts.store().await.map_err(Failure::call)?;
             let mut content =
                 store.read(&found.namespace, &found.run_id, digest).await.map_err(Failure::host)?;
             io::copy(&mut content, &mut part).map_err(unwritable)?;
@@ -236,14 +235,4 @@ async fn copy(
     }
     part.persist(output).map_err(|error| unwritable(error.error))?;
     Ok(size)
-}
-
-/// Returns the artifacts of a store on this machine.
-fn local(arguments: &GetArtifactArguments, screen: &Screen) -> Result<HostArtifacts, Failure> {
-    let named = arguments.config.clone().or_else(|| paths::set(CONFIG).map(PathBuf::from));
-    let config = named
-        .map_or_else(|| Ok(Config::default()), |file| Ok(drive::configuration(&file, screen, false)?.1))?;
-    let store = arguments.store.store.path()?;
-    let place = config.artifact_place.or_else(|| paths::artifacts_beside(&store));
-    Ok(HostArtifacts::new(place, config.artifact_limits))
 }

@@ -15,11 +15,11 @@ use phasm_graph::{Diagram, Limits, Suspensions, SvgOptions, Timeline, graph_svg,
 
 use crate::{
     backend::TargetArguments,
-    drive::{configuration, runtime},
+    drive::{LoadedConfig, runtime},
     exit::Exit,
     failure::{ContextError, Failure},
     input::document::Text,
-    paths::{self, CONFIG},
+    paths::PathArguments,
     problems,
     store::runs,
     terminal::screen::Screen,
@@ -98,9 +98,8 @@ fn file(what: &str) -> Option<&Path> {
 }
 
 fn document(file: &Path, arguments: &GraphArguments, screen: &Screen) -> Result<Diagram, Failure> {
-    let config = arguments.config.clone().or_else(|| paths::set(CONFIG).map(PathBuf::from));
-    let config = config.map(|file| configuration(&file, screen, false)).transpose()?;
-    let variables = config.map(|(_, config)| Value::from(config.vars)).unwrap_or_default();
+    let config = LoadedConfig::read(&PathArguments::of(arguments.config.clone()), screen, false)?;
+    let variables = config.config().map(|config| Value::from(config.vars.clone())).unwrap_or_default();
     let text = Text::read(file).map_err(|unread| unread.refuse(screen, false))?;
     let plan = text.draft().and_then(|draft| draft.plan(&Executors::any(), &variables));
     let plan = plan.map_err(|found| problems::refuse(screen, text.source(), &found, false))?;

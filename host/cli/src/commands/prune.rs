@@ -20,11 +20,11 @@ use serde_json::{Value, json};
 
 use super::list;
 use crate::{
-    drive::{self, runtime},
+    drive::{LoadedConfig, runtime},
     exit::Exit,
     failure::{ContextError, Failure},
     input::times,
-    paths::{self, CONFIG},
+    paths::{self, PathArguments},
     problems,
     store::{argument::StoreArgument, database},
     terminal::screen::Screen,
@@ -77,12 +77,11 @@ impl PruneArguments {
     fn settings(&self, store: &Path, screen: &Screen) -> Result<(Retention, HostArtifacts), Failure> {
         let age = self.older_than.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX));
         let keep = Keep { age, count: self.keep };
-        let config = self.configured(screen)?;
-        let place = config.artifact_place.or_else(|| paths::artifacts_beside(store));
-        let artifacts = HostArtifacts::new(place, config.artifact_limits);
+        let config = LoadedConfig::read(&PathArguments::of(self.config.clone()), screen, self.json)?;
+        let artifacts = config.artifacts(store);
         let all = match keep == Keep::default() {
             false => Retention { others: keep, ..Retention::default() },
-            true => with_rules(config.retention)?,
+            true => with_rules(config.config())?,
         };
         let only = |name: &str| {
             let keep = all.namespaces.get(name).copied().unwrap_or(all.others);
@@ -91,20 +90,14 @@ impl PruneArguments {
         let retention = self.namespace.as_deref().map_or_else(|| all.clone(), only);
         Ok((Retention { phase: self.phase, ..retention }, artifacts))
     }
-
-    /// Returns the configuration that is named, or the default one.
-    fn configured(&self, screen: &Screen) -> Result<Config, Failure> {
-        let named = self.config.clone().or_else(|| paths::set(CONFIG).map(PathBuf::from));
-        named.map_or_else(
-            || Ok(Config::default()),
-            |file| Ok(drive::configuration(&file, screen, self.json)?.1),
-        )
-    }
 }
 
+/// Returns the retention of a configuration.
+///
 /// # Errors
-/// Fails when the configuration keeps every run.
-fn with_rules(retention: Retention) -> Result<Retention, Failure> {
+/// Fails when there is none, or when it keeps every run.
+fn with_rules(config: Option<&Config>) -> Result<Retention, Failure> {
+    let retention = config.map(|config| config.retention.clone()).unwrap_or_default();
     if retention == Retention::default() {
         return Err(Failure::call(
             "no condition says which runs to delete; expected `--older-than DURATION`, `--keep N` or both, or a `--config FILE` \

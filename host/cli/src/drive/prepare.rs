@@ -11,6 +11,7 @@ use std::{
 
 use phasm::{
     Host, HostBuilder, Planner,
+    artifacts::HostArtifacts,
     config::{Config, ServerSettings},
     engine::{
         plan::{Draft, Plan, Work},
@@ -99,6 +100,13 @@ impl LoadedConfig {
     /// Returns the configuration, if one was named.
     pub(crate) fn config(&self) -> Option<&Config> {
         self.0.as_ref().map(|(_, config)| config)
+    }
+
+    /// Returns the artifacts of a store's runs, for a command that opens no host.
+    pub(crate) fn artifacts(&self, store: &Path) -> HostArtifacts {
+        let own = self.config().and_then(|config| config.artifact_place.clone());
+        let limits = self.config().map(|config| config.artifact_limits).unwrap_or_default();
+        HostArtifacts::new(own.or_else(|| paths::artifacts_beside(store)), limits)
     }
 
     /// How a server is reached.

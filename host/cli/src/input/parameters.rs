@@ -65,9 +65,7 @@ impl ParameterArgument {
     /// # Errors
     /// Fails for files.
     pub(crate) fn pairs(given: &[Self]) -> Result<Vec<(&str, &str)>, Failure> {
-        if let Some(file) = given.iter().find(|given| given.is_file) {
-            return Err(file.unexpected_file());
-        }
+        check_texts(given)?;
         Ok(given.iter().map(|given| (&*given.name, given.text.as_str())).collect())
     }
 
@@ -78,13 +76,6 @@ impl ParameterArgument {
         (texts, files.into_iter().map(file).collect())
     }
 
-    fn unexpected_file(&self) -> Failure {
-        let Self { name, text, .. } = self;
-        Failure::call(format!(
-            "{name}=@{text}: `run` and `submit` alone store a file for a run; expected a value, or {name}=@@{text} for a text that begins with @"
-        ))
-    }
-
     /// The name and the value that the text stands for.
     fn read(&self, plan: Option<&Plan>) -> Result<(Arc<str>, Value), Box<Problem>> {
         let value = match plan {
@@ -93,6 +84,17 @@ impl ParameterArgument {
         };
         Ok((Arc::clone(&self.name), value?))
     }
+}
+
+/// # Errors
+/// Fails for files.
+fn check_texts(given: &[ParameterArgument]) -> Result<(), Failure> {
+    let Some(ParameterArgument { name, text, .. }) = given.iter().find(|given| given.is_file) else {
+        return Ok(());
+    };
+    Err(Failure::call(format!(
+        "{name}=@{text}: `run` and `submit` alone store a file for a run; expected a value, or {name}=@@{text} for a text that begins with @"
+    )))
 }
 
 /// All given values; `-p` wins over the file, a later `-p` over an earlier one.
@@ -131,9 +133,9 @@ pub(crate) fn fitting(
         let mut words = kinds.iter().filter_map(Value::as_str).filter(|word| *word != "null").peekable();
         words.peek().is_some() && words.all(|word| word == "string")
     };
+    check_texts(given)?;
     let (texts, others): (Vec<_>, Vec<_>) = given.iter().cloned().partition(|given| takes_text(&given.name));
     let mut values = file.map(from_file).transpose()?.unwrap_or_default();
-    ParameterArgument::pairs(&texts)?;
     values.extend(texts.into_iter().map(|given| (given.name, given.text.into())));
     values.extend(read(&others, None)?);
     Ok(values)
@@ -141,10 +143,8 @@ pub(crate) fn fitting(
 
 fn read(given: &[ParameterArgument], plan: Option<&Plan>) -> Result<Map, Failure> {
     let (mut values, mut problems) = (Map::new(), Vec::new());
+    check_texts(given)?;
     for given in given {
-        if given.is_file {
-            return Err(given.unexpected_file());
-        }
         match given.read(plan) {
             Ok((name, value)) => values.extend([(name, value)]),
             Err(problem) => problems.push(problem.to_string()),

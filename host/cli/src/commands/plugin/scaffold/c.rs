@@ -4,7 +4,7 @@ use std::path::Path;
 
 use phasm_builder::{C_NATIVE, C_SDK};
 
-use super::shared::{EXAMPLE, SdkPackage, filled};
+use super::shared::{EXAMPLE, MANIFEST, SdkPackage, filled};
 use crate::{command_line, failure::Failure};
 
 const SDK: SdkPackage = SdkPackage { folder: "c", file: "guest.c", name: "phasm.h and guest.c" };
@@ -31,6 +31,7 @@ pub(crate) fn files(
     let sdk = shared_sdk(folder, sdk)?;
     let setting =
         sdk.as_ref().map_or_else(String::new, |sdk| format!("sdk = {}\n", toml::Value::from(sdk.as_str())));
+    let table = format!("[c]\n{setting}");
     let sdk_line = if sdk.is_some() { "" } else { SDK_LINE };
     let place = sdk.as_deref().unwrap_or(COPY);
     let stem = stem(name);
@@ -49,7 +50,7 @@ pub(crate) fn files(
         ("stem", &*stem),
         ("ending", ending),
         ("language", language),
-        ("sdk", &*setting),
+        ("table", &*table),
         ("place", place),
         ("native", &*native),
     ];
@@ -90,29 +91,6 @@ fn stem(name: &str) -> String {
     let is_tests = stem.starts_with("test_") || stem.ends_with("_test");
     if is_tests { format!("executor_{stem}_") } else { stem }
 }
-
-const MANIFEST: &str = r#"name = "{{name}}"
-version = "0.1.0"
-deterministic = true
-
-# `phasm plugin test` calls them.
-[[examples]]
-name = "greets"
-inputs = { name = "Ada" }
-outputs = { greeting = "Hello, Ada!" }
-
-[[examples]]
-name = "needs a name"
-inputs = { name = "" }
-code = 3
-message = "name"
-
-[[codes]]
-code = 3
-meaning = "The inputs are wrong."
-
-[c]
-{{sdk}}"#;
 
 const SOURCE_C: &str = r#"#include "phasm.h"
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use phasm_builder::GO_SDK;
 
-use super::shared::{EXAMPLE, SdkPackage, filled};
+use super::shared::{EXAMPLE, MANIFEST, SdkPackage, filled};
 use crate::{command_line, failure::Failure};
 
 const SDK: SdkPackage = SdkPackage { folder: "go", file: "guest_wasip1.go", name: "the module phasm for Go" };
@@ -27,7 +27,7 @@ pub(crate) fn files(
     // A path with blanks is a string in quotes.
     let place = if place.contains(char::is_whitespace) { format!("{place:?}") } else { place };
     let sdk_line = if shared.is_some() { "" } else { SDK_LINE };
-    let values = [("sdk_line", sdk_line), ("name", name), ("place", &*place)];
+    let values = [("sdk_line", sdk_line), ("name", name), ("place", &*place), ("table", "[go]\n")];
     let mut files: Vec<(String, String)> = [
         ("plugin.toml", MANIFEST),
         ("go.mod", MODULE),
@@ -45,29 +45,6 @@ pub(crate) fn files(
     let test_it = format!("go -C {} test ./...", command_line::word(&folder.display().to_string()));
     Ok((files, test_it))
 }
-
-const MANIFEST: &str = r#"name = "{{name}}"
-version = "0.1.0"
-deterministic = true
-
-# `phasm plugin test` calls them.
-[[examples]]
-name = "greets"
-inputs = { name = "Ada" }
-outputs = { greeting = "Hello, Ada!" }
-
-[[examples]]
-name = "needs a name"
-inputs = { name = "" }
-code = 3
-message = "name"
-
-[[codes]]
-code = 3
-meaning = "The inputs are wrong."
-
-[go]
-"#;
 
 const MODULE: &str = "module executor/{{name}}
 

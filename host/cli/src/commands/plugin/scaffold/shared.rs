@@ -44,6 +44,29 @@ impl SdkPackage {
     }
 }
 
+/// The `plugin.toml` of the new plugin, for languages with a table of their own in it, `table`.
+pub(super) const MANIFEST: &str = r#"name = "{{name}}"
+version = "0.1.0"
+deterministic = true
+
+# `phasm plugin test` calls them.
+[[examples]]
+name = "greets"
+inputs = { name = "Ada" }
+outputs = { greeting = "Hello, Ada!" }
+
+[[examples]]
+name = "needs a name"
+inputs = { name = "" }
+code = 3
+message = "name"
+
+[[codes]]
+code = 3
+meaning = "The inputs are wrong."
+
+{{table}}"#;
+
 /// A template with values in the place of their names in double braces.
 pub(super) fn filled(template: &str, values: &[(&str, &str)]) -> String {
     values
