@@ -17,8 +17,9 @@ fn mistakes_are_named_all_at_once() {
     ] {
         assert!(outcome.message.contains(part), "{part}: {}", outcome.message);
     }
-    let nobody = call(email, json!({ "host": "h", "from": "a@b.example", "to": [], "text": "x" }));
-    assert!(nobody.message.contains("at least one recipient"), "{}", nobody.message);
+    let without_recipients =
+        call(email, json!({ "host": "h", "from": "a@b.example", "to": [], "text": "x" }));
+    assert!(without_recipients.message.contains("at least one recipient"), "{}", without_recipients.message);
 }
 
 #[test]

@@ -2,17 +2,13 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use std::{
-    num::NonZeroUsize,
-    path::Path,
-    sync::{Arc, LazyLock},
-};
+use std::sync::{Arc, LazyLock};
 
 use phasm::{
     Outcome,
     executor::{Executor as _, Invocation},
     plugins::Plugins,
-    sandbox::{Children, Grants, Isolation, Sandbox, SandboxConfig, TcpGrant, WallClock},
+    sandbox::{Grants, Isolation, Sandbox, WallClock},
 };
 use serde_json::{Value as Json, json};
 
@@ -26,48 +22,31 @@ use crate::{
 mod attempt;
 mod relay;
 
-static EMAIL: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/email");
-    let built = phasm_builder::bring_up_to_date(&[folder], &|_: &str| {}).remove(0).unwrap();
-    std::fs::read(built.wasm).unwrap().into()
-});
-
-/// Compiled code of the guest, for all tests.
-static CACHE: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+static EMAIL: LazyLock<Arc<[u8]>> = LazyLock::new(|| attempt::built("plugins/email"));
 
 fn grants(port: u16) -> Grants {
-    let allow = vec![format!("127.0.0.1:{port}").parse().unwrap()];
-    Grants { tcp: TcpGrant { allow, networks: Vec::new() }, ..Grants::default() }
+    Grants { tcp: attempt::tcp(&[&format!("127.0.0.1:{port}")], &[]), ..Grants::default() }
 }
 
 /// Sends an email with these inputs besides the usual ones.
 async fn send(isolation: Isolation, port: u16, grants: Grants, more: &Json) -> Outcome {
-    let config = SandboxConfig {
-        slots: 2,
-        threads: NonZeroUsize::new(1),
-        children: Some(Children::of(env!("CARGO_BIN_EXE_phasm"))),
-        isolation,
-        cache: Some(CACHE.path().to_owned()),
-        ..SandboxConfig::default()
-    };
-    let plugins = Plugins::new(Sandbox::new(config).unwrap());
+    let plugins = Plugins::new(Sandbox::new(attempt::sandbox(isolation)).unwrap());
     plugins.register("email", EMAIL.to_vec(), grants);
     let usual = json!({
         "host": "127.0.0.1", "port": port, "from": "Ada <ada@example.com>", "to": ["grace@example.com"], "subject": "Hello",
         "text": "Hello, Grace!",
     });
     let members = [&usual, more].into_iter().flat_map(|object| object.as_object().unwrap().clone());
-    let inputs = Arc::new(members.map(|(name, value)| (name.into(), value.into())).collect());
-    let call = Invocation { inputs, ..attempt::invocation("email") };
+    let call = Invocation {
+        inputs: attempt::inputs(&Json::Object(members.collect())),
+        ..attempt::invocation("email")
+    };
     plugins.execute(call, Arc::new(LogListener::default()) as _).await
 }
 
 fn outputs(outcome: &Outcome) -> Json {
     assert_eq!(outcome.code, 0, "{}", outcome.message);
-    let outputs = outcome.outputs.iter();
-    let outputs = outputs
-        .map(|output| (output.name.to_string(), serde_json::from_str(&output.value.to_json()).unwrap()));
-    Json::Object(outputs.collect())
+    attempt::outputs(outcome)
 }
 
 fn error(outcome: &Outcome) -> Json {

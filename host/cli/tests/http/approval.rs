@@ -3,12 +3,12 @@
 use phasm::{Host, Map, Phase, RunHandle, Value, WaitOutcome};
 use serde_json::{Value as Json, json};
 
-use crate::guest::built;
+use crate::attempt;
 
 /// R-S9: an answer that does not fit leaves it suspended; one that does is its outputs.
 #[tokio::test]
 async fn it_waits_for_an_answer_that_fits() {
-    let host = Host::builder().plugin("approval", built("approval")).open().unwrap();
+    let host = Host::builder().plugin("approval", attempt::built("plugins/approval")).open().unwrap();
     let document = json!({
         "apiVersion": "aether/v1", "kind": "Workflow", "metadata": { "name": "release" },
         "spec": { "entrypoint": "main", "templates": [{ "task": {

@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 
 use super::TIER;
 use crate::{
-    guest::{HTTP, grant, sandbox},
+    attempt,
+    guest::{HTTP, grant},
     server::{Reply, Server},
 };
 
@@ -28,7 +29,7 @@ async fn run(secret_for: &str, inputs: Value) -> (RunView, String) {
 async fn run_with(secrets: Secrets, inputs: Value) -> (RunView, String) {
     let grants = Grants { http: grant(&["http://127.0.0.1:*"], &[]), ..Grants::default() };
     let host = Host::builder()
-        .sandbox(sandbox(TIER))
+        .sandbox(attempt::sandbox(TIER))
         .plugin("http", Arc::clone(&HTTP))
         .grant("http", grants)
         .secrets(secrets)

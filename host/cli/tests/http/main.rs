@@ -5,6 +5,7 @@
 use phasm::sandbox::Isolation;
 
 mod approval;
+#[expect(dead_code, reason = "other tests do more")]
 #[path = "../attempt/mod.rs"]
 mod attempt;
 mod guest;

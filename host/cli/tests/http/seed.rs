@@ -88,7 +88,7 @@ async fn the_page_is_fetched_and_read() {
     let grants = Grants { http: grant(&["GET http://127.0.0.1:*/v1/*"], &[]), ..Grants::default() };
     let host = Host::builder()
         .plugin("http", Arc::clone(&HTTP))
-        .plugin("jq", crate::guest::built("jq"))
+        .plugin("jq", crate::attempt::built("plugins/jq"))
         .grant("http", grants)
         .time(FastClock::start())
         .open()

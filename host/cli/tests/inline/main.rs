@@ -3,6 +3,7 @@
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
+#[expect(dead_code, reason = "other tests do more")]
 #[path = "../attempt/mod.rs"]
 mod attempt;
 #[expect(dead_code, reason = "other tests do more")]

@@ -11,7 +11,8 @@ use phasm::{Host, Map, Phase, RunView, Value, sandbox::Isolation};
 use serde_json::Value as Json;
 
 use crate::{
-    guest::{PYTHON, grants, sandbox},
+    attempt,
+    guest::{PYTHON, grants},
     runs::{self, FastClock, attempts},
 };
 
@@ -51,7 +52,7 @@ fn respond(mut stream: TcpStream) {
 /// Runs the example with this code before its own.
 async fn run(port: u16, code: &str) -> (RunView, Vec<Json>) {
     let host = Host::builder()
-        .sandbox(sandbox(Isolation::Shared))
+        .sandbox(attempt::sandbox(Isolation::Shared))
         .plugin("python", Arc::clone(&PYTHON))
         .grant("python", grants(port))
         .time(FastClock::start())

@@ -29,7 +29,7 @@ async fn passwords_are_proved_and_not_repeated() {
         (json!({ "user": "by_md5", "password": "geheimx" }), "(SQLSTATE 28P01)", "auth"),
         (json!({ "user": "by_scram" }), "expected input `password`", "input"),
         (json!({ "user": "in_clear", "password": "geheim" }), "in clear text", "input"),
-        (json!({ "user": "nobody_at_all" }), "(SQLSTATE 28000)", "auth"),
+        (json!({ "user": "unknown_user" }), "(SQLSTATE 28000)", "auth"),
         (json!({ "user": "encrypted" }), "(SQLSTATE 28000)", "auth"),
         (json!({ "database": "nothing" }), "(SQLSTATE 3D000)", "auth"),
     ];

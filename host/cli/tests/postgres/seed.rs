@@ -9,8 +9,9 @@ use phasm::{
 use serde_json::Value as Json;
 
 use crate::{
+    attempt,
     database::{Database, Session, database},
-    guest::{POSTGRES, grants, sandbox},
+    guest::{POSTGRES, grants},
     runs::{self, FastClock, attempts},
 };
 
@@ -21,7 +22,7 @@ async fn run(database: &Database, user: &str, statement: &str) -> (RunView, Vec<
     let url = format!("postgres://{user}@127.0.0.1:{}/postgres", database.port);
     let env = BTreeMap::from([("pg_k8s".to_owned(), url)]);
     let host = Host::builder()
-        .sandbox(sandbox(Isolation::Shared))
+        .sandbox(attempt::sandbox(Isolation::Shared))
         .plugin("postgres", Arc::clone(&POSTGRES))
         .grant("postgres", Grants { env, ..grants(database.port) })
         .time(FastClock::start())

@@ -45,7 +45,7 @@ async fn errors_have_their_state_and_fields() {
         "create table checked (id int primary key, of int references checked, n int not null check (n > 0))",
     );
     database.psql("create table later (id int unique deferrable initially deferred)");
-    database.psql("create role nobody_much login");
+    database.psql("create role limited_user login");
     let raise = "do $$ begin raise exception using errcode = 'SF001', message = 'no', hint = 'ask', detail = 'why'; end $$";
     let rows = [
         ("insert into checked values (1, null, 1), (1, null, 1)", "23505", "constraint", 2),
@@ -84,7 +84,7 @@ async fn errors_have_their_state_and_fields() {
     let pg = &detail(&raised)["pg"];
     assert_eq!((&pg["hint"], &pg["detail"], &pg["message"]), (&json!("ask"), &json!("why"), &json!("no")));
     assert!(raised.message.contains("; hint: ask"), "{}", raised.message);
-    let denied = guests.ask("select * from checked", json!({ "user": "nobody_much" })).await;
+    let denied = guests.ask("select * from checked", json!({ "user": "limited_user" })).await;
     assert_eq!((denied.code, &detail(&denied)["error"]["kind"]), (2, &json!("permission")));
     let mut session = database.session();
     session.run("begin; lock table checked");

@@ -5,7 +5,8 @@ use serde_json::json;
 
 use super::TIER;
 use crate::{
-    guest::{Guests, grant, order, said},
+    attempt,
+    guest::{Guests, order, said},
     server::{Manner, News, Server},
 };
 
@@ -32,7 +33,7 @@ async fn a_granted_connection_is_made_logged_and_metered() {
         ),
     ];
     for (pattern, networks, to, shown) in rows {
-        let tcp = grant(&[&pattern], &networks);
+        let tcp = attempt::tcp(&[&pattern], &networks);
         let guests = Guests::resolving(TIER, tcp, Limits::default(), &hosts);
         let (outcome, lines) = guests.heard(json!({ "act": "ask", "to": to, "send": "hello" }), None).await;
         assert_eq!(said(&outcome), "\"hello\"", "{pattern}: {lines:?}");
@@ -70,14 +71,14 @@ async fn what_is_not_granted_is_refused_and_explained() {
     ];
     for (allow, to, expected) in rows {
         let hosts = [("db.internal", "127.0.0.1")];
-        let guests = Guests::resolving(TIER, grant(allow, &[]), Limits::default(), &hosts);
+        let guests = Guests::resolving(TIER, attempt::tcp(allow, &[]), Limits::default(), &hosts);
         let outcome = guests.tell(json!({ "act": "ask", "to": to, "send": "hello" })).await;
         assert_eq!(outcome.code, 2, "{allow:?} {to}: {}", outcome.message);
         assert!(outcome.message.contains(&expected), "{allow:?} {to}: {}", outcome.message);
     }
     let guests = Guests::resolving(
         TIER,
-        grant(&["db.internal:1"], &["127.0.0.1"]),
+        attempt::tcp(&["db.internal:1"], &["127.0.0.1"]),
         Limits::default(),
         &[("db.internal", "127.0.0.1")],
     );
@@ -95,7 +96,7 @@ async fn an_address_that_was_not_looked_up_is_refused() {
     let mut server = Server::start(Manner::Echo).await;
     let port = server.port;
     let allow = [format!("db.internal:{port}"), "other.internal:1".to_owned()];
-    let tcp = || grant(&allow.each_ref().map(String::as_str), &["127.0.0.0/8"]);
+    let tcp = || attempt::tcp(&allow.each_ref().map(String::as_str), &["127.0.0.0/8"]);
     let hosts = [("db.internal", "127.0.0.2"), ("other.internal", "127.0.0.1")];
     let guests = Guests::resolving(TIER, tcp(), Limits::default(), &hosts);
     for name in ["db.internal", "other.internal"] {
@@ -122,7 +123,7 @@ async fn an_address_that_was_not_looked_up_is_refused() {
 /// R-I144: there is no listening, and no UDP.
 #[tokio::test]
 async fn guests_neither_listen_nor_send_datagrams() {
-    let guests = Guests::new(TIER, grant(&["*:*"], &["127.0.0.0/8"]), Limits::default());
+    let guests = Guests::new(TIER, attempt::tcp(&["*:*"], &["127.0.0.0/8"]), Limits::default());
     for (act, to, expected) in [
         ("listen", "127.0.0.1:0", "binding to 127.0.0.1:0: a guest has no address of its own"),
         ("listen", "0.0.0.0:0", "listening: a guest only connects to others"),

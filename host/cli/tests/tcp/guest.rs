@@ -1,8 +1,6 @@
 //! The guest `connect` of the tests, in a sandbox.
 
 use std::{
-    num::NonZeroUsize,
-    path::Path,
     sync::{Arc, LazyLock},
     time::Instant,
 };
@@ -11,27 +9,13 @@ use phasm::{
     Outcome,
     executor::{Executor as _, Invocation},
     plugins::Plugins,
-    sandbox::{Children, Grants, HttpConfig, Isolation, Limits, Sandbox, SandboxConfig, TcpGrant},
+    sandbox::{Grants, HttpConfig, Isolation, Limits, Sandbox, SandboxConfig, TcpGrant},
 };
 use serde_json::{Value as Json, json};
 
 use crate::attempt::{self, LogListener};
 
-static CONNECT: LazyLock<Arc<[u8]>> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/guests/connect");
-    let built = phasm_builder::bring_up_to_date(&[folder], &|_: &str| {}).remove(0).unwrap();
-    std::fs::read(built.wasm).unwrap().into()
-});
-
-/// Compiled code of the guest, for all tests.
-static CACHE: LazyLock<tempfile::TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
-
-pub(crate) fn grant(allow: &[&str], networks: &[&str]) -> TcpGrant {
-    TcpGrant {
-        allow: allow.iter().map(|text| text.parse().unwrap()).collect(),
-        networks: networks.iter().map(|text| text.parse().unwrap()).collect(),
-    }
-}
+static CONNECT: LazyLock<Arc<[u8]>> = LazyLock::new(|| attempt::built("tests/guests/connect"));
 
 /// A sandbox with the guest, granted so much.
 pub(crate) struct Guests(Plugins);
@@ -50,16 +34,7 @@ impl Guests {
     ) -> Self {
         let host = |(name, address): &(&str, &str)| ((*name).to_owned(), vec![address.parse().unwrap()]);
         let http = HttpConfig { hosts: hosts.iter().map(host).collect(), ..HttpConfig::default() };
-        let config = SandboxConfig {
-            slots: 32,
-            threads: NonZeroUsize::new(2),
-            children: Some(Children::of(env!("CARGO_BIN_EXE_phasm"))),
-            isolation,
-            limits,
-            http,
-            cache: Some(CACHE.path().to_owned()),
-            ..SandboxConfig::default()
-        };
+        let config = SandboxConfig { limits, http, ..attempt::sandbox(isolation) };
         let plugins = Plugins::new(Sandbox::new(config).unwrap());
         plugins.register("connect", CONNECT.to_vec(), Grants { tcp, ..Grants::default() });
         Self(plugins)
@@ -67,7 +42,7 @@ impl Guests {
 
     /// Guests that may connect to this port of this machine.
     pub(crate) fn local(isolation: Isolation, port: u16) -> Self {
-        Self::new(isolation, grant(&[&format!("127.0.0.1:{port}")], &[]), Limits::default())
+        Self::new(isolation, attempt::tcp(&[&format!("127.0.0.1:{port}")], &[]), Limits::default())
     }
 
     pub(crate) async fn tell(&self, order: Json) -> Outcome {
@@ -77,7 +52,8 @@ impl Guests {
     /// Returns the outcome, and what was logged.
     pub(crate) async fn heard(&self, order: Json, deadline: Option<Instant>) -> (Outcome, Vec<String>) {
         let ear = Arc::new(LogListener::default());
-        let outcome = self.0.execute(invocation(&order, deadline), Arc::clone(&ear) as _).await;
+        let call = Invocation { deadline, inputs: attempt::inputs(&order), ..attempt::invocation("connect") };
+        let outcome = self.0.execute(call, Arc::clone(&ear) as _).await;
         (outcome, ear.lines())
     }
 }
@@ -86,12 +62,6 @@ impl Guests {
 pub(crate) fn said(outcome: &Outcome) -> String {
     let outputs: Vec<_> = outcome.outputs.iter().map(|output| output.value.to_json()).collect();
     if outcome.code == 0 { outputs.concat() } else { outcome.message.to_string() }
-}
-
-fn invocation(order: &Json, deadline: Option<Instant>) -> Invocation {
-    let members = order.as_object().unwrap().clone();
-    let inputs = members.into_iter().map(|(name, value)| (name.into(), value.into()));
-    Invocation { deadline, inputs: Arc::new(inputs.collect()), ..attempt::invocation("connect") }
 }
 
 /// Returns the order to do `act` with a port of this machine.

@@ -8,14 +8,15 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use super::TIER;
 use crate::{
-    guest::{Guests, grant, order, said},
+    attempt,
+    guest::{Guests, order, said},
     server::{Manner, News, Server},
 };
 
 fn limited(port: u16, change: impl FnOnce(&mut Limits)) -> Guests {
     let mut limits = Limits::default();
     change(&mut limits);
-    Guests::new(TIER, grant(&[&format!("127.0.0.1:{port}")], &[]), limits)
+    Guests::new(TIER, attempt::tcp(&[&format!("127.0.0.1:{port}")], &[]), limits)
 }
 
 /// R-I143: each limit ends what meets it, and names itself.

@@ -4,6 +4,7 @@
 
 use phasm::sandbox::Isolation;
 
+#[expect(dead_code, reason = "other tests do more")]
 #[path = "../attempt/mod.rs"]
 mod attempt;
 mod guest;
