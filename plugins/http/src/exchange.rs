@@ -16,15 +16,17 @@ pub(crate) fn exchange(mut request: Request, task: &Task, unique: &str) -> Resul
                 request = next;
             }
             Some(Err(why)) => return Err(unfollowed(&answer.head, &request, &why)),
-            _ => match &task.pages {
-                Some(pages) if is_accepted(&answer.head, &request, task) => {
-                    match reader.add(&mut answer, &request, task, pages)? {
-                        Some(next) => (request, redirects) = (next, 0),
-                        None => return Ok(reader.outputs(success(&answer.head, &request, task))),
-                    }
+            _ => {
+                let outcome =
+                    answer.head.outcome(&request.shown(), &task.accept).output("url", request.url.shown());
+                let Some(pages) = task.pages.as_ref().filter(|_| outcome.code == ExecCode::Succeeded) else {
+                    return conclude(outcome, &mut answer, &request, task, unique);
+                };
+                match reader.add(&mut answer, &request, task, pages)? {
+                    Some(next) => (request, redirects) = (next, 0),
+                    None => return Ok(reader.outputs(outcome)),
                 }
-                _ => return conclude(&mut answer, &request, task, unique),
-            },
+            }
         }
     }
 }
@@ -33,19 +35,16 @@ fn unfollowed(head: &Head, request: &Request, why: &str) -> Outcome {
     head.outcome(&request.shown(), &[]).message(format!("{}: {why}", request.shown()))
 }
 
-/// The outcome of a response, with its status, its headers and its URL.
-fn success(head: &Head, request: &Request, task: &Task) -> Outcome {
-    head.outcome(&request.shown(), &task.accept).output("url", request.url.shown())
-}
-
-fn is_accepted(head: &Head, request: &Request, task: &Task) -> bool {
-    head.outcome(&request.shown(), &task.accept).code == ExecCode::Succeeded
-}
-
-fn conclude(answer: &mut transport::Answer, request: &Request, task: &Task, unique: &str) -> Result {
+/// Adds the body of the last response to its outcome, or stores it in the file that the task names.
+fn conclude(
+    outcome: Outcome,
+    answer: &mut transport::Answer,
+    request: &Request,
+    task: &Task,
+    unique: &str,
+) -> Result {
     let shown = request.shown();
     let head = answer.head.clone();
-    let outcome = success(&head, request, task);
     if outcome.code != ExecCode::Succeeded {
         let bytes = body::beginning(
             answer,
