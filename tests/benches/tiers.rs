@@ -15,7 +15,6 @@ use phasm::{
     plugins::Plugins,
     sandbox::{Grants, Isolation, Sandbox, SandboxConfig, child},
 };
-use phasm_engine::value::Value;
 use tokio::runtime::Builder;
 
 /// The allocator of the `phasm` command.
@@ -78,7 +77,7 @@ async fn calls(plugins: &Plugins) -> Vec<Duration> {
     let mut times = Vec::with_capacity(TURN);
     for _ in 0..TURN {
         let began = Instant::now();
-        plugins.execute(invocation(), Arc::new(Deaf)).await;
+        plugins.execute(Invocation::first("guest"), Arc::new(Deaf)).await;
         times.push(began.elapsed());
     }
     times
@@ -95,26 +94,6 @@ fn row(guest: &str, tier: &str, times: &[Duration], shared: &[Duration]) {
         at(times, 0.0),
         at(times, 0.99)
     );
-}
-
-fn invocation() -> Invocation {
-    Invocation {
-        run_id: "run".into(),
-        workflow: "workflow".into(),
-        namespace: "default".into(),
-        task_run_id: "run.task".into(),
-        task: "task".into(),
-        executor_type: "guest".into(),
-        attempt: 1,
-        dispatch: 1,
-        resumed: false,
-        deadline: None,
-        config: Value::Object(Arc::default()),
-        inputs: Arc::default(),
-        memory: None,
-        dirs: Vec::new(),
-        trace: None,
-    }
 }
 
 struct Deaf;

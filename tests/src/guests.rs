@@ -16,11 +16,7 @@ use phasm::{
     executor::{Invocation, Level, Observer},
     sandbox::{DirGrant, Grants, LoadError, Program, Quota, Sandbox, SandboxConfig},
 };
-use phasm_engine::{
-    outcome::Outcome,
-    text,
-    value::{Map, Value},
-};
+use phasm_engine::{outcome::Outcome, text, value::Map};
 use tokio::runtime::{Builder, Runtime};
 
 /// After so long a guest is stopped.
@@ -95,21 +91,9 @@ fn puppet() -> Vec<u8> {
 
 fn invocation(inputs: Map) -> Invocation {
     Invocation {
-        run_id: "run".into(),
-        workflow: "workflow".into(),
-        namespace: "default".into(),
-        task_run_id: "run.task".into(),
-        task: "task".into(),
-        executor_type: "stranger".into(),
-        attempt: 1,
-        dispatch: 1,
-        resumed: false,
         deadline: Some(Instant::now() + DEADLINE),
-        config: Value::Object(Arc::default()),
         inputs: Arc::new(inputs.into_iter().collect()),
-        memory: None,
-        dirs: Vec::new(),
-        trace: None,
+        ..Invocation::first("stranger")
     }
 }
 

@@ -28,20 +28,8 @@ fn store(dir: &TempDir) -> ArtifactStore {
 fn invocation(run: &str, inputs: Vec<(&str, Value)>) -> Invocation {
     Invocation {
         run_id: run.into(),
-        workflow: "workflow".into(),
-        namespace: "default".into(),
-        task_run_id: "run.task".into(),
-        task: "task".into(),
-        executor_type: "guest".into(),
-        attempt: 1,
-        dispatch: 1,
-        resumed: false,
-        deadline: None,
-        config: Value::Null,
         inputs: Arc::new(inputs.into_iter().map(|(name, value)| (name.into(), value)).collect()),
-        memory: None,
-        dirs: Vec::new(),
-        trace: None,
+        ..Invocation::first("guest")
     }
 }
 

@@ -34,23 +34,7 @@ impl AttemptContext {
     /// Returns an attempt of the plugin `guest`.
     pub(super) fn for_tests(limits: Limits) -> Arc<Self> {
         use super::capability::http::HttpLimits;
-        let invocation = Invocation {
-            run_id: "run".into(),
-            workflow: "workflow".into(),
-            namespace: "default".into(),
-            task_run_id: "run.task".into(),
-            task: "task".into(),
-            executor_type: "guest".into(),
-            attempt: 1,
-            dispatch: 1,
-            resumed: false,
-            deadline: None,
-            config: phasm_engine::value::Value::Null,
-            inputs: Arc::default(),
-            memory: None,
-            dirs: Vec::new(),
-            trace: None,
-        };
+        let invocation = Invocation::first("guest");
         let ceilings = Ceilings::of(&limits, &HttpLimits::default());
         Arc::new(Self { invocation, tenant: "default".into(), limits: Arc::new(limits), ceilings })
     }

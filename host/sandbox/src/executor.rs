@@ -53,6 +53,29 @@ pub struct Invocation {
 }
 
 impl Invocation {
+    /// Returns the first dispatch of a task with this `executor.type`, without configuration, inputs or deadline. Tests and
+    /// benchmarks of an executor change what they need.
+    #[must_use]
+    pub fn first(executor_type: &str) -> Self {
+        Self {
+            run_id: "run".into(),
+            workflow: "workflow".into(),
+            namespace: "default".into(),
+            task_run_id: "run.task".into(),
+            task: "task".into(),
+            executor_type: executor_type.into(),
+            attempt: 1,
+            dispatch: 1,
+            resumed: false,
+            deadline: None,
+            config: Value::Object(Arc::default()),
+            inputs: Arc::default(),
+            memory: None,
+            dirs: Vec::new(),
+            trace: None,
+        }
+    }
+
     /// Returns the tenant and the plugin that the work belongs to.
     #[must_use]
     pub fn origin(&self) -> Origin {

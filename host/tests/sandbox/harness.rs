@@ -48,23 +48,7 @@ pub(crate) fn plugins(config: SandboxConfig, names: &[&str]) -> Plugins {
 
 /// A first dispatch of `executor_type` without inputs or deadline.
 pub(crate) fn invocation(executor_type: &str) -> Invocation {
-    Invocation {
-        run_id: "run".into(),
-        workflow: "workflow".into(),
-        namespace: "default".into(),
-        task_run_id: "run.task".into(),
-        task: "task".into(),
-        executor_type: executor_type.into(),
-        attempt: 1,
-        dispatch: 1,
-        resumed: false,
-        deadline: None,
-        config: Value::Object(Arc::default()),
-        inputs: Arc::default(),
-        memory: None,
-        dirs: Vec::new(),
-        trace: None,
-    }
+    Invocation::first(executor_type)
 }
 
 /// The same, with `count` inputs: what the guests that work first take as the amount of work.

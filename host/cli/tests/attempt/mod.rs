@@ -8,7 +8,7 @@ use std::{
 
 use phasm::{
     Outcome, Value,
-    executor::{Invocation, Level, Observer},
+    executor::{Level, Observer},
     sandbox::{Children, Isolation, SandboxConfig, TcpGrant},
 };
 use serde_json::Value as Json;
@@ -55,27 +55,6 @@ pub(crate) fn outputs(outcome: &Outcome) -> Json {
     let outputs = outputs
         .map(|output| (output.name.to_string(), serde_json::from_str(&output.value.to_json()).unwrap()));
     Json::Object(outputs.collect())
-}
-
-/// A first dispatch without inputs or deadline.
-pub(crate) fn invocation(executor_type: &str) -> Invocation {
-    Invocation {
-        run_id: "run".into(),
-        workflow: "workflow".into(),
-        namespace: "default".into(),
-        task_run_id: "run.task".into(),
-        task: "task".into(),
-        executor_type: executor_type.into(),
-        attempt: 1,
-        dispatch: 1,
-        resumed: false,
-        deadline: None,
-        config: Value::Object(Arc::default()),
-        inputs: Arc::default(),
-        memory: None,
-        dirs: Vec::new(),
-        trace: None,
-    }
 }
 
 /// Remembers log lines.

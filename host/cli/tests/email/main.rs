@@ -39,7 +39,7 @@ async fn send(isolation: Isolation, port: u16, grants: Grants, more: &Json) -> O
     let members = [&usual, more].into_iter().flat_map(|object| object.as_object().unwrap().clone());
     let call = Invocation {
         inputs: attempt::inputs(&Json::Object(members.collect())),
-        ..attempt::invocation("email")
+        ..Invocation::first("email")
     };
     plugins.execute(call, Arc::new(LogListener::default()) as _).await
 }

@@ -47,7 +47,7 @@ impl Guests {
     /// The outcome, and what was logged.
     pub(crate) async fn heard(&self, inputs: Json, deadline: Option<Instant>) -> (Outcome, Vec<String>) {
         let ear = Arc::new(LogListener::default());
-        let call = Invocation { deadline, inputs: attempt::inputs(&inputs), ..attempt::invocation("http") };
+        let call = Invocation { deadline, inputs: attempt::inputs(&inputs), ..Invocation::first("http") };
         let outcome = self.0.execute(call, Arc::clone(&ear) as _).await;
         (outcome, ear.lines())
     }

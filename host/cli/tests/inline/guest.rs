@@ -41,7 +41,7 @@ impl Guests {
     /// Returns the outcome of a call, and what was logged.
     pub(crate) async fn heard(&self, name: &str, inputs: &Json) -> (Outcome, Vec<String>) {
         let ear = Arc::new(LogListener::default());
-        let call = Invocation { inputs: attempt::inputs(inputs), ..attempt::invocation(name) };
+        let call = Invocation { inputs: attempt::inputs(inputs), ..Invocation::first(name) };
         let outcome = self.0.execute(call, Arc::clone(&ear) as _).await;
         (outcome, ear.lines())
     }

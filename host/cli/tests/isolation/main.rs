@@ -46,21 +46,8 @@ fn granted(isolation: Isolation, names: &[&str], grants: &Grants) -> Plugins {
 
 fn invocation(executor_type: &str) -> Invocation {
     Invocation {
-        run_id: "run".into(),
-        workflow: "workflow".into(),
-        namespace: "default".into(),
-        task_run_id: "run.task".into(),
-        task: "task".into(),
-        executor_type: executor_type.into(),
-        attempt: 1,
-        dispatch: 1,
-        resumed: false,
-        deadline: None,
-        config: Value::Object(Arc::default()),
         inputs: Arc::new(vec![("greeting".into(), Value::from("hello"))]),
-        memory: None,
-        dirs: Vec::new(),
-        trace: None,
+        ..Invocation::first(executor_type)
     }
 }
 

@@ -56,8 +56,7 @@ impl Guests {
             inputs[name] = value.clone();
         }
         inputs.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-        let call =
-            Invocation { deadline, inputs: attempt::inputs(&inputs), ..attempt::invocation("postgres") };
+        let call = Invocation { deadline, inputs: attempt::inputs(&inputs), ..Invocation::first("postgres") };
         let ear = Arc::new(LogListener::default());
         let outcome = self.plugins.execute(call, Arc::clone(&ear) as _).await;
         (outcome, ear.lines())

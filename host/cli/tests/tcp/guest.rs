@@ -52,7 +52,7 @@ impl Guests {
     /// Returns the outcome, and what was logged.
     pub(crate) async fn heard(&self, order: Json, deadline: Option<Instant>) -> (Outcome, Vec<String>) {
         let ear = Arc::new(LogListener::default());
-        let call = Invocation { deadline, inputs: attempt::inputs(&order), ..attempt::invocation("connect") };
+        let call = Invocation { deadline, inputs: attempt::inputs(&order), ..Invocation::first("connect") };
         let outcome = self.0.execute(call, Arc::clone(&ear) as _).await;
         (outcome, ear.lines())
     }

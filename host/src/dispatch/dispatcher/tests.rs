@@ -11,7 +11,6 @@ use std::{
 use phasm_engine::{
     event::{Fence, TaskId},
     outcome::Outcome,
-    value::Value,
 };
 use phasm_sandbox::executor::{Executor, Invocation, Level, Observer};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
@@ -106,7 +105,7 @@ fn a_follower_learns_of_the_start_before_the_first_line() {
     let follower = Arc::new(Follower(Mutex::new(hears)));
     let attempt = Attempt {
         fence: Fence { task: TaskId(1), attempt: 1, dispatch: 1 },
-        invocation: invocation(),
+        invocation: Invocation::first("mute"),
         bounds: Bounds::default(),
         observer: Arc::clone(&follower) as _,
         inbox,
@@ -125,26 +124,6 @@ fn a_follower_learns_of_the_start_before_the_first_line() {
     assert!(matches!(ended, Ok(Signal::Finished(..))), "{ended:?}");
 }
 
-fn invocation() -> Invocation {
-    Invocation {
-        run_id: "run".into(),
-        workflow: "w".into(),
-        namespace: "default".into(),
-        task_run_id: "run-1".into(),
-        task: "a".into(),
-        executor_type: "mute".into(),
-        attempt: 1,
-        dispatch: 1,
-        resumed: false,
-        deadline: None,
-        config: Value::Null,
-        inputs: Arc::default(),
-        memory: None,
-        dirs: Vec::new(),
-        trace: None,
-    }
-}
-
 /// R-T9: an attempt that waits for a thread is not inactive; the clock starts with the executor.
 #[test]
 fn inactivity_counts_from_the_start() {
@@ -157,7 +136,7 @@ fn inactivity_counts_from_the_start() {
     let bounds = Bounds { max_inactivity: Some(0), ..Bounds::default() };
     let attempt = Attempt {
         fence,
-        invocation: invocation(),
+        invocation: Invocation::first("mute"),
         bounds,
         observer: Arc::new(SilentObserver),
         inbox,

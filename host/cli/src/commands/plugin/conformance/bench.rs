@@ -149,19 +149,15 @@ impl TestBench {
         let invocation = Invocation {
             run_id: "test".into(),
             workflow: Arc::clone(&self.name),
-            namespace: "default".into(),
             task_run_id: "test.task".into(),
             task: Arc::clone(&self.name),
-            executor_type: Arc::clone(&self.name),
-            attempt: 1,
             dispatch: if request.resumed { 2 } else { 1 },
             resumed: request.resumed,
             deadline: Instant::now().checked_add(request.timeout.unwrap_or(self.timeout)),
             config: Value::from(request.settings.clone()),
             inputs: Arc::new(inputs.collect()),
             memory: request.memory,
-            dirs: Vec::new(),
-            trace: None,
+            ..Invocation::first(&self.name)
         };
         self.plugins.execute(invocation, Arc::new(SilentObserver)).await
     }
