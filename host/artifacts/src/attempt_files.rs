@@ -12,7 +12,7 @@ use phasm_engine::{
     outcome::{Outcome, Output, code},
     value::{Map, Value},
 };
-use phasm_sandbox::{DirGrant, Quota, executor::Invocation};
+use phasm_sandbox::{Digest, DirGrant, Quota, executor::Invocation};
 
 use super::{
     error::ArtifactError,
@@ -34,7 +34,7 @@ pub struct AttemptFiles {
     owner: ArtifactOwner,
     dir: AttemptDir,
     /// Artifacts that the inputs name.
-    given: Vec<Artifact>,
+    given: BTreeMap<Digest, Artifact>,
 }
 
 impl std::fmt::Debug for AttemptFiles {
@@ -57,12 +57,12 @@ impl AttemptFiles {
     pub async fn prepare(store: &ArtifactStore, invocation: &mut Invocation) -> Result<Self, ArtifactError> {
         let (namespace, run_id) = (Arc::clone(&invocation.namespace), Arc::clone(&invocation.run_id));
         let (owner, dir) = (ArtifactOwner { namespace, run_id }, store.attempt_dir()?);
-        let mut files = Self { store: store.clone(), owner, dir, given: Vec::new() };
+        let mut files = Self { store: store.clone(), owner, dir, given: BTreeMap::new() };
         let (inputs, placements) = placed(&invocation.inputs);
         for Placement { artifact, names } in placements {
             let paths = names.iter().map(|name| files.dir.inputs().join(name)).collect();
             files.store.place(&files.owner, &artifact, paths).await?;
-            files.given.push(artifact);
+            files.given.insert(artifact.digest, artifact);
         }
         if !files.given.is_empty() {
             invocation.inputs = Arc::new(inputs);
@@ -159,8 +159,8 @@ impl AttemptFiles {
 
     /// Returns the reference to an artifact that the attempt was given and returns.
     fn given_back(&self, known: &Artifact, path: &[String]) -> Result<Value, ArtifactError> {
-        let given = self.given.iter().find(|given| given.digest == known.digest);
-        given
+        self.given
+            .get(&known.digest)
             .map(Artifact::to_value)
             .ok_or_else(|| ArtifactError::NotOfRun(format!("{} of output {}", known.digest, path.join("."))))
     }
@@ -201,7 +201,7 @@ fn reference(object: &Map, artifact: &Artifact) -> Value {
 
 /// Returns the inputs with a `path` in each reference, and the files that are to be there, each artifact once.
 fn placed(inputs: &[(Arc<str>, Value)]) -> (Vec<(Arc<str>, Value)>, impl Iterator<Item = Placement>) {
-    let (mut placements, mut names) = (BTreeMap::new(), BTreeSet::new());
+    let (mut placements, mut names) = (BTreeMap::new(), BTreeMap::new());
     let mut with_paths = Vec::with_capacity(inputs.len());
     for (input, value) in inputs {
         let other = replaced(value, &mut vec![input.to_string()], &mut |ReferencePlace { object, path }| {
@@ -221,15 +221,21 @@ fn placed(inputs: &[(Arc<str>, Value)]) -> (Vec<(Arc<str>, Value)>, impl Iterato
 }
 
 /// Returns the name of a file for an input: the input's name, and members and indices after a dot, such as `rows` or `files.0`.
-fn free_name(path: &[String], names: &mut BTreeSet<String>) -> String {
+///
+/// `names` has the names that are taken, each with the last number that was added to it.
+fn free_name(path: &[String], names: &mut BTreeMap<String, u32>) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    let plain: String = path.join(".").chars().map(|c| if is_plain(c) { c } else { '_' }).take(200).collect();
+    let chars = path.iter().flat_map(|part| [".", part]).flat_map(str::chars).skip(1).take(200);
+    let plain: String = chars.map(|c| if is_plain(c) { c } else { '_' }).collect();
     let plain = if plain.trim_matches('.').is_empty() { "_".to_owned() } else { plain };
     let mut name = plain.clone();
-    let mut number = 2;
-    while !names.insert(name.clone()) {
-        name = format!("{plain}-{number}");
+    // Equal names count on from the last one: from the first, many of them would take the square of their number.
+    let mut number = names.get(&plain).copied().unwrap_or(1);
+    while names.contains_key(&name) {
         number += 1;
+        name = format!("{plain}-{number}");
     }
+    names.insert(plain, number);
+    names.entry(name.clone()).or_insert(1);
     name
 }

@@ -81,14 +81,14 @@ async fn made(store: &ArtifactStore, run: &str, content: &str) -> Value {
     outcome.outputs.first().unwrap().value.clone()
 }
 
-/// Every file below a directory that has content.
+/// Every file below a directory that has content. Those of an attempt that has ended may go while this reads.
 fn contents(dir: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).into_iter().flatten() {
         let path = entry.unwrap().path();
         if path.is_dir() {
             found.extend(contents(&path));
-        } else if fs::metadata(&path).unwrap().len() > 0 {
+        } else if fs::metadata(&path).is_ok_and(|file| file.len() > 0) {
             found.push(path);
         }
     }
@@ -115,6 +115,14 @@ async fn a_file_goes_from_one_attempt_to_another() {
         assert_eq!(fs::read(attempt.dir("/artifacts/in").join(name)).unwrap(), b"hello");
     }
     assert!(attempt.invocation.dirs.iter().any(|dir| dir.read_only && dir.guest == "/artifacts/in"));
+    // Equal names get the next number that is free.
+    let names = [("ä", "_"), ("ö", "_-2"), ("_-2", "_-2-2"), ("ü", "_-3")];
+    let equal = names.map(|(input, _)| (input, value.clone())).to_vec();
+    let numbered = Attempt::begin(&store, "run", equal).await.unwrap();
+    for (input, (_, name)) in numbered.invocation.inputs.iter().map(|(_, value)| value).zip(names) {
+        assert_eq!(path(input), format!("/artifacts/in/{name}"));
+        assert_eq!(fs::read(numbered.dir("/artifacts/in").join(name)).unwrap(), b"hello");
+    }
     // An attempt may return an artifact that it was given: without the path, which is its own.
     let returned =
         attempt.files.store_outputs(Outcome::default().output("same", inputs["rows"].clone())).await;
@@ -239,7 +247,7 @@ async fn damage_is_found_and_named() {
     let dir = tempfile::tempdir().unwrap();
     let store = store(&dir);
     let value = made(&store, "run", "hello").await;
-    let blob = contents(dir.path()).pop().unwrap();
+    let blob = contents(&dir.path().join("stored")).pop().unwrap();
     fs::remove_file(&blob).unwrap();
     let missing = Attempt::begin(&store, "run", vec![("x", value.clone())]).await.err().unwrap().to_string();
     assert!(missing.contains("`f.txt` (sha256:") && missing.contains("is missing"), "{missing}");
