@@ -3,6 +3,7 @@
 //! Phasm reads a configuration only where it is named. Paths in it are relative to the file's directory, and absolute once it is read.
 
 mod artifacts;
+mod bucket;
 pub mod codes;
 mod grants;
 mod http;
@@ -162,7 +163,7 @@ impl Config {
             config.create.extend(create);
             config.tenants.insert(name, tenant);
         }
-        config.artifact_place = written.artifacts.place(around);
+        config.artifact_place = written.artifacts.place(around, &http, report);
         config.artifact_limits = written.artifacts.limits;
         config.library = written.library.map(|dir| around.dir.join(&*dir.value));
         config.hold_all = written.trust.hold == Hold::All;

@@ -59,7 +59,7 @@ pub enum ArtifactError {
     TooLarge(u64),
     /// There is no place for artifacts.
     #[error(
-        "there is no place for artifacts; name one with `directory` under `[artifacts]` of the configuration"
+        "there is no place for artifacts; name one with `directory` or `bucket` under `[artifacts]` of the configuration"
     )]
     NoPlace,
     /// The store cannot be read or written.

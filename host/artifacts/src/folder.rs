@@ -13,17 +13,18 @@ use std::{
     fs::{self, File, OpenOptions},
     io,
     path::{Path, PathBuf},
+    sync::Arc,
     time::SystemTime,
 };
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use phasm_sandbox::Digest;
 
-/// Holder of artifacts that were uploaded and that no run names yet. No run has this id.
-pub(crate) const UPLOADS: &str = "+uploads";
-
-/// Characters of folder names that stand for themselves.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+use super::{
+    content_store::{Check, ContentStore, LocalFile, UPLOADS, verify},
+    error::ArtifactError,
+    names::{decoded, encoded},
+    reference::Artifact,
+};
 
 /// A folder of artifacts.
 pub(crate) struct ArtifactFolder {
@@ -56,109 +57,10 @@ impl ArtifactFolder {
     }
 
     /// Returns the path of an artifact's content, whether it exists or not.
-    pub(crate) fn blob(&self, namespace: &str, digest: &Digest) -> PathBuf {
+    fn blob(&self, namespace: &str, digest: &Digest) -> PathBuf {
         let digits = digest.hex();
         let (first, rest) = digits.split_at(2);
         self.namespace(namespace).join("blobs").join(first).join(rest)
-    }
-
-    /// Returns the namespaces that have artifacts.
-    ///
-    /// # Errors
-    /// Fails when the folder cannot be read.
-    pub(crate) fn namespaces(&self) -> io::Result<Vec<String>> {
-        entries(&self.root.join("stored"))
-    }
-
-    /// Returns the runs of a namespace that name artifacts, and when each named the last one.
-    ///
-    /// # Errors
-    /// Fails when the folder cannot be read.
-    pub(crate) fn runs(&self, namespace: &str) -> io::Result<Vec<(String, SystemTime)>> {
-        let dir = self.namespace(namespace).join("runs");
-        let mut runs = Vec::new();
-        for run_id in entries(&dir)? {
-            match fs::metadata(self.run_dir(namespace, &run_id)) {
-                Ok(found) => runs.push((run_id, found.modified()?)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(runs)
-    }
-
-    /// Returns the digests of the artifacts that a run names.
-    ///
-    /// # Errors
-    /// Fails when the folder cannot be read.
-    pub(crate) fn named_by(&self, namespace: &str, run_id: &str) -> io::Result<Vec<Digest>> {
-        let names = entries(&self.run_dir(namespace, run_id))?;
-        Ok(names.iter().filter_map(|digits| format!("sha256:{digits}").parse().ok()).collect())
-    }
-
-    /// Returns whether a run names the artifact.
-    pub(crate) fn is_named(&self, namespace: &str, run_id: &str, digest: &Digest) -> bool {
-        self.run_dir(namespace, run_id).join(digest.hex()).exists()
-    }
-
-    /// Returns the bytes of all artifacts of a namespace.
-    ///
-    /// # Errors
-    /// Fails when the folder cannot be read.
-    pub(crate) fn usage(&self, namespace: &str) -> io::Result<u64> {
-        let blobs = self.namespace(namespace).join("blobs");
-        let mut bytes = 0_u64;
-        for first in entries(&blobs)? {
-            for entry in read_dir(&blobs.join(first))? {
-                bytes = bytes.saturating_add(entry?.metadata()?.len());
-            }
-        }
-        Ok(bytes)
-    }
-
-    /// Moves `staged`, a file of the same file system with that digest, into the folder, and notes that the run names it. The file
-    /// and its names are durable when this returns.
-    ///
-    /// # Errors
-    /// Fails when the folder cannot be written. The artifact may be there then, and goes with the run.
-    pub(crate) fn add(
-        &self,
-        namespace: &str,
-        run_id: &str,
-        digest: &Digest,
-        staged: &Path,
-    ) -> io::Result<()> {
-        File::open(staged)?.sync_all()?;
-        let _lock = self.lock(namespace, File::lock_shared)?;
-        self.note(namespace, run_id, digest)?;
-        let blob = self.blob(namespace, digest);
-        let dir = blob.parent().unwrap_or(&self.root);
-        fs::create_dir_all(dir)?;
-        // Also where there is such a blob: this one is known to be whole.
-        fs::rename(staged, &blob)?;
-        sync_dir(dir)?;
-        dir.parent().map_or(Ok(()), sync_dir)
-    }
-
-    /// Notes that a run names artifacts which are there. Returns those that are not.
-    ///
-    /// # Errors
-    /// Fails when the folder cannot be written.
-    pub(crate) fn name(&self, namespace: &str, run_id: &str, digests: &[Digest]) -> io::Result<Vec<Digest>> {
-        let mut missing = Vec::new();
-        // The lock keeps another run's end from deleting one of them before it is noted.
-        let _lock = self.lock(namespace, File::lock_shared)?;
-        for digest in digests {
-            if self.blob(namespace, digest).exists() {
-                self.note(namespace, run_id, digest)?;
-                // From now on it lives as long as its runs. The order matters: it always has a name.
-                absent(fs::remove_file(self.names_dir(namespace, digest).join(encoded(UPLOADS))))?;
-                absent(fs::remove_file(self.run_dir(namespace, UPLOADS).join(digest.hex())))?;
-            } else {
-                missing.push(*digest);
-            }
-        }
-        Ok(missing)
     }
 
     fn note(&self, namespace: &str, run_id: &str, digest: &Digest) -> io::Result<()> {
@@ -175,11 +77,7 @@ impl ArtifactFolder {
         Ok(())
     }
 
-    /// Forgets the artifacts of a run, and deletes those that no other run names. Returns the bytes that were deleted.
-    ///
-    /// # Errors
-    /// Fails when the folder cannot be written. Some of the run's artifacts may be forgotten by then.
-    pub(crate) fn forget(&self, namespace: &str, run_id: &str) -> io::Result<u64> {
+    fn forget_run(&self, namespace: &str, run_id: &str) -> io::Result<u64> {
         let dir = self.run_dir(namespace, run_id);
         if !dir.exists() {
             return Ok(0);
@@ -190,25 +88,6 @@ impl ArtifactFolder {
             freed += self.forget_one(namespace, run_id, &digest)?;
         }
         absent(fs::remove_dir(&dir))?;
-        Ok(freed)
-    }
-
-    /// Forgets uploads that are older than `before`.
-    ///
-    /// # Errors
-    /// Fails when the folder cannot be written.
-    pub(crate) fn forget_uploads(&self, namespace: &str, before: SystemTime) -> io::Result<u64> {
-        let dir = self.run_dir(namespace, UPLOADS);
-        if !dir.exists() {
-            return Ok(0);
-        }
-        let _lock = self.lock(namespace, File::lock)?;
-        let mut freed = 0;
-        for digest in self.named_by(namespace, UPLOADS)? {
-            if fs::metadata(dir.join(digest.hex()))?.modified()? < before {
-                freed += self.forget_one(namespace, UPLOADS, &digest)?;
-            }
-        }
         Ok(freed)
     }
 
@@ -243,9 +122,110 @@ impl ArtifactFolder {
     }
 }
 
-/// Names and ids as names of files.
-fn encoded(text: &str) -> String {
-    utf8_percent_encode(text, PLAIN).to_string()
+impl ContentStore for ArtifactFolder {
+    fn namespaces(&self) -> io::Result<Vec<String>> {
+        entries(&self.root.join("stored"))
+    }
+
+    fn runs(&self, namespace: &str) -> io::Result<Vec<(String, SystemTime)>> {
+        let dir = self.namespace(namespace).join("runs");
+        let mut runs = Vec::new();
+        for run_id in entries(&dir)? {
+            match fs::metadata(self.run_dir(namespace, &run_id)) {
+                Ok(found) => runs.push((run_id, found.modified()?)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(runs)
+    }
+
+    fn named_by(&self, namespace: &str, run_id: &str) -> io::Result<Vec<Digest>> {
+        let names = entries(&self.run_dir(namespace, run_id))?;
+        Ok(names.iter().filter_map(|digits| format!("sha256:{digits}").parse().ok()).collect())
+    }
+
+    fn usage(&self, namespace: &str) -> io::Result<u64> {
+        let blobs = self.namespace(namespace).join("blobs");
+        let mut bytes = 0_u64;
+        for first in entries(&blobs)? {
+            for entry in read_dir(&blobs.join(first))? {
+                bytes = bytes.saturating_add(entry?.metadata()?.len());
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn cost(&self, namespace: &str, _: &str, digest: &Digest) -> io::Result<Option<u64>> {
+        // Equal files of a namespace are stored once.
+        Ok(self.blob(namespace, digest).exists().then_some(0))
+    }
+
+    fn file(
+        &self,
+        namespace: &str,
+        run_id: &str,
+        artifact: &Artifact,
+        check: Check,
+    ) -> Result<LocalFile, ArtifactError> {
+        if !self.run_dir(namespace, run_id).join(artifact.digest.hex()).exists() {
+            return Err(ArtifactError::NotOfRun(artifact.shown()));
+        }
+        let blob = self.blob(namespace, &artifact.digest);
+        if check == Check::Content {
+            verify(&blob, artifact)?;
+        }
+        Ok(LocalFile::stays(blob))
+    }
+
+    fn add(&self, namespace: &str, run_id: &str, digest: &Digest, staged: &Path) -> io::Result<()> {
+        File::open(staged)?.sync_all()?;
+        let _lock = self.lock(namespace, File::lock_shared)?;
+        self.note(namespace, run_id, digest)?;
+        let blob = self.blob(namespace, digest);
+        let dir = blob.parent().unwrap_or(&self.root);
+        fs::create_dir_all(dir)?;
+        // Also where there is such a blob: this one is known to be whole.
+        fs::rename(staged, &blob)?;
+        sync_dir(dir)?;
+        dir.parent().map_or(Ok(()), sync_dir)
+    }
+
+    fn name(&self, namespace: &str, run_id: &str, digests: &[Digest]) -> io::Result<Vec<Digest>> {
+        let mut missing = Vec::new();
+        // The lock keeps another run's end from deleting one of them before it is noted.
+        let _lock = self.lock(namespace, File::lock_shared)?;
+        for digest in digests {
+            if self.blob(namespace, digest).exists() {
+                self.note(namespace, run_id, digest)?;
+                // From now on it lives as long as its runs. The order matters: it always has a name.
+                absent(fs::remove_file(self.names_dir(namespace, digest).join(encoded(UPLOADS))))?;
+                absent(fs::remove_file(self.run_dir(namespace, UPLOADS).join(digest.hex())))?;
+            } else {
+                missing.push(*digest);
+            }
+        }
+        Ok(missing)
+    }
+
+    fn forget(&self, namespace: &str, run_ids: &[Arc<str>]) -> io::Result<u64> {
+        run_ids.iter().map(|run_id| self.forget_run(namespace, run_id)).sum()
+    }
+
+    fn forget_uploads(&self, namespace: &str, before: SystemTime) -> io::Result<u64> {
+        let dir = self.run_dir(namespace, UPLOADS);
+        if !dir.exists() {
+            return Ok(0);
+        }
+        let _lock = self.lock(namespace, File::lock)?;
+        let mut freed = 0;
+        for digest in self.named_by(namespace, UPLOADS)? {
+            if fs::metadata(dir.join(digest.hex()))?.modified()? < before {
+                freed += self.forget_one(namespace, UPLOADS, &digest)?;
+            }
+        }
+        Ok(freed)
+    }
 }
 
 /// Returns the decoded names in a directory; none, if it does not exist.
@@ -253,9 +233,7 @@ fn entries(dir: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in read_dir(dir)? {
         let name = entry?.file_name();
-        names.extend(
-            name.to_str().and_then(|name| Some(percent_decode_str(name).decode_utf8().ok()?.into_owned())),
-        );
+        names.extend(name.to_str().and_then(decoded));
     }
     names.sort();
     Ok(names)

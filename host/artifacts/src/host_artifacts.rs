@@ -13,6 +13,8 @@ use phasm_sandbox::Tenants;
 use tokio::{sync::OnceCell, task::spawn_blocking};
 use uuid::Uuid;
 
+#[cfg(feature = "bucket")]
+use super::bucket::BucketConfig;
 use super::{
     error::ArtifactError,
     reference::Artifact,
@@ -20,12 +22,20 @@ use super::{
 };
 
 /// Place of artifacts.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum ArtifactPlace {
     /// A folder, which is made when it is first needed.
     Folder(PathBuf),
     /// A folder for temporary files, which is removed with the host: runs in memory end with it, too.
     Temporary,
+    /// A bucket.
+    #[cfg(feature = "bucket")]
+    Bucket {
+        /// The bucket.
+        bucket: Box<BucketConfig>,
+        /// The folder for files of attempts; without it, one for temporary files that is removed with the host.
+        work: Option<PathBuf>,
+    },
 }
 
 impl ArtifactPlace {
@@ -71,12 +81,15 @@ impl HostArtifacts {
         let _ = self.0.place.set(place);
     }
 
-    /// Returns the folder of the artifacts, if they lie in one that stays.
-    fn folder(&self) -> Option<&Path> {
-        match self.0.place.get()? {
-            ArtifactPlace::Folder(folder) => Some(folder),
-            ArtifactPlace::Temporary => None,
-        }
+    /// Returns whether there may be artifacts: a folder that was never made has none.
+    fn may_hold_any(&self) -> bool {
+        self.0.opened.initialized()
+            || match self.0.place.get() {
+                Some(ArtifactPlace::Folder(folder)) => folder.exists(),
+                Some(ArtifactPlace::Temporary) | None => false,
+                #[cfg(feature = "bucket")]
+                Some(ArtifactPlace::Bucket { .. }) => true,
+            }
     }
 
     /// Returns the store, which is opened by the first caller.
@@ -92,24 +105,12 @@ impl HostArtifacts {
     /// # Errors
     /// Fails when it cannot be opened.
     pub async fn store_if_used(&self) -> Result<Option<ArtifactStore>, ArtifactError> {
-        let is_used = self.0.opened.initialized() || self.folder().is_some_and(Path::exists);
-        if is_used { self.store().await.map(Some) } else { Ok(None) }
+        if self.may_hold_any() { self.store().await.map(Some) } else { Ok(None) }
     }
 
     async fn open(&self) -> Result<ArtifactStore, ArtifactError> {
         let lazy = Arc::clone(&self.0);
-        let opening = spawn_blocking(move || {
-            let folder = match lazy.place.get() {
-                Some(ArtifactPlace::Folder(folder)) => folder.clone(),
-                Some(ArtifactPlace::Temporary) => {
-                    let folder = std::env::temp_dir().join(format!("phasm-artifacts-{}", Uuid::now_v7()));
-                    lazy.temporary.get_or_init(|| folder).clone()
-                }
-                None => return Err(ArtifactError::NoPlace),
-            };
-            ArtifactStore::open(&folder, lazy.limits, lazy.tenants.clone())
-                .map_err(|error| ArtifactError::at("its folder cannot be opened", &folder, error))
-        });
+        let opening = spawn_blocking(move || lazy.open());
         let failed = |error| ArtifactError::io("its folder cannot be opened", io::Error::other(error));
         opening.await.map_err(failed)?
     }
@@ -150,19 +151,50 @@ impl HostArtifacts {
         }
     }
 
-    /// Forgets the artifacts of a run that was deleted. They are deleted later if that fails.
-    pub async fn forget(&self, namespace: &str, run_id: &str) {
+    /// Forgets the artifacts of runs that were deleted. They are deleted later if that fails.
+    pub async fn forget(&self, namespace: &Arc<str>, run_ids: Vec<Arc<str>>) {
+        if run_ids.is_empty() {
+            return;
+        }
         let forgotten = match self.store_if_used().await {
-            Ok(Some(store)) => store.forget(namespace, run_id).await.map(drop),
+            Ok(Some(store)) => store.forget(namespace, run_ids).await.map(drop),
             Ok(None) => Ok(()),
             Err(error) => Err(error),
         };
         if let Err(error) = forgotten {
             tracing::warn!(
                 error = &error as &dyn std::error::Error,
-                "artifacts of deleted run {run_id} stay"
+                "artifacts of deleted runs of {namespace} stay"
             );
         }
+    }
+}
+
+impl Lazy {
+    fn open(&self) -> Result<ArtifactStore, ArtifactError> {
+        let (limits, tenants) = (self.limits, self.tenants.clone());
+        let failed = |folder: &Path, error| ArtifactError::at("its folder cannot be opened", folder, error);
+        match self.place.get() {
+            Some(ArtifactPlace::Folder(folder)) => {
+                ArtifactStore::open(folder, limits, tenants).map_err(|error| failed(folder, error))
+            }
+            Some(ArtifactPlace::Temporary) => {
+                let folder = self.temporary_folder();
+                ArtifactStore::open(&folder, limits, tenants).map_err(|error| failed(&folder, error))
+            }
+            #[cfg(feature = "bucket")]
+            Some(ArtifactPlace::Bucket { bucket, work }) => {
+                let folder = work.clone().unwrap_or_else(|| self.temporary_folder());
+                ArtifactStore::open_bucket(bucket, &folder, limits, tenants)
+                    .map_err(|error| failed(&folder, error))
+            }
+            None => Err(ArtifactError::NoPlace),
+        }
+    }
+
+    fn temporary_folder(&self) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("phasm-artifacts-{}", Uuid::now_v7()));
+        self.temporary.get_or_init(|| folder).clone()
     }
 }
 

@@ -10,6 +10,8 @@
 //! A value names an artifact by the digest of its content, and is plain JSON everywhere else. Bytes go through files, and never
 //! through the engine, its records or memory as a whole. A file is stored, and durable, before the record that names it.
 
+#[cfg(feature = "bucket")]
+pub use self::bucket::{Addressing, BucketConfig};
 pub use self::{
     attempt_files::{AttemptFiles, GUEST_DIR},
     error::ArtifactError,
@@ -20,9 +22,15 @@ pub use self::{
 };
 
 mod attempt_files;
+#[cfg(feature = "bucket")]
+mod bucket;
+#[cfg(feature = "bucket")]
+mod cache;
+mod content_store;
 mod error;
 mod folder;
 mod host_artifacts;
+mod names;
 mod reference;
 mod store;
 #[cfg(test)]

@@ -12,9 +12,15 @@ use std::{
 use phasm_sandbox::{Digest, Tenants};
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
+#[cfg(feature = "bucket")]
 use super::{
+    bucket::{ArtifactBucket, BucketConfig},
+    cache::ContentCache,
+};
+use super::{
+    content_store::{Check, ContentStore, LocalFile, UPLOADS, unreadable},
     error::ArtifactError,
-    folder::{ArtifactFolder, UPLOADS},
+    folder::ArtifactFolder,
     reference::{Artifact, UNKNOWN_MEDIA},
     work_dir::{AttemptDir, StagedFile, WorkDir},
 };
@@ -43,12 +49,12 @@ impl Default for ArtifactLimits {
     }
 }
 
-/// Artifacts of the runs of a store, in a folder. Clones share it.
+/// Artifacts of the runs of a store. Clones share it.
 #[derive(Clone)]
 pub struct ArtifactStore(Arc<StoreState>);
 
 struct StoreState {
-    folder: ArtifactFolder,
+    contents: Box<dyn ContentStore>,
     work: WorkDir,
     limits: ArtifactLimits,
     /// Tenants whose artifacts are counted together.
@@ -93,12 +99,29 @@ impl ArtifactStore {
     /// # Errors
     /// Fails when the folder cannot be made or read.
     pub fn open(dir: &Path, limits: ArtifactLimits, tenants: Tenants) -> io::Result<Self> {
-        let dir = std::path::absolute(dir)?;
-        fs::create_dir_all(&dir)?;
-        private(&dir)?;
-        let (folder, work) = (ArtifactFolder::open(dir.clone())?, WorkDir::open(&dir)?);
+        let (dir, work) = work_dir(dir)?;
+        Ok(Self::of(Box::new(ArtifactFolder::open(dir)?), work, limits, tenants))
+    }
+
+    /// Opens the artifacts in a bucket. Files of attempts lie in the folder `dir`, which is made if it is missing.
+    ///
+    /// # Errors
+    /// Fails when the folder cannot be made or read.
+    #[cfg(feature = "bucket")]
+    pub fn open_bucket(
+        config: &BucketConfig,
+        dir: &Path,
+        limits: ArtifactLimits,
+        tenants: Tenants,
+    ) -> io::Result<Self> {
+        let (_, work) = work_dir(dir)?;
+        let cache = ContentCache::new(work.make("cache")?, config.cache_bytes);
+        Ok(Self::of(Box::new(ArtifactBucket::new(config, cache)), work, limits, tenants))
+    }
+
+    fn of(contents: Box<dyn ContentStore>, work: WorkDir, limits: ArtifactLimits, tenants: Tenants) -> Self {
         let (used, turns) = (Mutex::default(), Arc::new(Semaphore::new(FILES_AT_ONCE)));
-        Ok(Self(Arc::new(StoreState { folder, work, limits, tenants, used, turns })))
+        Self(Arc::new(StoreState { contents, work, limits, tenants, used, turns }))
     }
 
     pub(crate) fn limits(&self) -> &ArtifactLimits {
@@ -129,11 +152,12 @@ impl ArtifactStore {
     ) -> Result<(), ArtifactError> {
         let (owner, artifact) = (owner.clone(), artifact.clone());
         self.blocking(move |shared| {
-            let blob = shared.verified(&owner, &artifact)?;
+            let file = shared.file(&owner, &artifact, Check::Content)?;
             paths.iter().try_for_each(|path| {
                 // A link costs nothing. Folders of some file systems have none.
-                let placed = fs::hard_link(&blob, path).or_else(|_| fs::copy(&blob, path).map(drop));
-                placed.map_err(|error| unreadable(&blob, &artifact, error))
+                let placed =
+                    fs::hard_link(&file.path, path).or_else(|_| fs::copy(&file.path, path).map(drop));
+                placed.map_err(|error| unreadable(&file.path, &artifact, error))
             })
         })
         .await
@@ -147,7 +171,7 @@ impl ArtifactStore {
         let owner = ArtifactOwner { namespace: namespace.into(), run_id: run_id.into() };
         self.blocking(move |shared| {
             let artifact = Artifact::unnamed(digest);
-            shared.verified(&owner, &artifact).and_then(|blob| opened(&blob, &artifact))
+            shared.file(&owner, &artifact, Check::Content)?.open(&artifact)
         })
         .await
     }
@@ -165,7 +189,7 @@ impl ArtifactStore {
         let owner = ArtifactOwner { namespace: namespace.into(), run_id: run_id.into() };
         self.blocking(move |shared| {
             let artifact = Artifact::unnamed(digest);
-            shared.named(&owner, &artifact).and_then(|blob| opened(&blob, &artifact))
+            shared.file(&owner, &artifact, Check::Nothing)?.open(&artifact)
         })
         .await
     }
@@ -209,8 +233,7 @@ impl ArtifactStore {
         let (namespace, run_id) = (Arc::clone(namespace), Arc::clone(run_id));
         self.blocking(move |shared| {
             let digests: Vec<_> = artifacts.iter().map(|artifact| artifact.digest).collect();
-            let missing = shared.folder.name(&namespace, &run_id, &digests);
-            let missing = missing.map_err(|error| ArtifactError::io("it cannot be written", error))?;
+            let missing = shared.name(&namespace, &run_id, &digests)?;
             let lost = artifacts.iter().find(|artifact| missing.contains(&artifact.digest));
             lost.map_or(Ok(()), |artifact| Err(ArtifactError::Missing(artifact.shown())))
         })
@@ -229,25 +252,25 @@ impl ArtifactStore {
     ) -> Result<(), ArtifactError> {
         let (namespace, run_id, earlier) = (Arc::clone(namespace), Arc::clone(run_id), Arc::clone(earlier));
         self.blocking(move |shared| {
-            let named = shared.folder.named_by(&namespace, &earlier);
-            let copied = named.and_then(|digests| match digests.is_empty() {
-                true => Ok(()),
-                false => shared.folder.name(&namespace, &run_id, &digests).map(drop),
-            });
-            copied.map_err(|error| ArtifactError::io("it cannot be written", error))
+            let named = shared.contents.named_by(&namespace, &earlier);
+            let digests = named.map_err(|error| ArtifactError::io("it cannot be read", error))?;
+            if digests.is_empty() {
+                return Ok(());
+            }
+            shared.name(&namespace, &run_id, &digests).map(drop)
         })
         .await
     }
 
-    /// Forgets the artifacts of a run that was deleted. Those that no other run names are deleted. Returns the bytes that were freed.
+    /// Forgets the artifacts of runs that were deleted. Those that no other run names are deleted. Returns the bytes that were freed.
     ///
     /// # Errors
-    /// Fails when the folder cannot be written.
-    pub async fn forget(&self, namespace: &str, run_id: &str) -> Result<u64, ArtifactError> {
-        let (namespace, run_id): (Arc<str>, Arc<str>) = (namespace.into(), run_id.into());
+    /// Fails when the folder or bucket cannot be written.
+    pub async fn forget(&self, namespace: &Arc<str>, run_ids: Vec<Arc<str>>) -> Result<u64, ArtifactError> {
+        let namespace = Arc::clone(namespace);
         self.blocking(move |shared| {
-            let freed = shared.folder.forget(&namespace, &run_id);
-            let freed = freed.map_err(|error| ArtifactError::io("artifacts of a deleted run stay", error))?;
+            let freed = shared.contents.forget(&namespace, &run_ids);
+            let freed = freed.map_err(|error| ArtifactError::io("artifacts of deleted runs stay", error))?;
             shared.give_back(&namespace, freed);
             Ok(freed)
         })
@@ -285,25 +308,27 @@ impl ArtifactStore {
 }
 
 impl StoreState {
-    /// Returns the path of the content of an artifact that its owner names.
-    fn named(&self, owner: &ArtifactOwner, artifact: &Artifact) -> Result<PathBuf, ArtifactError> {
-        let ArtifactOwner { namespace, run_id } = owner;
-        if self.folder.is_named(namespace, run_id, &artifact.digest) {
-            Ok(self.folder.blob(namespace, &artifact.digest))
-        } else {
-            Err(ArtifactError::NotOfRun(artifact.shown()))
-        }
+    fn file(
+        &self,
+        owner: &ArtifactOwner,
+        artifact: &Artifact,
+        check: Check,
+    ) -> Result<LocalFile, ArtifactError> {
+        self.contents.file(&owner.namespace, &owner.run_id, artifact, check)
     }
 
-    /// Returns the path of an artifact's content, which was compared with its digest.
-    fn verified(&self, owner: &ArtifactOwner, artifact: &Artifact) -> Result<PathBuf, ArtifactError> {
-        let blob = self.named(owner, artifact)?;
-        let hashed = File::open(&blob).and_then(Digest::of_reader);
-        match hashed {
-            Ok((found, _)) if found == artifact.digest => Ok(blob),
-            Ok((found, _)) => Err(ArtifactError::Damaged { artifact: artifact.shown(), found }),
-            Err(error) => Err(unreadable(&blob, artifact, error)),
+    /// Notes that a run names artifacts, within the limit of its tenant. Returns those that are not there.
+    fn name(&self, namespace: &str, run_id: &str, digests: &[Digest]) -> Result<Vec<Digest>, ArtifactError> {
+        let written = |error| ArtifactError::io("it cannot be written", error);
+        let mut room = 0_u64;
+        for digest in digests {
+            let cost = self.contents.cost(namespace, run_id, digest).map_err(written)?;
+            room = room.saturating_add(cost.unwrap_or_default());
         }
+        self.reserve(namespace, "artifacts of other runs", room)?;
+        let named = self.contents.name(namespace, run_id, digests);
+        self.settle(namespace, room, if named.is_ok() { room } else { 0 });
+        named.map_err(written)
     }
 
     fn add(
@@ -318,9 +343,10 @@ impl StoreState {
         let (digest, size) = File::open(path).and_then(Digest::of_reader).map_err(failed)?;
         let artifact = Artifact { digest, size, media, name: Arc::clone(name) };
         // Equal files are stored once.
-        let room = if self.folder.blob(namespace, &digest).exists() { 0 } else { size };
+        let cost = self.contents.cost(namespace, run_id, &digest).map_err(failed)?;
+        let room = if cost == Some(0) { 0 } else { size };
         self.reserve(namespace, name, room)?;
-        let added = read_only(path).and_then(|()| self.folder.add(namespace, run_id, &digest, path));
+        let added = read_only(path).and_then(|()| self.contents.add(namespace, run_id, &digest, path));
         self.settle(namespace, room, if added.is_ok() { room } else { 0 });
         added.map(|()| artifact).map_err(failed)
     }
@@ -377,20 +403,20 @@ impl StoreState {
 
     /// Counts the bytes of a tenant's artifacts.
     fn count(&self, tenant: &str) -> io::Result<u64> {
-        let namespaces = self.folder.namespaces()?;
+        let namespaces = self.contents.namespaces()?;
         let own = namespaces.iter().filter(|namespace| *self.tenant(namespace) == *tenant);
-        own.map(|namespace| self.folder.usage(namespace)).sum()
+        own.map(|namespace| self.contents.usage(namespace)).sum()
     }
 
     fn old_owners(&self) -> io::Result<Vec<ArtifactOwner>> {
         let now = SystemTime::now();
         let mut old = Vec::new();
-        for namespace in self.folder.namespaces()? {
+        for namespace in self.contents.namespaces()? {
             if let Some(before) = now.checked_sub(UPLOAD_TIME) {
-                let freed = self.folder.forget_uploads(&namespace, before)?;
+                let freed = self.contents.forget_uploads(&namespace, before)?;
                 self.give_back(&namespace, freed);
             }
-            for (run_id, named) in self.folder.runs(&namespace)? {
+            for (run_id, named) in self.contents.runs(&namespace)? {
                 let is_old = now.duration_since(named).is_ok_and(|age| age > SUBMISSION_TIME);
                 if is_old && run_id != UPLOADS {
                     old.push(ArtifactOwner { namespace: namespace.as_str().into(), run_id: run_id.into() });
@@ -443,15 +469,13 @@ impl Upload {
     }
 }
 
-fn unreadable(blob: &Path, artifact: &Artifact, error: io::Error) -> ArtifactError {
-    if error.kind() == io::ErrorKind::NotFound {
-        return ArtifactError::Missing(artifact.shown());
-    }
-    ArtifactError::at(format!("{} cannot be read", artifact.shown()), blob, error)
-}
-
-fn opened(blob: &Path, artifact: &Artifact) -> Result<File, ArtifactError> {
-    File::open(blob).map_err(|error| unreadable(blob, artifact, error))
+/// Opens the folder for files of attempts. Files that ended processes left are removed.
+fn work_dir(dir: &Path) -> io::Result<(PathBuf, WorkDir)> {
+    let dir = std::path::absolute(dir)?;
+    fs::create_dir_all(&dir)?;
+    private(&dir)?;
+    let work = WorkDir::open(&dir)?;
+    Ok((dir, work))
 }
 
 /// Keeps other users of this machine out.

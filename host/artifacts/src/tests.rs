@@ -221,11 +221,11 @@ async fn the_room_of_a_tenant_is_limited() {
     let full = attempt.end("/artifacts/out/f").await;
     let says = "artifact `f` has 11 bytes, and the tenant's artifacts have 90 bytes of at most 100 bytes";
     assert!(full.code == code::ERROR && full.message.contains(says), "{}", full.message);
-    assert_eq!(store.forget("default", "a").await.unwrap(), 0, "b names it, too");
-    assert_eq!(store.forget("default", "b").await.unwrap(), 90);
+    assert_eq!(store.forget(&"default".into(), vec!["a".into()]).await.unwrap(), 0, "b names it, too");
+    assert_eq!(store.forget(&"default".into(), vec!["b".into()]).await.unwrap(), 90);
     made(&store, "c", &"z".repeat(100)).await;
     // Many at once get no more than one after the other.
-    store.forget("default", "c").await.unwrap();
+    store.forget(&"default".into(), vec!["c".into()]).await.unwrap();
     let all = (0..8).map(|n| {
         let store = store.clone();
         tokio::spawn(async move {
@@ -299,10 +299,10 @@ async fn uploads_are_kept_while_runs_name_them() {
     let unknown = Artifact::unnamed(Digest::of(b"none")).to_value();
     let refused = artifacts.name(&namespace, &first, &given(unknown), None).await.unwrap_err();
     assert!(matches!(refused, ArtifactError::Missing(_)), "{refused}");
-    artifacts.forget(&namespace, &first).await;
+    artifacts.forget(&namespace, vec![first]).await;
     let of_second = store.read(&namespace, &second, artifact.digest).await;
     assert!(of_second.is_ok(), "a rerun keeps what it took over");
-    artifacts.forget(&namespace, &second).await;
+    artifacts.forget(&namespace, vec![second]).await;
     assert_eq!(contents(dir.path()), Vec::<PathBuf>::new());
     let mut too_large = store.upload("default").unwrap();
     assert!(matches!(too_large.write(&[0; 1001]), Err(ArtifactError::TooLarge(1000))));

@@ -58,6 +58,17 @@ impl WorkDir {
         Ok(dir)
     }
 
+    /// Makes a directory that lives as long as this one.
+    ///
+    /// # Errors
+    /// Fails when it cannot be made.
+    #[cfg(feature = "bucket")]
+    pub(crate) fn make(&self, name: &str) -> io::Result<PathBuf> {
+        let path = self.path.join(name);
+        fs::create_dir(&path)?;
+        Ok(path)
+    }
+
     /// Returns a path for a file that is about to be stored.
     pub(crate) fn staging(&self) -> StagedFile {
         StagedFile { path: self.path.join(format!("new-{}", self.next.fetch_add(1, Relaxed))) }

@@ -41,7 +41,9 @@ pub use self::{
 };
 
 #[cfg(feature = "http")]
-pub use self::capability::http::{HttpAnswer, HttpClient, HttpRequest};
+pub use self::capability::http::{
+    FileBody, HttpAnswer, HttpClient, HttpRequest, ResponseReader, SignedBody, SignedRequest, SigningKey,
+};
 #[cfg(feature = "compile")]
 pub use self::{
     complexity::check_complexity,

@@ -15,7 +15,7 @@ use http_body_util::BodyExt as _;
 use phasm::{
     artifacts::{ArtifactView, ArtifactsView, Upload},
     engine::document::is_name,
-    sandbox::Digest,
+    sandbox::{Digest, FileBody},
 };
 use tokio::{
     task::spawn_blocking,
@@ -23,7 +23,6 @@ use tokio::{
 };
 
 use crate::{
-    artifact_body::ArtifactBody,
     problem_response::ProblemResponse,
     request::{RequestContext, json, too_slow},
     resources::Resource,
@@ -129,7 +128,7 @@ pub(crate) async fn get(mut context: RequestContext) -> Result<Response, Problem
         file = store.read(namespace, run_id, digest).await?;
     }
     file.seek(SeekFrom::Start(wanted.start)).map_err(|error| ProblemResponse::failed(&error))?;
-    let mut response = Response::new(Body::new(ArtifactBody::new(file, wanted.clone())));
+    let mut response = Response::new(Body::new(FileBody::new(file, wanted.clone())));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     // Never a page of this server's: a guest chose the bytes.

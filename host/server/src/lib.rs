@@ -20,7 +20,6 @@
 //! ```
 
 mod answer;
-mod artifact_body;
 mod artifacts;
 mod audit;
 mod auth;

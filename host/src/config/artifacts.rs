@@ -1,14 +1,18 @@
 //! `[artifacts]`: where files that tasks pass to each other are kept, and how many.
 
-use phasm_engine::form::{Field, Form, Name, Object, SIZE, TEXT, Table, whole};
+use phasm_engine::form::{Field, Form, Name, Object, Report, SIZE, TEXT, Table, whole};
 
-use super::ConfigSource;
+use super::{
+    ConfigSource,
+    bucket::{BUCKET_FORM, BucketTable},
+};
 use phasm_artifacts::{ArtifactLimits, ArtifactPlace};
+use phasm_sandbox::HttpConfig;
 
 static ARTIFACTS: Table = Table::closed(
     "artifacts",
     "The artifacts of runs: files that tasks pass to each other. Plugins reach them with `artifacts = true` in their grants.",
-    &[&DIRECTORY, &ATTEMPT_SIZE, &ATTEMPT_FILES, &STORED],
+    &[&DIRECTORY, &BUCKET, &ATTEMPT_SIZE, &ATTEMPT_FILES, &STORED],
     &[],
 );
 
@@ -16,8 +20,11 @@ static DIRECTORY: Field<Name> = Field::optional(
     "directory",
     TEXT,
     "The directory of artifacts, relative to this file; it is made if it is missing. Without it, artifacts of a store in a file are kept next to the file. \
-     Hosts that share a database share this directory.",
+     Hosts that share a database share this directory, or a bucket. With a bucket, files of attempts and fetched content are in this directory while the host \
+     runs; without it, they are in the system's directory for temporary files.",
 );
+static BUCKET: Field<BucketTable> =
+    Field::optional("bucket", BUCKET_FORM, "The bucket of artifacts; without it, they are in a directory.");
 static ATTEMPT_SIZE: Field<u64> = Field::optional(
     "attempt-size",
     SIZE,
@@ -39,13 +46,15 @@ const COUNT: Form<u32> = whole::<u32, 1, 1_000_000>();
 #[derive(Default)]
 pub(super) struct ArtifactsTable {
     directory: Option<Name>,
+    bucket: Option<BucketTable>,
     pub(super) limits: ArtifactLimits,
 }
 
 pub(super) const ARTIFACTS_FORM: Form<ArtifactsTable> = Form::new(
     |cursor, report| {
         let object = cursor.object(&ARTIFACTS, report)?;
-        Some(ArtifactsTable { directory: object.optional(&DIRECTORY), limits: limits(&object) })
+        let (directory, bucket) = (object.optional(&DIRECTORY), object.optional(&BUCKET));
+        Some(ArtifactsTable { directory, bucket, limits: limits(&object) })
     },
     |defs| defs.object(&ARTIFACTS),
 );
@@ -59,7 +68,23 @@ fn limits(object: &Object<'_, '_>) -> ArtifactLimits {
 }
 
 impl ArtifactsTable {
-    pub(super) fn place(&self, around: &ConfigSource<'_>) -> Option<ArtifactPlace> {
-        Some(ArtifactPlace::Folder(around.dir.join(&*self.directory.as_ref()?.value)))
+    /// Returns where artifacts are kept, if the configuration says so.
+    pub(super) fn place(
+        &self,
+        around: &ConfigSource<'_>,
+        http: &HttpConfig,
+        report: &Report,
+    ) -> Option<ArtifactPlace> {
+        let directory = self.directory.as_ref().map(|directory| around.dir.join(&*directory.value));
+        #[cfg(feature = "http")]
+        if let Some(bucket) = &self.bucket {
+            let bucket = Box::new(bucket.config(around, http, report));
+            return Some(ArtifactPlace::Bucket { bucket, work: directory });
+        }
+        #[cfg(not(feature = "http"))]
+        if let (Some(bucket), _) = (&self.bucket, http) {
+            bucket.refuse(report);
+        }
+        directory.map(ArtifactPlace::Folder)
     }
 }

@@ -135,6 +135,16 @@ pub static NO_SIGNING_SECRET: Entry = Entry {
     right: "HOOK=whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
 };
 
+/// A bucket for artifacts that cannot be one.
+pub static NO_BUCKET: Entry = Entry {
+    code: "C030",
+    title: "Invalid bucket",
+    explanation: "A bucket for artifacts has the URL of its service, a name by the rules of S3, and may have a prefix of plain characters. A program that was \
+                  built without HTTP has no buckets.",
+    wrong: "[artifacts.bucket]\nendpoint = \"s3.example.com\"\nname = \"files\"\nregion = \"eu\"\naccess-key-id = \"A\"\nsecret-access-key = { env = \"S3_KEY\" }",
+    right: "[artifacts.bucket]\nendpoint = \"https://s3.example.com\"\nname = \"files\"\nregion = \"eu\"\naccess-key-id = \"A\"\nsecret-access-key = { env = \"S3_KEY\" }",
+};
+
 /// A secret whose source is not there.
 pub static NO_SECRET: Entry = Entry {
     code: "C102",
@@ -189,6 +199,7 @@ pub static ENTRIES: &[&Entry] = &[
     &NO_ENDPOINT_NAME,
     &NO_ENDPOINT_URL,
     &NO_SIGNING_SECRET,
+    &NO_BUCKET,
     &NO_SECRET,
     &NO_DIRECTORY,
     &UNKNOWN_PLUGIN,

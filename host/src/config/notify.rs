@@ -201,7 +201,8 @@ fn is_name(name: &str) -> bool {
     (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(is_plain)
 }
 
-fn is_url(url: &str) -> bool {
+/// Returns whether a URL names a service by its scheme and host, without a user.
+pub(super) fn is_url(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else { return false };
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     let is_visible = url.bytes().all(|byte| byte.is_ascii_graphic());

@@ -194,7 +194,7 @@ async fn look_once(shared: &Arc<HostCore>, entry: &CatalogEntry) -> Result<Check
     for run_id in &decided.delete {
         match shared.store.delete(run_id).await {
             // A damaged run is named where runs are listed; the schedule goes on.
-            Ok(_) => shared.planner.artifacts.forget(&entry.name.namespace, run_id).await,
+            Ok(_) => shared.planner.artifacts.forget(&entry.name.namespace, vec![Arc::clone(run_id)]).await,
             Err(StoreError::StillOpen { .. } | StoreError::Corrupt { .. }) => {}
             Err(error) => return Err(error),
         }

@@ -140,11 +140,12 @@ pub async fn prune(
             // They share commits.
             let deleting: Vec<_> = page.goes.iter().map(|head| store.delete(&head.run_id)).collect();
             let (before, known) = (pruned.deleted, left.len());
-            for (deleted, head) in deleting.into_iter().zip(&page.goes) {
+            for deleted in deleting {
                 pruned.deleted += u64::from(deleted.await?);
-                // Artifacts go after the run that names them. Those that a crash leaves are found later.
-                artifacts.forget(&head.namespace, &head.run_id).await;
             }
+            // Artifacts go after the runs that name them. Those that a crash leaves are found later.
+            let gone = page.goes.iter().map(|head| Arc::clone(&head.run_id)).collect();
+            artifacts.forget(&namespace, gone).await;
             while store.give_back().await? {}
             left = page.left;
             if !page.more || (pruned.deleted == before && left.len() == known) {
@@ -170,7 +171,7 @@ pub async fn forget_lost_artifacts(
     for owner in artifacts.old_owners().await? {
         // A run that cannot be read may be there.
         if matches!(store.get(&owner.run_id).await, Ok(None)) {
-            artifacts.forget(&owner.namespace, &owner.run_id).await;
+            artifacts.forget(&owner.namespace, vec![owner.run_id]).await;
         }
     }
     Ok(())

@@ -30,6 +30,8 @@ mod connect;
 mod exchange;
 #[cfg(feature = "http")]
 mod failure;
+#[cfg(feature = "http")]
+mod file_body;
 mod grant;
 #[cfg(feature = "http")]
 mod hooks;
@@ -53,6 +55,8 @@ mod resolve;
 mod response_body;
 #[cfg(feature = "http")]
 mod secret_injection;
+#[cfg(feature = "http")]
+mod signed_request;
 mod target;
 #[cfg(feature = "http")]
 mod tls;
@@ -70,8 +74,6 @@ pub(crate) use self::absent::{Outbox, RelayClient, RelayServer};
 #[cfg(feature = "http")]
 pub(super) use self::hooks::link;
 #[cfg(feature = "http")]
-pub use self::host_client::{HttpAnswer, HttpClient, HttpRequest};
-#[cfg(feature = "http")]
 pub(super) use self::net::Permits;
 #[cfg(all(feature = "http", target_os = "linux"))]
 pub(crate) use self::relay::{Outbox, RelayClient, RelayServer};
@@ -81,6 +83,12 @@ pub use self::{
     config::{AwsSigning, EgressSecret, HttpConfig, HttpLimits},
     grant::HttpGrant,
     pattern::{HttpPattern, NotAPattern},
+};
+#[cfg(feature = "http")]
+pub use self::{
+    file_body::FileBody,
+    host_client::{HttpAnswer, HttpClient, HttpRequest},
+    signed_request::{ResponseReader, SignedBody, SignedRequest, SigningKey},
 };
 #[cfg(feature = "http")]
 pub(crate) use self::{

@@ -10,6 +10,10 @@ use wasmtime_wasi_http::WasiBody;
 
 use super::{HttpConfig, HttpGrant, connect, exchange, failure::Failure, net::Net, resolve, target::Target};
 
+/// Name of the host in its requests.
+pub(super) const USER_AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("phasm/", env!("CARGO_PKG_VERSION")));
+
 /// Client for requests of the host itself. A host has one reading, its address is checked before a connection is made,
 /// certificates are verified, and everything is bounded.
 pub struct HttpClient {
@@ -88,8 +92,10 @@ impl HttpClient {
     pub async fn head(&self, request: HttpRequest) -> Result<HttpAnswer, String> {
         let time = self.net.config.limits.time;
         let timed_out = |_| format!("no response within {} s", time.as_secs());
-        let (target, uri) = parse_url(&request).map_err(|_| "its URL cannot be used".to_owned())?;
-        let grant = HttpGrant { allow: target.pattern().parse().into_iter().collect(), ..grant_of(&request) };
+        let (target, uri) =
+            parse_url(request.method, &request.url).map_err(|_| "its URL cannot be used".to_owned())?;
+        let grant =
+            HttpGrant { allow: target.pattern().parse().into_iter().collect(), ..grant_of(request.inside) };
         let response =
             timeout(time, self.start(request, &[], &target, &uri, &grant)).await.map_err(timed_out)?;
         let (response, _driver) = response.map_err(|failure| without_grant_hint(&failure.why).to_owned())?;
@@ -98,11 +104,10 @@ impl HttpClient {
     }
 
     async fn exchange(&self, request: HttpRequest, more: &[(String, String)]) -> Result<HttpAnswer, String> {
-        let (target, uri) = parse_url(&request)?;
-        let (most, grant) = (request.most, grant_of(&request));
+        let (target, uri) = parse_url(request.method, &request.url)?;
+        let (most, grant) = (request.most, grant_of(request.inside));
         let response = self.start(request, more, &target, &uri, &grant).await;
-        let (response, _driver) = response
-            .map_err(|failure| format!("{}: {}", target.shown(), without_grant_hint(&failure.why)))?;
+        let (response, _driver) = response.map_err(|failure| shown(&target, &failure))?;
         read(response, most).await.map_err(|why| format!("{}: {why}", target.shown()))
     }
 
@@ -115,33 +120,53 @@ impl HttpClient {
         uri: &Uri,
         grant: &HttpGrant,
     ) -> Result<(Response<Incoming>, exchange::Driver), Failure> {
+        let request = build_request(request, more, target, uri).map_err(Failure::refused)?;
+        self.send_to(target, grant, request).await
+    }
+
+    /// Connects to the target, and sends a request that was built for it.
+    pub(super) async fn send_to(
+        &self,
+        target: &Target,
+        grant: &HttpGrant,
+        request: Request<WasiBody>,
+    ) -> Result<(Response<Incoming>, exchange::Driver), Failure> {
         let addresses = resolve::addresses(&self.net, grant, target, "").await?;
         let stream = connect::connect(&self.net, target, &addresses).await?;
         let (mut sender, driver) = exchange::handshake(stream, self.net.config.limits.headers).await?;
-        let request = build_request(request, more, target, uri).map_err(Failure::refused)?;
         let sent = sender.send_request(request).await;
         Ok((sent.map_err(|error| Failure::hyper(&error, true))?, driver))
     }
 }
 
-fn parse_url(request: &HttpRequest) -> Result<(Target, Uri), String> {
-    let uri: Uri = request.url.parse().map_err(|error| format!("{}: no URL: {error}", request.url))?;
+/// Returns the target of a URL, and the URL's parts.
+///
+/// # Errors
+/// The message for the user, with the URL.
+pub(super) fn parse_url(method: &str, url: &str) -> Result<(Target, Uri), String> {
+    let uri: Uri = url.parse().map_err(|error| format!("{url}: no URL: {error}"))?;
     let secure = uri.scheme() == Some(&Scheme::HTTPS);
     if !secure && uri.scheme() != Some(&Scheme::HTTP) {
-        return Err(format!("{}: neither `https` nor `http`", request.url));
+        return Err(format!("{url}: neither `https` nor `http`"));
     }
     let authority = uri.authority().map(http::uri::Authority::as_str).unwrap_or_default();
-    Ok((Target::new(request.method, secure, authority, uri.path())?, uri))
+    Ok((Target::new(method, secure, authority, uri.path())?, uri))
 }
 
-fn grant_of(request: &HttpRequest) -> HttpGrant {
+/// Returns the grant of a request of the host. With `inside`, addresses of internal networks may be reached.
+pub(super) fn grant_of(inside: bool) -> HttpGrant {
     let all = ["0.0.0.0/0", "::/0"].iter().filter_map(|all| all.parse().ok());
-    let networks = if request.inside { all.collect() } else { Vec::new() };
+    let networks = if inside { all.collect() } else { Vec::new() };
     HttpGrant { allow: Vec::new(), networks }
 }
 
+/// Returns the message for the user of a request that failed.
+pub(super) fn shown(target: &Target, failure: &Failure) -> String {
+    format!("{}: {}", target.shown(), without_grant_hint(&failure.why))
+}
+
 /// Removes the part that applies only to a guest's grant.
-fn without_grant_hint(why: &str) -> &str {
+pub(super) fn without_grant_hint(why: &str) -> &str {
     why.split("; `http-networks").next().unwrap_or(why)
 }
 
@@ -160,8 +185,7 @@ fn build_request(
     *built.uri_mut() = path.parse().map_err(|_| "a path that cannot be sent".to_owned())?;
     let headers = built.headers_mut();
     headers.insert(header::HOST, text(&target.authority())?);
-    headers
-        .insert(header::USER_AGENT, HeaderValue::from_static(concat!("phasm/", env!("CARGO_PKG_VERSION"))));
+    headers.insert(header::USER_AGENT, USER_AGENT);
     for (name, value) in &request.headers {
         headers.insert(HeaderName::from_static(name), text(value)?);
     }

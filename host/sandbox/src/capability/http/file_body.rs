@@ -1,4 +1,4 @@
-//! The content of a file as the body of a response.
+//! The content of a file as the body of a request or a response.
 
 use std::{
     fs::File,
@@ -8,8 +8,8 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use axum::body::{Bytes, HttpBody};
-use hyper::body::{Frame, SizeHint};
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
 use tokio::task::{JoinHandle, spawn_blocking};
 
 /// Bytes that are in memory at once.
@@ -17,16 +17,18 @@ const PART_BYTES: u64 = 256 << 10;
 
 type Read = JoinHandle<io::Result<(File, Bytes)>>;
 
-/// A part of a file, which is read as fast as the client takes it, on a thread that may wait for the disk.
-pub(crate) struct ArtifactBody {
+/// A part of a file, which is read as fast as the other side takes it, on a thread that may wait for the disk.
+#[derive(Debug)]
+pub struct FileBody {
     file: Option<File>,
     reading: Option<Read>,
     rest: u64,
 }
 
-impl ArtifactBody {
+impl FileBody {
     /// Makes a body of the bytes in `wanted` of a file that is at their beginning.
-    pub(crate) fn new(file: File, wanted: Range<u64>) -> Self {
+    #[must_use]
+    pub fn new(file: File, wanted: Range<u64>) -> Self {
         Self { file: Some(file), reading: None, rest: wanted.end.saturating_sub(wanted.start) }
     }
 }
@@ -37,7 +39,7 @@ fn read(mut file: File, most: u64) -> io::Result<(File, Bytes)> {
     Ok((file, part.into()))
 }
 
-impl HttpBody for ArtifactBody {
+impl Body for FileBody {
     type Data = Bytes;
     type Error = io::Error;
 

@@ -1,0 +1,76 @@
+//! An S3 server for tests, which checks signatures and keeps objects as files.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use tempfile::TempDir;
+
+/// Id of the key that the server takes.
+pub(crate) const KEY_ID: &str = "AKIDTEST";
+/// The secret access key.
+pub(crate) const SECRET: &str = "a/secret+access=key";
+/// Name of the server's bucket.
+pub(crate) const BUCKET: &str = "files";
+
+/// A running server with one bucket.
+pub(crate) struct S3Server {
+    child: Child,
+    dir: TempDir,
+    pub(crate) url: String,
+}
+
+impl S3Server {
+    pub(crate) fn start() -> Self {
+        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/s3/bin/s3s-fs");
+        assert!(program.exists(), "{} is missing; run .ci/s3-server, which installs it", program.display());
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(BUCKET)).unwrap();
+        let mut child = Command::new(program)
+            .args(["--host", "127.0.0.1", "--port", "0", "--access-key", KEY_ID, "--secret-key", SECRET])
+            .arg(dir.path())
+            .env("RUST_LOG", "info")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = lines.find_map(|line| {
+            let line = line.unwrap();
+            let address = line.split_once("http://")?.1.split_whitespace().next()?.to_owned();
+            Some(format!("http://{}", address.trim_end_matches(|c: char| !c.is_ascii_digit())))
+        });
+        // The server may write as long as it lives.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, dir, url: url.unwrap() }
+    }
+
+    /// Returns the files of the bucket with content: objects, and parts of objects. Descriptions of objects are not among them.
+    pub(crate) fn files(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        collect(self.dir.path(), &mut found);
+        found.retain(|path| !path.to_string_lossy().ends_with(".json"));
+        found
+    }
+}
+
+impl Drop for S3Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn collect(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).into_iter().flatten() {
+        let path = entry.unwrap().path();
+        match fs::metadata(&path) {
+            Ok(entry) if entry.is_dir() => collect(&path, found),
+            Ok(entry) if entry.len() > 0 => found.push(path),
+            _ => {}
+        }
+    }
+}

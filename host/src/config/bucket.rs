@@ -1,0 +1,189 @@
+//! `[artifacts.bucket]`: a bucket for artifacts, instead of a directory.
+
+#[cfg(feature = "http")]
+use std::sync::Arc;
+
+use phasm_engine::form::{Field, Form, Name, Report, Rule, SIZE, TEXT, Table, Words, word};
+
+#[cfg(feature = "http")]
+use super::ConfigSource;
+use super::{
+    codes,
+    notify::is_url,
+    secrets::{FILE, SecretSource, VARIABLE},
+};
+#[cfg(feature = "http")]
+use phasm_artifacts::{Addressing, BucketConfig};
+#[cfg(feature = "http")]
+use phasm_sandbox::{AwsSigning, HttpConfig, SigningKey};
+
+static BUCKET: Table = Table::closed(
+    "bucket",
+    "A bucket on AWS, or on a server with the API of S3. Hosts that share a database share it.",
+    &[&ENDPOINT, &NAME, &PREFIX, &ADDRESSING, &REGION, &ACCESS_KEY_ID, &SECRET_ACCESS_KEY, &CACHE],
+    &[],
+);
+
+static KEY_SOURCE: Table = Table::closed(
+    "key-source",
+    "The source of a secret access key.",
+    &[&VARIABLE, &FILE],
+    &[Rule::ExactlyOne(&["env", "file"])],
+);
+
+static ENDPOINT: Field<Name> = Field::required(
+    "endpoint",
+    "the URL of the service",
+    TEXT,
+    "The URL of the service, such as `https://s3.eu-central-1.amazonaws.com`. It may be on an internal network.",
+);
+static NAME: Field<Name> = Field::required("name", "the name of the bucket", TEXT, "The name of the bucket.");
+static PREFIX: Field<Name> = Field::optional(
+    "prefix",
+    TEXT,
+    "The beginning of all keys, such as `phasm`; without it, keys begin with a namespace.",
+);
+static ADDRESSING: Field<BucketAddressing> = Field::optional(
+    "addressing",
+    word(),
+    "How URLs name the bucket: as the first part of their `path`, or of their `host`.",
+)
+.or("path");
+static REGION: Field<Name> = Field::required(
+    "region",
+    "the region of the bucket",
+    TEXT,
+    "The region in signatures, such as `eu-central-1`. Most servers that are not AWS's take any.",
+);
+static ACCESS_KEY_ID: Field<Name> =
+    Field::required("access-key-id", "the id of the key", TEXT, "The id of the key that signs requests.");
+static SECRET_ACCESS_KEY: Field<SecretSource> = Field::required(
+    "secret-access-key",
+    "the source of the key, as `{ env = \"S3_KEY\" }`",
+    KEY,
+    "The source of the secret access key. It may list, read, write and delete objects.",
+);
+static CACHE: Field<u64> = Field::optional(
+    "cache",
+    SIZE,
+    "Bytes of content that this host keeps in `directory`, so that several attempts fetch it once.",
+)
+.or("4 GiB");
+
+/// How URLs name a bucket.
+#[derive(Clone, Copy, Default)]
+enum BucketAddressing {
+    #[default]
+    Path,
+    Host,
+}
+
+impl Words for BucketAddressing {
+    const WORDS: &'static [(&'static str, Self)] = &[("path", Self::Path), ("host", Self::Host)];
+}
+
+const KEY: Form<SecretSource> = Form::new(
+    |cursor, report| SecretSource::read(&cursor.object(&KEY_SOURCE, report)?),
+    |defs| defs.object(&KEY_SOURCE),
+);
+
+/// A bucket as written.
+#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only its faults are reported then"))]
+pub(super) struct BucketTable {
+    endpoint: Name,
+    name: Name,
+    prefix: Option<Name>,
+    addressing: BucketAddressing,
+    region: Name,
+    access_key_id: Name,
+    secret_access_key: SecretSource,
+    cache: u64,
+}
+
+pub(super) const BUCKET_FORM: Form<BucketTable> = Form::new(
+    |cursor, report| {
+        let object = cursor.object(&BUCKET, report)?;
+        let (endpoint, name) = (object.optional(&ENDPOINT), object.optional(&NAME));
+        let (region, id) = (object.optional(&REGION), object.optional(&ACCESS_KEY_ID));
+        let (prefix, key) = (object.optional(&PREFIX), object.optional(&SECRET_ACCESS_KEY));
+        let bucket = BucketTable {
+            prefix,
+            addressing: object.or_default(&ADDRESSING),
+            cache: object.or_default(&CACHE),
+            endpoint: endpoint?,
+            name: name?,
+            region: region?,
+            access_key_id: id?,
+            secret_access_key: key?,
+        };
+        bucket.check(report);
+        Some(bucket)
+    },
+    |defs| defs.object(&BUCKET),
+);
+
+impl BucketTable {
+    /// Returns the bucket. A key that is not there is a warning: the bucket then refuses requests.
+    #[cfg(feature = "http")]
+    pub(super) fn config(
+        &self,
+        around: &ConfigSource<'_>,
+        http: &HttpConfig,
+        report: &Report,
+    ) -> BucketConfig {
+        let secret = self.secret_access_key.value(around).unwrap_or_else(|why| {
+            let message = format!("{why}; expected the secret access key of the bucket");
+            report.warning(self.secret_access_key.written().problem(&codes::NO_SECRET, message));
+            String::new()
+        });
+        let signing = AwsSigning {
+            access_key_id: Arc::clone(&self.access_key_id.value),
+            region: Arc::clone(&self.region.value),
+            service: "s3".into(),
+        };
+        BucketConfig {
+            endpoint: Arc::clone(&self.endpoint.value),
+            name: Arc::clone(&self.name.value),
+            addressing: match self.addressing {
+                BucketAddressing::Path => Addressing::Path,
+                BucketAddressing::Host => Addressing::Host,
+            },
+            prefix: self.prefix.as_ref().map(|prefix| Arc::clone(&prefix.value)).unwrap_or_default(),
+            key: SigningKey { signing, secret: secret.into() },
+            cache_bytes: self.cache,
+            http: HttpConfig { secrets: Vec::new(), ..http.clone() },
+        }
+    }
+
+    /// Reports what no schema says.
+    fn check(&self, report: &Report) {
+        if !is_url(&self.endpoint.value) || self.endpoint.value.contains(['?', '#']) {
+            let message = "no URL of a service; expected `https://` or `http://`, and a host without a user and a password";
+            report.problem(self.endpoint.problem(&codes::NO_BUCKET, message));
+        }
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        if !(3..=63).contains(&self.name.value.len()) || !self.name.value.chars().all(is_plain) {
+            let message = format!(
+                "`{}` is no name of a bucket; expected 3 to 63 of a-z, 0-9, `-` and `.`",
+                self.name.value
+            );
+            report.problem(self.name.problem(&codes::NO_BUCKET, message));
+        }
+        if let Some(prefix) = &self.prefix
+            && (prefix.value.len() > 200 || !prefix.value.chars().all(|c| is_plain(c) || c == '/'))
+        {
+            let message = format!(
+                "`{}` is no beginning of keys; expected up to 200 letters, digits, `-`, `.`, `_` and `/`",
+                prefix.value
+            );
+            report.problem(prefix.problem(&codes::NO_BUCKET, message));
+        }
+    }
+
+    /// Reports that this program cannot use a bucket.
+    #[cfg(not(feature = "http"))]
+    pub(super) fn refuse(&self, report: &Report) {
+        let message = "this program was built without HTTP (the feature `http`); expected `directory`";
+        report.problem(self.endpoint.problem(&codes::NO_BUCKET, message));
+    }
+}
