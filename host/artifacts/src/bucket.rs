@@ -381,9 +381,11 @@ impl ContentStore for ArtifactBucket {
         check: Check,
     ) -> Result<LocalFile, ArtifactError> {
         let keys = self.keys(namespace, run_id, &artifact.digest);
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => ArtifactError::Missing(artifact.shown()),
-            _ => ArtifactError::io(format!("{} cannot be fetched", artifact.shown()), error),
+        let failed = |error: io::Error| {
+            if error.kind() == io::ErrorKind::NotFound {
+                return ArtifactError::Missing(artifact.shown());
+            }
+            ArtifactError::io(format!("{} cannot be fetched", artifact.shown()), error)
         };
         // The cache is of all namespaces: that the run has the artifact is asked each time.
         if waited(self.client.size(&keys.content)).map_err(failed)?.is_none() {

@@ -3,14 +3,14 @@
 #[cfg(feature = "http")]
 use std::sync::Arc;
 
-use phasm_engine::form::{Field, Form, Name, Report, Rule, SIZE, TEXT, Table, Words, word};
+use phasm_engine::form::{Field, Form, Name, Report, SIZE, TEXT, Table, Words, word};
 
 #[cfg(feature = "http")]
 use super::ConfigSource;
 use super::{
     codes,
     notify::is_url,
-    secrets::{FILE, SecretSource, VARIABLE},
+    secrets::{SECRET_SOURCE, SecretSource},
 };
 #[cfg(feature = "http")]
 use phasm_artifacts::{Addressing, BucketConfig};
@@ -22,13 +22,6 @@ static BUCKET: Table = Table::closed(
     "A bucket on AWS, or on a server with the API of S3. Hosts that share a database share it.",
     &[&ENDPOINT, &NAME, &PREFIX, &ADDRESSING, &REGION, &ACCESS_KEY_ID, &SECRET_ACCESS_KEY, &CACHE],
     &[],
-);
-
-static KEY_SOURCE: Table = Table::closed(
-    "key-source",
-    "The source of a secret access key.",
-    &[&VARIABLE, &FILE],
-    &[Rule::ExactlyOne(&["env", "file"])],
 );
 
 static ENDPOINT: Field<Name> = Field::required(
@@ -83,8 +76,8 @@ impl Words for BucketAddressing {
 }
 
 const KEY: Form<SecretSource> = Form::new(
-    |cursor, report| SecretSource::read(&cursor.object(&KEY_SOURCE, report)?),
-    |defs| defs.object(&KEY_SOURCE),
+    |cursor, report| SecretSource::read(&cursor.object(&SECRET_SOURCE, report)?),
+    |defs| defs.object(&SECRET_SOURCE),
 );
 
 /// A bucket as written.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{
     ConfigSource, codes,
-    secrets::{FILE, SecretSource, VARIABLE},
+    secrets::{SECRET_SOURCE, SecretSource},
 };
 use crate::notify::{DEFAULT_PHASES, Endpoint, SigningSecret, TOLD_PHASES};
 use phasm_sandbox::HttpPattern;
@@ -26,13 +26,6 @@ static ENDPOINT: Table = Table::closed(
     &[],
 );
 
-static SIGNING_SOURCE: Table = Table::closed(
-    "signing-source",
-    "The source of a signing secret: `whsec_` and 24 to 64 bytes in base64.",
-    &[&VARIABLE, &FILE],
-    &[phasm_engine::form::Rule::ExactlyOne(&["env", "file"])],
-);
-
 static URL: Field<Name> = Field::required(
     "url",
     "where notifications are posted to",
@@ -43,7 +36,7 @@ static SIGNING: Field<Vec<SecretSource>> = Field::required(
     "secrets",
     "what notifications are signed with, as `[{ env = \"HOOK\" }]`",
     SOURCES,
-    "Signing secrets. Each signs every notification, so that a new one can be added before the old one is removed.",
+    "Signing secrets: `whsec_` and 24 to 64 bytes in base64. Each signs every notification, so that a new one can be added before the old one is removed.",
 );
 static ON: Field<Vec<NotifyPhase>> = Field::optional(
     "on",
@@ -95,10 +88,10 @@ const PHASES: Form<Vec<NotifyPhase>> = Form::new(
 const SOURCES: Form<Vec<SecretSource>> = Form::new(
     |cursor, report| {
         let items = cursor.items(report)?;
-        let source = |item: Cursor<'_>| SecretSource::read(&item.object(&SIGNING_SOURCE, report)?);
+        let source = |item: Cursor<'_>| SecretSource::read(&item.object(&SECRET_SOURCE, report)?);
         Some(items.filter_map(source).collect())
     },
-    |defs| json!({ "type": "array", "items": defs.object(&SIGNING_SOURCE) }),
+    |defs| json!({ "type": "array", "items": defs.object(&SECRET_SOURCE) }),
 );
 
 /// An endpoint as written.

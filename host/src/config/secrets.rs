@@ -40,12 +40,18 @@ static SOURCE: Table = Table::closed(
     ],
 );
 
-pub(super) static VARIABLE: Field<Name> =
-    Field::optional("env", TEXT, "The environment variable that holds it.");
-pub(super) static FILE: Field<Name> = Field::optional(
+static VARIABLE: Field<Name> = Field::optional("env", TEXT, "The environment variable that holds it.");
+static FILE: Field<Name> = Field::optional(
     "file",
     TEXT,
     "The file that holds it, of up to 64 KiB, relative to this file; a newline at its end is not part of it.",
+);
+
+pub(super) static SECRET_SOURCE: Table = Table::closed(
+    "secret-source",
+    "The source of a secret that no plugin gets.",
+    &[&VARIABLE, &FILE],
+    &[Rule::ExactlyOne(&["env", "file"])],
 );
 
 static EGRESS: Field<Vec<Name>> = Field::optional(

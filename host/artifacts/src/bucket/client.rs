@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 use super::{
     config::{Addressing, BucketConfig},
-    replies::{self, BegunUpload, Copied, ObjectPage},
+    replies::{self, CopyReply, ObjectPage, UploadReply},
 };
 
 /// Times that a request is sent which the bucket does not take.
@@ -176,8 +176,8 @@ impl BucketClient {
             }
             let before = written;
             match received(&mut found, &mut file, &mut written).await? {
-                Received::Whole => return Ok(()),
-                Received::BrokenOff(why) => {
+                DownloadEnd::Whole => return Ok(()),
+                DownloadEnd::BrokenOff(why) => {
                     // Parts that arrive are progress, however many there are.
                     tries = if written > before { 0 } else { tries + 1 };
                     if tries >= TRIES {
@@ -213,7 +213,7 @@ impl BucketClient {
         let mut headers = vec![("x-amz-copy-source", source.as_str())];
         headers.extend(bytes.as_deref().map(|bytes| ("x-amz-copy-source-range", bytes)));
         let request = ObjectRequest { query, headers: &headers, ..ObjectRequest::new("PUT", to) };
-        self.read::<Copied>(request).await.map(|copied| copied.etag)
+        self.read::<CopyReply>(request).await.map(|copied| copied.etag)
     }
 
     /// Begins an upload in parts. Returns its id.
@@ -222,7 +222,7 @@ impl BucketClient {
     /// Fails when the bucket cannot be written.
     pub(super) async fn begin_upload(&self, key: &str) -> io::Result<String> {
         let request = ObjectRequest { query: &[("uploads", "")], ..ObjectRequest::new("POST", key) };
-        self.read::<BegunUpload>(request).await.map(|begun| begun.upload_id)
+        self.read::<UploadReply>(request).await.map(|begun| begun.upload_id)
     }
 
     /// Makes an object of the parts with these tags.
@@ -263,16 +263,16 @@ impl BucketClient {
         let mut pause = PAUSE;
         for _ in 1..TRIES {
             match self.try_once(request).await {
-                Err(Failed::ForNow(_)) => {}
-                other => return other.map_err(Failed::into_error),
+                Err(RequestError::Transient(_)) => {}
+                other => return other.map_err(RequestError::into_error),
             }
             sleep(pause).await;
             pause *= 2;
         }
-        self.try_once(request).await.map_err(Failed::into_error)
+        self.try_once(request).await.map_err(RequestError::into_error)
     }
 
-    async fn try_once(&self, request: ObjectRequest<'_>) -> Result<ResponseReader, Failed> {
+    async fn try_once(&self, request: ObjectRequest<'_>) -> Result<ResponseReader, RequestError> {
         let ObjectRequest { method, key, query, headers, content } = request;
         let url = self.url(key, query);
         let (time, body) = match content {
@@ -281,11 +281,11 @@ impl BucketClient {
             }
             Content::Nothing => (TIME, None),
             Content::Text(text) => (TIME, Some(SignedBody::text(text.to_owned()))),
-            Content::File(part) => (CONTENT_TIME, Some(part.body().map_err(Failed::Ended)?)),
+            Content::File(part) => (CONTENT_TIME, Some(part.body().map_err(RequestError::Permanent)?)),
         };
         let headers = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let sent = self.http.send_signed(SignedRequest { method, url: &url, headers, body, time }, &self.key);
-        let mut found = sent.await.map_err(|why| Failed::ForNow(unanswered(&why)))?;
+        let mut found = sent.await.map_err(|why| RequestError::Transient(unanswered(&why)))?;
         if (200..300).contains(&found.status) {
             return Ok(found);
         }
@@ -294,8 +294,8 @@ impl BucketClient {
         let (code, message) = error.map(|error| (error.code, error.message)).unwrap_or_default();
         let error = refused(found.status, &code, &message);
         Err(match found.status {
-            408 | 429 | 500 | 502 | 503 | 504 => Failed::ForNow(error),
-            _ => Failed::Ended(error),
+            408 | 429 | 500 | 502 | 503 | 504 => RequestError::Transient(error),
+            _ => RequestError::Permanent(error),
         })
     }
 
@@ -318,37 +318,37 @@ impl FilePart<'_> {
 }
 
 /// Why a request was not taken.
-enum Failed {
+enum RequestError {
     /// The same request may be taken later.
-    ForNow(io::Error),
-    /// It will not be taken.
-    Ended(io::Error),
+    Transient(io::Error),
+    /// The same request will never be taken.
+    Permanent(io::Error),
 }
 
-impl Failed {
+impl RequestError {
     fn into_error(self) -> io::Error {
         match self {
-            Self::ForNow(error) | Self::Ended(error) => error,
+            Self::Transient(error) | Self::Permanent(error) => error,
         }
     }
 }
 
 /// End of a download.
-enum Received {
+enum DownloadEnd {
     Whole,
     BrokenOff(String),
 }
 
 /// Writes the parts of a response to a file, and counts them.
-async fn received(found: &mut ResponseReader, file: &mut File, written: &mut u64) -> io::Result<Received> {
+async fn received(found: &mut ResponseReader, file: &mut File, written: &mut u64) -> io::Result<DownloadEnd> {
     loop {
         match found.part().await {
             Ok(Some(part)) => {
                 file.write_all(&part)?;
                 *written += part.len() as u64;
             }
-            Ok(None) => return Ok(Received::Whole),
-            Err(why) => return Ok(Received::BrokenOff(why)),
+            Ok(None) => return Ok(DownloadEnd::Whole),
+            Err(why) => return Ok(DownloadEnd::BrokenOff(why)),
         }
     }
 }

@@ -26,9 +26,9 @@ pub struct BucketConfig {
 /// How URLs name a bucket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Addressing {
-    /// As the first part of the path.
+    /// The first part of the path names it.
     #[default]
     Path,
-    /// As the first part of the host's name.
+    /// The first part of the host name names it.
     Host,
 }

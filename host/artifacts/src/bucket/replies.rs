@@ -43,14 +43,14 @@ pub(super) struct CommonPrefix {
 /// An upload in parts that was begun.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct BegunUpload {
+pub(super) struct UploadReply {
     pub(super) upload_id: String,
 }
 
 /// A copy that was made, of an object or of a part of one.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct Copied {
+pub(super) struct CopyReply {
     #[serde(rename = "ETag")]
     pub(super) etag: String,
 }

@@ -21,6 +21,8 @@ pub(crate) struct S3Server {
     child: Child,
     dir: TempDir,
     pub(crate) url: String,
+    /// A file with the secret access key.
+    pub(crate) key_file: PathBuf,
 }
 
 impl S3Server {
@@ -29,6 +31,8 @@ impl S3Server {
         assert!(program.exists(), "{} is missing; run .ci/s3-server, which installs it", program.display());
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir(dir.path().join(BUCKET)).unwrap();
+        let key_file = dir.path().join("secret");
+        fs::write(&key_file, SECRET).unwrap();
         let mut child = Command::new(program)
             .args(["--host", "127.0.0.1", "--port", "0", "--access-key", KEY_ID, "--secret-key", SECRET])
             .arg(dir.path())
@@ -45,13 +49,13 @@ impl S3Server {
         });
         // The server may write as long as it lives.
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, dir, url: url.unwrap() }
+        Self { child, dir, url: url.unwrap(), key_file }
     }
 
     /// Returns the files of the bucket with content: objects, and parts of objects. Descriptions of objects are not among them.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
-        collect(self.dir.path(), &mut found);
+        collect(&self.dir.path().join(BUCKET), &mut found);
         found.retain(|path| !path.to_string_lossy().ends_with(".json"));
         found
     }

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::{
     Addressing, ArtifactBucket, BucketConfig, PartSizes, parts,
-    server::{BUCKET, KEY_ID, S3Server, SECRET},
+    server::{BUCKET, KEY_ID, S3Server},
 };
 use crate::{
     Artifact, ArtifactError, ArtifactLimits, ArtifactStore,
@@ -29,7 +29,7 @@ fn config(server: &S3Server) -> BucketConfig {
         name: BUCKET.into(),
         addressing: Addressing::Path,
         prefix: "phasm/artifacts".into(),
-        key: SigningKey { signing, secret: SECRET.into() },
+        key: SigningKey { signing, secret: fs::read_to_string(&server.key_file).unwrap().into() },
         cache_bytes: 1 << 20,
         http: HttpConfig::default(),
     }

@@ -5,7 +5,10 @@
 #[expect(dead_code, reason = "other tests do more")]
 #[path = "../cli/bench.rs"]
 mod bench;
+mod bucket;
 mod running;
+#[path = "../../../artifacts/src/bucket/server.rs"]
+mod server;
 
 use std::{
     fs,
@@ -102,8 +105,13 @@ fn contents(dir: &Path) -> Vec<PathBuf> {
 /// R-I150, R-I154: a file goes through three tasks in both tiers, is listed and copied, and goes with the last run that names it.
 #[test]
 fn a_file_goes_through_tasks_and_is_pruned_with_its_runs() {
+    letters("", World::stored);
+}
+
+/// Runs letters in both tiers with artifacts in a place, until all runs are pruned. `stored` has the files with content there.
+fn letters(place: &str, stored: impl Fn(&World) -> Vec<PathBuf>) {
     for tier in ["shared", "process"] {
-        let world = World::new(&format!("[grants.file]\nartifacts = true\nisolation = \"{tier}\"\n"));
+        let world = World::new(&format!("[grants.file]\nartifacts = true\nisolation = \"{tier}\"\n{place}"));
         let ran = world.phasm(&["run", "letters.yaml", "-p", "letter=@letter.txt"]);
         assert_eq!(ran.status, 0, "{tier}: {ran:?}");
         let view = world.last();
@@ -128,8 +136,9 @@ fn a_file_goes_through_tasks_and_is_pruned_with_its_runs() {
         assert_eq!(world.phasm(&["prune", "--keep", "1"]).status, 0);
         assert_eq!(world.phasm(&["get", &first]).status, 2, "{first} is gone");
         assert_eq!(world.phasm(&["artifact", "get", "@last", "letter.txt", "-o", "again.txt"]).status, 0);
+        assert!(!stored(&world).is_empty());
         assert_eq!(world.phasm(&["prune", "--keep", "0"]).status, 0);
-        assert_eq!(world.stored(), Vec::<PathBuf>::new());
+        assert_eq!(stored(&world), Vec::<PathBuf>::new());
     }
 }
 
@@ -183,7 +192,12 @@ fn guests_reach_their_own_files_only() {
 /// R-I153: after a crash in the middle of it, the run is resumed, and nothing but its artifacts is left.
 #[test]
 fn a_crash_leaves_nothing_half_done() {
-    let world = World::new("[grants.file]\nartifacts = true\n");
+    crash("", World::stored);
+}
+
+/// Kills a process that stores forty files in a place, and damages one of them. `stored` has the files with content there.
+fn crash(place: &str, stored: impl Fn(&World) -> Vec<PathBuf>) {
+    let world = World::new(&format!("[grants.file]\nartifacts = true\n{place}"));
     let many: String = (0..40)
         .map(|n| {
             format!(
@@ -208,10 +222,10 @@ fn a_crash_leaves_nothing_half_done() {
     assert_eq!(recovered.status, 0, "{recovered:?}");
     let listed = world.phasm(&["artifact", "list", "@last", "--json"]).json();
     assert_eq!(listed["artifacts"].as_array().unwrap().len(), 40);
-    let stored = world.stored();
-    assert_eq!(stored.len(), 40, "{stored:?}");
-    // One file is damaged, another one gone: the error names each.
-    fs::write(&stored[0], "damaged").unwrap_or_else(|error| panic!("{error}"));
+    let all = stored(&world);
+    assert_eq!(all.len(), 40, "{all:?}");
+    // One file is damaged: the error names it.
+    fs::write(&all[0], "damaged").unwrap_or_else(|error| panic!("{error}"));
     let got: Vec<_> = listed["artifacts"]
         .as_array()
         .unwrap()
@@ -221,7 +235,7 @@ fn a_crash_leaves_nothing_half_done() {
         .collect();
     assert!(got.len() == 1 && got[0].stderr.contains("is damaged"), "{got:?}");
     assert_eq!(world.phasm(&["prune", "--keep", "0"]).status, 0);
-    assert_eq!(world.stored(), Vec::<PathBuf>::new());
+    assert_eq!(stored(&world), Vec::<PathBuf>::new());
 }
 
 /// Sends a request and returns the status and the body.
