@@ -16,8 +16,9 @@ use phasm_sandbox::{Digest, DirGrant, Quota, executor::Invocation};
 
 use super::{
     error::ArtifactError,
+    owner::ArtifactOwner,
     reference::{Artifact, ReferencePlace, UNKNOWN_MEDIA, replaced},
-    store::{ArtifactOwner, ArtifactStore},
+    store::ArtifactStore,
     work_dir::AttemptDir,
 };
 

@@ -22,20 +22,18 @@ use phasm_sandbox::Digest;
 use tokio::runtime::Builder;
 
 use self::client::{BucketClient, FilePart};
-pub use self::config::{Addressing, BucketConfig};
 use super::{
+    bucket_config::BucketConfig,
     cache::ContentCache,
-    content_store::{Check, ContentStore, LocalFile, UPLOADS},
+    content_store::{Check, ContentStore, LocalFile},
     error::ArtifactError,
     names::{decoded, encoded},
+    owner::{ArtifactOwner, UPLOADS},
     reference::Artifact,
 };
 
 mod client;
-mod config;
 mod replies;
-#[cfg(test)]
-mod server;
 #[cfg(test)]
 mod tests;
 
@@ -99,6 +97,10 @@ impl ArtifactBucket {
         format!("{}runs/", self.namespace(namespace))
     }
 
+    fn keys_of(&self, owner: &ArtifactOwner, digest: &Digest) -> Keys {
+        self.keys(&owner.namespace, &owner.run_id, digest)
+    }
+
     fn keys(&self, namespace: &str, run_id: &str, digest: &Digest) -> Keys {
         let (run, digits) = (encoded(run_id), digest.hex());
         Keys {
@@ -107,7 +109,7 @@ impl ArtifactBucket {
         }
     }
 
-    /// Returns the markers of the runs from `first` on, as far as `each` takes them.
+    /// Reads the markers that a list has, until `each` returns false.
     async fn each_marker(
         &self,
         namespace: &str,
@@ -155,7 +157,8 @@ impl ArtifactBucket {
         Ok(found)
     }
 
-    async fn add(&self, keys: &Keys, digest: &Digest, staged: &Path) -> io::Result<()> {
+    /// Writes the content of a file.
+    async fn put(&self, keys: &Keys, digest: &Digest, staged: &Path) -> io::Result<()> {
         let size = fs::metadata(staged)?.len();
         if size <= self.sizes.part {
             // The marker comes first: after a crash between the two, the run's end still finds the artifact.
@@ -233,22 +236,21 @@ impl ArtifactBucket {
         self.client.put_text(&keys.marker, &lines).await
     }
 
-    async fn name_one(&self, namespace: &str, run_id: &str, digest: &Digest) -> io::Result<bool> {
-        let keys = self.keys(namespace, run_id, digest);
+    /// Notes that a run names an artifact. Returns whether its namespace has it.
+    async fn name_one(&self, owner: &ArtifactOwner, digest: &Digest) -> io::Result<bool> {
+        let keys = self.keys_of(owner, digest);
         if self.client.size(&keys.content).await?.is_some() {
             return Ok(true);
         }
         for _ in 0..MAX_COPIES {
-            let holders = self.some_holders(namespace, digest).await?;
+            let holders = self.some_holders(&owner.namespace, digest).await?;
             if holders.is_empty() {
                 return Ok(false);
             }
             for (holder, size) in &holders {
                 match self.copy(holder, &keys, *size).await {
                     Ok(()) => {
-                        if run_id != UPLOADS {
-                            self.forget_one(namespace, UPLOADS, digest, false).await?;
-                        }
+                        self.forget_one(&owner.namespace, UPLOADS, digest, false).await?;
                         return Ok(true);
                     }
                     // Its run was deleted meanwhile.
@@ -345,8 +347,8 @@ impl ContentStore for ArtifactBucket {
         })
     }
 
-    fn named_by(&self, namespace: &str, run_id: &str) -> io::Result<Vec<Digest>> {
-        let markers = waited(self.markers_of(namespace, run_id))?;
+    fn named_by(&self, owner: &ArtifactOwner) -> io::Result<Vec<Digest>> {
+        let markers = waited(self.markers_of(&owner.namespace, &owner.run_id))?;
         Ok(markers.into_iter().map(|marker| marker.digest).collect())
     }
 
@@ -363,24 +365,25 @@ impl ContentStore for ArtifactBucket {
         })
     }
 
-    fn cost(&self, namespace: &str, run_id: &str, digest: &Digest) -> io::Result<Option<u64>> {
-        waited(async {
-            let keys = self.keys(namespace, run_id, digest);
-            if self.client.size(&keys.content).await?.is_some() {
-                return Ok(Some(0));
-            }
-            Ok(self.some_holders(namespace, digest).await?.first().map(|(_, size)| *size))
-        })
+    fn has(&self, owner: &ArtifactOwner, digest: &Digest) -> io::Result<bool> {
+        Ok(waited(self.client.size(&self.keys_of(owner, digest).content))?.is_some())
+    }
+
+    fn cost(&self, owner: &ArtifactOwner, digest: &Digest) -> io::Result<Option<u64>> {
+        if self.has(owner, digest)? {
+            return Ok(Some(0));
+        }
+        let holders = waited(self.some_holders(&owner.namespace, digest))?;
+        Ok(holders.first().map(|(_, size)| *size))
     }
 
     fn file(
         &self,
-        namespace: &str,
-        run_id: &str,
+        owner: &ArtifactOwner,
         artifact: &Artifact,
         check: Check,
     ) -> Result<LocalFile, ArtifactError> {
-        let keys = self.keys(namespace, run_id, &artifact.digest);
+        let keys = self.keys_of(owner, &artifact.digest);
         let failed = |error: io::Error| {
             if error.kind() == io::ErrorKind::NotFound {
                 return ArtifactError::Missing(artifact.shown());
@@ -401,18 +404,17 @@ impl ContentStore for ArtifactBucket {
         self.cache.file(artifact, check, fetch)
     }
 
-    fn add(&self, namespace: &str, run_id: &str, digest: &Digest, staged: &Path) -> io::Result<()> {
-        let keys = self.keys(namespace, run_id, digest);
-        waited(self.add(&keys, digest, staged))?;
+    fn add(&self, owner: &ArtifactOwner, digest: &Digest, staged: &Path) -> io::Result<()> {
+        waited(self.put(&self.keys_of(owner, digest), digest, staged))?;
         self.cache.put(digest, staged);
         Ok(())
     }
 
-    fn name(&self, namespace: &str, run_id: &str, digests: &[Digest]) -> io::Result<Vec<Digest>> {
+    fn name(&self, owner: &ArtifactOwner, digests: &[Digest]) -> io::Result<Vec<Digest>> {
         waited(async {
             let mut missing = Vec::new();
             for digest in digests {
-                if !self.name_one(namespace, run_id, digest).await? {
+                if !self.name_one(owner, digest).await? {
                     missing.push(*digest);
                 }
             }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
@@ -12,6 +12,7 @@ use phasm_sandbox::Digest;
 use super::{
     content_store::{Check, LocalFile, verify},
     error::ArtifactError,
+    file_changes::{absent, read_only},
     reference::Artifact,
 };
 
@@ -186,17 +187,4 @@ impl ContentCache {
             }
         }
     }
-}
-
-fn absent(removed: io::Result<()>) -> io::Result<()> {
-    match removed {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
-}
-
-fn read_only(path: &Path) -> io::Result<()> {
-    let mut permissions = fs::metadata(path)?.permissions();
-    permissions.set_readonly(true);
-    fs::set_permissions(path, permissions)
 }

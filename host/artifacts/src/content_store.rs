@@ -10,10 +10,7 @@ use std::{
 
 use phasm_sandbox::Digest;
 
-use super::{error::ArtifactError, reference::Artifact};
-
-/// Holder of artifacts that were uploaded and that no run names yet. No run has this id.
-pub(crate) const UPLOADS: &str = "+uploads";
+use super::{error::ArtifactError, owner::ArtifactOwner, reference::Artifact};
 
 /// A place of content by digest, which knows the runs that name it. Its functions wait for a disk or a network.
 ///
@@ -35,7 +32,7 @@ pub(crate) trait ContentStore: Send + Sync {
     ///
     /// # Errors
     /// Fails when the place cannot be read.
-    fn named_by(&self, namespace: &str, run_id: &str) -> io::Result<Vec<Digest>>;
+    fn named_by(&self, owner: &ArtifactOwner) -> io::Result<Vec<Digest>>;
 
     /// Returns the bytes of all artifacts of a namespace.
     ///
@@ -43,11 +40,17 @@ pub(crate) trait ContentStore: Send + Sync {
     /// Fails when the place cannot be read.
     fn usage(&self, namespace: &str) -> io::Result<u64>;
 
+    /// Returns whether content is there, so that nothing more is stored when the run adds it.
+    ///
+    /// # Errors
+    /// Fails when the place cannot be read.
+    fn has(&self, owner: &ArtifactOwner, digest: &Digest) -> io::Result<bool>;
+
     /// Returns the bytes that are stored in addition when the run names an artifact; none if the namespace has no such artifact.
     ///
     /// # Errors
     /// Fails when the place cannot be read.
-    fn cost(&self, namespace: &str, run_id: &str, digest: &Digest) -> io::Result<Option<u64>>;
+    fn cost(&self, owner: &ArtifactOwner, digest: &Digest) -> io::Result<Option<u64>>;
 
     /// Returns a file of this host with the content of an artifact that the run names. With [`Check::Content`], it was compared with its
     /// digest.
@@ -56,8 +59,7 @@ pub(crate) trait ContentStore: Send + Sync {
     /// Fails when the run does not name the artifact, and when its content is missing or damaged.
     fn file(
         &self,
-        namespace: &str,
-        run_id: &str,
+        owner: &ArtifactOwner,
         artifact: &Artifact,
         check: Check,
     ) -> Result<LocalFile, ArtifactError>;
@@ -67,13 +69,13 @@ pub(crate) trait ContentStore: Send + Sync {
     ///
     /// # Errors
     /// Fails when the place cannot be written. The artifact may be there then, and goes with the run.
-    fn add(&self, namespace: &str, run_id: &str, digest: &Digest, staged: &Path) -> io::Result<()>;
+    fn add(&self, owner: &ArtifactOwner, digest: &Digest, staged: &Path) -> io::Result<()>;
 
     /// Notes that a run names artifacts of its namespace. Returns those that are not there.
     ///
     /// # Errors
     /// Fails when the place cannot be written.
-    fn name(&self, namespace: &str, run_id: &str, digests: &[Digest]) -> io::Result<Vec<Digest>>;
+    fn name(&self, owner: &ArtifactOwner, digests: &[Digest]) -> io::Result<Vec<Digest>>;
 
     /// Forgets the artifacts of runs, and deletes those that no other run names. Returns the bytes that were deleted.
     ///

@@ -20,9 +20,11 @@ use std::{
 use phasm_sandbox::Digest;
 
 use super::{
-    content_store::{Check, ContentStore, LocalFile, UPLOADS, verify},
+    content_store::{Check, ContentStore, LocalFile, verify},
     error::ArtifactError,
+    file_changes::absent,
     names::{decoded, encoded},
+    owner::{ArtifactOwner, UPLOADS},
     reference::Artifact,
 };
 
@@ -77,6 +79,12 @@ impl ArtifactFolder {
         Ok(())
     }
 
+    /// Returns the digests of the artifacts that a run names.
+    fn digests(&self, namespace: &str, run_id: &str) -> io::Result<Vec<Digest>> {
+        let names = entries(&self.run_dir(namespace, run_id))?;
+        Ok(names.iter().filter_map(|digits| format!("sha256:{digits}").parse().ok()).collect())
+    }
+
     fn forget_run(&self, namespace: &str, run_id: &str) -> io::Result<u64> {
         let dir = self.run_dir(namespace, run_id);
         if !dir.exists() {
@@ -84,7 +92,7 @@ impl ArtifactFolder {
         }
         let _lock = self.lock(namespace, File::lock)?;
         let mut freed = 0;
-        for digest in self.named_by(namespace, run_id)? {
+        for digest in self.digests(namespace, run_id)? {
             freed += self.forget_one(namespace, run_id, &digest)?;
         }
         absent(fs::remove_dir(&dir))?;
@@ -140,9 +148,8 @@ impl ContentStore for ArtifactFolder {
         Ok(runs)
     }
 
-    fn named_by(&self, namespace: &str, run_id: &str) -> io::Result<Vec<Digest>> {
-        let names = entries(&self.run_dir(namespace, run_id))?;
-        Ok(names.iter().filter_map(|digits| format!("sha256:{digits}").parse().ok()).collect())
+    fn named_by(&self, owner: &ArtifactOwner) -> io::Result<Vec<Digest>> {
+        self.digests(&owner.namespace, &owner.run_id)
     }
 
     fn usage(&self, namespace: &str) -> io::Result<u64> {
@@ -156,18 +163,22 @@ impl ContentStore for ArtifactFolder {
         Ok(bytes)
     }
 
-    fn cost(&self, namespace: &str, _: &str, digest: &Digest) -> io::Result<Option<u64>> {
+    fn has(&self, owner: &ArtifactOwner, digest: &Digest) -> io::Result<bool> {
         // Equal files of a namespace are stored once.
-        Ok(self.blob(namespace, digest).exists().then_some(0))
+        Ok(self.blob(&owner.namespace, digest).exists())
+    }
+
+    fn cost(&self, owner: &ArtifactOwner, digest: &Digest) -> io::Result<Option<u64>> {
+        Ok(self.has(owner, digest)?.then_some(0))
     }
 
     fn file(
         &self,
-        namespace: &str,
-        run_id: &str,
+        owner: &ArtifactOwner,
         artifact: &Artifact,
         check: Check,
     ) -> Result<LocalFile, ArtifactError> {
+        let ArtifactOwner { namespace, run_id } = owner;
         if !self.run_dir(namespace, run_id).join(artifact.digest.hex()).exists() {
             return Err(ArtifactError::NotOfRun(artifact.shown()));
         }
@@ -178,7 +189,8 @@ impl ContentStore for ArtifactFolder {
         Ok(LocalFile::stays(blob))
     }
 
-    fn add(&self, namespace: &str, run_id: &str, digest: &Digest, staged: &Path) -> io::Result<()> {
+    fn add(&self, owner: &ArtifactOwner, digest: &Digest, staged: &Path) -> io::Result<()> {
+        let ArtifactOwner { namespace, run_id } = owner;
         File::open(staged)?.sync_all()?;
         let _lock = self.lock(namespace, File::lock_shared)?;
         self.note(namespace, run_id, digest)?;
@@ -191,7 +203,8 @@ impl ContentStore for ArtifactFolder {
         dir.parent().map_or(Ok(()), sync_dir)
     }
 
-    fn name(&self, namespace: &str, run_id: &str, digests: &[Digest]) -> io::Result<Vec<Digest>> {
+    fn name(&self, owner: &ArtifactOwner, digests: &[Digest]) -> io::Result<Vec<Digest>> {
+        let ArtifactOwner { namespace, run_id } = owner;
         let mut missing = Vec::new();
         // The lock keeps another run's end from deleting one of them before it is noted.
         let _lock = self.lock(namespace, File::lock_shared)?;
@@ -219,7 +232,7 @@ impl ContentStore for ArtifactFolder {
         }
         let _lock = self.lock(namespace, File::lock)?;
         let mut freed = 0;
-        for digest in self.named_by(namespace, UPLOADS)? {
+        for digest in self.digests(namespace, UPLOADS)? {
             if fs::metadata(dir.join(digest.hex()))?.modified()? < before {
                 freed += self.forget_one(namespace, UPLOADS, &digest)?;
             }
@@ -246,13 +259,6 @@ fn read_dir(dir: &Path) -> io::Result<impl Iterator<Item = io::Result<fs::DirEnt
         Err(error) => return Err(error),
     };
     Ok(found.into_iter().flatten())
-}
-
-fn absent(removed: io::Result<()>) -> io::Result<()> {
-    match removed {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
 }
 
 /// Makes the names in a directory durable.

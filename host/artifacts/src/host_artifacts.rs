@@ -13,12 +13,12 @@ use phasm_sandbox::Tenants;
 use tokio::{sync::OnceCell, task::spawn_blocking};
 use uuid::Uuid;
 
-#[cfg(feature = "bucket")]
-use super::bucket::BucketConfig;
 use super::{
+    bucket_config::BucketConfig,
     error::ArtifactError,
+    owner::ArtifactOwner,
     reference::Artifact,
-    store::{ArtifactLimits, ArtifactOwner, ArtifactStore},
+    store::{ArtifactLimits, ArtifactStore},
 };
 
 /// Place of artifacts.
@@ -28,8 +28,7 @@ pub enum ArtifactPlace {
     Folder(PathBuf),
     /// A folder for temporary files, which is removed with the host: runs in memory end with it, too.
     Temporary,
-    /// A bucket.
-    #[cfg(feature = "bucket")]
+    /// A bucket. A program without the feature `bucket` cannot open it.
     Bucket {
         /// The bucket.
         bucket: Box<BucketConfig>,
@@ -87,7 +86,6 @@ impl HostArtifacts {
             || match self.0.place.get() {
                 Some(ArtifactPlace::Folder(folder)) => folder.exists(),
                 Some(ArtifactPlace::Temporary) | None => false,
-                #[cfg(feature = "bucket")]
                 Some(ArtifactPlace::Bucket { .. }) => true,
             }
     }
@@ -172,24 +170,20 @@ impl HostArtifacts {
 
 impl Lazy {
     fn open(&self) -> Result<ArtifactStore, ArtifactError> {
-        let (limits, tenants) = (self.limits, self.tenants.clone());
-        let failed = |folder: &Path, error| ArtifactError::at("its folder cannot be opened", folder, error);
-        match self.place.get() {
-            Some(ArtifactPlace::Folder(folder)) => {
-                ArtifactStore::open(folder, limits, tenants).map_err(|error| failed(folder, error))
-            }
-            Some(ArtifactPlace::Temporary) => {
-                let folder = self.temporary_folder();
-                ArtifactStore::open(&folder, limits, tenants).map_err(|error| failed(&folder, error))
-            }
-            #[cfg(feature = "bucket")]
+        let (folder, bucket) = match self.place.get() {
+            Some(ArtifactPlace::Folder(folder)) => (folder.clone(), None),
+            Some(ArtifactPlace::Temporary) => (self.temporary_folder(), None),
             Some(ArtifactPlace::Bucket { bucket, work }) => {
-                let folder = work.clone().unwrap_or_else(|| self.temporary_folder());
-                ArtifactStore::open_bucket(bucket, &folder, limits, tenants)
-                    .map_err(|error| failed(&folder, error))
+                (work.clone().unwrap_or_else(|| self.temporary_folder()), Some(&**bucket))
             }
-            None => Err(ArtifactError::NoPlace),
-        }
+            None => return Err(ArtifactError::NoPlace),
+        };
+        let (limits, tenants) = (self.limits, self.tenants.clone());
+        let opened = match bucket {
+            Some(bucket) => ArtifactStore::open_bucket(bucket, &folder, limits, tenants),
+            None => ArtifactStore::open(&folder, limits, tenants),
+        };
+        opened.map_err(|error| ArtifactError::at("its folder cannot be opened", &folder, error))
     }
 
     fn temporary_folder(&self) -> PathBuf {

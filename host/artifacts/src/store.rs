@@ -13,14 +13,14 @@ use phasm_sandbox::{Digest, Tenants};
 use tokio::{sync::Semaphore, task::spawn_blocking};
 
 #[cfg(feature = "bucket")]
+use super::{bucket::ArtifactBucket, cache::ContentCache};
 use super::{
-    bucket::{ArtifactBucket, BucketConfig},
-    cache::ContentCache,
-};
-use super::{
-    content_store::{Check, ContentStore, LocalFile, UPLOADS, unreadable},
+    bucket_config::BucketConfig,
+    content_store::{Check, ContentStore, unreadable},
     error::ArtifactError,
+    file_changes::read_only,
     folder::ArtifactFolder,
+    owner::{ArtifactOwner, UPLOADS},
     reference::{Artifact, UNKNOWN_MEDIA},
     work_dir::{AttemptDir, StagedFile, WorkDir},
 };
@@ -84,15 +84,6 @@ impl std::fmt::Debug for ArtifactStore {
     }
 }
 
-/// Owner of artifacts: a run, and the namespace that it belongs to.
-#[derive(Clone, Debug)]
-pub struct ArtifactOwner {
-    /// Namespace of the run.
-    pub namespace: Arc<str>,
-    /// Id of the run.
-    pub run_id: Arc<str>,
-}
-
 impl ArtifactStore {
     /// Opens the artifacts in the folder `dir`, which is made if it is missing. Files that ended processes left are removed.
     ///
@@ -106,7 +97,7 @@ impl ArtifactStore {
     /// Opens the artifacts in a bucket. Files of attempts lie in the folder `dir`, which is made if it is missing.
     ///
     /// # Errors
-    /// Fails when the folder cannot be made or read.
+    /// Fails when the folder cannot be made or read, and in a program without the feature `bucket`.
     #[cfg(feature = "bucket")]
     pub fn open_bucket(
         config: &BucketConfig,
@@ -117,6 +108,11 @@ impl ArtifactStore {
         let (_, work) = work_dir(dir)?;
         let cache = ContentCache::new(work.make("cache")?, config.cache_bytes);
         Ok(Self::of(Box::new(ArtifactBucket::new(config, cache)), work, limits, tenants))
+    }
+
+    #[cfg(not(feature = "bucket"))]
+    pub(crate) fn open_bucket(_: &BucketConfig, _: &Path, _: ArtifactLimits, _: Tenants) -> io::Result<Self> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "this program was built without buckets"))
     }
 
     fn of(contents: Box<dyn ContentStore>, work: WorkDir, limits: ArtifactLimits, tenants: Tenants) -> Self {
@@ -152,7 +148,7 @@ impl ArtifactStore {
     ) -> Result<(), ArtifactError> {
         let (owner, artifact) = (owner.clone(), artifact.clone());
         self.blocking(move |shared| {
-            let file = shared.file(&owner, &artifact, Check::Content)?;
+            let file = shared.contents.file(&owner, &artifact, Check::Content)?;
             paths.iter().try_for_each(|path| {
                 // A link costs nothing. Folders of some file systems have none.
                 let placed =
@@ -168,10 +164,10 @@ impl ArtifactStore {
     /// # Errors
     /// Fails when the run does not name the artifact, and when its content is missing or damaged.
     pub async fn read(&self, namespace: &str, run_id: &str, digest: Digest) -> Result<File, ArtifactError> {
-        let owner = ArtifactOwner { namespace: namespace.into(), run_id: run_id.into() };
+        let owner = ArtifactOwner::new(namespace, run_id);
         self.blocking(move |shared| {
             let artifact = Artifact::unnamed(digest);
-            shared.file(&owner, &artifact, Check::Content)?.open(&artifact)
+            shared.contents.file(&owner, &artifact, Check::Content)?.open(&artifact)
         })
         .await
     }
@@ -186,10 +182,10 @@ impl ArtifactStore {
         run_id: &str,
         digest: Digest,
     ) -> Result<File, ArtifactError> {
-        let owner = ArtifactOwner { namespace: namespace.into(), run_id: run_id.into() };
+        let owner = ArtifactOwner::new(namespace, run_id);
         self.blocking(move |shared| {
             let artifact = Artifact::unnamed(digest);
-            shared.file(&owner, &artifact, Check::Nothing)?.open(&artifact)
+            shared.contents.file(&owner, &artifact, Check::Nothing)?.open(&artifact)
         })
         .await
     }
@@ -230,10 +226,10 @@ impl ArtifactStore {
         run_id: &Arc<str>,
         artifacts: Vec<Artifact>,
     ) -> Result<(), ArtifactError> {
-        let (namespace, run_id) = (Arc::clone(namespace), Arc::clone(run_id));
+        let owner = ArtifactOwner { namespace: Arc::clone(namespace), run_id: Arc::clone(run_id) };
         self.blocking(move |shared| {
             let digests: Vec<_> = artifacts.iter().map(|artifact| artifact.digest).collect();
-            let missing = shared.name(&namespace, &run_id, &digests)?;
+            let missing = shared.name(&owner, &digests)?;
             let lost = artifacts.iter().find(|artifact| missing.contains(&artifact.digest));
             lost.map_or(Ok(()), |artifact| Err(ArtifactError::Missing(artifact.shown())))
         })
@@ -250,14 +246,15 @@ impl ArtifactStore {
         run_id: &Arc<str>,
         earlier: &Arc<str>,
     ) -> Result<(), ArtifactError> {
-        let (namespace, run_id, earlier) = (Arc::clone(namespace), Arc::clone(run_id), Arc::clone(earlier));
+        let owner = ArtifactOwner { namespace: Arc::clone(namespace), run_id: Arc::clone(run_id) };
+        let earlier = ArtifactOwner { run_id: Arc::clone(earlier), ..owner.clone() };
         self.blocking(move |shared| {
-            let named = shared.contents.named_by(&namespace, &earlier);
+            let named = shared.contents.named_by(&earlier);
             let digests = named.map_err(|error| ArtifactError::io("it cannot be read", error))?;
             if digests.is_empty() {
                 return Ok(());
             }
-            shared.name(&namespace, &run_id, &digests).map(drop)
+            shared.name(&owner, &digests).map(drop)
         })
         .await
     }
@@ -308,26 +305,17 @@ impl ArtifactStore {
 }
 
 impl StoreState {
-    fn file(
-        &self,
-        owner: &ArtifactOwner,
-        artifact: &Artifact,
-        check: Check,
-    ) -> Result<LocalFile, ArtifactError> {
-        self.contents.file(&owner.namespace, &owner.run_id, artifact, check)
-    }
-
     /// Notes that a run names artifacts, within the limit of its tenant. Returns those that are not there.
-    fn name(&self, namespace: &str, run_id: &str, digests: &[Digest]) -> Result<Vec<Digest>, ArtifactError> {
+    fn name(&self, owner: &ArtifactOwner, digests: &[Digest]) -> Result<Vec<Digest>, ArtifactError> {
         let written = |error| ArtifactError::io("it cannot be written", error);
         let mut room = 0_u64;
         for digest in digests {
-            let cost = self.contents.cost(namespace, run_id, digest).map_err(written)?;
+            let cost = self.contents.cost(owner, digest).map_err(written)?;
             room = room.saturating_add(cost.unwrap_or_default());
         }
-        self.reserve(namespace, "artifacts of other runs", room)?;
-        let named = self.contents.name(namespace, run_id, digests);
-        self.settle(namespace, room, if named.is_ok() { room } else { 0 });
+        self.reserve(&owner.namespace, "artifacts of other runs", room)?;
+        let named = self.contents.name(owner, digests);
+        self.settle(&owner.namespace, room, if named.is_ok() { room } else { 0 });
         named.map_err(written)
     }
 
@@ -338,15 +326,14 @@ impl StoreState {
         name: &Arc<str>,
         media: Arc<str>,
     ) -> Result<Artifact, ArtifactError> {
-        let ArtifactOwner { namespace, run_id } = owner;
+        let namespace = &owner.namespace;
         let failed = |error| ArtifactError::io(format!("`{name}` cannot be stored"), error);
         let (digest, size) = File::open(path).and_then(Digest::of_reader).map_err(failed)?;
         let artifact = Artifact { digest, size, media, name: Arc::clone(name) };
         // Equal files are stored once.
-        let cost = self.contents.cost(namespace, run_id, &digest).map_err(failed)?;
-        let room = if cost == Some(0) { 0 } else { size };
+        let room = if self.contents.has(owner, &digest).map_err(failed)? { 0 } else { size };
         self.reserve(namespace, name, room)?;
-        let added = read_only(path).and_then(|()| self.contents.add(namespace, run_id, &digest, path));
+        let added = read_only(path).and_then(|()| self.contents.add(owner, &digest, path));
         self.settle(namespace, room, if added.is_ok() { room } else { 0 });
         added.map(|()| artifact).map_err(failed)
     }
@@ -488,10 +475,4 @@ fn private(dir: &Path) -> io::Result<()> {
 #[cfg(not(unix))]
 fn private(_: &Path) -> io::Result<()> {
     Ok(())
-}
-
-fn read_only(path: &Path) -> io::Result<()> {
-    let mut permissions = fs::metadata(path)?.permissions();
-    permissions.set_readonly(true);
-    fs::set_permissions(path, permissions)
 }

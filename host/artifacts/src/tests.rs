@@ -1,5 +1,9 @@
 //! Tests of artifacts without guests.
 
+mod contents;
+#[cfg(feature = "bucket")]
+pub(crate) mod s3_server;
+
 use std::{
     fs,
     io::Read as _,
@@ -15,6 +19,7 @@ use phasm_engine::{
 use phasm_sandbox::{Digest, Tenants, executor::Invocation};
 use tempfile::TempDir;
 
+use self::contents::contents;
 use super::{
     Artifact, ArtifactError, ArtifactLimits, ArtifactPlace, ArtifactStore, AttemptFiles, HostArtifacts,
 };
@@ -79,20 +84,6 @@ async fn made(store: &ArtifactStore, run: &str, content: &str) -> Value {
     let outcome = attempt.end("/artifacts/out/f.txt").await;
     assert_eq!(outcome.code, code::SUCCEEDED, "{}", outcome.message);
     outcome.outputs.first().unwrap().value.clone()
-}
-
-/// Every file below a directory that has content. Those of an attempt that has ended may go while this reads.
-fn contents(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(contents(&path));
-        } else if fs::metadata(&path).is_ok_and(|file| file.len() > 0) {
-            found.push(path);
-        }
-    }
-    found
 }
 
 /// R-I150: a file goes from one attempt to another by its digest, and the host alone says its size.

@@ -20,7 +20,9 @@ pub use self::{
         clocks::WallClock,
         dirs::{DirGrant, Quota},
         hosts::network::{Network, NotANetwork},
-        http::{AwsSigning, EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, NotAPattern},
+        http::{
+            AwsSigning, EgressSecret, HttpConfig, HttpGrant, HttpLimits, HttpPattern, NotAPattern, SigningKey,
+        },
         random::Randomness,
         refusals::MISSING_GRANT,
         sockets::{NotATcpPattern, TcpGrant, TcpPattern},
@@ -42,7 +44,7 @@ pub use self::{
 
 #[cfg(feature = "http")]
 pub use self::capability::http::{
-    FileBody, HttpAnswer, HttpClient, HttpRequest, ResponseReader, SignedBody, SignedRequest, SigningKey,
+    FileBody, HttpAnswer, HttpClient, HttpRequest, ResponseReader, SignedBody, SignedRequest,
 };
 #[cfg(feature = "compile")]
 pub use self::{

@@ -76,15 +76,12 @@ impl ArtifactsTable {
         report: &Report,
     ) -> Option<ArtifactPlace> {
         let directory = self.directory.as_ref().map(|directory| around.dir.join(&*directory.value));
-        #[cfg(feature = "http")]
-        if let Some(bucket) = &self.bucket {
-            let bucket = Box::new(bucket.config(around, http, report));
-            return Some(ArtifactPlace::Bucket { bucket, work: directory });
+        match &self.bucket {
+            Some(bucket) => {
+                let bucket = Box::new(bucket.config(around, http, report));
+                Some(ArtifactPlace::Bucket { bucket, work: directory })
+            }
+            None => directory.map(ArtifactPlace::Folder),
         }
-        #[cfg(not(feature = "http"))]
-        if let (Some(bucket), _) = (&self.bucket, http) {
-            bucket.refuse(report);
-        }
-        directory.map(ArtifactPlace::Folder)
     }
 }

@@ -1,20 +1,15 @@
 //! `[artifacts.bucket]`: a bucket for artifacts, instead of a directory.
 
-#[cfg(feature = "http")]
 use std::sync::Arc;
 
-use phasm_engine::form::{Field, Form, Name, Report, SIZE, TEXT, Table, Words, word};
+use phasm_engine::form::{Field, Form, Name, Report, SIZE, TEXT, Table, word};
 
-#[cfg(feature = "http")]
-use super::ConfigSource;
 use super::{
-    codes,
+    ConfigSource, codes,
     notify::is_url,
     secrets::{SECRET_SOURCE, SecretSource},
 };
-#[cfg(feature = "http")]
 use phasm_artifacts::{Addressing, BucketConfig};
-#[cfg(feature = "http")]
 use phasm_sandbox::{AwsSigning, HttpConfig, SigningKey};
 
 static BUCKET: Table = Table::closed(
@@ -36,7 +31,7 @@ static PREFIX: Field<Name> = Field::optional(
     TEXT,
     "The beginning of all keys, such as `phasm`; without it, keys begin with a namespace.",
 );
-static ADDRESSING: Field<BucketAddressing> = Field::optional(
+static ADDRESSING: Field<Addressing> = Field::optional(
     "addressing",
     word(),
     "How URLs name the bucket: as the first part of their `path`, or of their `host`.",
@@ -63,30 +58,17 @@ static CACHE: Field<u64> = Field::optional(
 )
 .or("4 GiB");
 
-/// How URLs name a bucket.
-#[derive(Clone, Copy, Default)]
-enum BucketAddressing {
-    #[default]
-    Path,
-    Host,
-}
-
-impl Words for BucketAddressing {
-    const WORDS: &'static [(&'static str, Self)] = &[("path", Self::Path), ("host", Self::Host)];
-}
-
 const KEY: Form<SecretSource> = Form::new(
     |cursor, report| SecretSource::read(&cursor.object(&SECRET_SOURCE, report)?),
     |defs| defs.object(&SECRET_SOURCE),
 );
 
 /// A bucket as written.
-#[cfg_attr(not(feature = "http"), expect(dead_code, reason = "only its faults are reported then"))]
 pub(super) struct BucketTable {
     endpoint: Name,
     name: Name,
     prefix: Option<Name>,
-    addressing: BucketAddressing,
+    addressing: Addressing,
     region: Name,
     access_key_id: Name,
     secret_access_key: SecretSource,
@@ -117,7 +99,6 @@ pub(super) const BUCKET_FORM: Form<BucketTable> = Form::new(
 
 impl BucketTable {
     /// Returns the bucket. A key that is not there is a warning: the bucket then refuses requests.
-    #[cfg(feature = "http")]
     pub(super) fn config(
         &self,
         around: &ConfigSource<'_>,
@@ -137,19 +118,20 @@ impl BucketTable {
         BucketConfig {
             endpoint: Arc::clone(&self.endpoint.value),
             name: Arc::clone(&self.name.value),
-            addressing: match self.addressing {
-                BucketAddressing::Path => Addressing::Path,
-                BucketAddressing::Host => Addressing::Host,
-            },
+            addressing: self.addressing,
             prefix: self.prefix.as_ref().map(|prefix| Arc::clone(&prefix.value)).unwrap_or_default(),
             key: SigningKey { signing, secret: secret.into() },
             cache_bytes: self.cache,
-            http: HttpConfig { secrets: Vec::new(), ..http.clone() },
+            http: http.clone(),
         }
     }
 
     /// Reports what no schema says.
     fn check(&self, report: &Report) {
+        if !cfg!(feature = "http") {
+            let message = "this program was built without HTTP (the feature `http`); expected `directory`";
+            report.problem(self.endpoint.problem(&codes::NO_BUCKET, message));
+        }
         if !is_url(&self.endpoint.value) || self.endpoint.value.contains(['?', '#']) {
             let message = "no URL of a service; expected `https://` or `http://`, and a host without a user and a password";
             report.problem(self.endpoint.problem(&codes::NO_BUCKET, message));
@@ -171,12 +153,5 @@ impl BucketTable {
             );
             report.problem(prefix.problem(&codes::NO_BUCKET, message));
         }
-    }
-
-    /// Reports that this program cannot use a bucket.
-    #[cfg(not(feature = "http"))]
-    pub(super) fn refuse(&self, report: &Report) {
-        let message = "this program was built without HTTP (the feature `http`); expected `directory`";
-        report.problem(self.endpoint.problem(&codes::NO_BUCKET, message));
     }
 }

@@ -16,10 +16,8 @@ use phasm_sandbox::{
 use serde::de::DeserializeOwned;
 use tokio::time::sleep;
 
-use super::{
-    config::{Addressing, BucketConfig},
-    replies::{self, CopyReply, ObjectPage, UploadReply},
-};
+use super::replies::{self, CopyReply, ObjectPage, UploadReply};
+use crate::bucket_config::{Addressing, BucketConfig};
 
 /// Times that a request is sent which the bucket does not take.
 const TRIES: u32 = 5;
@@ -61,6 +59,8 @@ struct ObjectRequest<'a> {
     query: &'a [(&'a str, &'a str)],
     headers: &'a [(&'static str, &'a str)],
     content: Content<'a>,
+    /// Time until the head of the response.
+    time: Duration,
 }
 
 #[derive(Clone, Copy)]
@@ -72,7 +72,7 @@ enum Content<'a> {
 
 impl<'a> ObjectRequest<'a> {
     const fn new(method: &'static str, key: &'a str) -> Self {
-        Self { method, key, query: &[], headers: &[], content: Content::Nothing }
+        Self { method, key, query: &[], headers: &[], content: Content::Nothing, time: TIME }
     }
 }
 
@@ -89,10 +89,10 @@ impl BucketClient {
         Self { http: HttpClient::new(http), key: config.key.clone(), base, bucket }
     }
 
-    /// Returns the objects whose keys begin with `prefix`, in their order, page by page.
+    /// Lists objects in the order of their keys, page by page, until `each` returns false.
     ///
     /// # Errors
-    /// Fails when the bucket cannot be read, and with the first error of `each`.
+    /// Fails when the bucket cannot be read.
     pub(super) async fn list(
         &self,
         query: &[(&str, &str)],
@@ -153,8 +153,9 @@ impl BucketClient {
         query: &[(&str, &str)],
         part: &FilePart<'_>,
     ) -> io::Result<String> {
-        let content = Content::File(part);
-        let sent = self.send(ObjectRequest { content, query, ..ObjectRequest::new("PUT", key) }).await?;
+        let (content, time) = (Content::File(part), CONTENT_TIME);
+        let sent =
+            self.send(ObjectRequest { content, query, time, ..ObjectRequest::new("PUT", key) }).await?;
         Ok(sent.header("etag").unwrap_or_default().to_owned())
     }
 
@@ -212,7 +213,8 @@ impl BucketClient {
         let bytes = bytes.map(|bytes| format!("bytes={}-{}", bytes.start, bytes.end.saturating_sub(1)));
         let mut headers = vec![("x-amz-copy-source", source.as_str())];
         headers.extend(bytes.as_deref().map(|bytes| ("x-amz-copy-source-range", bytes)));
-        let request = ObjectRequest { query, headers: &headers, ..ObjectRequest::new("PUT", to) };
+        let (headers, time) = (&*headers, CONTENT_TIME);
+        let request = ObjectRequest { query, headers, time, ..ObjectRequest::new("PUT", to) };
         self.read::<CopyReply>(request).await.map(|copied| copied.etag)
     }
 
@@ -273,15 +275,12 @@ impl BucketClient {
     }
 
     async fn try_once(&self, request: ObjectRequest<'_>) -> Result<ResponseReader, RequestError> {
-        let ObjectRequest { method, key, query, headers, content } = request;
+        let ObjectRequest { method, key, query, headers, content, time } = request;
         let url = self.url(key, query);
-        let (time, body) = match content {
-            Content::Nothing if headers.iter().any(|(name, _)| *name == "x-amz-copy-source") => {
-                (CONTENT_TIME, None)
-            }
-            Content::Nothing => (TIME, None),
-            Content::Text(text) => (TIME, Some(SignedBody::text(text.to_owned()))),
-            Content::File(part) => (CONTENT_TIME, Some(part.body().map_err(RequestError::Permanent)?)),
+        let body = match content {
+            Content::Nothing => None,
+            Content::Text(text) => Some(SignedBody::text(text.to_owned())),
+            Content::File(part) => Some(part.body().map_err(RequestError::Permanent)?),
         };
         let headers = headers.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
         let sent = self.http.send_signed(SignedRequest { method, url: &url, headers, body, time }, &self.key);

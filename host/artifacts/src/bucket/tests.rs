@@ -11,14 +11,13 @@ use std::{
 use phasm_sandbox::{AwsSigning, Digest, HttpConfig, SigningKey, Tenants};
 use tempfile::TempDir;
 
-use super::{
-    Addressing, ArtifactBucket, BucketConfig, PartSizes, parts,
-    server::{BUCKET, KEY_ID, S3Server},
-};
+use super::{ArtifactBucket, PartSizes, parts};
 use crate::{
-    Artifact, ArtifactError, ArtifactLimits, ArtifactStore,
+    Addressing, Artifact, ArtifactError, ArtifactLimits, ArtifactStore, BucketConfig,
     cache::ContentCache,
-    content_store::{Check, ContentStore, UPLOADS},
+    content_store::{Check, ContentStore},
+    owner::{ArtifactOwner, UPLOADS},
+    tests::s3_server::{BUCKET, KEY_ID, S3Server},
 };
 
 fn config(server: &S3Server) -> BucketConfig {
@@ -54,7 +53,7 @@ impl World {
         let staged = self.dir.path().join("staged");
         fs::write(&staged, content).unwrap();
         let artifact = Artifact::unnamed(Digest::of(content.as_bytes()));
-        ContentStore::add(&self.bucket, namespace, run, &artifact.digest, &staged).unwrap();
+        self.bucket.add(&ArtifactOwner::new(namespace, run), &artifact.digest, &staged).unwrap();
         artifact
     }
 }
@@ -67,10 +66,14 @@ fn host(config: &BucketConfig, dir: &Path, cache: &str) -> ArtifactBucket {
 }
 
 fn content(bucket: &ArtifactBucket, run: &str, artifact: &Artifact) -> Result<String, ArtifactError> {
-    let file = bucket.file("default", run, artifact, Check::Content)?;
+    let file = bucket.file(&run_of(run), artifact, Check::Content)?;
     let mut text = String::new();
     file.open(artifact)?.read_to_string(&mut text).unwrap();
     Ok(text)
+}
+
+fn run_of(id: &str) -> ArtifactOwner {
+    ArtifactOwner::new("default", id)
 }
 
 fn runs(ids: &[&str]) -> Vec<Arc<str>> {
@@ -87,7 +90,7 @@ fn hosts_share_a_bucket() {
     assert!(matches!(content(&other, "run-2", &artifact), Err(ArtifactError::NotOfRun(_))));
     assert_eq!(other.namespaces().unwrap(), ["default"]);
     assert_eq!(other.runs("default").unwrap()[0].0, "run-1");
-    assert_eq!(other.named_by("default", "run-1").unwrap(), [artifact.digest]);
+    assert_eq!(other.named_by(&run_of("run-1")).unwrap(), [artifact.digest]);
     assert_eq!(other.usage("default").unwrap(), 5);
     assert_eq!(other.forget("default", &runs(&["run-1"])).unwrap(), 5);
     assert!(matches!(content(&world.bucket, "run-1", &artifact), Err(ArtifactError::NotOfRun(_))));
@@ -101,11 +104,14 @@ fn each_run_has_its_copy() {
     let artifact = world.add("default", "run-1", "hello");
     let bucket = &world.bucket;
     let digests = [artifact.digest, Digest::of(b"other")];
-    assert_eq!(bucket.cost("default", "run-2", &artifact.digest).unwrap(), Some(5));
-    assert_eq!(bucket.name("default", "run-2", &digests).unwrap(), [Digest::of(b"other")]);
-    assert_eq!(bucket.cost("default", "run-2", &artifact.digest).unwrap(), Some(0));
-    assert_eq!(bucket.cost("other", "run-3", &artifact.digest).unwrap(), None);
-    assert_eq!(bucket.name("other", "run-3", &[artifact.digest]).unwrap(), [artifact.digest]);
+    assert_eq!(bucket.cost(&run_of("run-2"), &artifact.digest).unwrap(), Some(5));
+    assert_eq!(bucket.name(&run_of("run-2"), &digests).unwrap(), [Digest::of(b"other")]);
+    assert_eq!(bucket.cost(&run_of("run-2"), &artifact.digest).unwrap(), Some(0));
+    assert_eq!(bucket.cost(&ArtifactOwner::new("other", "run-3"), &artifact.digest).unwrap(), None);
+    assert_eq!(
+        bucket.name(&ArtifactOwner::new("other", "run-3"), &[artifact.digest]).unwrap(),
+        [artifact.digest]
+    );
     assert_eq!(bucket.forget("default", &runs(&["run-1"])).unwrap(), 5);
     assert_eq!(content(bucket, "run-2", &artifact).unwrap(), "hello");
 }
@@ -116,8 +122,8 @@ fn uploads_wait_for_a_run() {
     let world = World::new();
     let bucket = &world.bucket;
     let (named, lost) = (world.add("default", UPLOADS, "named"), world.add("default", UPLOADS, "lost"));
-    assert!(bucket.name("default", "run", &[named.digest]).unwrap().is_empty());
-    assert_eq!(bucket.named_by("default", UPLOADS).unwrap(), [lost.digest]);
+    assert!(bucket.name(&run_of("run"), &[named.digest]).unwrap().is_empty());
+    assert_eq!(bucket.named_by(&run_of(UPLOADS)).unwrap(), [lost.digest]);
     let (past, future) = (Duration::from_secs(3600), Duration::from_secs(3600));
     assert_eq!(bucket.forget_uploads("default", SystemTime::now() - past).unwrap(), 0);
     assert_eq!(bucket.forget_uploads("default", SystemTime::now() + future).unwrap(), 4);
@@ -227,9 +233,9 @@ fn the_cache_is_bounded() {
     let small = BucketConfig { cache_bytes: 10, ..config(&world.server) };
     let bucket = host(&small, world.dir.path(), "small");
     let all = ["12345", "23456", "34567"].map(|text| world.add("default", "run", text));
-    let used = bucket.file("default", "run", &all[0], Check::Content).unwrap();
+    let used = bucket.file(&run_of("run"), &all[0], Check::Content).unwrap();
     for artifact in &all {
-        drop(bucket.file("default", "run", artifact, Check::Content).unwrap());
+        drop(bucket.file(&run_of("run"), artifact, Check::Content).unwrap());
     }
     let in_cache = || fs::read_dir(world.dir.path().join("small")).unwrap().count();
     assert_eq!((fs::read_to_string(&used.path).unwrap().as_str(), in_cache()), ("12345", 2));

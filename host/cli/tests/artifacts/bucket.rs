@@ -2,7 +2,7 @@
 
 use super::{
     World, crash, letters,
-    server::{BUCKET, KEY_ID, S3Server, SECRET},
+    s3_server::{BUCKET, KEY_ID, S3Server, SECRET},
 };
 
 /// Returns the table of a configuration with the server's bucket.

@@ -6,9 +6,11 @@
 #[path = "../cli/bench.rs"]
 mod bench;
 mod bucket;
+#[path = "../../../artifacts/src/tests/contents.rs"]
+mod contents;
 mod running;
-#[path = "../../../artifacts/src/bucket/server.rs"]
-mod server;
+#[path = "../../../artifacts/src/tests/s3_server.rs"]
+mod s3_server;
 
 use std::{
     fs,
@@ -19,6 +21,7 @@ use std::{
 };
 
 use bench::{Bench, Ran};
+use contents::contents;
 use running::Running;
 use serde_json::Value;
 
@@ -87,19 +90,6 @@ impl World {
     fn last(&self) -> Value {
         self.phasm(&["get", "@last", "--json"]).json()
     }
-}
-
-fn contents(dir: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(contents(&path));
-        } else if fs::metadata(&path).unwrap().len() > 0 {
-            found.push(path);
-        }
-    }
-    found
 }
 
 /// R-I150, R-I154: a file goes through three tasks in both tiers, is listed and copied, and goes with the last run that names it.

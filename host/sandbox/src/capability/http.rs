@@ -80,7 +80,7 @@ pub(crate) use self::relay::{Outbox, RelayClient, RelayServer};
 #[cfg(target_os = "linux")]
 pub(crate) use self::relay::{RelayEvent, RelayRequest};
 pub use self::{
-    config::{AwsSigning, EgressSecret, HttpConfig, HttpLimits},
+    config::{AwsSigning, EgressSecret, HttpConfig, HttpLimits, SigningKey},
     grant::HttpGrant,
     pattern::{HttpPattern, NotAPattern},
 };
@@ -88,7 +88,7 @@ pub use self::{
 pub use self::{
     file_body::FileBody,
     host_client::{HttpAnswer, HttpClient, HttpRequest},
-    signed_request::{ResponseReader, SignedBody, SignedRequest, SigningKey},
+    signed_request::{ResponseReader, SignedBody, SignedRequest},
 };
 #[cfg(feature = "http")]
 pub(crate) use self::{

@@ -91,3 +91,19 @@ impl std::fmt::Debug for EgressSecret {
         f.debug_struct("EgressSecret").field("name", &self.name).field("to", &self.to).finish_non_exhaustive()
     }
 }
+
+/// A key that signs requests of the host.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SigningKey {
+    /// How it signs.
+    pub signing: AwsSigning,
+    /// The secret access key.
+    pub secret: Arc<str>,
+}
+
+/// Omits the secret.
+impl std::fmt::Debug for SigningKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SigningKey").field("signing", &self.signing).finish_non_exhaustive()
+    }
+}

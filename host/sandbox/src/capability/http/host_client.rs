@@ -166,7 +166,7 @@ pub(super) fn shown(target: &Target, failure: &Failure) -> String {
 }
 
 /// Removes the part that applies only to a guest's grant.
-pub(super) fn without_grant_hint(why: &str) -> &str {
+fn without_grant_hint(why: &str) -> &str {
     why.split("; `http-networks").next().unwrap_or(why)
 }
 
@@ -198,15 +198,36 @@ fn build_request(
 
 async fn read(response: Response<Incoming>, most: u64) -> Result<HttpAnswer, String> {
     let (parts, mut incoming) = response.into_parts();
+    let body = read_body(&mut incoming, most).await?;
+    Ok(HttpAnswer { status: parts.status.as_u16(), headers: parts.headers, body })
+}
+
+/// Reads a whole body, of at most `most` bytes.
+///
+/// # Errors
+/// The message for the user.
+pub(super) async fn read_body(incoming: &mut Incoming, most: u64) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
-    while let Some(frame) = incoming.frame().await {
-        let frame =
-            frame.map_err(|error| without_grant_hint(&Failure::hyper(&error, false).why).to_owned())?;
-        let Ok(data) = frame.into_data() else { continue };
-        if (body.len() + data.len()) as u64 > most {
+    while let Some(part) = next_part(incoming).await? {
+        if (body.len() + part.len()) as u64 > most {
             return Err(format!("a response larger than {}", Size(most)));
         }
-        body.extend_from_slice(&data);
+        body.extend_from_slice(&part);
     }
-    Ok(HttpAnswer { status: parts.status.as_u16(), headers: parts.headers, body })
+    Ok(body)
+}
+
+/// Returns the next part of a body; none at its end.
+///
+/// # Errors
+/// The message for the user.
+pub(super) async fn next_part(incoming: &mut Incoming) -> Result<Option<Bytes>, String> {
+    loop {
+        let Some(frame) = incoming.frame().await else { return Ok(None) };
+        let frame =
+            frame.map_err(|error| without_grant_hint(&Failure::hyper(&error, false).why).to_owned())?;
+        if let Ok(part) = frame.into_data() {
+            return Ok(Some(part));
+        }
+    }
 }

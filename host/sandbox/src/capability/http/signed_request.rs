@@ -2,7 +2,6 @@
 
 use std::{
     io,
-    sync::Arc,
     time::{Duration, SystemTime},
 };
 
@@ -10,38 +9,20 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri, header};
 use http_body_util::{BodyExt as _, Empty, Full};
 use hyper::body::Incoming;
-use phasm_files::Size;
 use tokio::time::timeout;
 use wasmtime_wasi_http::{Error, WasiBody};
 
 use super::{
     aws_signature,
-    config::AwsSigning,
+    config::SigningKey,
     exchange::Driver,
-    failure::Failure,
     file_body::FileBody,
-    host_client::{HttpClient, USER_AGENT, grant_of, parse_url, shown, without_grant_hint},
+    host_client::{HttpClient, USER_AGENT, grant_of, next_part, parse_url, read_body, shown},
     target::Target,
 };
 
-/// Time between two parts of a response.
+/// Time until the next part of a response, and until the whole of one that is read at once.
 const PART_TIME: Duration = Duration::from_secs(60);
-
-/// A key that signs requests of the host.
-#[derive(Clone, PartialEq, Eq)]
-pub struct SigningKey {
-    /// How it signs.
-    pub signing: AwsSigning,
-    /// The secret access key.
-    pub secret: Arc<str>,
-}
-
-/// Omits the secret.
-impl std::fmt::Debug for SigningKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SigningKey").field("signing", &self.signing).finish_non_exhaustive()
-    }
-}
 
 /// A request of the host to a service that takes signatures. Its host may be on an internal network.
 #[derive(Debug)]
@@ -116,31 +97,17 @@ impl ResponseReader {
     /// # Errors
     /// The message for the user when the connection fails or is silent.
     pub async fn part(&mut self) -> Result<Option<Bytes>, String> {
-        loop {
-            let frame = timeout(PART_TIME, self.body.frame()).await;
-            let frame = frame.map_err(|_| format!("no more of the response in {} s", PART_TIME.as_secs()))?;
-            let Some(frame) = frame else { return Ok(None) };
-            let frame =
-                frame.map_err(|error| without_grant_hint(&Failure::hyper(&error, false).why).to_owned())?;
-            if let Ok(data) = frame.into_data() {
-                return Ok(Some(data));
-            }
-        }
+        let part = timeout(PART_TIME, next_part(&mut self.body)).await;
+        part.map_err(|_| format!("no more of the response in {} s", PART_TIME.as_secs()))?
     }
 
     /// Reads the whole body, of at most `most` bytes.
     ///
     /// # Errors
-    /// The message for the user when the connection fails, and when the body is larger.
+    /// The message for the user when the connection fails, when the body is larger, and when it is not complete in time.
     pub async fn read(&mut self, most: u64) -> Result<Vec<u8>, String> {
-        let mut body = Vec::new();
-        while let Some(part) = self.part().await? {
-            if (body.len() + part.len()) as u64 > most {
-                return Err(format!("a response larger than {}", Size(most)));
-            }
-            body.extend_from_slice(&part);
-        }
-        Ok(body)
+        let body = timeout(PART_TIME, read_body(&mut self.body, most)).await;
+        body.map_err(|_| format!("no complete response in {} s", PART_TIME.as_secs()))?
     }
 }
 

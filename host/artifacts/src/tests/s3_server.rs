@@ -9,6 +9,8 @@ use std::{
 
 use tempfile::TempDir;
 
+use super::contents::contents;
+
 /// Id of the key that the server takes.
 pub(crate) const KEY_ID: &str = "AKIDTEST";
 /// The secret access key.
@@ -54,8 +56,7 @@ impl S3Server {
 
     /// Returns the files of the bucket with content: objects, and parts of objects. Descriptions of objects are not among them.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        collect(&self.dir.path().join(BUCKET), &mut found);
+        let mut found = contents(&self.dir.path().join(BUCKET));
         found.retain(|path| !path.to_string_lossy().ends_with(".json"));
         found
     }
@@ -65,16 +66,5 @@ impl Drop for S3Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-fn collect(dir: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(dir).into_iter().flatten() {
-        let path = entry.unwrap().path();
-        match fs::metadata(&path) {
-            Ok(entry) if entry.is_dir() => collect(&path, found),
-            Ok(entry) if entry.len() > 0 => found.push(path),
-            _ => {}
-        }
     }
 }

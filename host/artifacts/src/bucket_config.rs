@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use phasm_engine::form::Words;
 use phasm_sandbox::{HttpConfig, SigningKey};
 
 /// A bucket for artifacts, on AWS or on a server with the API of S3.
@@ -31,4 +32,8 @@ pub enum Addressing {
     Path,
     /// The first part of the host name names it.
     Host,
+}
+
+impl Words for Addressing {
+    const WORDS: &'static [(&'static str, Self)] = &[("path", Self::Path), ("host", Self::Host)];
 }
