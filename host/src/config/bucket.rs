@@ -81,7 +81,11 @@ pub(super) const BUCKET_FORM: Form<BucketTable> = Form::new(
         let (endpoint, name) = (object.optional(&ENDPOINT), object.optional(&NAME));
         let (region, id) = (object.optional(&REGION), object.optional(&ACCESS_KEY_ID));
         let (prefix, key) = (object.optional(&PREFIX), object.optional(&SECRET_ACCESS_KEY));
-        let bucket = BucketTable {
+        // Before a missing field ends this: every fault is reported at once.
+        endpoint.iter().for_each(|endpoint| check_endpoint(endpoint, report));
+        name.iter().for_each(|name| check_name(name, report));
+        prefix.iter().for_each(|prefix| check_prefix(prefix, report));
+        Some(BucketTable {
             prefix,
             addressing: object.or_default(&ADDRESSING),
             cache: object.or_default(&CACHE),
@@ -90,9 +94,7 @@ pub(super) const BUCKET_FORM: Form<BucketTable> = Form::new(
             region: region?,
             access_key_id: id?,
             secret_access_key: key?,
-        };
-        bucket.check(report);
-        Some(bucket)
+        })
     },
     |defs| defs.object(&BUCKET),
 );
@@ -125,33 +127,39 @@ impl BucketTable {
             http: http.clone(),
         }
     }
+}
 
-    /// Reports what no schema says.
-    fn check(&self, report: &Report) {
-        if !cfg!(feature = "http") {
-            let message = "this program was built without HTTP (the feature `http`); expected `directory`";
-            report.problem(self.endpoint.problem(&codes::NO_BUCKET, message));
-        }
-        if !is_url(&self.endpoint.value) || self.endpoint.value.contains(['?', '#']) {
-            let message = "no URL of a service; expected `https://` or `http://`, and a host without a user and a password";
-            report.problem(self.endpoint.problem(&codes::NO_BUCKET, message));
-        }
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
-        if !(3..=63).contains(&self.name.value.len()) || !self.name.value.chars().all(is_plain) {
-            let message = format!(
-                "`{}` is no name of a bucket; expected 3 to 63 of a-z, 0-9, `-` and `.`",
-                self.name.value
-            );
-            report.problem(self.name.problem(&codes::NO_BUCKET, message));
-        }
-        if let Some(prefix) = &self.prefix
-            && (prefix.value.len() > 200 || !prefix.value.chars().all(|c| is_plain(c) || c == '/'))
-        {
-            let message = format!(
-                "`{}` is no beginning of keys; expected up to 200 letters, digits, `-`, `.`, `_` and `/`",
-                prefix.value
-            );
-            report.problem(prefix.problem(&codes::NO_BUCKET, message));
-        }
+/// Reports an endpoint that cannot be one, or that this program cannot use.
+fn check_endpoint(endpoint: &Name, report: &Report) {
+    if !cfg!(feature = "http") {
+        let message = "this program was built without HTTP (the feature `http`); expected `directory`";
+        report.problem(endpoint.problem(&codes::NO_BUCKET, message));
     }
+    if !is_url(&endpoint.value) || endpoint.value.contains(['?', '#']) {
+        let message =
+            "no URL of a service; expected `https://` or `http://`, and a host without a user and a password";
+        report.problem(endpoint.problem(&codes::NO_BUCKET, message));
+    }
+}
+
+fn check_name(name: &Name, report: &Report) {
+    if !(3..=63).contains(&name.value.len()) || !name.value.chars().all(is_plain) {
+        let message =
+            format!("`{}` is no name of a bucket; expected 3 to 63 of a-z, 0-9, `-` and `.`", name.value);
+        report.problem(name.problem(&codes::NO_BUCKET, message));
+    }
+}
+
+fn check_prefix(prefix: &Name, report: &Report) {
+    if prefix.value.len() > 200 || !prefix.value.chars().all(|c| is_plain(c) || c == '/') {
+        let message = format!(
+            "`{}` is no beginning of keys; expected up to 200 letters, digits, `-`, `.`, `_` and `/`",
+            prefix.value
+        );
+        report.problem(prefix.problem(&codes::NO_BUCKET, message));
+    }
+}
+
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-._".contains(c)
 }

@@ -2,6 +2,7 @@ use std::{ffi::OsString, fs, path::Path};
 
 use super::*;
 use crate::notify::DEFAULT_PHASES;
+use phasm_artifacts::{Addressing, ArtifactPlace};
 use phasm_engine::phase::Phase;
 use phasm_sandbox::{AwsSigning, Isolation, Quota, Randomness, WallClock};
 
@@ -433,6 +434,31 @@ secrets = [{}]
     assert!(problems.iter().any(|problem| problem.message.contains("missing field `secrets`")), "{problems}");
     assert!(problems.iter().any(|problem| problem.message.contains("`Ended`")), "{problems}");
     assert!(!problems.to_string().contains("hunter2"), "{problems}");
+}
+
+/// R-I170: every fault of a bucket is reported at once, and a key that is not there is a warning. The key is in no text.
+#[test]
+fn a_bucket_is_read_and_checked() {
+    let text = "[artifacts.bucket]\nendpoint = \"https://s3.example\"\nname = \"files\"\nregion = \"eu\"\naccess-key-id = \"A\"\n";
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("s3.key"), "hunter2\n").unwrap();
+    let config =
+        parse_at(dir.path(), &format!("{text}secret-access-key = {{ file = \"s3.key\" }}\n")).unwrap();
+    let Some(ArtifactPlace::Bucket { bucket, work: None }) = &config.artifact_place else {
+        panic!("{:?}", config.artifact_place)
+    };
+    assert_eq!(
+        (&*bucket.key.secret, bucket.cache_bytes, bucket.addressing),
+        ("hunter2", 4 << 30, Addressing::Path)
+    );
+    assert!(!format!("{config:?}").contains("hunter2"));
+    let config = parse_at(dir.path(), &format!("{text}secret-access-key = {{ file = \"none\" }}\n")).unwrap();
+    assert_eq!(found(&config.warnings).len(), 1, "{:?}", config.warnings);
+
+    let wrong = "[artifacts.bucket]\nendpoint = \"s3.example\"\nname = \"a\"\nprefix = \"a b\"\n";
+    let problems = parse_at(dir.path(), wrong).unwrap_err();
+    let count = |code| problems.iter().filter(|problem| problem.code == code).count();
+    assert_eq!((count("C030"), count("P013")), (3, 3), "{problems}");
 }
 
 /// The password in a URL does not appear in the problem, which may be logged.

@@ -372,14 +372,17 @@ fn unanswered(why: &str) -> io::Error {
 }
 
 fn refused(status: u16, code: &str, message: &str) -> io::Error {
-    let kind = match (status, code) {
+    let (kind, hint) = match (status, code) {
         // A bucket that is missing is no missing object.
-        (404, "NoSuchBucket") => io::ErrorKind::Other,
-        (404, _) => io::ErrorKind::NotFound,
-        (401 | 403, _) => io::ErrorKind::PermissionDenied,
-        _ => io::ErrorKind::Other,
+        (404, "NoSuchBucket") => (io::ErrorKind::Other, "; check `name` under `[artifacts.bucket]`"),
+        (404, _) => (io::ErrorKind::NotFound, ""),
+        (401 | 403, _) => (
+            io::ErrorKind::PermissionDenied,
+            "; check the key under `[artifacts.bucket]`, and what it may do",
+        ),
+        _ => (io::ErrorKind::Other, ""),
     };
     let words = [code, message].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(": ");
     let words = if words.is_empty() { String::new() } else { format!(" ({words})") };
-    io::Error::new(kind, format!("the bucket refuses with status {status}{words}"))
+    io::Error::new(kind, format!("the bucket refuses with status {status}{words}{hint}"))
 }
