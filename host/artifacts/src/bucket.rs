@@ -206,7 +206,11 @@ impl ArtifactBucket {
             for bytes in parts(size, self.sizes.part) {
                 tags.push(write(&upload, tags.len() + 1, bytes).await?);
             }
-            self.client.complete_upload(&keys.content, &upload, &tags).await?;
+            let completed = self.client.complete_upload(&keys.content, &upload, &tags).await;
+            // The service may complete it and its response be lost: it then knows nothing of the upload when it is asked again.
+            if completed.is_err() && self.client.size(&keys.content).await? != Some(size) {
+                return completed;
+            }
             self.mark(keys, |uploads| {
                 uploads.remove(&upload);
             })
@@ -274,7 +278,13 @@ impl ArtifactBucket {
         if has_uploads {
             let uploads = self.client.text(&keys.marker).await?.unwrap_or_default();
             for upload in uploads.lines() {
-                self.client.abort_upload(&keys.content, upload).await?;
+                match self.client.abort_upload(&keys.content, upload).await {
+                    // Some services say so of uploads that have ended. It does not keep the rest.
+                    Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                        tracing::warn!(error = %error, "artifacts: parts of an upload may stay in the bucket");
+                    }
+                    other => other?,
+                }
             }
         }
         let freed = self.client.size(&keys.content).await?;

@@ -25,7 +25,7 @@ const TRIES: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(200);
 /// Time until the head of a response to a request without content.
 const TIME: Duration = Duration::from_secs(60);
-/// Time in which a part of an upload is sent, and a copy is made.
+/// Time in which a part of an upload is sent, parts become an object, and a copy is made.
 const CONTENT_TIME: Duration = Duration::from_secs(20 * 60);
 /// Most bytes of a reply in XML: a list of a thousand keys of a kilobyte.
 const MAX_REPLY: u64 = 4 << 20;
@@ -233,8 +233,8 @@ impl BucketClient {
     /// Fails when the bucket cannot be written.
     pub(super) async fn complete_upload(&self, key: &str, upload: &str, tags: &[String]) -> io::Result<()> {
         let parts = replies::parts(tags);
-        let (query, content) = ([("uploadId", upload)], Content::Text(&parts));
-        let request = ObjectRequest { query: &query, content, ..ObjectRequest::new("POST", key) };
+        let (query, content, time) = ([("uploadId", upload)], Content::Text(&parts), CONTENT_TIME);
+        let request = ObjectRequest { query: &query, content, time, ..ObjectRequest::new("POST", key) };
         let mut sent = self.send(request).await?;
         let body = sent.read(MAX_REPLY).await.map_err(|why| unanswered(&why))?;
         replies::error(&body).map_or(Ok(()), |error| Err(refused(sent.status, &error.code, &error.message)))

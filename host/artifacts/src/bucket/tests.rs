@@ -181,6 +181,19 @@ fn nothing_stays_of_a_broken_upload() {
     assert_eq!(world.server.files(), Vec::<std::path::PathBuf>::new());
 }
 
+/// R-I170: an upload that the service knows no more does not keep the run's artifacts.
+#[test]
+fn ended_uploads_keep_nothing() {
+    let world = World::new();
+    let bucket = &world.bucket;
+    let artifact = world.add("default", "run", "hello");
+    let keys = bucket.keys_of(&run_of("run"), &artifact.digest);
+    let unknown = "0a81cc3d-d4ab-4091-bee6-b24986a51494".to_owned();
+    super::waited(bucket.mark(&keys, |uploads| uploads.extend([unknown]))).unwrap();
+    assert_eq!(bucket.forget("default", &runs(&["run"])).unwrap(), 5);
+    assert_eq!(world.server.files(), Vec::<std::path::PathBuf>::new());
+}
+
 /// R-I171: content that is damaged in the bucket is an error that names it; content that is damaged in the host's cache is fetched again.
 #[test]
 fn damage_is_found() {

@@ -54,10 +54,10 @@ impl S3Server {
         Self { child, dir, url: url.unwrap(), key_file }
     }
 
-    /// Returns the files of the bucket with content: objects, and parts of objects. Descriptions of objects are not among them.
+    /// Returns the server's files with content: objects, and parts of uploads. Descriptions of objects are not among them.
     pub(crate) fn files(&self) -> Vec<PathBuf> {
-        let mut found = contents(&self.dir.path().join(BUCKET));
-        found.retain(|path| !path.to_string_lossy().ends_with(".json"));
+        let mut found = contents(self.dir.path());
+        found.retain(|path| *path != self.key_file && path.extension().is_none_or(|kind| kind != "json"));
         found
     }
 }
