@@ -376,10 +376,9 @@ fn refused(status: u16, code: &str, message: &str) -> io::Error {
         // A bucket that is missing is no missing object.
         (404, "NoSuchBucket") => (io::ErrorKind::Other, "; check `name` under `[artifacts.bucket]`"),
         (404, _) => (io::ErrorKind::NotFound, ""),
-        (401 | 403, _) => (
-            io::ErrorKind::PermissionDenied,
-            "; check the key under `[artifacts.bucket]`, and what it may do",
-        ),
+        (401 | 403, _) => {
+            (io::ErrorKind::PermissionDenied, "; check the key under `[artifacts.bucket]` and its rights")
+        }
         _ => (io::ErrorKind::Other, ""),
     };
     let words = [code, message].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(": ");
